@@ -1,0 +1,160 @@
+//! The one error type of the library.
+//!
+//! A broken internal contract panics; wrong input is a value of [`Error`] that names the place
+//! (file, line, field) and the remedy; slow convergence is neither: it is a fact in the report.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Result with the library's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong on the user's side of the contract.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file could not be opened, read, written or renamed.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file concerned.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A file was read, but its content is not what its format promises.
+    #[error("{}", show_input(path, *line, text, message, remedy))]
+    Input {
+        /// The file as the user named it (`-` for standard input).
+        path: PathBuf,
+        /// Line number, from 1, where the format has lines.
+        line: Option<u64>,
+        /// The offending text, shortened; empty when there is none to show.
+        text: String,
+        /// What is wrong.
+        message: String,
+        /// What the user can do about it; empty when the message says it all.
+        remedy: String,
+    },
+    /// A configuration value is out of range or contradicts another.
+    #[error("{field}: {message}")]
+    Config {
+        /// Dotted name of the field, as written in a configuration file.
+        field: String,
+        /// What is wrong and what would be right.
+        message: String,
+    },
+    /// The work would need more memory than it may take.
+    #[error("{stage} needs about {} but only {} may be used; {remedy}", human_bytes(*need), human_bytes(*limit))]
+    Memory {
+        /// The stage that needs it.
+        stage: String,
+        /// Bytes needed at the peak.
+        need: u64,
+        /// Bytes allowed.
+        limit: u64,
+        /// What to change.
+        remedy: String,
+    },
+    /// A computation left the numbers it is defined on (NaN, infinity, overflow).
+    #[error("{stage}: {message}")]
+    Numeric {
+        /// Stage, motif and step.
+        stage: String,
+        /// What happened.
+        message: String,
+    },
+    /// The output exists and may not be replaced.
+    #[error("{} exists; use --force (overwrite) to replace it", path.display())]
+    Exists {
+        /// The file that is in the way.
+        path: PathBuf,
+    },
+    /// The caller asked to stop (see [`crate::Progress::cancelled`]).
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// An [`Error::Io`] for `path`.
+    pub fn io(path: impl AsRef<Path>, source: io::Error) -> Self {
+        Error::Io { path: path.as_ref().to_path_buf(), source }
+    }
+
+    /// An [`Error::Input`] without a line or text.
+    pub fn input(path: impl AsRef<Path>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Error::Input {
+            path: path.as_ref().to_path_buf(),
+            line: None,
+            text: String::new(),
+            message: message.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// An [`Error::Input`] at a line, showing at most 60 characters of the offending bytes.
+    pub fn input_at(
+        path: impl AsRef<Path>,
+        line: u64,
+        text: &[u8],
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Error::Input {
+            path: path.as_ref().to_path_buf(),
+            line: Some(line),
+            text: shorten(text),
+            message: message.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// An [`Error::Config`] for `field`.
+    pub fn config(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Error::Config { field: field.into(), message: message.into() }
+    }
+
+    /// Whether the user can mend this by changing input, options or usage (exit code 2), as
+    /// opposed to a run that failed on its own (exit code 1).
+    pub fn is_input(&self) -> bool {
+        matches!(self, Error::Input { .. } | Error::Config { .. } | Error::Exists { .. } | Error::Memory { .. })
+            || matches!(self, Error::Io { source, .. } if matches!(source.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory
+                | io::ErrorKind::NotADirectory))
+    }
+}
+
+fn show_input(path: &Path, line: Option<u64>, text: &str, message: &str, remedy: &str) -> String {
+    let mut out = path.display().to_string();
+    if let Some(line) = line {
+        out.push_str(&format!(", line {line}"));
+    }
+    out.push_str(&format!(": {message}"));
+    if !text.is_empty() {
+        out.push_str(&format!(": `{text}`"));
+    }
+    if !remedy.is_empty() {
+        out.push_str(&format!(" ({remedy})"));
+    }
+    out
+}
+
+/// At most 60 characters of `text`, control and invalid bytes made visible.
+fn shorten(text: &[u8]) -> String {
+    let head = &text[..text.len().min(240)];
+    let shown: String = String::from_utf8_lossy(head).chars().flat_map(char::escape_debug).collect();
+    let mut out: String = shown.chars().take(60).collect();
+    if out.len() < shown.len() || head.len() < text.len() {
+        out.push('…');
+    }
+    out
+}
+
+/// `3.2 GB`-style text for a number of bytes.
+pub fn human_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}

@@ -1,0 +1,10 @@
+//! Higher-order network embeddings: node vectors built from network motifs.
+
+pub mod dense;
+pub mod error;
+pub mod graph;
+pub mod progress;
+pub mod sparse;
+
+pub use error::{Error, Result};
+pub use progress::{Progress, Silent};

@@ -1,0 +1,28 @@
+//! How long work talks to its caller: what is going on, how far it is, and whether to stop.
+//!
+//! The library never prints. A front end implements [`Progress`] (a bar on a terminal, tqdm in
+//! Python); everyone else passes [`Silent`].
+
+use crate::error::{Error, Result};
+
+/// Receives progress of long work and may ask it to stop. Called from several threads.
+pub trait Progress: Sync {
+    /// A stage begins; `total` is its length in units of its own (0 when unknown).
+    fn stage(&self, _name: &str, _total: u64) {}
+    /// `done` further units of the current stage are finished.
+    fn advance(&self, _done: u64) {}
+    /// Whether the caller wants the work to stop; asked a few times a second.
+    fn cancelled(&self) -> bool {
+        false
+    }
+    /// [`Error::Interrupted`] when cancelled, for use with `?`.
+    fn check(&self) -> Result<()> {
+        if self.cancelled() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// Progress that goes nowhere and never cancels.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Progress for Silent {}

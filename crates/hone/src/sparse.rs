@@ -1,0 +1,109 @@
+//! Sparse matrices in compressed rows: [`Pattern`] (where) and [`Csr`] (where and how much).
+//!
+//! Many matrices of the method share one pattern (all W_t share the graph's), so the pattern is
+//! reference-counted and the values stand apart.
+
+use std::sync::Arc;
+
+/// Positions of the nonzeros of a square or rectangular matrix, row by row.
+///
+/// Guarantees, made by the constructor and then assumed: `offsets` has one entry more than there
+/// are rows, starts at 0, never falls and ends at `columns.len()`; each row's columns strictly
+/// ascend and are below `cols`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+    cols: usize,
+}
+
+impl Pattern {
+    /// Takes rows that already keep the guarantees.
+    ///
+    /// # Panics
+    /// When they do not.
+    pub fn new(offsets: Vec<usize>, columns: Vec<u32>, cols: usize) -> Self {
+        assert!(offsets.first() == Some(&0) && offsets.last() == Some(&columns.len()), "offsets do not span columns");
+        assert!(
+            offsets.len() - 1 <= u32::MAX as usize && cols <= u32::MAX as usize,
+            "more than u32 many rows or columns"
+        );
+        assert!(offsets.windows(2).all(|w| w[0] <= w[1]), "offsets fall");
+        let pattern = Pattern { offsets, columns, cols };
+        debug_assert!(
+            (0..pattern.rows()).all(|i| pattern.row(i).windows(2).all(|w| w[0] < w[1])),
+            "a row is not sorted"
+        );
+        debug_assert!(pattern.columns.iter().all(|&j| (j as usize) < cols), "a column is out of range");
+        pattern
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Number of stored positions.
+    pub fn nnz(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Ascending columns of row `i`.
+    pub fn row(&self, i: usize) -> &[u32] {
+        &self.columns[self.offsets[i]..self.offsets[i + 1]]
+    }
+
+    /// Where row `i` lies in [`Pattern::columns`] and in the values that belong to it.
+    pub fn range(&self, i: usize) -> std::ops::Range<usize> {
+        self.offsets[i]..self.offsets[i + 1]
+    }
+
+    /// All row offsets, `rows + 1` of them.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// All columns, row after row.
+    pub fn columns(&self) -> &[u32] {
+        &self.columns
+    }
+}
+
+/// A sparse matrix: a shared pattern and one value a position.
+#[derive(Debug, Clone)]
+pub struct Csr {
+    pattern: Arc<Pattern>,
+    values: Arc<[f32]>,
+}
+
+impl Csr {
+    /// Joins a pattern and its values.
+    ///
+    /// # Panics
+    /// When their lengths differ.
+    pub fn new(pattern: Arc<Pattern>, values: Arc<[f32]>) -> Self {
+        assert_eq!(pattern.nnz(), values.len(), "one value a position");
+        Csr { pattern, values }
+    }
+
+    /// The positions.
+    pub fn pattern(&self) -> &Arc<Pattern> {
+        &self.pattern
+    }
+
+    /// The values, in the order of the pattern.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Columns and values of row `i`.
+    pub fn row(&self, i: usize) -> (&[u32], &[f32]) {
+        let range = self.pattern.range(i);
+        (self.pattern.row(i), &self.values[range])
+    }
+}
