@@ -1,5 +1,6 @@
 //! Higher-order network embeddings: node vectors built from network motifs.
 
+pub mod columnar;
 pub mod dense;
 pub mod error;
 pub mod graph;

@@ -1,0 +1,247 @@
+//! Parquet tables of flat columns, the one door to the Parquet crate.
+//!
+//! Edge tables, counts, features and embeddings are all the same thing here: named columns of
+//! integers, counts, floats or text, written and read in row groups. The crate's column interface
+//! is used directly, so Arrow is not needed.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::Type;
+
+use crate::error::{Error, Result};
+
+/// Rows that fit one row group comfortably.
+pub const ROW_GROUP: usize = 1 << 17;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Signed 64-bit integers.
+    Integer,
+    /// Unsigned 64-bit integers.
+    Count,
+    /// 32-bit floats.
+    Float,
+    /// UTF-8 text.
+    Text,
+}
+
+/// Values of one column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Column {
+    /// See [`Kind::Integer`].
+    Integers(Vec<i64>),
+    /// See [`Kind::Count`].
+    Counts(Vec<u64>),
+    /// See [`Kind::Float`].
+    Floats(Vec<f32>),
+    /// See [`Kind::Text`].
+    Texts(Vec<String>),
+}
+
+impl Column {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Integers(v) => v.len(),
+            Column::Counts(v) => v.len(),
+            Column::Floats(v) => v.len(),
+            Column::Texts(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Writes a table row group by row group.
+pub struct TableWriter<W: Write + Send> {
+    path: PathBuf,
+    writer: SerializedFileWriter<W>,
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    /// Starts a table with these columns; `path` is only named in errors.
+    pub fn new(path: &Path, out: W, columns: &[(String, Kind)]) -> Result<Self> {
+        let fields = columns.iter().map(|(name, kind)| field(name, *kind).map(Arc::new)).collect::<Result<_, _>>();
+        let schema = fields.and_then(|fields| Type::group_type_builder("table").with_fields(fields).build());
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_dictionary_enabled(false)
+            .set_encoding(Encoding::PLAIN)
+            .build();
+        let writer = schema.and_then(|schema| SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)));
+        Ok(TableWriter { path: path.to_path_buf(), writer: writer.map_err(|e| failed(path, &e))? })
+    }
+
+    /// Writes a row group: `column(j)` gives the values of column j, all of one length.
+    ///
+    /// # Panics
+    /// When a column's kind is not the one announced.
+    pub fn write(&mut self, mut column: impl FnMut(usize) -> Column) -> Result<()> {
+        let path = &self.path;
+        let mut group = self.writer.next_row_group().map_err(|e| failed(path, &e))?;
+        let mut j = 0;
+        while let Some(mut sink) = group.next_column().map_err(|e| failed(path, &e))? {
+            put(&mut sink, column(j)).map_err(|e| failed(path, &e))?;
+            sink.close().map_err(|e| failed(path, &e))?;
+            j += 1;
+        }
+        group.close().map(drop).map_err(|e| failed(path, &e))
+    }
+
+    /// Writes the footer.
+    pub fn finish(self) -> Result<()> {
+        self.writer.close().map(drop).map_err(|e| failed(&self.path, &e))
+    }
+}
+
+fn failed(path: &Path, error: &ParquetError) -> Error {
+    Error::io(path, std::io::Error::other(error.to_string()))
+}
+
+fn field(name: &str, kind: Kind) -> Result<Type, ParquetError> {
+    let (physical, logical) = match kind {
+        Kind::Integer => (Physical::INT64, None),
+        Kind::Count => (Physical::INT64, Some(LogicalType::integer(64, false))),
+        Kind::Float => (Physical::FLOAT, None),
+        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+    };
+    Type::primitive_type_builder(name, physical)
+        .with_repetition(Repetition::REQUIRED)
+        .with_logical_type(logical)
+        .build()
+}
+
+fn put(sink: &mut SerializedColumnWriter<'_>, column: Column) -> Result<usize, ParquetError> {
+    match column {
+        Column::Integers(values) => sink.typed::<Int64Type>().write_batch(&values, None, None),
+        Column::Counts(values) => {
+            let bits: Vec<i64> = values.into_iter().map(u64::cast_signed).collect();
+            sink.typed::<Int64Type>().write_batch(&bits, None, None)
+        }
+        Column::Floats(values) => sink.typed::<FloatType>().write_batch(&values, None, None),
+        Column::Texts(values) => {
+            let texts: Vec<ByteArray> = values.into_iter().map(|t| ByteArray::from(t.into_bytes())).collect();
+            sink.typed::<ByteArrayType>().write_batch(&texts, None, None)
+        }
+    }
+}
+
+/// An open table.
+pub struct TableReader {
+    path: PathBuf,
+    reader: SerializedFileReader<File>,
+}
+
+impl TableReader {
+    /// Opens a Parquet file and reads its schema.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        let reader = SerializedFileReader::new(file)
+            .map_err(|e| Error::input(path, format!("not a readable Parquet file: {e}"), ""))?;
+        Ok(TableReader { path: path.to_path_buf(), reader })
+    }
+
+    /// Names of the columns.
+    pub fn columns(&self) -> Vec<String> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        (0..schema.num_columns()).map(|j| schema.column(j).path().string()).collect()
+    }
+
+    /// All values of the column called `name`; nulls are refused.
+    pub fn column(&self, name: &str) -> Result<Column> {
+        let Some(j) = self.columns().iter().position(|c| c == name) else {
+            let known = self.columns().join(", ");
+            return Err(Error::input(&self.path, format!("no column `{name}`"), format!("the file has: {known}")));
+        };
+        let broken = |e: &ParquetError| Error::input(&self.path, format!("column `{name}` cannot be read: {e}"), "");
+        let mut parts = Vec::new();
+        for g in 0..self.reader.num_row_groups() {
+            let group = self.reader.get_row_group(g).map_err(|e| broken(&e))?;
+            let expected = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            let unsigned = group.metadata().column(j).column_descr().converted_type() == ConvertedType::UINT_64;
+            let reader = group.get_column_reader(j).map_err(|e| broken(&e))?;
+            let part = self.part(name, reader, unsigned)?;
+            if part.len() != expected {
+                let message = format!("column `{name}` has {} values in {expected} rows", part.len());
+                return Err(Error::input(&self.path, message, "nulls and lists are not supported: fill or drop them"));
+            }
+            parts.push(part);
+        }
+        self.join(name, parts)
+    }
+
+    fn part(&self, name: &str, reader: ColumnReader, unsigned: bool) -> Result<Column> {
+        let broken = |e: &ParquetError| Error::input(&self.path, format!("column `{name}` cannot be read: {e}"), "");
+        let integers = |values: Vec<i64>| {
+            if unsigned {
+                Column::Counts(values.into_iter().map(i64::cast_unsigned).collect())
+            } else {
+                Column::Integers(values)
+            }
+        };
+        Ok(match reader {
+            ColumnReader::Int64ColumnReader(r) => integers(drain::<Int64Type>(r).map_err(|e| broken(&e))?),
+            ColumnReader::Int32ColumnReader(r) => {
+                let values = drain::<Int32Type>(r).map_err(|e| broken(&e))?;
+                Column::Integers(values.into_iter().map(i64::from).collect())
+            }
+            ColumnReader::FloatColumnReader(r) => Column::Floats(drain::<FloatType>(r).map_err(|e| broken(&e))?),
+            ColumnReader::DoubleColumnReader(r) => {
+                let values = drain::<DoubleType>(r).map_err(|e| broken(&e))?;
+                Column::Floats(values.into_iter().map(|v| v as f32).collect())
+            }
+            ColumnReader::ByteArrayColumnReader(r) => {
+                let values = drain::<ByteArrayType>(r).map_err(|e| broken(&e))?;
+                let texts = values.into_iter().map(|b| String::from_utf8(b.data().to_vec())).collect::<Result<_, _>>();
+                let invalid = |_| Error::input(&self.path, format!("column `{name}` has text that is not UTF-8"), "");
+                Column::Texts(texts.map_err(invalid)?)
+            }
+            _ => {
+                let message = format!("column `{name}` has a type that is not supported");
+                return Err(Error::input(&self.path, message, "use integers, floats or text"));
+            }
+        })
+    }
+
+    fn join(&self, name: &str, parts: Vec<Column>) -> Result<Column> {
+        let mut parts = parts.into_iter();
+        let mut whole = parts.next().unwrap_or(Column::Integers(Vec::new()));
+        for part in parts {
+            match (&mut whole, part) {
+                (Column::Integers(a), Column::Integers(b)) => a.extend(b),
+                (Column::Counts(a), Column::Counts(b)) => a.extend(b),
+                (Column::Floats(a), Column::Floats(b)) => a.extend(b),
+                (Column::Texts(a), Column::Texts(b)) => a.extend(b),
+                _ => return Err(Error::input(&self.path, format!("column `{name}` changes its type"), "")),
+            }
+        }
+        Ok(whole)
+    }
+}
+
+/// All non-null values of a column chunk.
+fn drain<T: DataType>(mut reader: ColumnReaderImpl<T>) -> Result<Vec<T::T>, ParquetError> {
+    let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        definition.clear();
+        repetition.clear();
+        let read = reader.read_records(ROW_GROUP, Some(&mut definition), Some(&mut repetition), &mut values)?;
+        if read.0 == 0 {
+            return Ok(values);
+        }
+    }
+}
