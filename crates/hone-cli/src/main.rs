@@ -1,5 +1,58 @@
-//! The `hone` command.
+//! The `hone` command: graphs in, embeddings out, from the shell.
+//!
+//! A subcommand is one file under `command/`: its `Args` and `run(&Args, &Context)`. Here they are
+//! listed, parsed and dispatched, and their errors become exit codes: 0 done, 1 the run failed,
+//! 2 bad input or usage, 130 interrupted. Data goes to standard output, all else to standard error.
 
-fn main() {
-    println!("hone {}", env!("CARGO_PKG_VERSION"));
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
+mod command;
+mod context;
+mod exit;
+mod input;
+mod report;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use command::{completions, info};
+use context::{CommonArgs, Context};
+
+/// Higher-order network embeddings: node vectors built from network motifs.
+#[derive(Debug, Parser)]
+#[command(name = "hone", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone info builtin:karate          look at a built-in graph
+  hone info graph.tsv --json        size, degrees and components of a file, as JSON
+  hone help info                    all options of a command (or: hone info --help)
+
+Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Info(info::Args),
+    Completions(completions::Args),
+}
+
+fn run(cli: &Cli) -> anyhow::Result<()> {
+    let context = Context::new(&cli.common)?;
+    match &cli.command {
+        Command::Info(args) => info::run(args, &context),
+        Command::Completions(args) => completions::run(args, &context),
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    exit::clean_up_when_interrupted();
+    exit::code(run(&cli))
 }

@@ -4,6 +4,7 @@ pub mod columnar;
 pub mod dense;
 pub mod error;
 pub mod graph;
+pub mod output;
 pub mod progress;
 pub mod sparse;
 

@@ -5,12 +5,16 @@
 //! in [`Dropped`], never silent.
 
 mod builder;
+mod builtin;
 mod ids;
+mod summary;
 
 use std::sync::Arc;
 
 pub use builder::GraphBuilder;
+pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use ids::{NodeId, NodeIds};
+pub use summary::{Degrees, Summary};
 
 use crate::sparse::Pattern;
 

@@ -1,0 +1,93 @@
+//! `hone info INPUT`: the size and shape of a graph.
+
+use std::fmt::Write;
+
+use hone::graph::{Degrees, Summary};
+
+use crate::context::Context;
+use crate::input::InputArgs;
+
+/// Show the size, degrees and components of a graph.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone info builtin:karate
+  hone info builtin:karate --json";
+
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let graph = args.input.open(context)?;
+    let summary = Summary::of(&graph);
+    let text = if args.json { serde_json::to_string_pretty(&summary)? + "\n" } else { table(&summary) };
+    context.print(text.as_bytes())
+}
+
+fn table(s: &Summary) -> String {
+    let yes_no = |yes| if yes { "yes" } else { "no" };
+    let mut rows = vec![
+        ("nodes", s.nodes.to_string()),
+        ("edges", s.edges.to_string()),
+        ("directed", yes_no(s.directed).into()),
+        ("weighted", yes_no(s.weighted).into()),
+        ("density", number(s.density)),
+        ("degree", degrees(&s.degree)),
+    ];
+    rows.extend(s.out_degree.as_ref().map(|d| ("out-degree", degrees(d))));
+    rows.extend(s.in_degree.as_ref().map(|d| ("in-degree", degrees(d))));
+    rows.extend([
+        ("isolated nodes", s.isolated.to_string()),
+        ("components", s.components.to_string()),
+        ("largest component", format!("{} nodes", s.largest_component)),
+        ("self-loops dropped", s.dropped_self_loops.to_string()),
+        ("duplicates dropped", s.dropped_duplicates.to_string()),
+    ]);
+    let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
+    rows.iter().fold(String::new(), |mut out, (name, value)| {
+        let _ = writeln!(out, "{name:width$}  {value}");
+        out
+    })
+}
+
+fn degrees(d: &Degrees) -> String {
+    format!(
+        "min {}, quartiles {} {} {}, 99% {}, max {}, mean {}",
+        d.min,
+        d.q25,
+        d.median,
+        d.q75,
+        d.q99,
+        d.max,
+        number(d.mean)
+    )
+}
+
+/// Four significant digits, without an exponent unless the number is tiny.
+fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    if value < 1e-4 {
+        return format!("{value:.3e}");
+    }
+    let digits = (3 - value.log10().floor() as i32).max(0) as usize;
+    format!("{value:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let shown = [0.0, 4.588_235, 0.139_037, 0.000_021_3, 12_345.6, 1.0].map(number);
+        assert_eq!(shown, ["0", "4.588", "0.1390", "2.130e-5", "12346", "1.000"]);
+    }
+}

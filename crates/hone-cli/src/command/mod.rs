@@ -1,0 +1,4 @@
+//! One subcommand a file.
+
+pub(crate) mod completions;
+pub(crate) mod info;

@@ -1,0 +1,97 @@
+//! [`Context`]: what every subcommand shares. Built once from the options every command takes.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+
+use clap::ArgAction;
+use hone::{Error, Progress};
+use tracing::level_filters::LevelFilter;
+
+use crate::report::Reporter;
+
+/// More threads than any machine has: surely a slip of the finger.
+const MAX_THREADS: usize = 4096;
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Common options")]
+pub(crate) struct CommonArgs {
+    /// Print results and errors only: no notes, no progress.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Log what is done to standard error (-vv for more); replaces the progress bar.
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    verbose: u8,
+    /// Number of threads [default: one a core]. The result does not depend on it.
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+}
+
+/// Where notes, progress and results of a run go.
+pub(crate) struct Context {
+    quiet: bool,
+    reporter: Reporter,
+}
+
+impl Context {
+    /// Starts logging and the thread pool as the options ask.
+    pub(crate) fn new(args: &CommonArgs) -> anyhow::Result<Self> {
+        start_logging(args.verbose);
+        start_threads(args.threads)?;
+        let bars = !args.quiet && args.verbose == 0 && io::stderr().is_terminal();
+        Ok(Context { quiet: args.quiet, reporter: Reporter::new(bars) })
+    }
+
+    /// What long work of the library reports to.
+    pub(crate) fn progress(&self) -> &dyn Progress {
+        &self.reporter
+    }
+
+    /// One line for the user on standard error, unless `--quiet`.
+    pub(crate) fn note(&self, message: impl Display) {
+        if !self.quiet {
+            self.reporter.suspended(|| {
+                // Nobody is left to hear that standard error is closed.
+                let _ = writeln!(io::stderr(), "{message}");
+            });
+        }
+    }
+
+    /// Writes a result to standard output.
+    pub(crate) fn print(&self, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
+        self.reporter.finish();
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_ref())?;
+        Ok(out.flush()?)
+    }
+}
+
+/// Whether standard error takes colours: a terminal, and the user did not set `NO_COLOR`.
+pub(crate) fn color() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+fn start_logging(verbose: u8) {
+    let level = match verbose {
+        0 => LevelFilter::OFF,
+        1 => LevelFilter::INFO,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_target(verbose > 1)
+        .with_timer(tracing_subscriber::fmt::time::uptime())
+        .with_ansi(color())
+        .with_writer(io::stderr)
+        .init();
+}
+
+fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
+    let Some(threads) = threads else { return Ok(()) };
+    if threads == 0 || threads > MAX_THREADS {
+        let message = format!("{threads} threads; give a number from 1 to {MAX_THREADS}, or leave the option out");
+        return Err(Error::config("--threads", message).into());
+    }
+    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?)
+}
