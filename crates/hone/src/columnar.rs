@@ -181,7 +181,7 @@ impl TableReader {
             }
             parts.push(part);
         }
-        self.join(name, parts)
+        self.join(name, self.empty(j), parts)
     }
 
     fn part(&self, name: &str, reader: ColumnReader, unsigned: bool) -> Result<Column> {
@@ -217,9 +217,18 @@ impl TableReader {
         })
     }
 
-    fn join(&self, name: &str, parts: Vec<Column>) -> Result<Column> {
+    /// A column of no values, of the kind that the schema gives column `j`.
+    fn empty(&self, j: usize) -> Column {
+        match self.reader.metadata().file_metadata().schema_descr().column(j).physical_type() {
+            Physical::FLOAT | Physical::DOUBLE => Column::Floats(Vec::new()),
+            Physical::BYTE_ARRAY => Column::Texts(Vec::new()),
+            _ => Column::Integers(Vec::new()),
+        }
+    }
+
+    fn join(&self, name: &str, empty: Column, parts: Vec<Column>) -> Result<Column> {
         let mut parts = parts.into_iter();
-        let mut whole = parts.next().unwrap_or(Column::Integers(Vec::new()));
+        let mut whole = parts.next().unwrap_or(empty);
         for part in parts {
             match (&mut whole, part) {
                 (Column::Integers(a), Column::Integers(b)) => a.extend(b),

@@ -4,9 +4,11 @@ pub mod columnar;
 pub mod dense;
 pub mod error;
 pub mod graph;
+pub mod memory;
 pub mod output;
 pub mod progress;
 pub mod sparse;
+pub mod store;
 
 pub use error::{Error, Result};
 pub use progress::{Progress, Silent};

@@ -1,0 +1,63 @@
+//! What the machine has and what this process has taken, where the system tells (Linux).
+
+use std::fs;
+
+/// Bytes that may be taken: free memory, or less where a control group limits it.
+pub fn available() -> Option<u64> {
+    let free = field("/proc/meminfo", "MemAvailable:")?;
+    let limit = read_number("/sys/fs/cgroup/memory.max");
+    let used = read_number("/sys/fs/cgroup/memory.current");
+    let group = limit.map(|limit| limit.saturating_sub(used.unwrap_or(0)));
+    Some(group.map_or(free, |group| group.min(free)))
+}
+
+/// The most bytes this process has held at once.
+pub fn peak() -> Option<u64> {
+    field("/proc/self/status", "VmHWM:")
+}
+
+/// Bytes this process holds now.
+pub fn resident() -> Option<u64> {
+    field("/proc/self/status", "VmRSS:")
+}
+
+fn field(path: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+fn read_number(path: &str) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// Reads `8G`, `512M`, `1.5T` or a plain number of bytes; powers of 1024.
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let upper = text.trim().to_ascii_uppercase();
+    let upper = upper.trim_end_matches("IB").trim_end_matches('B');
+    let (number, unit) = match upper.char_indices().find(|(_, c)| c.is_ascii_alphabetic()) {
+        Some((at, _)) => upper.split_at(at),
+        None => (upper, ""),
+    };
+    let shift = ["", "K", "M", "G", "T"].iter().position(|&known| known == unit.trim())?;
+    let number: f64 = number.trim().parse().ok()?;
+    let bytes = number * f64::from(1u32 << 10).powi(i32::try_from(shift).ok()?);
+    (1.0..1e18).contains(&bytes).then_some(bytes as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        assert_eq!(parse_bytes("8G"), Some(8 << 30));
+        assert_eq!(parse_bytes("512 MiB"), Some(512 << 20));
+        assert_eq!(parse_bytes("1.5kb"), Some(1536));
+        assert_eq!(parse_bytes("12345"), Some(12345));
+        for wrong in ["", "G", "-3G", "8X", "nan", "inf", "0"] {
+            assert_eq!(parse_bytes(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Embeddings on disk: one format a file, chosen by the name's extension.
+//!
+//! | extension | content |
+//! |---|---|
+//! | `.tsv`, `.csv` (also `.gz`, `.zst`) | header `id z0 z1 …`, one node a line |
+//! | `.npy` | N × D float32; the ids stand in `NAME.ids.txt`, one a line |
+//! | `.npz` | arrays `ids` and `embedding` |
+//! | `.parquet` | column `id` and one float column a dimension |
+//! | `.w2v` | word2vec text, as gensim reads it |
+//! | `.safetensors` | tensor `embedding`; ids as tensor `ids` or as text |
+//!
+//! Every writer streams over the rows; none holds a second copy of the vectors.
+
+mod npy;
+mod parquet;
+mod safetensors;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::dense::Block;
+use crate::error::{Error, Result};
+use crate::graph::NodeIds;
+use crate::output::Output;
+
+/// Node vectors with the names of their rows and columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding {
+    /// Original id of every row.
+    pub ids: NodeIds,
+    /// One row a node.
+    pub vectors: Block,
+    /// One name a column.
+    pub columns: Vec<String>,
+}
+
+impl Embedding {
+    /// Vectors whose columns are called `z0`, `z1`, …
+    ///
+    /// # Panics
+    /// When there are not as many ids as rows.
+    pub fn new(ids: NodeIds, vectors: Block) -> Self {
+        let columns = (0..vectors.cols()).map(|j| format!("z{j}")).collect();
+        Self::with_columns(ids, vectors, columns)
+    }
+
+    /// Vectors with named columns.
+    ///
+    /// # Panics
+    /// When ids or names do not match the block's shape.
+    pub fn with_columns(ids: NodeIds, vectors: Block, columns: Vec<String>) -> Self {
+        assert_eq!(ids.len(), vectors.rows(), "one id a row");
+        assert_eq!(columns.len(), vectors.cols(), "one name a column");
+        Embedding { ids, vectors, columns }
+    }
+
+    /// Reads an embedding that [`Embedding::write`] or a compatible tool wrote.
+    pub fn read(path: &Path, format: Option<Format>) -> Result<Self> {
+        let format = format.map_or_else(|| Format::of(path), Ok)?;
+        match format {
+            Format::Tsv | Format::Csv | Format::Word2vec => text::read(path, format),
+            Format::Npy => npy::read_npy(path),
+            Format::Npz => npy::read_npz(path),
+            Format::Parquet => parquet::read(path),
+            Format::Safetensors => safetensors::read(path),
+        }
+    }
+
+    /// Writes the embedding, all files of it or none, and returns what was written.
+    ///
+    /// `format` defaults to the one the extension names; existing files are refused unless
+    /// `overwrite`.
+    pub fn write(&self, path: &Path, format: Option<Format>, overwrite: bool) -> Result<Vec<PathBuf>> {
+        let format = format.map_or_else(|| Format::of(path), Ok)?;
+        let mut out = Output::create(path, overwrite)?;
+        match format {
+            Format::Tsv | Format::Csv | Format::Word2vec => text::write(self, path, format, &mut out)?,
+            Format::Npy => npy::write_npy(self, path, &mut out)?,
+            Format::Npz if !out.can_seek() => {
+                return Err(Error::input(path, "an .npz archive cannot be written to a pipe", "name a file"));
+            }
+            Format::Npz => npy::write_npz(self, path, &mut out)?,
+            Format::Parquet => parquet::write(self, path, &mut out)?,
+            Format::Safetensors => safetensors::write(self, path, &mut out)?,
+        }
+        let files = Self::files(path, Some(format))?;
+        for sidecar in &files[1..] {
+            let mut ids = Output::create(sidecar, overwrite)?;
+            text::write_ids(&self.ids, sidecar, &mut ids)?;
+            ids.commit()?;
+        }
+        out.commit()?;
+        Ok(files)
+    }
+
+    /// The files that [`Embedding::write`] would write, the main one first.
+    pub fn files(path: &Path, format: Option<Format>) -> Result<Vec<PathBuf>> {
+        let format = format.map_or_else(|| Format::of(path), Ok)?;
+        let mut files = vec![path.to_path_buf()];
+        if format == Format::Npy && !is_stdout(path) {
+            files.push(npy::ids_path(path));
+        }
+        Ok(files)
+    }
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// File formats of embeddings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Tab-separated text with a header.
+    Tsv,
+    /// Comma-separated text with a header.
+    Csv,
+    /// NumPy array, ids in a sidecar.
+    Npy,
+    /// NumPy archive with ids.
+    Npz,
+    /// Parquet table.
+    Parquet,
+    /// word2vec text.
+    #[serde(rename = "w2v")]
+    Word2vec,
+    /// safetensors file.
+    Safetensors,
+}
+
+impl Format {
+    /// All formats with the extension that names them.
+    pub const ALL: [(Format, &'static str); 7] = [
+        (Format::Tsv, "tsv"),
+        (Format::Csv, "csv"),
+        (Format::Npy, "npy"),
+        (Format::Npz, "npz"),
+        (Format::Parquet, "parquet"),
+        (Format::Word2vec, "w2v"),
+        (Format::Safetensors, "safetensors"),
+    ];
+
+    /// The format that `name` (an extension without dot) stands for.
+    pub fn from_name(name: &str) -> Option<Format> {
+        Format::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|&(format, _)| format)
+    }
+
+    /// The format of a file by its extension, seen through `.gz` and `.zst`; TSV for `-`.
+    pub fn of(path: &Path) -> Result<Format> {
+        if is_stdout(path) {
+            return Ok(Format::Tsv);
+        }
+        let extension = |p: &Path| p.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+        let outer = extension(path).unwrap_or_default();
+        let compressed = matches!(outer.as_str(), "gz" | "zst");
+        let name = if compressed { extension(Path::new(path.file_stem().unwrap_or_default())) } else { Some(outer) };
+        match Format::from_name(name.as_deref().unwrap_or_default()) {
+            Some(format) if !compressed || matches!(format, Format::Tsv | Format::Csv | Format::Word2vec) => Ok(format),
+            Some(_) => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
+            None => {
+                let known: Vec<_> = Format::ALL.iter().map(|(_, name)| format!(".{name}")).collect();
+                Err(Error::input(path, "no embedding format has this extension", format!("use {}", known.join(", "))))
+            }
+        }
+    }
+}
