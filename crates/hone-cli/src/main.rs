@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{completions, info};
+use command::{completions, generate, info};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -40,6 +40,7 @@ Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
 #[derive(Debug, Subcommand)]
 enum Command {
     Info(info::Args),
+    Generate(generate::Args),
     Completions(completions::Args),
 }
 
@@ -47,6 +48,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
     let context = Context::new(&cli.common)?;
     match &cli.command {
         Command::Info(args) => info::run(args, &context),
+        Command::Generate(args) => generate::run(args, &context),
         Command::Completions(args) => completions::run(args, &context),
     }
 }

@@ -7,6 +7,7 @@ pub mod graph;
 pub mod memory;
 pub mod output;
 pub mod progress;
+pub mod random;
 pub mod sparse;
 pub mod store;
 

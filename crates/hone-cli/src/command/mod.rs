@@ -1,4 +1,5 @@
 //! One subcommand a file.
 
 pub(crate) mod completions;
+pub(crate) mod generate;
 pub(crate) mod info;

@@ -1,18 +1,21 @@
 //! Tiny graphs with a name, for first steps, examples and tests: `builtin:karate` and friends.
 
-use super::{Graph, GraphBuilder, NodeIds};
+use super::{Generator, Graph, GraphBuilder, NodeIds};
 use crate::error::{Error, Result};
+use crate::progress::Silent;
 
 /// The prefix that makes an input name a built-in graph instead of a file.
 pub const BUILTIN_PREFIX: &str = "builtin:";
 
 /// Every built-in graph: its name and what it is.
-pub const BUILTINS: [(&str, &str); 5] = [
+pub const BUILTINS: [(&str, &str); 7] = [
     ("karate", "Zachary's karate club: 34 members, 78 friendships (Zachary 1977)"),
     ("florentine", "marriages of 15 Florentine families, 20 edges, named nodes (Padgett and Ansell 1993)"),
     ("petersen", "the Petersen graph: 10 nodes, 15 edges, 3-regular, no triangle"),
     ("star", "a hub with 10 leaves"),
     ("grid", "a grid of 5 by 5 nodes, 40 edges"),
+    ("barbell", "two cliques of 5 nodes joined by a path of 3"),
+    ("ring-of-cliques", "six cliques of 5 nodes in a ring"),
 ];
 
 /// Friends of each karate club member that have a larger number, members numbered from 0.
@@ -110,6 +113,8 @@ pub fn builtin(name: &str) -> Result<Graph> {
         "petersen" => GraphBuilder::undirected(10).edges(petersen()),
         "star" => GraphBuilder::undirected(11).edges((1..=10).map(|leaf| (0, leaf)).collect()),
         "grid" => GraphBuilder::undirected(25).edges(grid(5)),
+        "barbell" => return Generator::Barbell { size: 5, path: 3 }.graph(0, &Silent),
+        "ring-of-cliques" => return Generator::RingOfCliques { cliques: 6, size: 5 }.graph(0, &Silent),
         _ => return Err(unknown(name)),
     };
     builder.build()
@@ -174,6 +179,8 @@ mod tests {
             ("petersen", 10, 15, 0, 3),
             ("star", 11, 10, 0, 10),
             ("grid", 25, 40, 0, 4),
+            ("barbell", 13, 24, 20, 5),
+            ("ring-of-cliques", 30, 66, 60, 5),
         ];
         assert_eq!(known.map(|k| k.0), BUILTINS.map(|b| b.0));
         for (name, nodes, edges, triangle, degree) in known {

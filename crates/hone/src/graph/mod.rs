@@ -6,15 +6,19 @@
 
 mod builder;
 mod builtin;
+mod generate;
 mod ids;
 mod summary;
+mod write;
 
 use std::sync::Arc;
 
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
+pub use generate::{Edges, Generator};
 pub use ids::{NodeId, NodeIds};
 pub use summary::{Degrees, Summary};
+pub use write::{GraphFormat, WriteOptions};
 
 use crate::sparse::Pattern;
 

@@ -1,0 +1,160 @@
+//! `hone generate MODEL`: random and regular graphs into a file.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use hone::graph::{Generator, GraphFormat, WriteOptions};
+
+use crate::context::Context;
+
+/// Make a random or regular graph.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, subcommand_value_name = "MODEL", subcommand_help_heading = "Models")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    model: Model,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone generate er --nodes 1000 --degree 10 -o er.tsv
+  hone generate sbm --nodes 1000 --degree 20 --communities 5 --mixing 0.1 --seed 7 -o sbm.mtx
+  hone generate rmat --nodes 1000000 --degree 16 -o rmat.tsv.zst
+  hone generate ring-of-cliques --cliques 6 --size 5
+
+The same seed gives the same file, whatever the number of threads.";
+
+const WHERE: &str = "\
+The format follows the extension: .tsv .csv .txt .edges .el (edge lists), .mtx (Matrix Market),
+.graph (METIS), each also with .gz or .zst behind it, and .parquet.";
+
+#[derive(Debug, Subcommand)]
+enum Model {
+    /// Erdős–Rényi G(n, p): every pair with the same probability.
+    #[command(after_help = WHERE)]
+    Er {
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Barabási–Albert: preferential attachment of degree/2 edges a node.
+    #[command(after_help = WHERE)]
+    Ba {
+        #[command(flatten)]
+        size: Size,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// R-MAT: skewed degrees. Repeated edges and loops are written as drawn, and dropped on reading.
+    #[command(after_help = WHERE)]
+    Rmat {
+        #[command(flatten)]
+        size: Size,
+        /// Probabilities of the quadrants of the adjacency matrix.
+        #[arg(long, value_name = "A,B,C,D", value_delimiter = ',', default_value = "0.57,0.19,0.19,0.05")]
+        quadrants: Vec<f64>,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Stochastic block model: equal communities of consecutive nodes.
+    #[command(after_help = WHERE)]
+    Sbm {
+        #[command(flatten)]
+        size: Size,
+        /// Number of communities.
+        #[arg(long, value_name = "K")]
+        communities: u64,
+        /// Expected share of a node's edges that leave its community.
+        #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
+        mixing: f64,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Cliques in a ring, each joined to the next by one edge.
+    #[command(after_help = WHERE)]
+    RingOfCliques {
+        /// Number of cliques.
+        #[arg(long, value_name = "K")]
+        cliques: u64,
+        /// Nodes of a clique.
+        #[arg(long, value_name = "N")]
+        size: u64,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Two cliques joined by a path.
+    #[command(after_help = WHERE)]
+    Barbell {
+        /// Nodes of each clique.
+        #[arg(long, value_name = "N")]
+        size: u64,
+        /// Nodes of the path between them.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        path: u64,
+        #[command(flatten)]
+        target: Target,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Size {
+    /// Number of nodes.
+    #[arg(long, value_name = "N")]
+    nodes: u64,
+    /// Mean degree: twice the edges over the nodes.
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    degree: f64,
+}
+
+#[derive(Debug, clap::Args)]
+struct Target {
+    /// Seed of the random numbers.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// File to write; - is standard output.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// Format to write, whatever the extension: tsv, csv, text, matrix-market, parquet or metis.
+    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    output_format: Option<GraphFormat>,
+    /// Replace the file if it exists.
+    #[arg(short, long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let (generator, target) = resolve(&args.model)?;
+    let options = WriteOptions { format: target.output_format, overwrite: target.force };
+    let edges = generator.write(target.seed, &target.output, &options, context.progress())?;
+    if target.output.as_os_str() != "-" {
+        context.note(format_args!("wrote {edges} edges to {}", target.output.display()));
+    }
+    Ok(())
+}
+
+fn resolve(model: &Model) -> anyhow::Result<(Generator, &Target)> {
+    Ok(match *model {
+        Model::Er { size: Size { nodes, degree }, ref target } => (Generator::Er { nodes, degree }, target),
+        Model::Ba { size: Size { nodes, degree }, ref target } => (Generator::Ba { nodes, degree }, target),
+        Model::Rmat { size: Size { nodes, degree }, ref quadrants, ref target } => {
+            let quadrants = quadrants.as_slice().try_into().map_err(|_| {
+                let message = format!("{} probabilities; give four, such as 0.57,0.19,0.19,0.05", quadrants.len());
+                hone::Error::config("--quadrants", message)
+            })?;
+            (Generator::Rmat { nodes, degree, quadrants }, target)
+        }
+        Model::Sbm { size: Size { nodes, degree }, communities, mixing, ref target } => {
+            (Generator::Sbm { nodes, degree, communities, mixing }, target)
+        }
+        Model::RingOfCliques { cliques, size, ref target } => (Generator::RingOfCliques { cliques, size }, target),
+        Model::Barbell { size, path, ref target } => (Generator::Barbell { size, path }, target),
+    })
+}
+
+fn format(text: &str) -> Result<GraphFormat, String> {
+    GraphFormat::ALL.into_iter().find(|f| f.to_string() == text).ok_or_else(|| {
+        let known = GraphFormat::ALL.map(|f| f.to_string());
+        format!("formats: {}", known.join(", "))
+    })
+}
