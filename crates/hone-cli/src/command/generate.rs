@@ -115,7 +115,7 @@ struct Target {
     /// File to write; - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Format to write, whatever the extension: tsv, csv, text, matrix-market, parquet or metis.
+    /// Format to write, whatever the extension: tsv, csv, text, mtx, parquet or metis.
     #[arg(long, value_name = "FORMAT", value_parser = format)]
     output_format: Option<GraphFormat>,
     /// Replace the file if it exists.

@@ -30,6 +30,7 @@ pub enum GraphFormat {
     /// Edge list with spaces, after a comment line as in [`GraphFormat::Tsv`].
     Text,
     /// Matrix Market, coordinate pattern symmetric, numbered from 1.
+    #[serde(rename = "mtx")]
     MatrixMarket,
     /// Parquet with integer columns `source` and `target`.
     Parquet,
@@ -79,7 +80,7 @@ impl Display for GraphFormat {
             GraphFormat::Tsv => "tsv",
             GraphFormat::Csv => "csv",
             GraphFormat::Text => "text",
-            GraphFormat::MatrixMarket => "matrix-market",
+            GraphFormat::MatrixMarket => "mtx",
             GraphFormat::Parquet => "parquet",
             GraphFormat::Metis => "metis",
         })
