@@ -1,0 +1,148 @@
+//! Node labels: `node<TAB>label[,label…]`, one node a line.
+//!
+//! Blank lines and lines that begin with `#` are skipped; a node may come once. Labels are any
+//! text; they are numbered in sorted order (numbers by value), so that tables do not depend on the
+//! order of the file. Labelled nodes that the graph does not know are counted, not dropped
+//! silently.
+
+use std::fs;
+use std::path::Path;
+
+use hone::graph::Graph;
+use hone::{Error, Result};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The labels of the nodes of one graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeLabels {
+    /// Name of each label.
+    pub names: Vec<String>,
+    /// The labelled nodes, ascending.
+    pub nodes: Vec<u32>,
+    /// For each labelled node its labels, ascending, at least one.
+    pub of: Vec<Vec<u32>>,
+    /// Labelled nodes of the file that the graph does not have.
+    pub unknown: usize,
+}
+
+impl NodeLabels {
+    /// Reads a label file and looks its nodes up in `graph`.
+    pub fn read(path: &Path, graph: &Graph) -> Result<Self> {
+        let text = fs::read(path).map_err(|e| Error::io(path, e))?;
+        let rows = parse(path, &text)?;
+        let index: FxHashMap<String, u32> =
+            (0..graph.nodes() as u32).map(|i| (graph.ids().get(i).to_string(), i)).collect();
+        let names = label_names(&rows);
+        let number: FxHashMap<&str, u32> = names.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
+        let mut found: Vec<(u32, Vec<u32>)> = Vec::new();
+        for (node, labels) in &rows {
+            if let Some(&i) = index.get(*node) {
+                let mut labels: Vec<u32> = labels.iter().map(|l| number[l]).collect();
+                labels.sort_unstable();
+                labels.dedup();
+                found.push((i, labels));
+            }
+        }
+        if found.is_empty() {
+            let message = format!("none of its {} nodes is in the graph", rows.len());
+            return Err(Error::input(path, message, "use the node ids of the edge list"));
+        }
+        found.sort();
+        let unknown = rows.len() - found.len();
+        let (nodes, of) = found.into_iter().unzip();
+        Ok(NodeLabels { names, nodes, of, unknown })
+    }
+
+    /// Number of distinct labels.
+    pub fn labels(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether some node has several labels.
+    pub fn is_multi(&self) -> bool {
+        self.of.iter().any(|l| l.len() > 1)
+    }
+
+    /// For each label, which of the labelled nodes have it.
+    pub fn indicators(&self) -> Vec<Vec<bool>> {
+        (0..self.labels() as u32).map(|l| self.of.iter().map(|of| of.binary_search(&l).is_ok()).collect()).collect()
+    }
+}
+
+type Row<'a> = (&'a str, Vec<&'a str>);
+
+fn parse<'a>(path: &Path, text: &'a [u8]) -> Result<Vec<Row<'a>>> {
+    let mut rows = Vec::new();
+    let mut seen = FxHashSet::default();
+    for (line, bytes) in (1..).zip(text.split(|&b| b == b'\n')) {
+        let fail = |message: &str, remedy: &str| Err(Error::input_at(path, line, bytes, message, remedy));
+        let Ok(shown) = std::str::from_utf8(bytes) else {
+            return fail("not UTF-8", "save the file as UTF-8");
+        };
+        let shown = shown.trim();
+        if shown.is_empty() || shown.starts_with('#') {
+            continue;
+        }
+        let Some((node, labels)) = shown.split_once('\t').or_else(|| shown.split_once(char::is_whitespace)) else {
+            return fail("no label after the node", "write node<TAB>label[,label…]");
+        };
+        let labels: Vec<&str> = labels.split(',').map(str::trim).collect();
+        if labels.iter().any(|l| l.is_empty()) {
+            return fail("an empty label", "write node<TAB>label[,label…]");
+        }
+        if !seen.insert(node.trim()) {
+            return fail("this node was labelled before", "give all labels of a node on one line, separated by commas");
+        }
+        rows.push((node.trim(), labels));
+    }
+    if rows.is_empty() {
+        return Err(Error::input(path, "no labels in it", "write one line a node: node<TAB>label[,label…]"));
+    }
+    Ok(rows)
+}
+
+fn label_names(rows: &[Row<'_>]) -> Vec<String> {
+    let mut names: Vec<&str> =
+        rows.iter().flat_map(|r| r.1.iter().copied()).collect::<FxHashSet<_>>().into_iter().collect();
+    names.sort_by_key(|n| (n.parse::<i64>().map_or((1, 0), |v| (0, v)), *n));
+    names.into_iter().map(str::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hone::graph::GraphBuilder;
+
+    fn read(text: &str) -> Result<NodeLabels> {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("x.labels");
+        fs::write(&path, text).expect("written");
+        NodeLabels::read(&path, &GraphBuilder::undirected(4).edges(vec![(0, 1)]).build().expect("in range"))
+    }
+
+    #[test]
+    fn labels_are_sorted_and_matched() {
+        let labels = read("# head\n3\t10,2\r\n\n0 2\n9\tx\n").expect("well formed");
+        assert_eq!(labels.names, ["2", "10", "x"]);
+        assert_eq!(
+            (labels.nodes.clone(), labels.of.clone(), labels.unknown),
+            (vec![0, 3], vec![vec![0], vec![0, 1]], 1)
+        );
+        assert!(labels.is_multi());
+        assert_eq!(labels.indicators(), [vec![true, true], vec![false, true], vec![false, false]]);
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        for (text, part) in [
+            ("1\ta\n2\n", "line 2: no label"),
+            ("1\ta,,b\n", "line 1: an empty label"),
+            ("1\ta\n1\tb\n", "line 2: this node was labelled before"),
+            ("\n#\n", "no labels in it"),
+            ("77\ta\n", "none of its 1 nodes"),
+        ] {
+            let error = read(text).expect_err("malformed").to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! From node vectors to features of node pairs, and their scale.
+//!
+//! A [`PairOperator`] is one of node2vec's operators or a concatenation of several, written with
+//! plus signs: `mean+hadamard+l1`. Scale is information (the columns of Z carry singular values),
+//! so by default features are only divided by one constant a block, their root mean square over
+//! the training pairs, which makes the candidates for C mean the same for every method.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hone::dense::Block;
+use hone::{Error, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// One way to join two vectors a and b.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Join {
+    Mean,
+    Hadamard,
+    L1,
+    L2,
+    Both,
+}
+
+const JOINS: [(&str, Join); 5] =
+    [("mean", Join::Mean), ("hadamard", Join::Hadamard), ("l1", Join::L1), ("l2", Join::L2), ("concat", Join::Both)];
+
+impl Join {
+    fn width(self, d: usize) -> usize {
+        if self == Join::Both { 2 * d } else { d }
+    }
+
+    fn write(self, a: &[f32], b: &[f32], out: &mut [f32]) {
+        let each = |out: &mut [f32], f: fn(f32, f32) -> f32| {
+            out.iter_mut().zip(a.iter().zip(b)).for_each(|(o, (&a, &b))| *o = f(a, b));
+        };
+        match self {
+            Join::Mean => each(out, |a, b| 0.5 * (a + b)),
+            Join::Hadamard => each(out, |a, b| a * b),
+            Join::L1 => each(out, |a, b| (a - b).abs()),
+            Join::L2 => each(out, |a, b| (a - b) * (a - b)),
+            Join::Both => {
+                out[..a.len()].copy_from_slice(a);
+                out[a.len()..].copy_from_slice(b);
+            }
+        }
+    }
+}
+
+/// `mean`, `hadamard`, `l1`, `l2`, `concat` (both vectors in a row), or several joined by `+`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PairOperator(Vec<Join>);
+
+impl PairOperator {
+    /// The mean operator of the paper.
+    pub fn mean() -> Self {
+        PairOperator(vec![Join::Mean])
+    }
+
+    /// Features of each pair, one row a pair.
+    ///
+    /// # Panics
+    /// When a node is not a row of `z`.
+    pub fn features(&self, z: &Block, pairs: &[(u32, u32)]) -> Features {
+        let d = z.cols();
+        let mut ends = Vec::new();
+        let mut width = 0;
+        for join in &self.0 {
+            width += join.width(d);
+            ends.push(width);
+        }
+        let mut x = Block::zeros(pairs.len(), width);
+        if width > 0 {
+            x.as_mut_slice().par_chunks_mut(width).zip(pairs).for_each(|(row, &(u, v))| {
+                let mut rest = row;
+                for join in &self.0 {
+                    let (out, tail) = rest.split_at_mut(join.width(d));
+                    join.write(z.row(u as usize), z.row(v as usize), out);
+                    rest = tail;
+                }
+            });
+        }
+        Features { x, ends }
+    }
+}
+
+impl fmt::Display for PairOperator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, join) in self.0.iter().enumerate() {
+            let name = JOINS.iter().find(|j| j.1 == *join).map_or("?", |j| j.0);
+            write!(f, "{}{name}", if k > 0 { "+" } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for PairOperator {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let find = |name: &str| JOINS.iter().find(|j| j.0.eq_ignore_ascii_case(name)).map(|j| j.1);
+        let joins: Option<Vec<Join>> = text.split('+').map(|part| find(part.trim())).collect();
+        let known = "mean, hadamard, l1, l2, concat, or several of them joined by +";
+        joins.map(PairOperator).ok_or_else(|| Error::config("operators", format!("`{text}` is none of {known}")))
+    }
+}
+
+impl TryFrom<String> for PairOperator {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<PairOperator> for String {
+    fn from(operator: PairOperator) -> String {
+        operator.to_string()
+    }
+}
+
+/// Rows of features; `ends` says where each block of columns ends.
+#[derive(Debug, Clone)]
+pub struct Features {
+    /// One row an item.
+    pub x: Block,
+    ends: Vec<usize>,
+}
+
+impl Features {
+    /// Features that form one block.
+    pub fn single(x: Block) -> Self {
+        let ends = vec![x.cols()];
+        Features { x, ends }
+    }
+}
+
+/// What happens to the scale of features before the classifier sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scaling {
+    /// One constant a block: relative scale of columns is kept.
+    #[default]
+    Keep,
+    /// Every column to mean 0 and variance 1.
+    Standardize,
+}
+
+/// Shift and factor of every column, learnt from training rows.
+#[derive(Debug, Clone)]
+pub struct Scaler {
+    shift: Vec<f32>,
+    factor: Vec<f32>,
+}
+
+impl Scaler {
+    /// Learns from the rows of `features`.
+    pub fn learn(features: &Features, scaling: Scaling) -> Self {
+        let x = &features.x;
+        let (mut sum, mut square) = (vec![0.0f64; x.cols()], vec![0.0f64; x.cols()]);
+        for i in 0..x.rows() {
+            for (j, &value) in x.row(i).iter().enumerate() {
+                sum[j] += f64::from(value);
+                square[j] += f64::from(value) * f64::from(value);
+            }
+        }
+        let n = x.rows().max(1) as f64;
+        let invert = |variance: f64| if variance > 1e-30 { (1.0 / variance.sqrt()) as f32 } else { 0.0 };
+        match scaling {
+            Scaling::Standardize => Scaler {
+                shift: sum.iter().map(|s| (s / n) as f32).collect(),
+                factor: sum.iter().zip(&square).map(|(s, q)| invert(q / n - (s / n) * (s / n))).collect(),
+            },
+            Scaling::Keep => {
+                let mut factor = Vec::with_capacity(x.cols());
+                for &end in &features.ends {
+                    let start = factor.len();
+                    let size = (end - start).max(1) as f64;
+                    let f = invert(square[start..end].iter().sum::<f64>() / n / size);
+                    factor.resize(end, f);
+                }
+                Scaler { shift: vec![0.0; x.cols()], factor }
+            }
+        }
+    }
+
+    /// Scales rows.
+    pub fn apply(&self, features: Features) -> Block {
+        let mut x = features.x;
+        for i in 0..x.rows() {
+            let scale = self.shift.iter().zip(&self.factor);
+            x.row_mut(i).iter_mut().zip(scale).for_each(|(v, (s, f))| *v = (*v - s) * f);
+        }
+        x
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn z() -> Block {
+        Block::from_vec(2, 2, vec![1.0, -2.0, 3.0, 4.0])
+    }
+
+    #[test]
+    fn operators_do_what_they_say() {
+        for (name, expected) in [
+            ("mean", vec![2.0, 1.0]),
+            ("hadamard", vec![3.0, -8.0]),
+            ("l1", vec![2.0, 6.0]),
+            ("l2", vec![4.0, 36.0]),
+            ("concat", vec![1.0, -2.0, 3.0, 4.0]),
+            ("Mean+L1", vec![2.0, 1.0, 2.0, 6.0]),
+        ] {
+            let operator: PairOperator = name.parse().expect("known");
+            assert_eq!(operator.features(&z(), &[(0, 1)]).x.as_slice(), expected, "{name}");
+            assert_eq!(operator.to_string(), name.to_lowercase());
+        }
+        assert!("mean+sum".parse::<PairOperator>().is_err() && "".parse::<PairOperator>().is_err());
+    }
+
+    #[test]
+    fn scaling_keeps_or_standardises() {
+        let operator: PairOperator = "mean+hadamard".parse().expect("known");
+        let features = operator.features(&z(), &[(0, 0), (0, 1), (1, 1)]);
+        let kept = Scaler::learn(&features, Scaling::Keep).apply(features.clone());
+        for block in [0..2, 2..4] {
+            let square: f32 = (0..3).flat_map(|i| kept.row(i)[block.clone()].to_vec()).map(|v| v * v).sum();
+            assert!((square / 6.0 - 1.0).abs() < 1e-5);
+        }
+        let standard = Scaler::learn(&features, Scaling::Standardize).apply(features);
+        for j in 0..4 {
+            let column: Vec<f32> = (0..3).map(|i| standard.row(i)[j]).collect();
+            assert!(column.iter().sum::<f32>().abs() < 1e-5);
+            assert!((column.iter().map(|v| v * v).sum::<f32>() / 3.0 - 1.0).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn constant_columns_become_zero() {
+        let features = Features::single(Block::from_vec(2, 1, vec![0.0, 0.0]));
+        assert_eq!(Scaler::learn(&features, Scaling::Keep).apply(features).as_slice(), [0.0, 0.0]);
+    }
+}

@@ -1,0 +1,279 @@
+//! Link-prediction splits that cannot leak.
+//!
+//! [`LinkSplit::new`] takes the whole graph away from its caller and gives back two things: a
+//! [`TrainGraph`], all that an embedding method ever accepts, and [`LabeledPairs`], the removed
+//! edges with as many sampled non-edges. No [`TrainGraph`] with removed edges can be made from a
+//! split. Nodes keep their number and order, so a node that lost all its edges stays, isolated.
+//!
+//! Time and memory are linear in the edges, also for graphs so dense that non-edges are rare.
+
+use hone::graph::{Graph, GraphBuilder};
+use hone::{Error, Result};
+use rustc_hash::FxHashSet;
+
+use crate::random::Stream;
+
+/// The graph a method may learn from.
+#[derive(Debug, Clone)]
+pub struct TrainGraph(Graph);
+
+impl TrainGraph {
+    /// The whole graph, for tasks in which edges are no secret (node labels, roles, run time).
+    pub fn whole(graph: Graph) -> Self {
+        TrainGraph(graph)
+    }
+
+    /// The graph to learn from.
+    pub fn graph(&self) -> &Graph {
+        &self.0
+    }
+}
+
+/// Node pairs and whether each is an edge.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabeledPairs {
+    /// Pairs of node indices; the smaller first when the graph is undirected.
+    pub pairs: Vec<(u32, u32)>,
+    /// Whether the pair of the same position is an edge.
+    pub labels: Vec<bool>,
+}
+
+impl LabeledPairs {
+    /// Number of pairs.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there is no pair.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// The pairs at the given positions.
+    pub fn select(&self, rows: &[u32]) -> LabeledPairs {
+        LabeledPairs {
+            pairs: rows.iter().map(|&i| self.pairs[i as usize]).collect(),
+            labels: rows.iter().map(|&i| self.labels[i as usize]).collect(),
+        }
+    }
+
+    /// A random part holding `share` of each class (at least one of each where there are two), and
+    /// the rest.
+    pub fn divide(&self, share: f64, seed: u64) -> (LabeledPairs, LabeledPairs) {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        Stream::new(seed, "divide pairs", 0).shuffle(&mut order);
+        let (mut part, mut rest) = (Vec::new(), Vec::new());
+        for class in [true, false] {
+            let of_class: Vec<u32> = order.iter().copied().filter(|&i| self.labels[i as usize] == class).collect();
+            let wanted = (share * of_class.len() as f64).round() as usize;
+            let size = wanted.clamp(usize::from(of_class.len() > 1), of_class.len());
+            part.extend(&of_class[..size]);
+            rest.extend(&of_class[size..]);
+        }
+        (self.select(&part), self.select(&rest))
+    }
+
+    fn new(edges: &[(u32, u32)], non_edges: &[(u32, u32)]) -> Self {
+        let labels = [vec![true; edges.len()], vec![false; non_edges.len()]].concat();
+        LabeledPairs { pairs: [edges, non_edges].concat(), labels }
+    }
+}
+
+/// A graph with part of its edges removed, and the pairs to be told apart.
+#[derive(Debug, Clone)]
+pub struct LinkSplit {
+    /// What is left: the only thing methods may see.
+    pub train: TrainGraph,
+    /// Removed edges and as many non-edges.
+    pub pairs: LabeledPairs,
+    /// Remaining edges and as many further non-edges, when asked for.
+    pub remaining: Option<LabeledPairs>,
+}
+
+impl LinkSplit {
+    /// Removes `share` of the edges at random and samples as many non-edges; with `remaining`, the
+    /// edges that stay get as many further non-edges.
+    pub fn new(graph: Graph, share: f64, remaining: bool, seed: u64) -> Result<Self> {
+        let (mut edges, weights) = edges_of(&graph);
+        let removed = check_share(&graph, share)?;
+        let mut order: Vec<u32> = (0..edges.len() as u32).collect();
+        Stream::new(seed, "remove edges", 0).shuffle(&mut order);
+        let (gone, kept) = order.split_at(removed);
+        let wanted = if remaining { edges.len() } else { removed };
+        let non_edges = sample_non_edges(&graph, wanted, seed)?;
+        let take = |which: &[u32]| -> Vec<(u32, u32)> { which.iter().map(|&e| edges[e as usize]).collect() };
+        let (gone, kept_edges) = (take(gone), take(kept));
+        let pairs = LabeledPairs::new(&gone, &non_edges[..removed]);
+        let remaining = remaining.then(|| LabeledPairs::new(&kept_edges, &non_edges[removed..]));
+        let kept_weights = weights.map(|w| kept.iter().map(|&e| w[e as usize]).collect::<Vec<f32>>());
+        edges = kept_edges;
+        let builder = if graph.is_directed() {
+            GraphBuilder::directed(graph.nodes())
+        } else {
+            GraphBuilder::undirected(graph.nodes())
+        };
+        let mut builder = builder.ids(graph.ids().clone()).edges(edges);
+        if let Some(weights) = kept_weights {
+            builder = builder.weights(weights);
+        }
+        Ok(LinkSplit { train: TrainGraph(builder.build()?), pairs, remaining })
+    }
+}
+
+fn check_share(graph: &Graph, share: f64) -> Result<usize> {
+    if !(share > 0.0 && share < 1.0) {
+        return Err(Error::config("removed", format!("the share of removed edges is {share}, not between 0 and 1")));
+    }
+    let removed = (share * graph.edges() as f64).round() as usize;
+    if removed == 0 || removed == graph.edges() {
+        let message =
+            format!("{share} of {} edges leaves nothing to learn or to test; give a larger graph", graph.edges());
+        return Err(Error::config("removed", message));
+    }
+    Ok(removed)
+}
+
+/// Every edge once (the smaller node first when undirected), with its weight.
+fn edges_of(graph: &Graph) -> (Vec<(u32, u32)>, Option<Vec<f32>>) {
+    let mut edges = Vec::with_capacity(graph.edges());
+    let mut weights = graph.weights().map(|_| Vec::with_capacity(graph.edges()));
+    for u in 0..graph.nodes() as u32 {
+        let start = graph.pattern().range(u as usize).start;
+        for (k, &v) in graph.neighbors(u).iter().enumerate() {
+            if graph.is_directed() || u < v {
+                edges.push((u, v));
+                if let (Some(out), Some(w)) = (&mut weights, graph.weights()) {
+                    out.push(w[start + k]);
+                }
+            }
+        }
+    }
+    (edges, weights)
+}
+
+/// `count` distinct pairs without an edge, in random order.
+fn sample_non_edges(graph: &Graph, count: usize, seed: u64) -> Result<Vec<(u32, u32)>> {
+    let n = graph.nodes();
+    let ordered = n as u128 * (n as u128).saturating_sub(1);
+    let all = if graph.is_directed() { ordered } else { ordered / 2 };
+    let free = all - graph.edges() as u128;
+    if count as u128 > free {
+        let message = format!("the split needs {count} pairs without an edge, but the graph has only {free}");
+        return Err(Error::config("removed", message));
+    }
+    let mut stream = Stream::new(seed, "non-edges", 0);
+    if free < 2 * count as u128 {
+        // So dense that listing all non-edges is linear in the edges.
+        let mut pairs: Vec<(u32, u32)> = non_edges(graph).collect();
+        stream.shuffle(&mut pairs);
+        pairs.truncate(count);
+        return Ok(pairs);
+    }
+    let mut seen = FxHashSet::default();
+    let mut pairs = Vec::with_capacity(count);
+    while pairs.len() < count {
+        let (mut u, mut v) = (stream.below(n) as u32, stream.below(n) as u32);
+        if !graph.is_directed() && u > v {
+            (u, v) = (v, u);
+        }
+        if u != v && graph.neighbors(u).binary_search(&v).is_err() && seen.insert((u, v)) {
+            pairs.push((u, v));
+        }
+    }
+    Ok(pairs)
+}
+
+fn non_edges(graph: &Graph) -> impl Iterator<Item = (u32, u32)> + '_ {
+    let n = graph.nodes() as u32;
+    let first = |u| if graph.is_directed() { 0 } else { u + 1 };
+    let free = |&(u, v): &(u32, u32)| u != v && graph.neighbors(u).binary_search(&v).is_err();
+    (0..n).flat_map(move |u| (first(u)..n).map(move |v| (u, v))).filter(free)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn graph(n: usize, edges: Vec<(u32, u32)>, directed: bool) -> Graph {
+        let builder = if directed { GraphBuilder::directed(n) } else { GraphBuilder::undirected(n) };
+        builder.edges(edges).build().expect("edges are in range")
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_leaks(edges in prop::collection::vec((0u32..12, 0u32..12), 4..60), directed: bool, seed: u64) {
+            let whole = graph(12, edges, directed);
+            prop_assume!(whole.edges() >= 3);
+            let Ok(split) = LinkSplit::new(whole.clone(), 0.5, false, seed) else {
+                return Ok(());
+            };
+            let train = split.train.graph();
+            prop_assert_eq!(train.nodes(), 12);
+            let removed = split.pairs.labels.iter().filter(|&&l| l).count();
+            prop_assert_eq!(train.edges() + removed, whole.edges());
+            prop_assert_eq!(split.pairs.len(), 2 * removed);
+            let distinct: FxHashSet<_> = split.pairs.pairs.iter().collect();
+            prop_assert_eq!(distinct.len(), split.pairs.len());
+            for (&(u, v), &edge) in split.pairs.pairs.iter().zip(&split.pairs.labels) {
+                prop_assert!(u != v && !train.neighbors(u).contains(&v));
+                prop_assert_eq!(whole.neighbors(u).contains(&v), edge);
+                prop_assert!(directed || (u < v && !train.neighbors(v).contains(&u)));
+            }
+        }
+    }
+
+    #[test]
+    fn seeds_repeat_and_differ() {
+        let ring: Vec<(u32, u32)> = (0..40).map(|i| (i, (i + 1) % 40)).collect();
+        let split = |seed| LinkSplit::new(graph(40, ring.clone(), false), 0.5, true, seed).expect("a ring splits");
+        assert_eq!(split(1).pairs, split(1).pairs);
+        assert_ne!(split(1).pairs, split(2).pairs);
+        let (split, rest) = (split(1), split(1).remaining.expect("asked for"));
+        assert_eq!(rest.len(), 40);
+        for (pair, &edge) in rest.pairs.iter().zip(&rest.labels) {
+            assert_eq!(split.train.graph().neighbors(pair.0).contains(&pair.1), edge);
+            assert!(!split.pairs.pairs.contains(pair));
+        }
+    }
+
+    #[test]
+    fn dense_graphs_list_their_non_edges() {
+        let edges: Vec<(u32, u32)> = (0..9).flat_map(|u| (u + 1..9).map(move |v| (u, v))).skip(20).collect();
+        let split = LinkSplit::new(graph(9, edges, false), 0.5, false, 3).expect("20 non-edges suffice");
+        assert_eq!(split.pairs.len(), 16);
+        let complete: Vec<(u32, u32)> = (0..5).flat_map(|u| (u + 1..5).map(move |v| (u, v))).collect();
+        let error = LinkSplit::new(graph(5, complete, false), 0.5, false, 3).expect_err("no non-edge");
+        assert!(error.to_string().contains("only 0"), "{error}");
+    }
+
+    #[test]
+    fn bad_shares_are_refused() {
+        for share in [0.0, 1.0, -0.1, f64::NAN, 0.01] {
+            assert!(LinkSplit::new(graph(4, vec![(0, 1), (1, 2)], false), share, false, 1).is_err());
+        }
+    }
+
+    #[test]
+    fn weights_stay_with_their_edges() {
+        let edges: Vec<(u32, u32)> = (0..10).map(|i| (i, i + 1)).collect();
+        let weights = (0..10).map(|i| i as f32 + 1.0).collect();
+        let whole = GraphBuilder::undirected(11).edges(edges).weights(weights).build().expect("in range");
+        let split = LinkSplit::new(whole, 0.5, false, 9).expect("splits");
+        let train = split.train.graph();
+        let weights = train.weights().expect("kept");
+        for u in 0..11usize {
+            for p in train.pattern().range(u) {
+                assert_eq!(weights[p], (train.pattern().columns()[p] as usize).min(u) as f32 + 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn division_keeps_the_classes() {
+        let pairs = LabeledPairs::new(&[(0, 1); 30], &[(2, 3); 50]);
+        let (part, rest) = pairs.divide(0.1, 5);
+        assert_eq!((part.len(), rest.len()), (8, 72));
+        assert_eq!(part.labels.iter().filter(|&&l| l).count(), 3);
+    }
+}
