@@ -10,6 +10,7 @@
 //! | edge features, scaling | [`pairs`] |
 //! | k-fold cross-validation, choice of C | [`validate`] |
 
+pub mod baseline;
 pub mod labels;
 pub mod logistic;
 pub mod metrics;

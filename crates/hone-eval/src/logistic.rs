@@ -128,7 +128,8 @@ impl<'a> Newton<'a> {
     /// X v for every used row.
     fn product(&self, v: &[f64]) -> Vec<f64> {
         let (weights, constant) = v.split_at(v.len() - 1);
-        self.task.rows.iter().map(|&i| dot(self.task.x.row(i as usize), weights) + constant[0]).collect()
+        let row = |&i: &u32| dot(self.task.x.row(i as usize), weights) + constant[0];
+        pulp::Arch::new().dispatch(|| self.task.rows.iter().map(row).collect())
     }
 
     fn sign(&self, i: u32) -> f64 {
@@ -168,10 +169,14 @@ impl<'a> Newton<'a> {
         let d = v.len() - 1;
         let mut out = v.to_vec();
         out[d] = 0.0;
-        for (&i, &s) in self.task.rows.iter().zip(curvature) {
-            let along = dot(self.task.x.row(i as usize), &v[..d]) + v[d];
-            self.add_row(&mut out, i, self.c * s * along);
-        }
+        pulp::Arch::new().dispatch(|| {
+            for (&i, &s) in self.task.rows.iter().zip(curvature) {
+                let row = self.task.x.row(i as usize);
+                let scale = self.c * s * (dot(row, &v[..d]) + v[d]);
+                add(&mut out[..d], scale, row);
+                out[d] += scale;
+            }
+        });
         out
     }
 
@@ -265,6 +270,7 @@ fn softplus(m: f64) -> f64 {
 }
 
 /// Eight partial sums, so that the compiler may use vector registers.
+#[inline(always)]
 fn dot(row: &[f32], w: &[f64]) -> f64 {
     let mut sums = [0.0f64; 8];
     let (rows, ws) = (row.chunks_exact(8), w.chunks_exact(8));
@@ -277,6 +283,7 @@ fn dot(row: &[f32], w: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + tail
 }
 
+#[inline(always)]
 fn add(target: &mut [f64], scale: f64, row: &[f32]) {
     target.iter_mut().zip(row).for_each(|(t, &x)| *t += scale * f64::from(x));
 }

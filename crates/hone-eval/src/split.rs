@@ -93,6 +93,7 @@ pub struct LinkSplit {
 impl LinkSplit {
     /// Removes `share` of the edges at random and samples as many non-edges; with `remaining`, the
     /// edges that stay get as many further non-edges.
+    #[expect(clippy::needless_pass_by_value, reason = "the whole graph must not stay with the caller")]
     pub fn new(graph: Graph, share: f64, remaining: bool, seed: u64) -> Result<Self> {
         let (mut edges, weights) = edges_of(&graph);
         let removed = check_share(&graph, share)?;
