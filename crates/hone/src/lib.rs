@@ -3,8 +3,11 @@
 pub mod columnar;
 pub mod dense;
 pub mod error;
+pub mod factor;
 pub mod graph;
+pub mod matrix;
 pub mod memory;
+pub mod operator;
 pub mod output;
 pub mod progress;
 pub mod random;

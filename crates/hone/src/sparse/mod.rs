@@ -3,6 +3,11 @@
 //! Many matrices of the method share one pattern (all W_t share the graph's), so the pattern is
 //! reference-counted and the values stand apart.
 
+mod multiply;
+mod reshape;
+
+pub use multiply::{Fused, Plus};
+
 use std::sync::Arc;
 
 /// Positions of the nonzeros of a square or rectangular matrix, row by row.
@@ -72,6 +77,11 @@ impl Pattern {
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
+
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        size_of_val(&*self.offsets) + size_of_val(&*self.columns)
+    }
 }
 
 /// A sparse matrix: a shared pattern and one value a position.
@@ -99,6 +109,26 @@ impl Csr {
     /// The values, in the order of the pattern.
     pub fn values(&self) -> &[f32] {
         &self.values
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.pattern.rows()
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.pattern.cols()
+    }
+
+    /// Number of stored positions.
+    pub fn nnz(&self) -> usize {
+        self.pattern.nnz()
+    }
+
+    /// Bytes held, pattern included.
+    pub fn memory(&self) -> usize {
+        self.pattern.memory() + size_of_val(&*self.values)
     }
 
     /// Columns and values of row `i`.

@@ -1,0 +1,207 @@
+//! The motif matrix functions Psi, k steps and accumulations as lazy operators (sec. 2.3, 2.4, 2.7).
+//!
+//! All five functions are one form, diag(shift) + scale·diag(left)·A·diag(right), with d = A e:
+//!
+//! | Psi      | matrix                  | shift | scale·left | right  |
+//! |----------|-------------------------|-------|------------|--------|
+//! | `w`      | W                       |       |            |        |
+//! | `p`      | D⁻¹ W                   |       | 1/d        |        |
+//! | `l`      | D − W                   | d     | −1         |        |
+//! | `l-norm` | I − D^-1/2 W D^-1/2     | 1     | −d^-1/2    | d^-1/2 |
+//! | `l-rw`   | I − D⁻¹ W               | 1     | −1/d       |        |
+//!
+//! A is W, or W^k itself a lazy power: its degrees are k sparse products on the vector of ones, in
+//! f64. Where d is zero, 1/d, d^-1/2 and the shift are zero: a node without the motif has a zero row.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::operator::{Diagonal, Operator, Scaled};
+
+/// The motif matrix function (sec. 2.3).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Psi {
+    /// The weighted motif graph W.
+    W,
+    /// The motif transition matrix P = D⁻¹ W.
+    #[default]
+    P,
+    /// The motif Laplacian L = D − W.
+    L,
+    /// The normalised motif Laplacian I − D^-1/2 W D^-1/2.
+    LNorm,
+    /// The random walk normalised motif Laplacian I − D⁻¹ W.
+    LRw,
+}
+
+/// Which degree of a directed graph D holds; for symmetric W they are the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Degree {
+    /// Row sums.
+    #[default]
+    Out,
+    /// Column sums.
+    In,
+    /// Row plus column sums.
+    Total,
+}
+
+/// Which comes first, the function or the power (sec. 2.4).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// As the paper recommends: Psi(W)^k for P, Psi(W^k) for all others.
+    #[default]
+    Auto,
+    /// Psi(W^k).
+    PsiOfPower,
+    /// Psi(W)^k.
+    PowerOfPsi,
+}
+
+/// Whether steps are added up (sec. 2.7).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accumulate {
+    /// Step k alone.
+    #[default]
+    None,
+    /// The mean of steps 1..=k.
+    Mean,
+    /// (1/k) Σ alpha^l · step l.
+    Decay(f64),
+}
+
+/// Every choice that leads from W to S^(k).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MotifMatrix {
+    /// The matrix function.
+    pub psi: Psi,
+    /// Function of the power or power of the function.
+    pub order: Order,
+    /// The degree of directed graphs.
+    pub degree: Degree,
+    /// Sums over steps.
+    pub accumulate: Accumulate,
+}
+
+/// Largest norm (as an exponent of 2) that k steps may reach before W is scaled down.
+const LARGEST: i32 = 64;
+
+impl MotifMatrix {
+    /// S^(k) of a weighted motif graph W (a sparse leaf), times a power of two when the k-step
+    /// weights would leave the range of f32 (the formula shows it; no singular vector changes).
+    ///
+    /// # Panics
+    /// When W is not square or k is 0.
+    pub fn operator(&self, w: &Operator, k: usize) -> Result<Operator> {
+        assert!(k > 0, "steps are counted from 1");
+        let (scale, w) = tame(w, k);
+        let alpha = match self.accumulate {
+            Accumulate::None => return self.step(&w, k),
+            Accumulate::Mean => 1.0,
+            Accumulate::Decay(alpha) => alpha,
+        };
+        // Of all terms c^k is taken out, not c^l of each.
+        let rest = |l: usize| if self.is_scale_free() { 1.0 } else { scale.powi((k - l) as i32) };
+        let term = |l: usize| Ok((alpha.powi(l as i32) * rest(l) / k as f64, self.step(&w, l)?));
+        Ok(Operator::Sum((1..=k).map(term).collect::<Result<_>>()?))
+    }
+
+    /// Whether Psi(c W) = Psi(W).
+    fn is_scale_free(&self) -> bool {
+        matches!(self.psi, Psi::P | Psi::LNorm | Psi::LRw)
+    }
+
+    /// Psi(W^k) or Psi(W)^k.
+    fn step(&self, w: &Operator, k: usize) -> Result<Operator> {
+        let inner_power = match self.order {
+            Order::PsiOfPower => true,
+            Order::PowerOfPsi => false,
+            Order::Auto => self.psi != Psi::P,
+        };
+        if inner_power {
+            self.function(&Operator::power(w.clone(), k), w, k)
+        } else {
+            Ok(Operator::power(self.function(w, w, 1)?, k))
+        }
+    }
+
+    /// Psi(A) for A = W^k.
+    fn function(&self, a: &Operator, w: &Operator, k: usize) -> Result<Operator> {
+        if self.psi == Psi::W {
+            return Ok(a.clone());
+        }
+        let d = degrees(w, k, self.degree);
+        let diagonal = |name: &str, of: &dyn Fn(f64) -> f64| named(name, &d, of);
+        let inverse = || diagonal("d^-1", &|d| 1.0 / d);
+        let root = || diagonal("d^-1/2", &|d| 1.0 / d.sqrt());
+        let one = || diagonal("1", &|_| 1.0);
+        let inner = Arc::new(a.clone());
+        Ok(Operator::Scaled(match self.psi {
+            Psi::W | Psi::P => Scaled { shift: None, scale: 1.0, left: Some(inverse()?), inner, right: None },
+            Psi::L => Scaled { shift: Some(diagonal("d", &|d| d)?), scale: -1.0, left: None, inner, right: None },
+            Psi::LNorm => {
+                let root = root()?;
+                Scaled { shift: Some(one()?), scale: -1.0, left: Some(root.clone()), inner, right: Some(root) }
+            }
+            Psi::LRw => Scaled { shift: Some(one()?), scale: -1.0, left: Some(inverse()?), inner, right: None },
+        }))
+    }
+}
+
+/// `of(d)` as a diagonal, zero where d is zero.
+fn named(name: &str, d: &[f64], of: &dyn Fn(f64) -> f64) -> Result<Diagonal> {
+    let value = |&d: &f64| if d == 0.0 { 0.0 } else { of(d) as f32 };
+    let values: Vec<f32> = d.iter().map(value).collect();
+    match d.iter().zip(&values).find(|(d, value)| !value.is_finite() || (**d != 0.0 && **value == 0.0)) {
+        None => Ok(Diagonal::new(name, values)),
+        Some((d, _)) => Err(Error::Numeric {
+            stage: "motif matrix".into(),
+            message: format!("a motif degree of {d:e} leaves the range of numbers; use fewer steps or bounded weights"),
+        }),
+    }
+}
+
+/// The degrees of W^k.
+fn degrees(w: &Operator, k: usize, degree: Degree) -> Vec<f64> {
+    let sums = |transpose: bool| (0..k).fold(vec![1.0; w.rows()], |x, _| times_vector(w, &x, transpose));
+    if w.is_symmetric() {
+        return sums(false);
+    }
+    match degree {
+        Degree::Out => sums(false),
+        Degree::In => sums(true),
+        Degree::Total => sums(false).iter().zip(sums(true)).map(|(a, b)| a + b).collect(),
+    }
+}
+
+/// A vector times W, a leaf or a multiple of one, in f64.
+fn times_vector(w: &Operator, x: &[f64], transpose: bool) -> Vec<f64> {
+    match w {
+        Operator::Sparse(leaf) if transpose => leaf.transposed().times_vector(x),
+        Operator::Sparse(leaf) => leaf.matrix().times_vector(x),
+        Operator::Scaled(Scaled { shift: None, left: None, right: None, scale, inner }) => {
+            times_vector(inner, x, transpose).into_iter().map(|y| y * scale).collect()
+        }
+        other => panic!("W is a sparse matrix, not {}", other.formula()),
+    }
+}
+
+/// c and c·W for the power of two c ≤ 1 that keeps all k-step weights in the range of f32.
+fn tame(w: &Operator, k: usize) -> (f64, Operator) {
+    let largest = |transpose| times_vector(w, &vec![1.0; w.rows()], transpose).into_iter().fold(0.0, f64::max);
+    let norm = largest(false).max(if w.is_symmetric() { 0.0 } else { largest(true) });
+    let excess = norm.log2().ceil() - f64::from(LARGEST / k as i32);
+    if !(excess > 0.0 && excess.is_finite()) {
+        return (1.0, w.clone());
+    }
+    let scale = (-excess).exp2();
+    let inner = Arc::new(w.clone());
+    (scale, Operator::Scaled(Scaled { shift: None, scale, left: None, inner, right: None }))
+}

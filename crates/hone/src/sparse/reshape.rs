@@ -1,0 +1,102 @@
+//! Transposes, and matrices without what is empty.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{Csr, Pattern};
+
+impl Csr {
+    /// The transpose.
+    ///
+    /// Each stripe of columns becomes a run of rows of the result, so stripes are filled in parallel;
+    /// in a sorted row the columns of a stripe lie together and are found by bisection.
+    /// Time O(nnz + stripes · rows · log degree).
+    pub fn transposed(&self) -> Csr {
+        let mut counts = vec![0usize; self.cols() + 1];
+        self.pattern.columns().iter().for_each(|&j| counts[j as usize + 1] += 1);
+        for j in 0..self.cols() {
+            counts[j + 1] += counts[j];
+        }
+        let offsets = counts;
+        let (mut columns, mut values) = (vec![0u32; self.nnz()], vec![0.0f32; self.nnz()]);
+        let stripes = cut(&offsets, &mut columns, &mut values, rayon::current_num_threads() * 2);
+        stripes.into_par_iter().for_each(|stripe| stripe.fill(self, &offsets));
+        Csr::new(Arc::new(Pattern::new(offsets, columns, self.rows())), values.into())
+    }
+
+    /// The square matrix restricted to nodes with a nonzero in their row or column, without stored
+    /// zeros; also the nodes kept, ascending. What is dropped has no part in any product.
+    pub fn compacted(&self) -> (Vec<u32>, Csr) {
+        assert_eq!(self.rows(), self.cols(), "a compacted matrix is square");
+        let mut used = vec![false; self.rows()];
+        let nonzeros = |i: usize| {
+            let (columns, values) = self.row(i);
+            columns.iter().zip(values).filter(|(_, a)| **a != 0.0).map(|(&j, &a)| (j, a))
+        };
+        for i in 0..self.rows() {
+            for (j, _) in nonzeros(i) {
+                used[i] = true;
+                used[j as usize] = true;
+            }
+        }
+        let kept: Vec<u32> = (0..self.rows() as u32).filter(|&i| used[i as usize]).collect();
+        let mut number = vec![0u32; self.rows()];
+        kept.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for &i in &kept {
+            for (j, a) in nonzeros(i as usize) {
+                columns.push(number[j as usize]);
+                values.push(a);
+            }
+            offsets.push(columns.len());
+        }
+        let pattern = Pattern::new(offsets, columns, kept.len());
+        (kept, Csr::new(Arc::new(pattern), values.into()))
+    }
+}
+
+/// Rows `first..` of a transpose, and where their columns and values go.
+struct Stripe<'a> {
+    first: usize,
+    last: usize,
+    columns: &'a mut [u32],
+    values: &'a mut [f32],
+}
+
+/// Cuts the result into `count` runs of whole rows with about as many nonzeros each.
+fn cut<'a>(offsets: &[usize], mut columns: &'a mut [u32], mut values: &'a mut [f32], count: usize) -> Vec<Stripe<'a>> {
+    let (rows, nnz) = (offsets.len() - 1, columns.len());
+    let mut stripes = Vec::new();
+    let mut first = 0;
+    for s in 1..=count {
+        let goal = nnz * s / count;
+        let last = if s == count { rows } else { offsets.partition_point(|&at| at < goal).clamp(first, rows) };
+        let length = offsets[last] - offsets[first];
+        let (head, tail) = columns.split_at_mut(length);
+        let (head_values, tail_values) = values.split_at_mut(length);
+        stripes.push(Stripe { first, last, columns: head, values: head_values });
+        (columns, values, first) = (tail, tail_values, last);
+    }
+    stripes
+}
+
+impl Stripe<'_> {
+    fn fill(self, matrix: &Csr, offsets: &[usize]) {
+        let base = offsets[self.first];
+        let mut next: Vec<usize> = offsets[self.first..self.last].iter().map(|at| at - base).collect();
+        for i in 0..matrix.rows() {
+            let (columns, values) = matrix.row(i);
+            let from = columns.partition_point(|&j| (j as usize) < self.first);
+            for (&j, &a) in columns[from..].iter().zip(&values[from..]) {
+                if j as usize >= self.last {
+                    break;
+                }
+                let at = &mut next[j as usize - self.first];
+                self.columns[*at] = i as u32;
+                self.values[*at] = a;
+                *at += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The truncated SVD against Jacobi rotations on small graphs of all shapes.
+#![allow(missing_docs)]
+
+mod naive;
+
+use hone::Silent;
+use hone::dense::{Block, Columns, Group};
+use hone::factor::svd::{Iterations, Svd, svd};
+use hone::factor::{Factors, Task};
+use hone::matrix::{MotifMatrix, Order, Psi};
+use hone::operator::Operator;
+use hone::random::Key;
+use naive::{Matrix, distance, graph, leaf, singular_values, times, transpose, wide};
+
+fn task(rank: usize) -> Task<'static> {
+    Task { rank, right: true, key: Key::new(42), progress: &Silent }
+}
+
+fn solve(s: &Operator, rank: usize) -> Factors {
+    svd(s, &Svd { tolerance: 1e-6, iterations: Iterations::AtMost(3000), ..Svd::default() }, &task(rank))
+        .expect("finite")
+}
+
+/// The matrix of an operator, by products with unit vectors.
+fn explicit(s: &Operator) -> Matrix {
+    let n = s.cols();
+    let mut identity = Block::zeros(n, n);
+    (0..n).for_each(|i| identity.row_mut(i)[i] = 1.0);
+    wide(&s.apply(&identity))
+}
+
+/// Checks everything an SVD promises, without assuming gaps between singular values.
+fn check(s: &Operator, found: &Factors, what: &str) {
+    let dense = explicit(s);
+    let exact = singular_values(&dense);
+    let most = exact.first().copied().unwrap_or(0.0).max(1e-30);
+    let rank = found.sigma.len();
+    assert_eq!((found.u.rows(), found.u.cols()), (s.rows(), rank), "{what}");
+    for j in 0..rank {
+        let truth = exact.get(j).copied().filter(|sigma| *sigma > 1e-6 * most).unwrap_or(0.0);
+        assert!((found.sigma[j] - truth).abs() < 2e-5 * most, "{what}: sigma {j} {} {truth}", found.sigma[j]);
+    }
+    let nonzero = exact.iter().take(rank).filter(|sigma| **sigma > 1e-5 * most).count();
+    assert_eq!(found.info.rank, if most > 1e-20 { nonzero } else { 0 }, "{what}: rank");
+    let (u, v) = (wide(&found.u), wide(found.v.as_ref().expect("asked for")));
+    for (side, m) in [("u", &u), ("v", &v)] {
+        let gram = times(&transpose(m), m);
+        for i in 0..rank {
+            for j in 0..rank {
+                let expected = f64::from(u8::from(i == j && i < found.info.rank));
+                let got = gram.get(i).map_or(0.0, |row| row[j]);
+                assert!((got - expected).abs() < 1e-4, "{what}: {side}ᵀ{side} ({i},{j}) = {got}");
+            }
+        }
+    }
+    // S V = U diag(sigma) and Sᵀ U = V diag(sigma): these are singular triplets.
+    let scaled = |m: &Matrix| -> Matrix {
+        m.iter().map(|row| row.iter().zip(&found.sigma).map(|(x, sigma)| x * sigma).collect()).collect()
+    };
+    if s.rows() > 0 && rank > 0 && most > 1e-20 {
+        let gap = |a: &Matrix, b: &Matrix| {
+            a.iter().flatten().zip(b.iter().flatten()).fold(0.0f64, |d, (x, y)| d.max((x - y).abs())) / most
+        };
+        assert!(gap(&times(&dense, &v), &scaled(&u)) < 1e-4, "{what}: S V");
+        assert!(gap(&times(&transpose(&dense), &u), &scaled(&v)) < 1e-3, "{what}: Sᵀ U");
+    }
+    for j in 0..found.info.rank {
+        let most = (0..s.rows()).map(|i| u[i][j]).fold(0.0f64, |m, x| if x.abs() > m.abs() { x } else { m });
+        assert!(most > 0.0, "{what}: sign of column {j}");
+    }
+}
+
+#[test]
+fn motif_matrices_of_random_graphs() {
+    for directed in [false, true] {
+        let w = leaf(&graph(40, 0.15, directed, 3), !directed);
+        for psi in [Psi::W, Psi::P, Psi::L, Psi::LNorm, Psi::LRw] {
+            for order in [Order::PsiOfPower, Order::PowerOfPsi] {
+                for k in 1..=2 {
+                    let s = MotifMatrix { psi, order, ..MotifMatrix::default() }.operator(&w, k).expect("in range");
+                    let found = solve(&s, 5);
+                    check(&s, &found, &format!("{} directed {directed}", s.formula()));
+                }
+            }
+        }
+    }
+}
+
+fn from_edges(n: usize, edges: &[(usize, usize)]) -> Matrix {
+    let mut w = naive::zeros(n, n);
+    for &(i, j) in edges {
+        w[i][j] = 1.0;
+        w[j][i] = 1.0;
+    }
+    w
+}
+
+#[test]
+fn structured_graphs_with_repeated_values_and_low_rank() {
+    let star: Vec<_> = (1..30).map(|i| (0, i)).collect();
+    let cycle: Vec<_> = (0..30).map(|i| (i, (i + 1) % 30)).collect();
+    let complete: Vec<_> = (0..12).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+    let bipartite: Vec<_> = (0..10).flat_map(|i| (10..25).map(move |j| (i, j))).collect();
+    let triangles: Vec<_> =
+        (0..10).flat_map(|t| [(3 * t, 3 * t + 1), (3 * t + 1, 3 * t + 2), (3 * t, 3 * t + 2)]).collect();
+    for (name, n, edges) in [
+        ("star", 30, star),
+        ("cycle", 30, cycle),
+        ("complete", 12, complete),
+        ("bipartite", 25, bipartite),
+        ("triangles", 32, triangles),
+    ] {
+        let w = from_edges(n, &edges);
+        for psi in [Psi::W, Psi::P, Psi::L, Psi::LNorm, Psi::LRw] {
+            for k in 1..=3 {
+                let s = MotifMatrix { psi, ..MotifMatrix::default() }.operator(&leaf(&w, true), k).expect("in range");
+                check(&s, &solve(&s, 6), &format!("{name} {}", s.formula()));
+            }
+        }
+    }
+}
+
+#[test]
+fn empty_and_tiny_matrices_give_zero_columns() {
+    for (n, rank) in [(0, 4), (1, 4), (3, 8), (50, 4)] {
+        let s = leaf(&naive::zeros(n, n), true);
+        let found = solve(&s, rank);
+        assert_eq!((found.u.rows(), found.u.cols(), found.info.rank), (n, rank, 0));
+        assert!(found.u.as_slice().iter().all(|&x| x == 0.0) && found.sigma.iter().all(|&x| x == 0.0));
+        assert!(found.info.converged);
+    }
+    let s = leaf(&from_edges(3, &[(0, 1), (1, 2)]), true);
+    check(&s, &solve(&s, 8), "path of three nodes, rank 8");
+}
+
+#[test]
+fn powers_of_symmetric_matrices_share_vectors() {
+    let w = leaf(&graph(30, 0.3, false, 9), true);
+    let m = MotifMatrix { psi: Psi::W, ..MotifMatrix::default() };
+    let (one, three) = (m.operator(&w, 1).expect("ok"), m.operator(&w, 3).expect("ok"));
+    assert_eq!(three.same_vectors_as().formula(), "W");
+    assert_eq!(solve(&one, 4).u, solve(&three, 4).u);
+    let p = MotifMatrix::default().operator(&w, 2).expect("ok");
+    assert_eq!(p.same_vectors_as().formula(), p.formula());
+}
+
+#[test]
+fn dense_matrices_are_exact_in_one_or_several_groups() {
+    let full = naive::block(60, 3, 1);
+    let part = naive::block(4, 5, 2);
+    let twice = full.clone();
+    let columns =
+        Columns::new(60, vec![Group::full(full), Group::partial(vec![0, 7, 31, 59], part), Group::full(twice)]);
+    let s = Operator::dense("Y", columns.clone());
+    let whole = Operator::dense("Y", columns.to_block());
+    assert_eq!(distance(&explicit(&s), &explicit(&whole)), 0.0);
+    let found = solve(&s, 11);
+    assert_eq!(found.info.rank, 8 - 1, "3 + min(5, 4) columns are independent");
+    check(&s, &found, "Y");
+    assert_eq!(found.u, solve(&whole, 11).u);
+}
+
+#[test]
+fn same_bits_for_any_number_of_threads() {
+    let n = 3000;
+    for directed in [false, true] {
+        let mut numbers = naive::Numbers(4);
+        let mut w = vec![std::collections::BTreeMap::new(); n];
+        for _ in 0..20_000 {
+            let (i, j) = ((numbers.next() * n as f64) as usize, (numbers.next() * numbers.next() * n as f64) as usize);
+            w[i].insert(j as u32, 1.0f32);
+            if !directed {
+                w[j].insert(i as u32, 1.0f32);
+            }
+        }
+        let mut offsets = vec![0];
+        w.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len()));
+        let columns = w.iter().flat_map(|row| row.keys().copied()).collect();
+        let values: Vec<f32> = w.iter().flat_map(|row| row.values().copied()).collect();
+        let pattern = hone::sparse::Pattern::new(offsets, columns, n);
+        let csr = hone::sparse::Csr::new(std::sync::Arc::new(pattern), values.into());
+        naive::same_on_any_threads(|| {
+            let s = MotifMatrix::default().operator(&Operator::sparse("W", csr.clone(), !directed), 2).expect("ok");
+            let options = Svd { iterations: Iterations::AtMost(4), ..Svd::default() };
+            let found = svd(&s, &options, &task(16)).expect("ok");
+            let y = Columns::new(n, vec![Group::full(found.u.clone()), Group::full(s.apply(&found.u))]);
+            let global = svd(&Operator::dense("Y", y), &options, &task(20)).expect("ok");
+            let bits = |block: &Block| block.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            let sigma: Vec<u64> = found.sigma.iter().chain(&global.sigma).map(|x| x.to_bits()).collect();
+            (bits(&found.u), bits(&found.v.expect("asked for")), bits(&global.u), sigma)
+        });
+    }
+}
+
+#[test]
+fn options_are_read_and_checked() {
+    let options: Svd = serde_json::from_str(r#"{"iterations":"auto","oversampling":4}"#).expect("json");
+    assert_eq!(options, Svd { oversampling: 4, ..Svd::default() });
+    let options: Svd = serde_json::from_str(r#"{"iterations":7}"#).expect("json");
+    assert_eq!(options.iterations, Iterations::AtMost(7));
+    assert!(serde_json::from_str::<Svd>(r#"{"iterations":"many"}"#).is_err());
+    let solver: hone::factor::Solver = serde_json::from_str(r#"{"method":"svd","tolerance":0.01}"#).expect("json");
+    assert_eq!(solver, hone::factor::Solver::Svd(Svd { tolerance: 0.01, ..Svd::default() }));
+    assert!(serde_json::from_str::<hone::factor::Solver>(r#"{"method":"svd","tolerence":0.01}"#).is_err());
+}
