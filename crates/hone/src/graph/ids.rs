@@ -1,8 +1,16 @@
 //! The user's own node ids, kept beside the u32 the library works with.
+//!
+//! Ids that are all integers in canonical form (what printing them would give back: no leading
+//! zero, no plus) are kept as numbers, everything else as text; either way what is written later
+//! is what was read. [`Names`] numbers names while a file is read, [`IdIndex`] finds the node of
+//! an id afterwards.
 
 use std::fmt;
 use std::fmt::Display;
+use std::hash::Hasher;
 use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::columnar::Column;
 
@@ -31,12 +39,11 @@ impl NodeIds {
 
     /// Ids from text; integers when every one of them is an integer written the usual way.
     pub fn from_texts<T: AsRef<str>>(ids: &[T]) -> Self {
-        let integers: Option<Vec<i64>> = ids.iter().map(|id| canonical_integer(id.as_ref())).collect();
+        let integers: Option<Vec<i64>> = ids.iter().map(|id| canonical_integer(id.as_ref().as_bytes())).collect();
         if let Some(integers) = integers {
             return NodeIds::from_integers(integers);
         }
-        let mut offsets = vec![0];
-        let mut bytes = String::new();
+        let (mut offsets, mut bytes) = (vec![0], String::new());
         for id in ids {
             bytes.push_str(id.as_ref());
             offsets.push(bytes.len());
@@ -58,7 +65,7 @@ impl NodeIds {
         match self {
             NodeIds::Sequential(n) => *n,
             NodeIds::Integers(ids) => ids.len(),
-            NodeIds::Text { offsets, .. } => offsets.len() - 1,
+            NodeIds::Text { offsets, .. } => offsets.len().saturating_sub(1),
         }
     }
 
@@ -82,6 +89,22 @@ impl NodeIds {
             NodeIds::Text { offsets, bytes } => NodeId::Text(&bytes[offsets[i]..offsets[i + 1]]),
         }
     }
+
+    /// All ids in node order.
+    pub fn iter(&self) -> impl Iterator<Item = NodeId<'_>> {
+        (0..self.len()).map(|i| self.get(i as u32))
+    }
+
+    /// Prepares the way back, from an id to its node. O(N).
+    pub fn index(&self) -> IdIndex<'_> {
+        match self {
+            NodeIds::Sequential(n) => IdIndex::Sequential(*n),
+            NodeIds::Integers(ids) => IdIndex::Integers(ids.iter().copied().zip(0..).collect()),
+            NodeIds::Text { offsets, bytes } => {
+                IdIndex::Text(offsets.windows(2).map(|w| &bytes[w[0]..w[1]]).zip(0..).collect())
+            }
+        }
+    }
 }
 
 /// One original id.
@@ -102,9 +125,162 @@ impl Display for NodeId<'_> {
     }
 }
 
-/// The integer that `text` is the usual spelling of: no plus sign, no leading zeros.
-fn canonical_integer(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let canonical = digits == "0" && digits.len() == text.len() || !digits.starts_with(['0', '+', '-']);
-    if canonical { text.parse().ok() } else { None }
+/// Finds nodes by their id, as printed.
+#[derive(Debug, Clone)]
+pub enum IdIndex<'a> {
+    /// Ids 0..n.
+    Sequential(usize),
+    /// Integer ids.
+    Integers(FxHashMap<i64, u32>),
+    /// Text ids.
+    Text(FxHashMap<&'a str, u32>),
+}
+
+impl IdIndex<'_> {
+    /// The node called `id`.
+    pub fn find(&self, id: &str) -> Option<u32> {
+        match self {
+            IdIndex::Text(nodes) => nodes.get(id).copied(),
+            IdIndex::Integers(nodes) => nodes.get(&canonical_integer(id.as_bytes())?).copied(),
+            IdIndex::Sequential(n) => {
+                let id = usize::try_from(canonical_integer(id.as_bytes())?).ok()?;
+                (id < *n).then_some(id as u32)
+            }
+        }
+    }
+}
+
+/// The integer that prints exactly as `text`, if there is one within i64.
+pub(super) fn canonical_integer(text: &[u8]) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let canonical = match digits {
+        [b'0'] => text.len() == 1,
+        [b'1'..=b'9', rest @ ..] => rest.len() < 19 && rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    if !canonical {
+        return None;
+    }
+    // Summed on the negative side, which reaches one further than the positive.
+    let negative = digits.iter().try_fold(0i64, |v, d| v.checked_mul(10)?.checked_sub(i64::from(d - b'0')))?;
+    if digits.len() < text.len() { Some(negative) } else { negative.checked_neg() }
+}
+
+/// Distinct names numbered in order of first appearance: an arena and an open-addressing table.
+#[derive(Debug, Clone)]
+pub(super) struct Names {
+    offsets: Vec<usize>,
+    bytes: String,
+    /// Numbers of names at their hash's place or the next free one; a power of two of places.
+    table: Vec<u32>,
+}
+
+/// A free place in the table of [`Names`]; so there can be `u32::MAX` names.
+const FREE: u32 = u32::MAX;
+
+impl Names {
+    pub(super) fn new() -> Self {
+        Names { offsets: vec![0], bytes: String::new(), table: vec![FREE; 16] }
+    }
+
+    /// Number of names.
+    pub(super) fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    pub(super) fn get(&self, i: u32) -> &str {
+        &self.bytes[self.offsets[i as usize]..self.offsets[i as usize + 1]]
+    }
+
+    /// The number of `name`, a new one if need be; none when u32 numbers are used up.
+    pub(super) fn intern(&mut self, name: &str) -> Option<u32> {
+        let place = self.place(name);
+        if self.table[place] != FREE {
+            return Some(self.table[place]);
+        }
+        let number = u32::try_from(self.len()).ok().filter(|&number| number != FREE)?;
+        self.table[place] = number;
+        self.bytes.push_str(name);
+        self.offsets.push(self.bytes.len());
+        if 2 * self.len() > self.table.len() {
+            self.grow();
+        }
+        Some(number)
+    }
+
+    /// The number of `name`, if it has one.
+    pub(super) fn find(&self, name: &str) -> Option<u32> {
+        let number = self.table[self.place(name)];
+        (number != FREE).then_some(number)
+    }
+
+    /// Where `name` is or would be put.
+    fn place(&self, name: &str) -> usize {
+        let mut hasher = FxHasher::default();
+        hasher.write(name.as_bytes());
+        let mut place = hasher.finish() as usize & (self.table.len() - 1);
+        while self.table[place] != FREE && self.get(self.table[place]) != name {
+            place = (place + 1) & (self.table.len() - 1);
+        }
+        place
+    }
+
+    fn grow(&mut self) {
+        self.table = vec![FREE; 2 * self.table.len()];
+        for number in 0..self.len() as u32 {
+            let place = self.place(self.get(number));
+            self.table[place] = number;
+        }
+    }
+
+    /// The names as node ids: integers when every one is canonical, else text.
+    pub(super) fn into_ids(self) -> NodeIds {
+        let integers: Option<Vec<i64>> =
+            (0..self.len() as u32).map(|i| canonical_integer(self.get(i).as_bytes())).collect();
+        match integers {
+            Some(integers) if !integers.is_empty() => NodeIds::from_integers(integers),
+            _ => NodeIds::Text { offsets: self.offsets, bytes: self.bytes },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_means_printing_gives_it_back() {
+        for text in ["0", "7", "-7", "10", "9223372036854775807", "-9223372036854775808"] {
+            assert_eq!(canonical_integer(text.as_bytes()).map(|i| i.to_string()).as_deref(), Some(text));
+        }
+        for text in ["", "-", "-0", "00", "07", "+7", "1.0", " 1", "9223372036854775808", "99999999999999999999", "a"] {
+            assert_eq!(canonical_integer(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_numbered_as_they_come() {
+        let mut names = Names::new();
+        for i in 0..1000u32 {
+            assert_eq!(names.intern(&format!("n{}", i * 7919 % 1000)), Some(i));
+        }
+        for i in 0..1000u32 {
+            assert_eq!(names.find(&format!("n{}", i * 7919 % 1000)), Some(i));
+        }
+        assert_eq!((names.find("x"), names.len()), (None, 1000));
+    }
+
+    #[test]
+    fn every_kind_of_id_finds_its_way_back() {
+        for ids in
+            [NodeIds::Sequential(3), NodeIds::from_integers(vec![5, -1, 3]), NodeIds::from_texts(&["a", "", "ü"])]
+        {
+            let index = ids.index();
+            for i in 0..3 {
+                assert_eq!(index.find(&ids.get(i).to_string()), Some(i));
+            }
+            assert_eq!((index.find("007"), index.find("9")), (None, None));
+        }
+        assert_eq!(NodeIds::from_integers(vec![0, 1]), NodeIds::Sequential(2));
+    }
 }

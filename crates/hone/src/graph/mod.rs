@@ -2,25 +2,33 @@
 //!
 //! A [`Graph`] is made by the [`GraphBuilder`], which gives the guarantees everyone else assumes:
 //! no self-loops, no duplicate edges, sorted neighbourhoods. What it dropped on the way is counted
-//! in [`Dropped`], never silent.
+//! in [`Dropped`], never silent. [`read()`] makes one of a file.
 
 mod builder;
 mod builtin;
 mod generate;
 mod ids;
+mod read;
 mod summary;
 mod write;
 
+use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
 
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use generate::{Edges, Generator};
-pub use ids::{NodeId, NodeIds};
+pub use ids::{IdIndex, NodeId, NodeIds};
+pub use read::{Column, InputFormat, ReadOptions, read};
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};
 
+use crate::error::{Error, Result};
 use crate::sparse::Pattern;
+use builder::{Slots, assemble, check_weights};
 
 /// A simple graph, directed or not, with optional edge weights.
 #[derive(Debug, Clone)]
@@ -34,7 +42,7 @@ pub struct Graph {
     dropped: Dropped,
 }
 
-/// What the builder left out, and how often.
+/// What the builder left out, and how often. Prints as one line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Edges from a node to itself.
@@ -45,7 +53,92 @@ pub struct Dropped {
     pub weights: u64,
 }
 
+impl Dropped {
+    /// Whether nothing was dropped.
+    pub fn is_empty(&self) -> bool {
+        *self == Dropped::default()
+    }
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = [(self.self_loops, "self-loop"), (self.duplicates, "duplicate edge"), (self.weights, "weight")];
+        let parts: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}{}", if *count == 1 { "" } else { "s" }))
+            .collect();
+        if parts.is_empty() { f.write_str("dropped nothing") } else { write!(f, "dropped {}", parts.join(", ")) }
+    }
+}
+
 impl Graph {
+    /// Takes a finished adjacency, without copying it, after checking every guarantee: square,
+    /// rows strictly ascending, no self-loops, symmetric (weights too) unless `directed`, weights
+    /// finite and not negative, one id a node.
+    pub fn from_pattern(
+        pattern: Arc<Pattern>,
+        weights: Option<Arc<[f32]>>,
+        directed: bool,
+        ids: NodeIds,
+    ) -> Result<Graph> {
+        let graph = Graph { pattern, weights, directed, ids, dropped: Dropped::default() };
+        graph.check_shape()?;
+        let rows = || (0..graph.nodes() as u32).into_par_iter();
+        let fault = rows().find_map_first(|i| graph.check_row(i).err());
+        let lopsided = || (!directed).then(|| rows().find_map_first(|i| graph.check_symmetry(i).err())).flatten();
+        if let Some(error) = fault.or_else(lopsided) {
+            return Err(error);
+        }
+        Ok(graph)
+    }
+
+    fn check_shape(&self) -> Result<()> {
+        let (n, cols) = (self.pattern.rows(), self.pattern.cols());
+        if n != cols {
+            return Err(Error::config("adjacency", format!("{n} rows and {cols} columns; it must be square")));
+        }
+        if self.ids.len() != n {
+            return Err(Error::config("ids", format!("{} ids for {n} nodes; give one a node", self.ids.len())));
+        }
+        let Some(weights) = &self.weights else { return Ok(()) };
+        if weights.len() != self.pattern.nnz() {
+            let message = format!("{} weights for {} positions; give one each", weights.len(), self.pattern.nnz());
+            return Err(Error::config("weights", message));
+        }
+        check_weights(weights)
+    }
+
+    fn check_row(&self, i: u32) -> Result<()> {
+        let row = self.neighbors(i);
+        let fail = |message: String| Err(Error::config("adjacency", message));
+        if row.windows(2).any(|w| w[0] >= w[1]) {
+            return fail(format!("row {i} does not strictly ascend; sort it and merge duplicates first"));
+        }
+        match row.last() {
+            Some(&j) if j as usize >= self.nodes() => {
+                fail(format!("row {i} has column {j}, but there are {} nodes", self.nodes()))
+            }
+            _ if row.binary_search(&i).is_ok() => fail(format!("row {i} has a self-loop; remove the diagonal first")),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_symmetry(&self, i: u32) -> Result<()> {
+        for (position, &j) in self.pattern.range(i as usize).zip(self.neighbors(i)) {
+            let Ok(back) = self.neighbors(j).binary_search(&i) else {
+                let message = format!("({i}, {j}) is there but not ({j}, {i}); symmetrise it or pass directed");
+                return Err(Error::config("adjacency", message));
+            };
+            let back = self.pattern.offsets()[j as usize] + back;
+            if self.weights.as_ref().is_some_and(|w| w[position] != w[back]) {
+                let message = format!("those of ({i}, {j}) and ({j}, {i}) differ; symmetrise them or pass directed");
+                return Err(Error::config("weights", message));
+            }
+        }
+        Ok(())
+    }
+
     /// Number of nodes N.
     pub fn nodes(&self) -> usize {
         self.pattern.rows()
@@ -76,6 +169,52 @@ impl Graph {
         self.neighbors(i).len()
     }
 
+    /// Whether there is an edge (an arc from `i` to `j` when directed). O(log degree).
+    pub fn has_edge(&self, i: u32, j: u32) -> bool {
+        self.neighbors(i).binary_search(&j).is_ok()
+    }
+
+    /// In-degree of every node; of an undirected graph simply its degrees. O(N + M).
+    pub fn in_degrees(&self) -> Vec<u32> {
+        if !self.directed {
+            return self.pattern.offsets().windows(2).map(|w| (w[1] - w[0]) as u32).collect();
+        }
+        let counts: Vec<AtomicU32> = (0..self.nodes()).map(|_| AtomicU32::new(0)).collect();
+        self.pattern.columns().par_iter().for_each(|&j| {
+            counts[j as usize].fetch_add(1, Ordering::Relaxed);
+        });
+        counts.into_iter().map(AtomicU32::into_inner).collect()
+    }
+
+    /// The same graph without directions: an edge where there is an arc either way, with the sum
+    /// of their weights (at most `f32::MAX`). Cheap when the graph is undirected already.
+    pub fn underlying(&self) -> Graph {
+        if !self.directed {
+            return self.clone();
+        }
+        let (pattern, weights) = self.rearranged(true);
+        Graph { pattern, weights, directed: false, ids: self.ids.clone(), dropped: self.dropped }
+    }
+
+    /// Transposed adjacency: row i holds the in-neighbours of node i, ascending. Shared, not
+    /// copied, when the graph is undirected.
+    pub fn transposed(&self) -> Arc<Pattern> {
+        if self.directed { self.rearranged(false).0 } else { Arc::clone(&self.pattern) }
+    }
+
+    /// The arcs turned round, with (`both`) or without the original ones.
+    fn rearranged(&self, both: bool) -> (Arc<Pattern>, Option<Arc<[f32]>>) {
+        let arcs = Arcs { graph: self, both };
+        let mut parts = match (&self.weights, both) {
+            (Some(_), true) => assemble::<3>(self.nodes(), arcs),
+            _ => assemble::<2>(self.nodes(), arcs),
+        };
+        if let Some(weights) = parts.weights.as_mut().and_then(Arc::get_mut) {
+            weights.par_iter_mut().for_each(|w| *w = w.min(f32::MAX));
+        }
+        (Arc::new(parts.pattern), parts.weights)
+    }
+
     /// Edge weights in the order of [`Graph::pattern`], when the input had them and they were kept.
     pub fn weights(&self) -> Option<&Arc<[f32]>> {
         self.weights.as_ref()
@@ -89,5 +228,42 @@ impl Graph {
     /// What the builder dropped.
     pub fn dropped(&self) -> Dropped {
         self.dropped
+    }
+}
+
+/// The arcs of a directed graph, reversed and perhaps also as they are, in pieces of rows.
+struct Arcs<'a> {
+    graph: &'a Graph,
+    both: bool,
+}
+
+impl Arcs<'_> {
+    fn rows_a_piece(&self) -> usize {
+        self.graph.nodes().div_ceil(256).max(1 << 10)
+    }
+}
+
+impl Slots for Arcs<'_> {
+    fn pieces(&self) -> usize {
+        self.graph.nodes().div_ceil(self.rows_a_piece())
+    }
+
+    fn total(&self) -> usize {
+        if self.both { 2 * self.graph.pattern.nnz() } else { self.graph.pattern.nnz() }
+    }
+
+    fn each(&self, piece: usize, mut visit: impl FnMut(u32, u32, u32)) {
+        let begin = piece * self.rows_a_piece();
+        let end = self.graph.nodes().min(begin + self.rows_a_piece());
+        let weights = self.graph.weights.as_deref();
+        for i in begin..end {
+            for (position, &j) in self.graph.pattern.range(i).zip(self.graph.pattern.row(i)) {
+                let bits = weights.map_or(0, |w| (w[position] + 0.0).to_bits());
+                visit(j, i as u32, bits);
+                if self.both {
+                    visit(i as u32, j, bits);
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,176 @@
+//! Edge lists: one edge a line, two ids and perhaps a weight and other columns.
+
+use std::str;
+
+use super::super::ids::Names;
+use super::ReadOptions;
+use super::blocks::{self, Fault};
+use super::fields::{self, Field, is_idle, without_end};
+use super::join::{Chunk, Ends, Joined};
+use super::layout::{self, Layout};
+use super::nodes;
+use super::scan;
+use super::source::{BINARY, Source};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+/// Reads an edge list.
+pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
+    let path = source.path().to_path_buf();
+    let list = options.nodes.as_deref().map(nodes::read).transpose()?;
+    let layout = layout::detect(&mut source, options)?;
+    let naming = list.as_ref().map_or(Naming::Free, Naming::Listed);
+    let chunks = blocks::parse(source, progress, |lines| parse(lines, &layout, &naming))?;
+    let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
+    if edges == 0 {
+        return Err(Error::input(&path, "there are no edges after the header", "it needs at least one edge"));
+    }
+    let weighted = layout.weight.is_some();
+    let mut joined = match list {
+        Some(names) => Joined::numbered(chunks, weighted, names.into_ids()),
+        None => Joined::new(chunks, weighted, &path)?,
+    };
+    if layout.ignores_weights {
+        joined.ignored_weights = edges as u64;
+    }
+    Ok(joined)
+}
+
+/// What the ids of a file are.
+pub(super) enum Naming<'a> {
+    /// Anything; nodes are what occurs.
+    Free,
+    /// Only names of a node list.
+    Listed(&'a Names),
+    /// Only numbers 1..=n.
+    Numbered(u32),
+}
+
+/// Parses whole lines.
+pub(super) fn parse(lines: &[u8], layout: &Layout, naming: &Naming) -> Result<Chunk, Fault> {
+    let pairs = Vec::with_capacity(lines.len() / 12 + 1);
+    let ends = if let Naming::Free = naming { Ends::Narrow(pairs) } else { Ends::Nodes(pairs) };
+    let mut chunk = Chunk { ends, weights: Vec::new() };
+    let mut fields = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        if layout.is_plain() {
+            at = scan_pairs(lines, at, layout, naming, &mut chunk.ends);
+            if at == lines.len() {
+                break;
+            }
+        }
+        let end = memchr::memchr(b'\n', &lines[at..]).map_or(lines.len(), |length| at + length + 1);
+        let line = without_end(&lines[at..end]);
+        if !is_idle(line, layout.comments) {
+            fields::split(line, layout.delimiter, &mut fields)
+                .and_then(|()| parse_line(line, &fields, layout, naming, &mut chunk))
+                .map_err(|fault| fault.on_line(memchr::memchr_iter(b'\n', &lines[..at]).count() as u64))?;
+        }
+        at = end;
+    }
+    Ok(chunk)
+}
+
+/// Takes plain integer lines from `at` for as long as there are some; returns where the rest begins.
+fn scan_pairs(lines: &[u8], mut at: usize, layout: &Layout, naming: &Naming, ends: &mut Ends) -> usize {
+    match (naming, ends) {
+        (Naming::Free, Ends::Narrow(pairs)) => {
+            while let Some((u, v, next)) = scan::pair(lines, at, layout.delimiter) {
+                pairs.push((u, v));
+                at = next;
+            }
+        }
+        (&Naming::Numbered(n), Ends::Nodes(pairs)) => {
+            while let Some((u, v, next)) = scan::pair(lines, at, layout.delimiter) {
+                if u == 0 || v == 0 || u > n || v > n {
+                    break;
+                }
+                pairs.push((u - 1, v - 1));
+                at = next;
+            }
+        }
+        _ => {}
+    }
+    at
+}
+
+/// Adds the edge of one line that says something.
+fn parse_line(line: &[u8], fields: &[Field], layout: &Layout, naming: &Naming, chunk: &mut Chunk) -> Result<(), Fault> {
+    if fields.len() != layout.columns {
+        return Err(wrong_columns(line, fields.len(), layout));
+    }
+    let (u, v) = (fields[layout.source].text(), fields[layout.target].text());
+    let (u, v) = (id(line, &u)?, id(line, &v)?);
+    match (naming, &mut chunk.ends) {
+        (Naming::Listed(names), Ends::Nodes(pairs)) => pairs.push((listed(names, u)?, listed(names, v)?)),
+        (&Naming::Numbered(n), Ends::Nodes(pairs)) => pairs.push((numbered(line, u, n)?, numbered(line, v, n)?)),
+        (_, ends) => {
+            if !ends.push(u, v) {
+                return Err(Fault::new(line, "more nodes than 32 bits can number", "split the graph"));
+            }
+        }
+    }
+    if let Some(column) = layout.weight {
+        chunk.weights.push(weight(&fields[column].text())?);
+    }
+    Ok(())
+}
+
+fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
+    let message = format!("{found} column{} where {} are expected", if found == 1 { "" } else { "s" }, layout.columns);
+    let remedy = format!("columns are separated by {}; mend the line or name the delimiter", layout.delimiter.name());
+    let fault = Fault::new(line, message, remedy);
+    if line.contains(&0) { Fault::new(line, BINARY.0, BINARY.1) } else { fault }
+}
+
+/// An id as text.
+pub(super) fn id<'a>(line: &[u8], field: &'a [u8]) -> Result<&'a str, Fault> {
+    if field.is_empty() {
+        return Err(Fault::new(line, "an empty node id", "give every edge two ids"));
+    }
+    let id = str::from_utf8(field)
+        .map_err(|_| Fault::new(field, "a node id that is not valid UTF-8", "save the file as UTF-8"))?;
+    match field.iter().find(|&&b| b == 0 || b == b'\r') {
+        Some(0) => Err(Fault::new(line, BINARY.0, BINARY.1)),
+        Some(_) => Err(Fault::new(line, "a carriage return within a line", "end lines with LF or CRLF")),
+        None => Ok(id),
+    }
+}
+
+fn listed(names: &Names, id: &str) -> Result<u32, Fault> {
+    names.find(id).ok_or_else(|| {
+        let remedy = "add it to the node list, or leave the list out";
+        Fault::new(id.as_bytes(), "a node that the node list does not have", remedy)
+    })
+}
+
+fn numbered(line: &[u8], id: &str, n: u32) -> Result<u32, Fault> {
+    match id.parse::<u64>() {
+        Ok(number) if (1..=u64::from(n)).contains(&number) => Ok((number - 1) as u32),
+        Ok(number) => {
+            let message = format!("index {number} is not within 1..{n}, the size in the header");
+            Err(Fault::new(line, message, "indices count from 1; mend the size or the entry"))
+        }
+        Err(_) => Err(Fault::new(line, format!("`{id}` is not an index"), "indices are whole numbers from 1")),
+    }
+}
+
+/// A weight, finite and not negative.
+pub(super) fn weight(field: &[u8]) -> Result<f32, Fault> {
+    let fault = |message: &str, remedy: &str| Err(Fault::new(field, message, remedy));
+    let Some(weight) = str::from_utf8(field).ok().and_then(|text| text.parse::<f32>().ok()) else {
+        return fault("a weight that is not a number", "name the weight column, or read without weights");
+    };
+    if weight.is_nan() {
+        return fault("a weight that is not a number", "remove the edge or give it a weight");
+    }
+    if weight.is_infinite() {
+        return fault("a weight that is infinite or beyond 32-bit floating point", "scale the weights down");
+    }
+    if weight < 0.0 {
+        return fault("a negative weight", "weights must be ≥ 0; shift them, or read without weights");
+    }
+    // Adding zero turns -0 into 0.
+    Ok(weight + 0.0)
+}

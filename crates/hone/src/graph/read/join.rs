@@ -1,0 +1,274 @@
+//! What parsed blocks have in common: [`Chunk`]s of edges with ids as narrow as possible, and
+//! [`join`], which turns the ids of all of them into node numbers.
+//!
+//! A canonical integer prints as it was read, so a chunk of integers can still become text when
+//! another chunk has names: nothing is read twice.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use super::super::ids::{Names, canonical_integer};
+use super::NodeIds;
+use crate::error::{Error, Result};
+
+/// Edges of one block, in order.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    pub(super) ends: Ends,
+    /// One an edge when weights are kept, else none.
+    pub(super) weights: Vec<f32>,
+}
+
+/// Both ends of every edge of a [`Chunk`].
+#[derive(Debug)]
+pub(super) enum Ends {
+    /// Final node numbers.
+    Nodes(Vec<(u32, u32)>),
+    /// Integer ids that fit u32.
+    Narrow(Vec<(u32, u32)>),
+    /// Integer ids.
+    Wide(Vec<(i64, i64)>),
+    /// Numbers of names of this chunk.
+    Text(Names, Vec<(u32, u32)>),
+}
+
+impl Ends {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Ends::Nodes(pairs) | Ends::Narrow(pairs) | Ends::Text(_, pairs) => pairs.len(),
+            Ends::Wide(pairs) => pairs.len(),
+        }
+    }
+
+    /// Adds an edge between two ids, widening what is there if it must; whether there was room
+    /// for the names.
+    pub(super) fn push(&mut self, u: &str, v: &str) -> bool {
+        if let Ends::Text(names, pairs) = self {
+            let pair = names.intern(u).zip(names.intern(v));
+            pairs.extend(pair);
+            return pair.is_some();
+        }
+        if let Some((u, v)) = canonical_integer(u.as_bytes()).zip(canonical_integer(v.as_bytes())) {
+            return self.push_integers(u, v);
+        }
+        let text = std::mem::replace(self, Ends::Narrow(Vec::new())).into_text();
+        text.is_some_and(|(names, pairs)| {
+            *self = Ends::Text(names, pairs);
+            self.push(u, v)
+        })
+    }
+
+    /// [`Ends::push`] for two integers.
+    pub(super) fn push_integers(&mut self, u: i64, v: i64) -> bool {
+        match self {
+            Ends::Narrow(pairs) | Ends::Nodes(pairs) => {
+                if let (Ok(u), Ok(v)) = (u.try_into(), v.try_into()) {
+                    pairs.push((u, v));
+                } else {
+                    let mut wide: Vec<_> = pairs.iter().map(|&(u, v)| (i64::from(u), i64::from(v))).collect();
+                    wide.push((u, v));
+                    *self = Ends::Wide(wide);
+                }
+            }
+            Ends::Wide(pairs) => pairs.push((u, v)),
+            Ends::Text(..) => return self.push(&u.to_string(), &v.to_string()),
+        }
+        true
+    }
+
+    /// The ids as names; none when there are too many.
+    fn into_text(self) -> Option<(Names, Vec<(u32, u32)>)> {
+        let mut names = Names::new();
+        let mut number = |id: i64| names.intern(&id.to_string());
+        let pairs: Option<Vec<_>> = match self {
+            Ends::Text(names, pairs) => return Some((names, pairs)),
+            Ends::Wide(pairs) => pairs.iter().map(|&(u, v)| number(u).zip(number(v))).collect(),
+            Ends::Narrow(pairs) | Ends::Nodes(pairs) => {
+                pairs.iter().map(|&(u, v)| number(i64::from(u)).zip(number(i64::from(v)))).collect()
+            }
+        };
+        Some((names, pairs?))
+    }
+}
+
+/// A file's content, ready for the builder.
+#[derive(Debug)]
+pub(super) struct Joined {
+    pub(super) ids: NodeIds,
+    pub(super) pairs: Vec<(u32, u32)>,
+    pub(super) weights: Option<Vec<f32>>,
+    pub(super) ignored_weights: u64,
+    /// Whether each pair stands for both directions whatever the options say.
+    pub(super) symmetric: bool,
+}
+
+impl Joined {
+    /// A file whose ids are found in it.
+    pub(super) fn new(chunks: Vec<Chunk>, weighted: bool, path: &Path) -> Result<Joined> {
+        let (ends, weights) = unzip(chunks, weighted);
+        let (ids, pairs) = join(ends).ok_or_else(|| too_many_nodes(path))?;
+        Ok(Joined { ids, pairs, weights, ignored_weights: 0, symmetric: false })
+    }
+
+    /// A file whose chunks have final node numbers ([`Ends::Nodes`]).
+    pub(super) fn numbered(chunks: Vec<Chunk>, weighted: bool, ids: NodeIds) -> Joined {
+        let (ends, weights) = unzip(chunks, weighted);
+        let pairs = concat(ends.into_iter().map(narrow).collect(), |node| node);
+        Joined { ids, pairs, weights, ignored_weights: 0, symmetric: false }
+    }
+}
+
+fn too_many_nodes(path: &Path) -> Error {
+    let message = format!("more than {} nodes", u32::MAX);
+    Error::input(path, message, "split the graph; nodes are numbered in 32 bits")
+}
+
+fn unzip(chunks: Vec<Chunk>, weighted: bool) -> (Vec<Ends>, Option<Vec<f32>>) {
+    let weights = weighted.then(|| chunks.iter().flat_map(|chunk| &chunk.weights).copied().collect());
+    (chunks.into_iter().map(|chunk| chunk.ends).collect(), weights)
+}
+
+/// Numbers the nodes of all chunks: integers ascending, text in order of first appearance; none
+/// when there are too many.
+fn join(ends: Vec<Ends>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
+    if ends.iter().any(|ends| matches!(ends, Ends::Text(..))) {
+        join_text(ends)
+    } else if ends.iter().any(|ends| matches!(ends, Ends::Wide(_))) {
+        join_wide(ends)
+    } else {
+        join_narrow(ends.into_iter().map(narrow).collect())
+    }
+}
+
+fn narrow(ends: Ends) -> Vec<(u32, u32)> {
+    match ends {
+        Ends::Narrow(pairs) | Ends::Nodes(pairs) => pairs,
+        Ends::Wide(_) | Ends::Text(..) => unreachable!("only narrow chunks come here"),
+    }
+}
+
+fn join_text(ends: Vec<Ends>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
+    let local: Vec<(Names, Vec<(u32, u32)>)> = ends.into_par_iter().map(Ends::into_text).collect::<Option<_>>()?;
+    let mut names = Names::new();
+    let mut chunks = Vec::with_capacity(local.len());
+    for (local, pairs) in local {
+        let numbers = (0..local.len() as u32).map(|i| names.intern(local.get(i))).collect::<Option<Vec<u32>>>()?;
+        chunks.push((numbers, pairs));
+    }
+    let pairs = chunks
+        .into_par_iter()
+        .map(|(numbers, pairs)| {
+            pairs.into_iter().map(|(u, v)| (numbers[u as usize], numbers[v as usize])).collect::<Vec<_>>()
+        })
+        .collect();
+    Some((names.into_ids(), concat(pairs, |node| node)))
+}
+
+fn join_wide(ends: Vec<Ends>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
+    let wide = |ends| match ends {
+        Ends::Wide(pairs) => pairs,
+        other => narrow(other).into_iter().map(|(u, v)| (i64::from(u), i64::from(v))).collect(),
+    };
+    let chunks: Vec<Vec<(i64, i64)>> = ends.into_par_iter().map(wide).collect();
+    let ids = distinct(&chunks);
+    if ids.len() > u32::MAX as usize {
+        return None;
+    }
+    let pairs = concat(chunks, |id| ids.partition_point(|&other| other < id) as u32);
+    Some((NodeIds::from_integers(ids), pairs))
+}
+
+fn join_narrow(chunks: Vec<Vec<(u32, u32)>>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
+    let total: usize = chunks.iter().map(Vec::len).sum();
+    let largest = chunks.par_iter().flatten_iter().map(|&(u, v)| u.max(v)).max().unwrap_or(0) as usize;
+    if largest / 64 > 2 * total + (1 << 16) {
+        let ids = distinct(&chunks);
+        let pairs = concat(chunks, |id| ids.partition_point(|&other| other < id) as u32);
+        return Some((NodeIds::from_integers(ids.into_iter().map(i64::from).collect()), pairs));
+    }
+    let seen = Bitmap::new(&chunks, largest);
+    let count = seen.count();
+    if count > u32::MAX as usize {
+        return None;
+    }
+    if total > 0 && count == largest + 1 {
+        return Some((NodeIds::Sequential(count), concat(chunks, |id| id)));
+    }
+    let pairs = concat(chunks, |id| seen.rank(id));
+    Some((NodeIds::Integers(seen.ids()), pairs))
+}
+
+/// All ids, sorted, each once.
+fn distinct<T: Copy + Ord + Send + Sync>(chunks: &[Vec<(T, T)>]) -> Vec<T> {
+    let mut ids: Vec<T> = chunks.par_iter().flatten_iter().flat_map_iter(|&(u, v)| [u, v]).collect();
+    ids.par_sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// Puts the chunks in a row, translating every id.
+fn concat<T: Copy + Send + Sync>(chunks: Vec<Vec<(T, T)>>, node: impl Fn(T) -> u32 + Sync) -> Vec<(u32, u32)> {
+    let mut pairs = vec![(0, 0); chunks.iter().map(Vec::len).sum()];
+    let mut rest = &mut pairs[..];
+    let mut parts = Vec::with_capacity(chunks.len());
+    for chunk in chunks {
+        let (part, tail) = rest.split_at_mut(chunk.len());
+        parts.push((part, chunk));
+        rest = tail;
+    }
+    parts.into_par_iter().for_each(|(part, chunk)| {
+        part.iter_mut().zip(chunk).for_each(|(pair, (u, v))| *pair = (node(u), node(v)));
+    });
+    pairs
+}
+
+/// A set of u32 ids with the rank of each: one bit an id, one count a word.
+struct Bitmap {
+    words: Vec<u64>,
+    /// Members before each word.
+    before: Vec<u32>,
+}
+
+impl Bitmap {
+    fn new(chunks: &[Vec<(u32, u32)>], largest: usize) -> Self {
+        let words: Vec<AtomicU64> = (0..=largest / 64).map(|_| AtomicU64::new(0)).collect();
+        chunks.par_iter().flatten_iter().flat_map_iter(|&(u, v)| [u, v]).for_each(|id| {
+            let (word, bit) = (&words[id as usize / 64], 1 << (id % 64));
+            if word.load(Ordering::Relaxed) & bit == 0 {
+                word.fetch_or(bit, Ordering::Relaxed);
+            }
+        });
+        let words: Vec<u64> = words.into_iter().map(AtomicU64::into_inner).collect();
+        let counts = words.iter().map(|word| word.count_ones());
+        let before = counts.scan(0u32, |sum, count| Some(std::mem::replace(sum, sum.wrapping_add(count)))).collect();
+        Bitmap { words, before }
+    }
+
+    fn count(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    fn rank(&self, id: u32) -> u32 {
+        let (word, bit) = (id as usize / 64, id % 64);
+        self.before[word] + (self.words[word] & ((1 << bit) - 1)).count_ones()
+    }
+
+    /// Members, ascending.
+    fn ids(&self) -> Vec<i64> {
+        let bits = |word: &u64| {
+            let mut rest = *word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros());
+                rest &= rest.wrapping_sub(1);
+                bit
+            })
+        };
+        self.words
+            .iter()
+            .enumerate()
+            .flat_map(|(w, word)| bits(word).map(move |b| 64 * w as i64 + i64::from(b)))
+            .collect()
+    }
+}

@@ -1,0 +1,255 @@
+//! From a file to a [`Graph`]: one entry, [`read`], and one file a format.
+//!
+//! The content decides where it can ([`InputFormat::MatrixMarket`] and [`InputFormat::Parquet`]
+//! begin with a banner, gzip and zstd with magic bytes), then the extension. Text is read in
+//! blocks that are parsed in parallel ([`blocks`]); a line that cannot be right is an
+//! [`Error::Input`] with its number, never skipped.
+
+mod blocks;
+mod edges;
+mod fields;
+mod join;
+mod layout;
+mod metis;
+mod mtx;
+mod nodes;
+mod parquet;
+mod scan;
+mod source;
+
+use std::path::{Path, PathBuf};
+use std::{fmt, str};
+
+use serde::{Deserialize, Serialize};
+
+use super::{BUILTIN_PREFIX, Graph, GraphBuilder, NodeIds, builtin};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use join::Joined;
+use source::Source;
+
+/// How to read a graph; everything has a sensible default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReadOptions {
+    /// The format; by default told from the content and the extension.
+    pub format: Option<InputFormat>,
+    /// Keep the direction of edges. Formats that store an undirected edge once (symmetric Matrix
+    /// Market, METIS) then give both arcs.
+    pub directed: bool,
+    /// Keep the weights. There must be some: a column called `weight`, the third one, or the one
+    /// named by `weight`. Without this they are ignored and counted in [`super::Dropped`].
+    pub weighted: bool,
+    /// What separates the columns of an edge list; a space stands for any run of spaces and tabs.
+    /// By default found out: tab, comma, semicolon, else spaces.
+    pub delimiter: Option<char>,
+    /// Whether the first line of an edge list names the columns; by default found out.
+    pub header: Option<bool>,
+    /// Column of the first node of an edge; by default `source` or the like, else the first.
+    pub source: Option<Column>,
+    /// Column of the second node of an edge; by default `target` or the like, else the second.
+    pub target: Option<Column>,
+    /// Column of the weight; by default `weight` or the like, else the third.
+    pub weight: Option<Column>,
+    /// A file with one node id a line (further columns are ignored) that fixes the order of the
+    /// nodes and adds those without an edge.
+    pub nodes: Option<PathBuf>,
+}
+
+/// A column of a table, by name or by position from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Column {
+    /// Position, from 0.
+    Position(usize),
+    /// Name in the header.
+    Name(String),
+}
+
+impl From<&str> for Column {
+    /// A number is a position, anything else a name.
+    fn from(text: &str) -> Self {
+        text.parse().map_or_else(|_| Column::Name(text.to_string()), Column::Position)
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Column::Position(position) => write!(f, "{position}"),
+            Column::Name(name) => write!(f, "`{name}`"),
+        }
+    }
+}
+
+/// A file format that graphs are read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InputFormat {
+    /// One edge a line: two ids and perhaps a weight, separated by spaces, tabs, commas, ….
+    Edges,
+    /// Matrix Market coordinate file, 1-based.
+    #[serde(rename = "mtx")]
+    MatrixMarket,
+    /// Apache Parquet table with two id columns.
+    Parquet,
+    /// METIS adjacency: line i lists the neighbours of node i, 1-based.
+    Metis,
+}
+
+impl InputFormat {
+    /// Every format.
+    pub const ALL: [InputFormat; 4] =
+        [InputFormat::Edges, InputFormat::MatrixMarket, InputFormat::Parquet, InputFormat::Metis];
+
+    /// The name used in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            InputFormat::Edges => "edges",
+            InputFormat::MatrixMarket => "mtx",
+            InputFormat::Parquet => "parquet",
+            InputFormat::Metis => "metis",
+        }
+    }
+}
+
+impl fmt::Display for InputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl str::FromStr for InputFormat {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        InputFormat::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| {
+            let names: Vec<&str> = InputFormat::ALL.iter().map(|format| format.name()).collect();
+            Error::config("format", format!("`{text}` is not one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// Reads a graph from a file, from standard input when `input` is `-`, or takes a built-in one for
+/// `builtin:NAME`; `.gz` and `.zst` are decompressed on the way.
+///
+/// Ids that are all integers come out in ascending order, other ids in order of first appearance;
+/// a node list ([`ReadOptions::nodes`]) fixes the order. Matrix Market and METIS number their
+/// nodes 1..N and keep those ids.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let file = folder.path().join("friends.csv");
+/// std::fs::write(&file, "source,target\nann,bob\nbob,cid\n").unwrap();
+/// let graph = hone::graph::read(file.to_str().unwrap(), &Default::default(), &hone::Silent)?;
+/// assert_eq!((graph.nodes(), graph.edges()), (3, 2));
+/// assert_eq!(graph.ids().get(2).to_string(), "cid");
+/// # Ok::<(), hone::Error>(())
+/// ```
+pub fn read(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
+    if let Some(name) = input.strip_prefix(BUILTIN_PREFIX) {
+        return read_builtin(name, options);
+    }
+    let mut source = Source::open(input)?;
+    let format = match options.format {
+        Some(format) => format,
+        None => detect(&mut source)?,
+    };
+    if format != InputFormat::Parquet {
+        source.check_text()?;
+    }
+    let joined = match format {
+        InputFormat::Edges => edges::read(source, options, progress)?,
+        InputFormat::MatrixMarket => mtx::read(source, options, progress)?,
+        InputFormat::Metis => metis::read(source, options, progress)?,
+        InputFormat::Parquet => parquet::read(source, options, progress)?,
+    };
+    progress.check()?;
+    build(joined, options.directed)
+}
+
+/// A built-in graph, which is what it is: the options must not ask for anything else.
+fn read_builtin(name: &str, options: &ReadOptions) -> Result<Graph> {
+    let graph = builtin(name)?;
+    let asked = [
+        ("directed", options.directed && !graph.is_directed()),
+        ("weighted", options.weighted && graph.weights().is_none()),
+        ("nodes", options.nodes.is_some()),
+    ];
+    match asked.iter().find(|(_, contradicts)| *contradicts) {
+        Some((field, _)) => {
+            Err(Error::config(*field, format!("{BUILTIN_PREFIX}{name} cannot be read that way; leave it out")))
+        }
+        None => Ok(graph),
+    }
+}
+
+/// Hands what a reader found to the builder.
+fn build(joined: Joined, directed: bool) -> Result<Graph> {
+    let Joined { ids, mut pairs, mut weights, ignored_weights, symmetric } = joined;
+    if directed && symmetric {
+        let loops_once = pairs.iter().filter(|(u, v)| u != v).map(|&(u, v)| (v, u)).collect::<Vec<_>>();
+        if let Some(weights) = &mut weights {
+            let more: Vec<f32> = pairs.iter().zip(&*weights).filter(|((u, v), _)| u != v).map(|(_, &w)| w).collect();
+            weights.extend(more);
+        }
+        pairs.extend(loops_once);
+    }
+    let builder = if directed { GraphBuilder::directed(0) } else { GraphBuilder::undirected(0) };
+    let builder = builder.ids(ids).edges(pairs).ignored_weights(ignored_weights);
+    match weights {
+        Some(weights) => builder.weights(weights).build(),
+        None => builder.build(),
+    }
+}
+
+/// The ids 1..=n.
+fn one_based(n: u32) -> NodeIds {
+    NodeIds::Integers((1..=i64::from(n)).collect())
+}
+
+/// Fails for a node list given with a format that numbers its nodes itself.
+fn refuse_node_list(options: &ReadOptions, format: InputFormat) -> Result<()> {
+    if options.nodes.is_none() {
+        return Ok(());
+    }
+    let message = format!("{format} files number their nodes themselves; leave the node list out");
+    Err(Error::config("nodes", message))
+}
+
+/// Tells the format from the first bytes, else from the extension.
+fn detect(source: &mut Source) -> Result<InputFormat> {
+    source.fill(16)?;
+    let head = source.ahead();
+    if head.starts_with(b"PAR1") {
+        return Ok(InputFormat::Parquet);
+    }
+    if head.len() >= 14 && head[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {
+        return Ok(InputFormat::MatrixMarket);
+    }
+    match extension(source.path()).as_deref() {
+        Some("mtx") => Ok(InputFormat::MatrixMarket),
+        Some("graph" | "metis") => Ok(InputFormat::Metis),
+        Some("parquet" | "pq") => Ok(InputFormat::Parquet),
+        Some(
+            extension @ ("gml" | "graphml" | "gexf" | "json" | "jsonl" | "net" | "dot" | "gv" | "xml" | "npz" | "npy"
+            | "mat" | "pkl" | "pickle" | "xlsx" | "xls" | "zip" | "tar" | "bz2" | "xz" | "lz4" | "7z"
+            | "rar" | "feather" | "arrow" | "h5" | "hdf5" | "db" | "sqlite"),
+        ) => {
+            let message = format!("`.{extension}` files cannot be read");
+            let remedy = "convert it to an edge list (two ids a line), Matrix Market, METIS or Parquet, plain or \
+                          compressed with gzip or zstd; or name the format if the extension misleads";
+            Err(Error::input(source.path(), message, remedy))
+        }
+        _ => Ok(InputFormat::Edges),
+    }
+}
+
+/// The extension in lower case, that of the compression left out.
+fn extension(path: &Path) -> Option<String> {
+    let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
+    match lower(path)?.as_str() {
+        "gz" | "zst" | "zstd" | "bgz" => lower(Path::new(path.file_stem()?)),
+        other => Some(other.to_string()),
+    }
+}

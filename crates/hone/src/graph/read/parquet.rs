@@ -1,0 +1,293 @@
+//! Parquet tables: two id columns of integers or strings, perhaps a weight column.
+//!
+//! Read with the column API of the `parquet` crate, one row group after the other. Columns may be
+//! declared nullable (most writers do) but must not hold a null. The decoder is somebody else's
+//! and not proof against every damaged file, so a panic in it becomes an error here.
+
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::str;
+
+use parquet::basic::{ConvertedType, LogicalType};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+
+use super::super::ids::Names;
+use super::join::{Chunk, Ends, Joined};
+use super::layout::{self, Layout};
+use super::source::Source;
+use super::{ReadOptions, nodes};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+
+/// Values decoded at once.
+const BATCH: usize = 1 << 16;
+/// Rows a byte of the file beyond which its row count is taken for a lie; run-length encoding
+/// makes few bytes of many equal values, but edges differ.
+const ROWS_A_BYTE: u64 = 1 << 10;
+
+/// Reads a Parquet file.
+pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
+    let path = source.path().to_path_buf();
+    let list = options.nodes.as_deref().map(nodes::read).transpose()?;
+    let file = plain_file(&mut source)?;
+    let table = Table { path: &path, list: list.as_ref() };
+    let (chunks, layout) = catch_unwind(AssertUnwindSafe(|| table.read(file, options, progress)))
+        .unwrap_or_else(|_| Err(table.damaged("its decoder gave up")))?;
+    let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
+    if edges == 0 {
+        return Err(Error::input(&path, "the table has no rows", "it needs at least one edge"));
+    }
+    let weighted = layout.weight.is_some();
+    let joined = match list {
+        Some(names) => Joined::numbered(chunks, weighted, names.into_ids()),
+        None => Joined::new(chunks, weighted, &path)?,
+    };
+    Ok(Joined { ignored_weights: if layout.ignores_weights { edges as u64 } else { 0 }, ..joined })
+}
+
+/// The file itself, or a temporary copy of a stream: Parquet is read from its end.
+fn plain_file(source: &mut Source) -> Result<File> {
+    if let Some(file) = source.file() {
+        return file.try_clone().map_err(|error| Error::io(source.path(), error));
+    }
+    let spool = |error| Error::io(std::env::temp_dir(), error);
+    let mut file = tempfile::tempfile().map_err(spool)?;
+    source.fill(1)?;
+    while !source.ahead().is_empty() {
+        file.write_all(source.ahead()).map_err(spool)?;
+        source.skip(source.ahead().len());
+        source.fill(1 << 20)?;
+    }
+    file.rewind().map_err(spool)?;
+    Ok(file)
+}
+
+/// The values of an id column.
+enum Ids {
+    Integers(Vec<i64>),
+    Text(Vec<String>),
+}
+
+impl Ids {
+    fn len(&self) -> usize {
+        match self {
+            Ids::Integers(ids) => ids.len(),
+            Ids::Text(ids) => ids.len(),
+        }
+    }
+
+    fn text(&self, row: usize) -> String {
+        match self {
+            Ids::Integers(ids) => ids[row].to_string(),
+            Ids::Text(ids) => ids[row].clone(),
+        }
+    }
+}
+
+/// What the parts of reading have in common.
+struct Table<'a> {
+    path: &'a Path,
+    list: Option<&'a Names>,
+}
+
+impl Table<'_> {
+    fn fail(&self, message: impl Into<String>, remedy: &str) -> Error {
+        Error::input(self.path, message, remedy)
+    }
+
+    fn damaged(&self, what: impl std::fmt::Display) -> Error {
+        self.fail(format!("this is not a sound Parquet file ({what})"), "write or download it again")
+    }
+
+    fn read(&self, file: File, options: &ReadOptions, progress: &dyn Progress) -> Result<(Vec<Chunk>, Layout)> {
+        let bytes = file.metadata().map_err(|error| Error::io(self.path, error))?.len();
+        if bytes == 0 {
+            return Err(self.fail("the file is empty", "it needs at least one edge"));
+        }
+        let damaged = |error: ParquetError| self.damaged(error);
+        let reader = SerializedFileReader::new(file).map_err(damaged)?;
+        let layout = self.layout(reader.metadata().file_metadata().schema_descr(), options)?;
+        let rows =
+            reader.metadata().row_groups().iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
+        let rows = rows.fold(0u64, u64::saturating_add);
+        if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_A_BYTE) {
+            return Err(self.damaged(format!("{rows} rows in {bytes} bytes")));
+        }
+        progress.stage("reading", rows);
+        let mut chunks = Vec::new();
+        let mut before = 0;
+        for g in 0..reader.num_row_groups() {
+            progress.check()?;
+            let group = reader.get_row_group(g).map_err(damaged)?;
+            let chunk = self.read_group(group.as_ref(), &layout, before)?;
+            before += chunk.ends.len() as u64;
+            progress.advance(chunk.ends.len() as u64);
+            chunks.push(chunk);
+        }
+        Ok((chunks, layout))
+    }
+
+    /// Which column is what, by the names in the schema.
+    fn layout(&self, schema: &SchemaDescriptor, options: &ReadOptions) -> Result<Layout> {
+        let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+        if names.len() < 2 {
+            let message = format!("the table has {} column{}", names.len(), if names.len() == 1 { "" } else { "s" });
+            return Err(self.fail(message, "an edge needs two id columns"));
+        }
+        let layout =
+            layout::columns(options, &[names], true).map_err(|(message, remedy)| self.fail(message, remedy))?;
+        for column in [Some(layout.source), Some(layout.target), layout.weight].into_iter().flatten() {
+            let column = schema.column(column);
+            if column.max_rep_level() > 0 || column.max_def_level() > 1 {
+                return Err(self.fail(format!("column `{}` is nested", column.path()), "name a flat column"));
+            }
+        }
+        Ok(layout)
+    }
+
+    fn read_group(&self, group: &dyn RowGroupReader, layout: &Layout, before: u64) -> Result<Chunk> {
+        let sources = self.ids(group, layout.source, before)?;
+        let targets = self.ids(group, layout.target, before)?;
+        let weights = layout.weight.map(|column| self.weights(group, column, before)).transpose()?;
+        let rows = sources.len();
+        if targets.len() != rows || weights.as_ref().is_some_and(|weights| weights.len() != rows) {
+            return Err(self.damaged("columns of different lengths"));
+        }
+        let ends = self.ends(&sources, &targets, before)?;
+        Ok(Chunk { ends, weights: weights.unwrap_or_default() })
+    }
+
+    fn ends(&self, sources: &Ids, targets: &Ids, before: u64) -> Result<Ends> {
+        let too_many = || self.fail("more nodes than 32 bits can number", "split the graph");
+        if let Some(list) = self.list {
+            let find = |ids: &Ids, row: usize| {
+                let id = ids.text(row);
+                list.find(&id).ok_or_else(|| {
+                    let message =
+                        format!("row {} has node `{id}`, which the node list does not have", before + row as u64);
+                    self.fail(message, "add it to the node list, or leave the list out")
+                })
+            };
+            let pairs = (0..sources.len()).map(|row| Ok((find(sources, row)?, find(targets, row)?)));
+            return Ok(Ends::Nodes(pairs.collect::<Result<_>>()?));
+        }
+        let mut ends = Ends::Narrow(Vec::new());
+        for row in 0..sources.len() {
+            let fits = match (sources, targets) {
+                (Ids::Integers(u), Ids::Integers(v)) => ends.push_integers(u[row], v[row]),
+                _ => ends.push(&sources.text(row), &targets.text(row)),
+            };
+            if !fits {
+                return Err(too_many());
+            }
+        }
+        Ok(ends)
+    }
+
+    fn ids(&self, group: &dyn RowGroupReader, column: usize, before: u64) -> Result<Ids> {
+        let description = group.metadata().column(column).column_descr_ptr();
+        let unsigned = is_unsigned(&description);
+        let reader = group.get_column_reader(column).map_err(|error| self.damaged(error))?;
+        match reader {
+            ColumnReader::Int32ColumnReader(reader) => {
+                let values = self.values(reader, &description, before)?;
+                let widen = |v: i32| if unsigned { i64::from(v as u32) } else { i64::from(v) };
+                Ok(Ids::Integers(values.into_iter().map(widen).collect()))
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                let values = self.values(reader, &description, before)?;
+                if unsigned && values.iter().any(|&v| v < 0) {
+                    return Ok(Ids::Text(values.into_iter().map(|v| (v as u64).to_string()).collect()));
+                }
+                Ok(Ids::Integers(values))
+            }
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                let values = self.values(reader, &description, before)?;
+                Ok(Ids::Text(self.names(&values, before)?))
+            }
+            _ => {
+                let message = format!("column `{}` holds {} values", description.path(), description.physical_type());
+                Err(self.fail(message, "node ids must be integers or strings; name other columns or convert them"))
+            }
+        }
+    }
+
+    fn names(&self, values: &[ByteArray], before: u64) -> Result<Vec<String>> {
+        let name = |(row, value): (usize, &ByteArray)| match str::from_utf8(value.data()) {
+            Ok(name) if !name.is_empty() => Ok(name.to_string()),
+            Ok(_) => Err(self.fail(format!("row {} has an empty node id", before + row as u64), "remove the row")),
+            Err(_) => {
+                let message = format!("row {} has a node id that is not valid UTF-8", before + row as u64);
+                Err(self.fail(message, "write the column as strings"))
+            }
+        };
+        values.iter().enumerate().map(name).collect()
+    }
+
+    fn weights(&self, group: &dyn RowGroupReader, column: usize, before: u64) -> Result<Vec<f32>> {
+        let description = group.metadata().column(column).column_descr_ptr();
+        let reader = group.get_column_reader(column).map_err(|error| self.damaged(error))?;
+        let weights: Vec<f32> = match reader {
+            ColumnReader::FloatColumnReader(reader) => self.values(reader, &description, before)?,
+            ColumnReader::DoubleColumnReader(reader) => {
+                self.values(reader, &description, before)?.into_iter().map(|w| w as f32).collect()
+            }
+            ColumnReader::Int32ColumnReader(reader) => {
+                self.values(reader, &description, before)?.into_iter().map(|w| w as f32).collect()
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                self.values(reader, &description, before)?.into_iter().map(|w| w as f32).collect()
+            }
+            _ => {
+                let message = format!("column `{}` holds {} values", description.path(), description.physical_type());
+                return Err(self.fail(message, "weights must be numbers; name another column"));
+            }
+        };
+        match weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            Some(row) => {
+                let message = format!("row {} has the weight {}", before + row as u64, weights[row]);
+                Err(self.fail(message, "weights must be finite and ≥ 0"))
+            }
+            None => Ok(weights),
+        }
+    }
+
+    /// All values of a column of a row group; a null is an error.
+    fn values<T: DataType>(
+        &self,
+        mut reader: ColumnReaderImpl<T>,
+        column: &ColumnDescriptor,
+        before: u64,
+    ) -> Result<Vec<T::T>> {
+        let mut values = Vec::new();
+        let mut levels = Vec::new();
+        loop {
+            levels.clear();
+            let row = before + values.len() as u64;
+            let (records, read, _) = reader
+                .read_records(BATCH, Some(&mut levels), None, &mut values)
+                .map_err(|error| self.damaged(error))?;
+            if records != read {
+                let null = levels.iter().position(|&level| level == 0).unwrap_or(0) as u64;
+                let message = format!("row {} has no value in column `{}`", row + null, column.path());
+                return Err(self.fail(message, "drop the rows with nulls"));
+            }
+            if records == 0 {
+                return Ok(values);
+            }
+        }
+    }
+}
+
+/// Whether the bits of an integer column mean an unsigned number.
+fn is_unsigned(column: &ColumnDescriptor) -> bool {
+    let unsigned = [ConvertedType::UINT_8, ConvertedType::UINT_16, ConvertedType::UINT_32, ConvertedType::UINT_64];
+    let logical = matches!(column.logical_type_ref(), Some(LogicalType::Integer(integer)) if !integer.is_signed);
+    logical || unsigned.contains(&column.converted_type())
+}

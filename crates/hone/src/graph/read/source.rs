@@ -1,0 +1,241 @@
+//! [`Source`]: where bytes come from. A plain file can be read at any place by many threads;
+//! standard input, pipes and compressed files only in a row.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::error::{Error, Result};
+
+/// Bytes asked of a stream at once.
+const STEP: usize = 1 << 16;
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+/// An opened input, with the bytes that were looked at but not used yet.
+pub(super) struct Source {
+    path: PathBuf,
+    kind: Kind,
+    /// Bytes at `position` and after, already read.
+    ahead: Vec<u8>,
+    /// Bytes used up.
+    position: u64,
+    /// Lines used up.
+    lines: u64,
+    ended: bool,
+}
+
+/// How the rest of a [`Source`] can be read.
+pub(super) enum Kind {
+    /// A regular file of this many bytes, not compressed.
+    File(File, u64),
+    /// Anything else, and what the stream is when it breaks.
+    Stream(Box<dyn Read + Send>, &'static str),
+}
+
+impl Source {
+    /// Opens a file, or standard input for `-`; finds out whether it is compressed.
+    pub(super) fn open(input: &str) -> Result<Source> {
+        let path = PathBuf::from(input);
+        if input == "-" {
+            return Source::stream(path, Box::new(io::stdin()));
+        }
+        let io_error = |error| Error::io(&path, error);
+        let mut file = File::open(&path).map_err(io_error)?;
+        let metadata = file.metadata().map_err(io_error)?;
+        if metadata.is_dir() {
+            return Err(Error::input(&path, "this is a directory", "name a file in it"));
+        }
+        if !metadata.is_file() {
+            return Source::stream(path, Box::new(file));
+        }
+        let mut magic = Vec::new();
+        (&mut file).take(4).read_to_end(&mut magic).map_err(io_error)?;
+        if magic.starts_with(GZIP) || magic.starts_with(ZSTD) {
+            let file = File::open(&path).map_err(io_error)?;
+            return Source::stream(path, Box::new(io::BufReader::with_capacity(STEP, file)));
+        }
+        let compressed = path.extension().filter(|e| ["gz", "zst", "zstd", "bgz"].iter().any(|c| e == c));
+        if let Some(extension) = compressed.filter(|_| metadata.len() > 0) {
+            let message = format!("this is not compressed data, whatever `.{}` says", extension.display());
+            return Err(Error::input(&path, message, "drop that ending, or download the file again"));
+        }
+        Ok(Source {
+            path,
+            kind: Kind::File(file, metadata.len()),
+            ahead: Vec::new(),
+            position: 0,
+            lines: 0,
+            ended: false,
+        })
+    }
+
+    /// A source to be read in a row, decompressed if it begins like that.
+    fn stream(path: PathBuf, mut raw: Box<dyn Read + Send>) -> Result<Source> {
+        let mut magic = Vec::new();
+        (&mut raw).take(4).read_to_end(&mut magic).map_err(|error| Error::io(&path, error))?;
+        let (gzip, zstd) = (magic.starts_with(GZIP), magic.starts_with(ZSTD));
+        let raw = io::Cursor::new(magic).chain(raw);
+        let kind = if gzip {
+            Kind::Stream(Box::new(MultiGzDecoder::new(raw)), "gzip")
+        } else if zstd {
+            let decoder = zstd::Decoder::new(raw).map_err(|error| Error::io(&path, error))?;
+            Kind::Stream(Box::new(decoder), "zstd")
+        } else {
+            Kind::Stream(Box::new(raw), "")
+        };
+        Ok(Source { path, kind, ahead: Vec::new(), position: 0, lines: 0, ended: false })
+    }
+
+    /// The input as the user named it.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes read but not used.
+    pub(super) fn ahead(&self) -> &[u8] {
+        &self.ahead
+    }
+
+    /// Lines used up.
+    pub(super) fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Bytes used up.
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Whether nothing comes after what is [`Source::ahead`].
+    pub(super) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The whole length in bytes, where known.
+    pub(super) fn len(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::File(_, len) => Some(*len),
+            Kind::Stream(..) => None,
+        }
+    }
+
+    /// Reads on until at least `wanted` bytes are ahead or the input ends.
+    pub(super) fn fill(&mut self, wanted: usize) -> Result<()> {
+        while self.ahead.len() < wanted && !self.ended {
+            let old = self.ahead.len();
+            let step = (wanted - old).max(STEP);
+            self.ahead.resize(old + step, 0);
+            let outcome = match &mut self.kind {
+                Kind::File(file, _) => read_at(file, &mut self.ahead[old..], self.position + old as u64),
+                Kind::Stream(stream, _) => stream.read(&mut self.ahead[old..]),
+            };
+            let read = match outcome {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    self.ahead.truncate(old);
+                    continue;
+                }
+                Err(error) => return Err(self.broken(error)),
+                Ok(read) => read,
+            };
+            self.ahead.truncate(old + read);
+            self.ended = read == 0;
+        }
+        Ok(())
+    }
+
+    /// Marks the first `bytes` of what is ahead as used.
+    pub(super) fn skip(&mut self, bytes: usize) {
+        self.lines += memchr::memchr_iter(b'\n', &self.ahead[..bytes]).count() as u64;
+        self.position += bytes as u64;
+        self.ahead.drain(..bytes);
+    }
+
+    /// Takes everything up to the end.
+    pub(super) fn take_all(&mut self) -> Result<Vec<u8>> {
+        let mut wanted = STEP;
+        while !self.ended {
+            self.fill(wanted)?;
+            wanted = 2 * self.ahead.len().max(STEP);
+        }
+        Ok(std::mem::take(&mut self.ahead))
+    }
+
+    /// The file behind the source, when it is a plain one.
+    pub(super) fn file(&self) -> Option<&File> {
+        match &self.kind {
+            Kind::File(file, _) => Some(file),
+            Kind::Stream(..) => None,
+        }
+    }
+
+    /// Fails when the beginning cannot be text in UTF-8; skips a byte order mark.
+    pub(super) fn check_text(&mut self) -> Result<()> {
+        self.fill(1 << 13)?;
+        let head = &self.ahead[..self.ahead.len().min(1 << 13)];
+        if head.is_empty() {
+            return Err(Error::input(&self.path, "the file is empty", "it needs at least one edge"));
+        }
+        if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
+            return Err(Error::input(&self.path, "the text is in UTF-16", "save it as UTF-8"));
+        }
+        let binaries: [(&[u8], &str); 4] = [
+            (b"BZh", "compressed with bzip2"),
+            (b"\xfd7zXZ\0", "compressed with xz"),
+            (b"PK\x03\x04", "a zip archive"),
+            (b"PAR1", "a Parquet file"),
+        ];
+        if let Some((_, what)) = binaries.iter().find(|(magic, _)| head.starts_with(magic)) {
+            let remedy = "unpack it, compress it with gzip or zstd instead, or name its format";
+            return Err(Error::input(&self.path, format!("this is {what}, not text"), remedy));
+        }
+        if let Some(at) = memchr::memchr(0, head) {
+            let line = memchr::memchr_iter(b'\n', &head[..at]).count() as u64 + 1;
+            let begin = memchr::memrchr(b'\n', &head[..at]).map_or(0, |newline| newline + 1);
+            return Err(Error::input_at(&self.path, line, &head[begin..=at], BINARY.0, BINARY.1));
+        }
+        if head.starts_with(b"\xef\xbb\xbf") {
+            self.skip(3);
+        }
+        Ok(())
+    }
+
+    /// An error of the operating system or of a decoder.
+    pub(super) fn broken(&self, error: io::Error) -> Error {
+        match &self.kind {
+            Kind::Stream(_, name) if !name.is_empty() => {
+                let message = format!("the {name} data is truncated or damaged ({error})");
+                Error::input(&self.path, message, "compress or download the file again")
+            }
+            _ => Error::io(&self.path, error),
+        }
+    }
+}
+
+/// What is said of NUL bytes in text.
+pub(super) const BINARY: (&str, &str) =
+    ("a NUL byte: this looks like a binary file", "give a text file, or name its format if it has the wrong extension");
+
+/// Reads at a place without moving the file's own position, so that threads can share it.
+#[cfg(unix)]
+pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+/// Reads at a place; the file's own position moves, but nobody uses it.
+#[cfg(windows)]
+pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// Reads at a place, one thread at a time because the file's own position is used.
+#[cfg(not(any(unix, windows)))]
+pub(super) fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    use std::io::{Seek, SeekFrom};
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock();
+    file.seek(SeekFrom::Start(offset))?;
+    file.read(buffer)
+}
