@@ -7,6 +7,7 @@ pub mod factor;
 pub mod graph;
 pub mod matrix;
 pub mod memory;
+pub mod motif;
 pub mod operator;
 pub mod output;
 pub mod progress;

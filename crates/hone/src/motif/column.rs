@@ -1,0 +1,262 @@
+//! [`Column`]: many non-negative integers, each stored in as few bytes as most of them need.
+//!
+//! Counts are skewed: in sparse graphs nearly all are 0, in others a few hubs have huge ones. A
+//! column therefore takes 1, 2, 4 or 8 bytes a value, whichever makes the whole smallest, and keeps
+//! the values that do not fit in a sorted list aside. Zeros cost no memory until a page is written.
+
+/// Values per class of size, to choose the width of a column.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sizes {
+    /// How many values need more than 1, 2, 4 bytes.
+    over: [usize; 3],
+}
+
+impl Sizes {
+    #[inline]
+    pub(super) fn add(&mut self, value: u64, times: usize) {
+        self.over[0] += times * usize::from(value >= u64::from(u8::MAX));
+        self.over[1] += times * usize::from(value >= u64::from(u16::MAX));
+        self.over[2] += times * usize::from(value >= u64::from(u32::MAX));
+    }
+
+    pub(super) fn merge(mut self, other: Sizes) -> Sizes {
+        for (mine, theirs) in self.over.iter_mut().zip(other.over) {
+            *mine += theirs;
+        }
+        self
+    }
+}
+
+/// A list of integers with random access.
+#[derive(Debug, Clone)]
+pub(super) struct Column {
+    data: Data,
+    /// Values that do not fit, by position; in `data` they read as the largest number.
+    wide: Vec<(usize, u64)>,
+}
+
+#[derive(Debug, Clone)]
+enum Data {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+}
+
+impl Column {
+    /// `len` zeros, in the width that suits values of these sizes.
+    pub(super) fn zeros(len: usize, sizes: Sizes) -> Column {
+        let cost = |i: usize| (len << i) + sizes.over[i] * size_of::<(usize, u64)>();
+        let width = (0..3).min_by_key(|&i| cost(i)).filter(|&i| cost(i) <= len * 8);
+        let data = match width {
+            Some(0) => Data::U8(vec![0; len]),
+            Some(1) => Data::U16(vec![0; len]),
+            Some(2) => Data::U32(vec![0; len]),
+            _ => Data::U64(vec![0; len]),
+        };
+        Column { data, wide: Vec::new() }
+    }
+
+    /// The values of `len` positions, known beforehand.
+    pub(super) fn collect(len: usize, value: impl Fn(usize) -> u64) -> Column {
+        let mut sizes = Sizes::default();
+        (0..len).for_each(|i| sizes.add(value(i), 1));
+        let mut column = Column::zeros(len, sizes);
+        let wide = {
+            let mut part = column.parts(&[0, len]).pop().expect("one part");
+            (0..len).for_each(|i| part.set(i, value(i)));
+            part.wide
+        };
+        column.wide = wide;
+        column
+    }
+
+    /// The value at `i`.
+    #[inline]
+    pub(super) fn get(&self, i: usize) -> u64 {
+        match &self.data {
+            Data::U8(v) if v[i] != u8::MAX => u64::from(v[i]),
+            Data::U16(v) if v[i] != u16::MAX => u64::from(v[i]),
+            Data::U32(v) if v[i] != u32::MAX => u64::from(v[i]),
+            Data::U64(v) => v[i],
+            _ => self.wide[self.wide.binary_search_by_key(&i, |w| w.0).expect("a wide value is listed")].1,
+        }
+    }
+
+    /// Number of nonzeros among positions `range`.
+    #[inline]
+    pub(super) fn nonzeros(&self, range: std::ops::Range<usize>) -> usize {
+        match &self.data {
+            Data::U8(v) => v[range].iter().filter(|&&x| x != 0).count(),
+            Data::U16(v) => v[range].iter().filter(|&&x| x != 0).count(),
+            Data::U32(v) => v[range].iter().filter(|&&x| x != 0).count(),
+            Data::U64(v) => v[range].iter().filter(|&&x| x != 0).count(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match &self.data {
+            Data::U8(v) => v.len(),
+            Data::U16(v) => v.len(),
+            Data::U32(v) => v.len(),
+            Data::U64(v) => v.len(),
+        }
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        let data = match &self.data {
+            Data::U8(v) => v.len(),
+            Data::U16(v) => 2 * v.len(),
+            Data::U32(v) => 4 * v.len(),
+            Data::U64(v) => 8 * v.len(),
+        };
+        data + self.wide.len() * size_of::<(usize, u64)>()
+    }
+
+    /// Disjoint stretches to be filled by several threads: part i covers `bounds[i]..bounds[i + 1]`.
+    /// Hand the parts back to [`Column::finish`], in order.
+    pub(super) fn parts(&mut self, bounds: &[usize]) -> Vec<Part<'_>> {
+        let starts = bounds.iter().copied();
+        match &mut self.data {
+            Data::U8(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U8(v))).collect(),
+            Data::U16(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U16(v))).collect(),
+            Data::U32(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U32(v))).collect(),
+            Data::U64(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U64(v))).collect(),
+        }
+    }
+
+    /// Takes the wide values of the parts, in order.
+    pub(super) fn finish(&mut self, wide: impl IntoIterator<Item = Vec<(usize, u64)>>) {
+        self.wide = wide.into_iter().flatten().collect();
+    }
+}
+
+/// Cuts a slice at the inner bounds, so that threads can fill the pieces.
+pub(super) fn cut<'a, T>(mut data: &'a mut [T], bounds: &[usize]) -> Vec<&'a mut [T]> {
+    let mut pieces = Vec::with_capacity(bounds.len().saturating_sub(1));
+    for pair in bounds.windows(2) {
+        let (piece, rest) = data.split_at_mut(pair[1] - pair[0]);
+        pieces.push(piece);
+        data = rest;
+    }
+    pieces
+}
+
+/// A stretch of a column under construction.
+pub(super) struct Part<'a> {
+    start: usize,
+    slice: Slice<'a>,
+    /// Values that did not fit.
+    pub(super) wide: Vec<(usize, u64)>,
+}
+
+enum Slice<'a> {
+    U8(&'a mut [u8]),
+    U16(&'a mut [u16]),
+    U32(&'a mut [u32]),
+    U64(&'a mut [u64]),
+}
+
+impl<'a> Part<'a> {
+    fn new(start: usize, slice: Slice<'a>) -> Self {
+        Part { start, slice, wide: Vec::new() }
+    }
+
+    /// Sets the value at position `i` of the column; positions must ascend.
+    #[inline]
+    pub(super) fn set(&mut self, i: usize, value: u64) {
+        let at = i - self.start;
+        let fits = match &mut self.slice {
+            Slice::U8(v) => put(&mut v[at], value, u8::MAX),
+            Slice::U16(v) => put(&mut v[at], value, u16::MAX),
+            Slice::U32(v) => put(&mut v[at], value, u32::MAX),
+            Slice::U64(v) => {
+                v[at] = value;
+                true
+            }
+        };
+        if !fits {
+            self.wide.push((i, value));
+        }
+    }
+}
+
+/// Stores `value`, or `max` and says so when it does not fit below it.
+#[inline]
+fn put<T: TryFrom<u64> + Copy + PartialEq>(place: &mut T, value: u64, max: T) -> bool {
+    match T::try_from(value) {
+        Ok(narrow) if narrow != max => {
+            *place = narrow;
+            true
+        }
+        _ => {
+            *place = max;
+            false
+        }
+    }
+}
+
+/// Finds, for a position with a nonzero, how many nonzeros come before it.
+#[derive(Debug, Clone)]
+pub(super) struct Rank {
+    /// Nonzeros before each block.
+    before: Vec<usize>,
+}
+
+impl Rank {
+    const BLOCK: usize = 256;
+
+    pub(super) fn new(len: usize, nonzeros: impl Fn(std::ops::Range<usize>) -> usize) -> Rank {
+        let mut before = Vec::with_capacity(len / Rank::BLOCK + 2);
+        before.push(0);
+        let mut sum = 0;
+        for start in (0..len).step_by(Rank::BLOCK) {
+            sum += nonzeros(start..len.min(start + Rank::BLOCK));
+            before.push(sum);
+        }
+        Rank { before }
+    }
+
+    /// Number of nonzeros at positions below `i`; `nonzeros` as at construction.
+    #[inline]
+    pub(super) fn below(&self, i: usize, nonzeros: impl Fn(std::ops::Range<usize>) -> usize) -> usize {
+        let block = i / Rank::BLOCK;
+        self.before[block] + nonzeros(block * Rank::BLOCK..i)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&*self.before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_width_gives_the_values_back() {
+        for top in [1u64, 254, 255, 65_534, 65_535, 1 << 31, u64::from(u32::MAX), u64::MAX] {
+            for rare in [2, 1000] {
+                let value = |i: usize| if i % rare == 0 { top } else { i as u64 % 200 };
+                let column = Column::collect(5000, value);
+                (0..5000).for_each(|i| assert_eq!(column.get(i), value(i), "top {top}, every {rare}"));
+                assert_eq!(column.nonzeros(0..5000), (0..5000).filter(|&i| value(i) != 0).count());
+            }
+        }
+    }
+
+    #[test]
+    fn a_few_hubs_do_not_widen_a_column() {
+        let column = Column::collect(100_000, |i| if i == 7 { u64::MAX } else { 3 });
+        assert_eq!(column.bytes(), 100_016);
+    }
+
+    #[test]
+    fn rank_counts_nonzeros_below() {
+        let values: Vec<u32> = (0..1000).map(|i| u32::from(i % 7 == 3)).collect();
+        let nonzeros = |range: std::ops::Range<usize>| values[range].iter().filter(|&&x| x != 0).count();
+        let rank = Rank::new(values.len(), nonzeros);
+        (0..=1000).for_each(|i| assert_eq!(rank.below(i, nonzeros), nonzeros(0..i)));
+    }
+}

@@ -1,0 +1,184 @@
+//! Exact counting: runs the sweeps and brings their results into the order of the graph.
+//!
+//! Cost: Σ_e min(d_u, d_v) steps for wedges and triangles, popcounts for cliques; memory linear in
+//! the edges. Every result is a sum of integers, so it does not depend on the number of threads.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use rayon::prelude::*;
+
+use super::column::{Column, Part, Rank, Sizes, cut};
+use super::ranked::{Ranked, balanced};
+use super::triangle::{TriangleGraph, common, nonzeros};
+use super::wedge::Wedges;
+use super::{clique, wedge};
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::sparse::Pattern;
+
+/// The primitives of a graph, in the order of its pattern.
+#[derive(Debug, Clone)]
+pub(super) struct Exact {
+    /// Common neighbours and non-induced 4-cycles, by slot.
+    pub(super) t: Column,
+    pub(super) c: Column,
+    /// From a slot with t > 0 to its place in k, q and r.
+    pub(super) rank: Rank,
+    pub(super) k: Column,
+    pub(super) q: Column,
+    pub(super) r: Column,
+    /// Triangles and Σ (d_w − 1), by node.
+    pub(super) triangles: Column,
+    pub(super) s: Column,
+}
+
+impl Exact {
+    /// Counts on a symmetric pattern without loops.
+    pub(super) fn count(pattern: &Pattern, progress: &dyn Progress) -> Result<Exact> {
+        let top = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
+        if top >= 1 << 31 {
+            let message = format!("a node has {top} neighbours; at most {} can be counted", (1u64 << 31) - 1);
+            return Err(Error::Numeric { stage: "motif counting".into(), message });
+        }
+        progress.stage("ranking", 0);
+        let ranked = Ranked::new(pattern, progress)?;
+        let wedges = wedge::count(&ranked, progress)?;
+        let t = common(&ranked, &wedges, progress)?;
+        let triangles = TriangleGraph::new(&ranked, &wedges, &t);
+        let (q, r) = triangles.sums(progress)?;
+        let k = clique::count(&triangles, progress)?;
+        progress.check()?;
+        let s = Column::collect(ranked.nodes(), |i| ranked.s[ranked.rank[i] as usize]);
+        let found = Found { pattern, ranked, wedges, t, triangles, k, q, r };
+        Ok(found.in_graph_order(s))
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        let columns = [&self.t, &self.c, &self.k, &self.q, &self.r, &self.triangles, &self.s];
+        columns.into_iter().map(Column::bytes).sum::<usize>() + self.rank.bytes()
+    }
+}
+
+/// What the sweeps found, by edge of the ranked graph (k, q, r: of the triangle graph).
+struct Found<'a> {
+    pattern: &'a Pattern,
+    ranked: Ranked,
+    wedges: Wedges,
+    t: Vec<u32>,
+    triangles: TriangleGraph,
+    k: Vec<u64>,
+    q: Vec<u64>,
+    r: Vec<u64>,
+}
+
+/// A stretch of rows of each column under construction.
+struct Stretch<'a> {
+    t: Part<'a>,
+    c: Part<'a>,
+    kqr: [Part<'a>; 3],
+    triangles: &'a mut [u64],
+    /// Place of the stretch's first edge with t > 0 in k, q and r.
+    next: usize,
+}
+
+impl Found<'_> {
+    fn in_graph_order(&self, s: Column) -> Exact {
+        let n = self.pattern.rows();
+        let offsets = self.pattern.offsets();
+        let bounds = balanced(n, 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
+        let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
+        let inside = self.triangle_slots(&bounds);
+        let mut t = Column::zeros(self.pattern.nnz(), sizes(&self.t, |&t| u64::from(t)));
+        let mut c = Column::zeros(self.pattern.nnz(), sizes(&self.wedges.cycles, |c| c.load(Relaxed)));
+        let mut kqr = [&self.k, &self.q, &self.r].map(|v| Column::zeros(2 * v.len(), sizes(v, |&x| x)));
+        let mut triangles = vec![0u64; n];
+        let [k, q, r] = &mut kqr;
+        let kqr_parts = k.parts(&inside).into_iter().zip(q.parts(&inside)).zip(r.parts(&inside));
+        let stretches: Vec<Stretch<'_>> = (t.parts(&slots).into_iter().zip(c.parts(&slots)))
+            .zip(kqr_parts)
+            .zip(cut(&mut triangles, &bounds))
+            .zip(&inside)
+            .map(|((((t, c), ((k, q), r)), triangles), &next)| Stretch { t, c, kqr: [k, q, r], triangles, next })
+            .collect();
+        let wide: Vec<[Vec<(usize, u64)>; 5]> = stretches
+            .into_par_iter()
+            .enumerate()
+            .map(|(p, mut stretch)| {
+                let mut edges = Vec::new();
+                for i in bounds[p]..bounds[p + 1] {
+                    if self.edges_of(i, &mut edges) {
+                        stretch.triangles[i - bounds[p]] = self.write_row(i, &edges, &mut stretch);
+                    }
+                }
+                let [k, q, r] = stretch.kqr;
+                [stretch.t.wide, stretch.c.wide, k.wide, q.wide, r.wide]
+            })
+            .collect();
+        let [k, q, r] = kqr;
+        let mut columns = [t, c, k, q, r];
+        for (x, column) in columns.iter_mut().enumerate() {
+            column.finish(wide.iter().map(|wide| wide[x].clone()));
+        }
+        let [t, c, k, q, r] = columns;
+        let rank = Rank::new(t.len(), |range| t.nonzeros(range));
+        let triangles = Column::collect(n, |i| triangles[i]);
+        Exact { t, c, rank, k, q, r, triangles, s }
+    }
+
+    /// Number of slots with t > 0 before each bound.
+    fn triangle_slots(&self, bounds: &[usize]) -> Vec<usize> {
+        let mut slots = vec![0; bounds.len()];
+        for (k, &r) in self.triangles.nodes.iter().enumerate() {
+            let node = self.ranked.order[r as usize] as usize;
+            slots[bounds.partition_point(|&bound| bound <= node)] += self.triangles.row(k).len();
+        }
+        (1..slots.len()).for_each(|p| slots[p] += slots[p - 1]);
+        slots
+    }
+
+    /// The edges of the ranked graph in the order of row `i`; false when all their counts are zero.
+    fn edges_of(&self, i: usize, edges: &mut Vec<(u32, u32, usize)>) -> bool {
+        let (graph, wedges) = (&self.ranked, &self.wedges);
+        let r = graph.rank[i] as usize;
+        if !wedges.in_cycle[r].load(Relaxed) && !wedges.in_triangle[r].load(Relaxed) {
+            return false;
+        }
+        edges.clear();
+        edges.extend(self.pattern.row(i).iter().zip(0..).map(|(&j, k)| (graph.rank[j as usize], k, 0)));
+        edges.sort_unstable();
+        let found = graph.edges_of(r, &wedges.reverse);
+        edges.iter_mut().zip(found).for_each(|(place, edge)| place.2 = edge);
+        edges.sort_unstable_by_key(|place| place.1);
+        true
+    }
+
+    /// Writes all counts of row `i`; returns the triangles of the node.
+    fn write_row(&self, i: usize, edges: &[(u32, u32, usize)], out: &mut Stretch<'_>) -> u64 {
+        let mut twice = 0;
+        for (slot, &(_, _, edge)) in self.pattern.range(i).zip(edges) {
+            let t = self.t[edge];
+            out.t.set(slot, u64::from(t));
+            out.c.set(slot, self.wedges.cycles[edge].load(Relaxed));
+            if t > 0 {
+                let e = self.triangles.rank.below(edge, |range| nonzeros(&self.t, range));
+                for (part, value) in out.kqr.iter_mut().zip([self.k[e], self.q[e], self.r[e]]) {
+                    part.set(out.next, value);
+                }
+                out.next += 1;
+                twice += u64::from(t);
+            }
+        }
+        twice / 2
+    }
+}
+
+/// Sizes of the values, each of which stands in two slots.
+fn sizes<T: Sync>(values: &[T], value: impl Fn(&T) -> u64 + Sync) -> Sizes {
+    let chunk = |chunk: &[T]| {
+        let mut sizes = Sizes::default();
+        chunk.iter().for_each(|x| sizes.add(value(x), 2));
+        sizes
+    };
+    values.par_chunks(1 << 16).map(chunk).reduce(Sizes::default, Sizes::merge)
+}

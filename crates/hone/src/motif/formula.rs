@@ -1,0 +1,82 @@
+//! The 13 orbit counts of an edge from five numbers of the edge and three of each end.
+//!
+//! Letters: d degree; T triangles of a node; S = Σ_{w∈N(u)} (d_w − 1); t common neighbours of u and
+//! v; C non-induced 4-cycles through the edge; K 4-cliques on it; Q = Σ d_w and
+//! R = Σ (t(u,w) + t(v,w)) over the common neighbours w; a = d_u − 1 − t, b = d_v − 1 − t.
+//!
+//! Exact counts use arithmetic modulo 2⁶⁴, in which intermediate differences may wrap but every
+//! result is right, because every orbit count itself is below 2⁶⁴: with degrees below 2³²,
+//! o4 ≤ ab, o5 ≤ (a² + b²)/2 and o8 ≤ t(a + b) ≤ 2·2⁶²; all others are at most 4M. Estimates use
+//! f64 and the same formulas.
+
+use std::num::Wrapping;
+use std::ops::{Add, Mul, Sub};
+
+use super::orbit::Orbit;
+
+/// Exact counts, modulo 2⁶⁴.
+pub(super) type Exact = Wrapping<u64>;
+
+/// What the formulas need of a number.
+pub(super) trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+    fn of(value: u64) -> Self;
+    /// x(x − 1)/2.
+    fn pairs(self) -> Self;
+}
+
+impl Number for Exact {
+    fn of(value: u64) -> Self {
+        Wrapping(value)
+    }
+
+    /// Exact for x < 2³², for then x(x − 1) < 2⁶⁴; all arguments are degrees or differences of them.
+    fn pairs(self) -> Self {
+        Wrapping(self.0 * self.0.saturating_sub(1) / 2)
+    }
+}
+
+impl Number for f64 {
+    fn of(value: u64) -> Self {
+        value as f64
+    }
+
+    fn pairs(self) -> Self {
+        self * (self - 1.0) / 2.0
+    }
+}
+
+/// Primitives of a node.
+#[derive(Clone, Copy)]
+pub(super) struct End<N> {
+    pub(super) d: N,
+    pub(super) triangles: N,
+    pub(super) s: N,
+}
+
+/// Primitives of an edge.
+#[derive(Clone, Copy)]
+pub(super) struct Middle<N> {
+    pub(super) t: N,
+    pub(super) c: N,
+    pub(super) k: N,
+    pub(super) q: N,
+    pub(super) r: N,
+}
+
+/// All 13 orbit counts, in the order of [`Orbit::ALL`].
+#[inline]
+pub(super) fn orbits<N: Number>(u: End<N>, v: End<N>, e: Middle<N>) -> [N; Orbit::COUNT] {
+    let (one, two) = (N::of(1), N::of(2));
+    let Middle { t, c, k, q, r } = e;
+    let (du, dv) = (u.d - one, v.d - one);
+    let (a, b) = (du - t, dv - t);
+    let rim = r - two * t - two * two * k;
+    let far = q - two * t - two * k - rim;
+    let near = t * (a + b) - rim;
+    let tail = u.triangles + v.triangles - two * t - two * k - rim;
+    let cycle = c - two * k - rim;
+    let star = a.pairs() + b.pairs() - tail;
+    let mid = a * b - cycle;
+    let end = u.s + v.s - du - dv - two * (q - t) - two * tail - rim - two * cycle;
+    [one, a + b, t, end, mid, star, cycle, tail, near, far, t.pairs() - k, rim, k]
+}

@@ -1,0 +1,95 @@
+//! Network motifs: exact counts of the 13 edge orbits, and the weighted motif graphs W_t (sec. 2.1, 2.2).
+//!
+//! An occurrence of a motif is an *induced* connected subgraph of 2–4 vertices. [`count`] finds for
+//! every edge in how many occurrences it lies, in each of the 13 positions ([`Orbit`]) an edge can
+//! have; node orbits, totals and whole graphlets follow. [`Counts::motif_graph`] makes W_t of it.
+//!
+//! ```
+//! use hone::graph::GraphBuilder;
+//! use hone::motif::{self, Graphlet, Orbit, Weighting};
+//!
+//! // A triangle with a tail.
+//! let graph = GraphBuilder::undirected(4).edges(vec![(0, 1), (1, 2), (2, 0), (2, 3)]).build()?;
+//! let counts = motif::count(&graph, &hone::Silent)?;
+//! let tail = counts.edge(2, 3).expect("an edge");
+//! assert_eq!(tail[Orbit::Path3.index()], 2);
+//! assert_eq!(tail[Orbit::TailedTail.index()], 1);
+//! assert_eq!(counts.totals().graphlets[Graphlet::Triangle.index()], 1);
+//!
+//! let w = counts.motif_graph(&graph, "triangle".parse()?, Weighting::default())?;
+//! assert_eq!(w.nodes, Some(vec![0, 1, 2]));
+//! # Ok::<(), hone::Error>(())
+//! ```
+//!
+//! How it works: everything follows from five numbers an edge and three a node
+//! ([`formula`]); two wedge sweeps ([`wedge`]), two triangle sweeps ([`triangle`]) and popcounts
+//! ([`clique`]) over nodes ranked by degree ([`ranked`]) find those.
+
+mod clique;
+mod column;
+mod counts;
+mod exact;
+mod formula;
+mod orbit;
+mod ranked;
+mod set;
+mod triangle;
+mod wedge;
+mod weight;
+
+use std::sync::Arc;
+
+pub use counts::{Counts, Estimates, Totals};
+pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
+pub use set::{Motif, MotifSet};
+pub use weight::{MotifGraph, Weighting};
+
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::progress::Progress;
+use crate::sparse::Pattern;
+
+/// Counts the 13 edge orbits of every edge exactly.
+///
+/// Takes Σ_e min(d_u, d_v) steps and some popcounts, in parallel; the result does not depend on
+/// the number of threads. Directed graphs are counted without their directions.
+///
+/// Fails when `progress` asks to stop, or when a node has 2³¹ neighbours or more.
+pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
+    let pattern = if graph.is_directed() { Arc::new(undirected(graph.pattern())) } else { graph.pattern().clone() };
+    let exact = exact::Exact::count(&pattern, progress)?;
+    Ok(Counts::exact(pattern, exact))
+}
+
+/// Every arc in both directions.
+fn undirected(arcs: &Pattern) -> Pattern {
+    let n = arcs.rows();
+    let mut starts = vec![0usize; n + 1];
+    arcs.columns().iter().for_each(|&j| starts[j as usize + 1] += 1);
+    (0..n).for_each(|i| starts[i + 1] += starts[i]);
+    let mut incoming = vec![0u32; arcs.nnz()];
+    let mut next = starts.clone();
+    for i in 0..n {
+        for &j in arcs.row(i) {
+            incoming[next[j as usize]] = i as u32;
+            next[j as usize] += 1;
+        }
+    }
+    let (mut offsets, mut columns) = (vec![0], Vec::with_capacity(2 * arcs.nnz()));
+    for i in 0..n {
+        merge(arcs.row(i), &incoming[starts[i]..starts[i + 1]], &mut columns);
+        offsets.push(columns.len());
+    }
+    Pattern::new(offsets, columns, n)
+}
+
+/// Appends the union of two ascending lists.
+fn merge(mut a: &[u32], mut b: &[u32], out: &mut Vec<u32>) {
+    while let (Some(x), Some(y)) = (a.first(), b.first()) {
+        out.push(*x.min(y));
+        let (step_a, step_b) = (usize::from(x <= y), usize::from(y <= x));
+        (a, b) = (&a[step_a..], &b[step_b..]);
+    }
+    out.extend_from_slice(a);
+    out.extend_from_slice(b);
+}

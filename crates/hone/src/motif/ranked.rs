@@ -1,0 +1,211 @@
+//! [`Ranked`]: the graph with its nodes renumbered by degree, the form all sweeps work on.
+//!
+//! Nodes are numbered in order of (degree, node). Each row ascends, so that its lower-ranked part
+//! comes first; for an edge {u, v} with v < u, d_v = min(d_u, d_v), which bounds the work of every
+//! sweep that walks the row of the lower end. Edges are numbered by (lower end, higher end): the
+//! upper parts of all rows in a row.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use super::column::cut;
+use crate::error::Result;
+use crate::progress::Progress;
+use crate::sparse::Pattern;
+
+pub(super) struct Ranked {
+    /// Where each row begins in `columns`, and the end of the last.
+    pub(super) offsets: Vec<usize>,
+    pub(super) columns: Vec<u32>,
+    /// Where the upper part of each row begins in `columns`.
+    pub(super) split: Vec<usize>,
+    /// Number of the first edge of each upper part, and the number of edges.
+    pub(super) edges: Vec<usize>,
+    /// Node of each rank.
+    pub(super) order: Vec<u32>,
+    /// Rank of each node.
+    pub(super) rank: Vec<u32>,
+    /// Σ (d_w − 1) over the neighbours w, by rank.
+    pub(super) s: Vec<u64>,
+    /// Σ d_v over the lower-ranked neighbours v, by rank: the work of a wedge sweep.
+    pub(super) work: Vec<u64>,
+}
+
+impl Ranked {
+    /// Renumbers a symmetric pattern.
+    pub(super) fn new(pattern: &Pattern, progress: &dyn Progress) -> Result<Ranked> {
+        let n = pattern.rows();
+        let (order, packed) = by_degree(pattern);
+        let mut offsets = Vec::with_capacity(n + 1);
+        offsets.push(0);
+        let mut end = 0;
+        offsets.extend(order.iter().map(|&i| {
+            end += pattern.range(i as usize).len();
+            end
+        }));
+        let mut columns = vec![0u32; pattern.nnz()];
+        let (mut split, mut s, mut work) = (vec![0usize; n], vec![0u64; n], vec![0u64; n]);
+        let bounds = balanced(n, 1 << 16, |r| (offsets[r + 1] - offsets[r] + 8) as u64);
+        let slots: Vec<usize> = bounds.iter().map(|&r| offsets[r]).collect();
+        let parts: Vec<_> = cut(&mut columns, &slots)
+            .into_iter()
+            .zip(cut(&mut split, &bounds))
+            .zip(cut(&mut s, &bounds))
+            .zip(cut(&mut work, &bounds))
+            .enumerate()
+            .collect();
+        parts.into_par_iter().try_for_each(|(part, (((columns, split), s), work))| {
+            progress.check()?;
+            let (first, base) = (bounds[part], slots[part]);
+            for r in first..bounds[part + 1] {
+                let out = &mut columns[offsets[r] - base..offsets[r + 1] - base];
+                let row = pattern.row(order[r] as usize);
+                let k = r - first;
+                (s[k], work[k]) = rank_row(row, &packed, r as u32, out);
+                split[k] = offsets[r] + out.partition_point(|&w| (w as usize) < r);
+            }
+            Ok(())
+        })?;
+        let edges = upper_edges(&offsets, &split);
+        let rank = packed.into_iter().map(|p| (p >> 32) as u32).collect();
+        Ok(Ranked { offsets, columns, split, edges, order, rank, s, work })
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Number of edges.
+    pub(super) fn size(&self) -> usize {
+        self.edges[self.nodes()]
+    }
+
+    /// All neighbours of `u`, ascending.
+    #[inline]
+    pub(super) fn row(&self, u: usize) -> &[u32] {
+        &self.columns[self.offsets[u]..self.offsets[u + 1]]
+    }
+
+    /// Neighbours of `u` ranked below it.
+    #[inline]
+    pub(super) fn lower(&self, u: usize) -> &[u32] {
+        &self.columns[self.offsets[u]..self.split[u]]
+    }
+
+    /// Neighbours of `u` ranked above it; the k-th makes edge `edges[u] + k`.
+    #[inline]
+    pub(super) fn upper(&self, u: usize) -> &[u32] {
+        &self.columns[self.split[u]..self.offsets[u + 1]]
+    }
+
+    /// Number of lower slots before row `u`: where its lower part begins in arrays of lower slots.
+    #[inline]
+    pub(super) fn lower_start(&self, u: usize) -> usize {
+        self.offsets[u] - self.edges[u]
+    }
+
+    /// The edges of the row of `u`, in order; `reverse` as in [`super::wedge::Wedges`].
+    pub(super) fn edges_of<'a>(&'a self, u: usize, reverse: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
+        let lower = self.lower(u).iter().zip(&reverse[self.lower_start(u)..]);
+        let lower = lower.map(|(&v, &back)| self.edge_at(v as usize, back));
+        lower.chain(self.edges[u]..self.edges[u + 1])
+    }
+
+    /// The edge from `v` to the neighbour at position `p` of its row, in the upper part.
+    #[inline]
+    pub(super) fn edge_at(&self, v: usize, p: u32) -> usize {
+        self.edges[v] + (self.offsets[v] + p as usize - self.split[v])
+    }
+}
+
+/// Nodes in order of degree, and for each node its rank (high half) and degree (low half).
+fn by_degree(pattern: &Pattern) -> (Vec<u32>, Vec<u64>) {
+    let n = pattern.rows();
+    let degree = |i: usize| pattern.range(i).len();
+    let mut starts = vec![0usize; (0..n).map(degree).max().unwrap_or(0) + 2];
+    (0..n).for_each(|i| starts[degree(i) + 1] += 1);
+    (1..starts.len()).for_each(|d| starts[d] += starts[d - 1]);
+    let mut order = vec![0u32; n];
+    let mut packed = vec![0u64; n];
+    for (i, packed) in packed.iter_mut().enumerate() {
+        let d = degree(i);
+        let rank = starts[d];
+        starts[d] += 1;
+        order[rank] = i as u32;
+        *packed = (rank as u64) << 32 | d as u64;
+    }
+    (order, packed)
+}
+
+/// Writes the ranks of a row, ascending; returns S and the wedge work of the row.
+fn rank_row(row: &[u32], packed: &[u64], r: u32, out: &mut [u32]) -> (u64, u64) {
+    let (mut s, mut work) = (0, 0);
+    for (place, &j) in out.iter_mut().zip(row) {
+        let p = packed[j as usize];
+        let (rank, degree) = ((p >> 32) as u32, p & u64::from(u32::MAX));
+        *place = rank;
+        s += degree - 1;
+        work += if rank < r { degree } else { 0 };
+    }
+    out.sort_unstable();
+    (s, work)
+}
+
+/// Number of the first edge of each row, given where the upper parts begin.
+pub(super) fn upper_edges(offsets: &[usize], split: &[usize]) -> Vec<usize> {
+    let mut edges = Vec::with_capacity(offsets.len());
+    let mut sum = 0;
+    edges.push(0);
+    edges.extend(split.iter().zip(&offsets[1..]).map(|(split, end)| {
+        sum += end - split;
+        sum
+    }));
+    edges
+}
+
+/// Cuts `0..n` into stretches of about equal work, of at least `grain` each: the bounds.
+pub(super) fn balanced(n: usize, grain: u64, work: impl Fn(usize) -> u64) -> Vec<usize> {
+    let total: u64 = (0..n).map(&work).sum();
+    let share = (total / 2048).max(grain);
+    let mut bounds = vec![0];
+    let mut sum = 0;
+    for i in 0..n {
+        sum += work(i);
+        if sum >= share && i + 1 < n {
+            bounds.push(i + 1);
+            sum = 0;
+        }
+    }
+    if n > 0 {
+        bounds.push(n);
+    }
+    bounds
+}
+
+/// Runs `sweep` over stretches of nodes in parallel, the last (heaviest nodes) first, with scratch
+/// that threads reuse. Integer sums only, so the order does not matter to the result.
+pub(super) fn sweep<S: Send, P: Send>(
+    parts: Vec<(Range<usize>, P)>,
+    progress: &dyn Progress,
+    scratch: impl Fn() -> S + Sync,
+    sweep: impl Fn(Range<usize>, P, &mut S) + Sync,
+) -> Result<()> {
+    let pool: Mutex<Vec<S>> = Mutex::new(Vec::new());
+    parts.into_par_iter().rev().with_max_len(1).try_for_each(|(range, part)| {
+        progress.check()?;
+        let idle = pool.lock().expect("no thread panics with the lock").pop();
+        let mut mine = idle.unwrap_or_else(&scratch);
+        let nodes = range.len() as u64;
+        sweep(range, part, &mut mine);
+        pool.lock().expect("no thread panics with the lock").push(mine);
+        progress.advance(nodes);
+        Ok(())
+    })
+}
+
+/// The stretches between bounds.
+pub(super) fn ranges(bounds: &[usize]) -> impl Iterator<Item = Range<usize>> + '_ {
+    bounds.windows(2).map(|pair| pair[0]..pair[1])
+}

@@ -1,0 +1,198 @@
+//! The triangle sweeps: common neighbours t of every edge, then Q, R and K where t > 0.
+//!
+//! `common` walks, for each edge {u, v} with v < u, the row of v over marks on the neighbours of u:
+//! Σ_e min(d_u, d_v) steps, each edge owned by one thread. [`TriangleGraph`] then keeps only the
+//! edges with t > 0, with nodes that have none left out; in sparse graphs it is tiny. On it the
+//! same walk with (t(u,w), d_w) in place of the mark gives Q = Σ d_w and R = Σ (t(u,w) + t(v,w)).
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::column::{Rank, cut};
+use super::ranked::{Ranked, balanced, ranges, sweep, upper_edges};
+use super::wedge::Wedges;
+use crate::error::Result;
+use crate::progress::Progress;
+
+/// Common neighbours of the ends of every edge.
+pub(super) fn common(graph: &Ranked, wedges: &Wedges, progress: &dyn Progress) -> Result<Vec<u32>> {
+    let n = graph.nodes();
+    let common: Vec<AtomicU32> = (0..graph.size()).map(|_| AtomicU32::new(0)).collect();
+    let inside = |u: usize| wedges.in_triangle[u].load(Relaxed);
+    let bounds = balanced(n, 1 << 14, |u| if inside(u) { graph.work[u] } else { 1 });
+    progress.stage("triangles", n as u64);
+    let parts = ranges(&bounds).map(|range| (range, ())).collect();
+    sweep(
+        parts,
+        progress,
+        || vec![0u8; n],
+        |range, (), mark| {
+            for u in range.filter(|&u| inside(u)) {
+                graph.row(u).iter().for_each(|&w| mark[w as usize] = 1);
+                let reverse = &wedges.reverse[graph.lower_start(u)..];
+                for (&v, &back) in graph.lower(u).iter().zip(reverse) {
+                    if inside(v as usize) {
+                        let t: u32 = graph.row(v as usize).iter().map(|&w| u32::from(mark[w as usize])).sum();
+                        common[graph.edge_at(v as usize, back)].store(t, Relaxed);
+                    }
+                }
+                graph.row(u).iter().for_each(|&w| mark[w as usize] = 0);
+            }
+        },
+    )?;
+    Ok(common.into_iter().map(AtomicU32::into_inner).collect())
+}
+
+/// The edges in triangles, on the nodes in triangles, both in the order of the ranked graph.
+pub(super) struct TriangleGraph {
+    pub(super) offsets: Vec<usize>,
+    pub(super) columns: Vec<u32>,
+    pub(super) split: Vec<usize>,
+    /// Number of the first edge of each upper part, and the number of edges.
+    pub(super) edges: Vec<usize>,
+    /// Edge of each lower slot.
+    lower_edge: Vec<usize>,
+    /// t of each slot.
+    t: Vec<u32>,
+    /// Degree of each node, in the whole graph.
+    degree: Vec<u32>,
+    /// From an edge of the whole graph to its number here.
+    pub(super) rank: Rank,
+    /// Ranked node of each node.
+    pub(super) nodes: Vec<u32>,
+}
+
+/// Number of edges in triangles among the edges `range`.
+pub(super) fn nonzeros(t: &[u32], range: std::ops::Range<usize>) -> usize {
+    t[range].iter().filter(|&&t| t != 0).count()
+}
+
+/// Some rows of a triangle graph under construction.
+#[derive(Default)]
+struct Rows {
+    columns: Vec<u32>,
+    t: Vec<u32>,
+    lower_edge: Vec<usize>,
+    /// Lengths of each row: its lower part, and all of it.
+    lengths: Vec<(usize, usize)>,
+}
+
+impl Rows {
+    fn append(mut self, mut other: Rows) -> Rows {
+        self.columns.append(&mut other.columns);
+        self.t.append(&mut other.t);
+        self.lower_edge.append(&mut other.lower_edge);
+        self.lengths.append(&mut other.lengths);
+        self
+    }
+}
+
+impl TriangleGraph {
+    pub(super) fn new(graph: &Ranked, wedges: &Wedges, t: &[u32]) -> TriangleGraph {
+        let rank = Rank::new(t.len(), |range| nonzeros(t, range));
+        let inside = |u: u32| wedges.in_triangle[u as usize].load(Relaxed);
+        let nodes: Vec<u32> = (0..graph.nodes() as u32).filter(|&u| inside(u)).collect();
+        let mut number = vec![0u32; graph.nodes()];
+        nodes.iter().zip(0..).for_each(|(&u, k)| number[u as usize] = k);
+        let add_row = |rows: &mut Rows, u: usize| {
+            let (before, lower_before) = (rows.columns.len(), rows.lower_edge.len());
+            for (&w, edge) in graph.row(u).iter().zip(graph.edges_of(u, &wedges.reverse)) {
+                if inside(w) && t[edge] > 0 {
+                    rows.columns.push(number[w as usize]);
+                    rows.t.push(t[edge]);
+                    if (w as usize) < u {
+                        rows.lower_edge.push(rank.below(edge, |range| nonzeros(t, range)));
+                    }
+                }
+            }
+            rows.lengths.push((rows.lower_edge.len() - lower_before, rows.columns.len() - before));
+        };
+        let some_rows = |nodes: &[u32]| {
+            let mut rows = Rows::default();
+            nodes.iter().for_each(|&u| add_row(&mut rows, u as usize));
+            rows
+        };
+        let parts: Vec<Rows> = nodes.par_chunks(1024).map(some_rows).collect();
+        let Rows { columns, t, lower_edge, lengths } = parts.into_iter().fold(Rows::default(), Rows::append);
+        let (mut offsets, mut split, mut end) = (vec![0], Vec::with_capacity(nodes.len()), 0);
+        for (lower, all) in lengths {
+            split.push(end + lower);
+            end += all;
+            offsets.push(end);
+        }
+        let edges = upper_edges(&offsets, &split);
+        let degree = nodes.iter().map(|&u| graph.row(u as usize).len() as u32).collect();
+        TriangleGraph { offsets, columns, split, edges, lower_edge, t, degree, rank, nodes }
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.edges[self.nodes.len()]
+    }
+
+    #[inline]
+    pub(super) fn row(&self, u: usize) -> &[u32] {
+        &self.columns[self.offsets[u]..self.offsets[u + 1]]
+    }
+
+    #[inline]
+    pub(super) fn lower(&self, u: usize) -> &[u32] {
+        &self.columns[self.offsets[u]..self.split[u]]
+    }
+
+    #[inline]
+    pub(super) fn upper(&self, u: usize) -> &[u32] {
+        &self.columns[self.split[u]..self.offsets[u + 1]]
+    }
+
+    fn lower_start(&self, u: usize) -> usize {
+        self.offsets[u] - self.edges[u]
+    }
+
+    /// Q and R of every edge of this graph.
+    pub(super) fn sums(&self, progress: &dyn Progress) -> Result<(Vec<u64>, Vec<u64>)> {
+        let n = self.nodes.len();
+        let mut sums = vec![(0u64, 0u64); self.size()];
+        let degree = |v: u32| (self.offsets[v as usize + 1] - self.offsets[v as usize]) as u64;
+        let work: Vec<u64> = (0..n).map(|u| self.lower(u).iter().map(|&v| degree(v)).sum()).collect();
+        let bounds = balanced(n, 1 << 14, |u| work[u]);
+        let starts: Vec<usize> = bounds.iter().map(|&u| self.offsets[u] - self.edges[u]).collect();
+        let parts = ranges(&bounds).zip(cut(&mut sums, &starts)).collect();
+        sweep(
+            parts,
+            progress,
+            || vec![0u64; n],
+            |range, sums, near| {
+                let base = self.lower_start(range.start);
+                for u in range {
+                    let start = self.lower_start(u) - base;
+                    self.sums_of(u, &mut sums[start..start + self.lower(u).len()], near);
+                }
+            },
+        )?;
+        let (mut q, mut r) = (vec![0; self.size()], vec![0; self.size()]);
+        for (&edge, (edge_q, edge_r)) in self.lower_edge.iter().zip(sums) {
+            (q[edge], r[edge]) = (edge_q, edge_r);
+        }
+        Ok((q, r))
+    }
+
+    /// Q and R of the edges from `u` to its lower neighbours; `near` is zero before and after.
+    fn sums_of(&self, u: usize, sums: &mut [(u64, u64)], near: &mut [u64]) {
+        let t = &self.t[self.offsets[u]..self.offsets[u + 1]];
+        for (&w, &t) in self.row(u).iter().zip(t) {
+            near[w as usize] = u64::from(self.degree[w as usize]) << 32 | u64::from(t);
+        }
+        for (&v, sums) in self.lower(u).iter().zip(sums) {
+            let range = self.offsets[v as usize]..self.offsets[v as usize + 1];
+            let (mut q, mut r) = (0, 0);
+            for (&w, &t) in self.columns[range.clone()].iter().zip(&self.t[range]) {
+                let x = near[w as usize];
+                q += x >> 32;
+                r += (x & u64::from(u32::MAX)) + if x == 0 { 0 } else { u64::from(t) };
+            }
+            *sums = (q, r);
+        }
+        self.row(u).iter().for_each(|&w| near[w as usize] = 0);
+    }
+}

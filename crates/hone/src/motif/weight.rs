@@ -1,0 +1,171 @@
+//! [`MotifGraph`]: the weighted motif graph W_t, how often each edge occurs in motif t (sec. 2.2).
+//!
+//! Where most edges have a weight, W_t shares the graph's pattern and stores an explicit zero for
+//! the others; otherwise it is a compact matrix on the nodes the motif touches, with nothing but
+//! nonzeros. Weights are stored in f32, scaled by a power of two that brings the largest motif
+//! degree into (½, 1]: powers of W_t then stay finite, counts below 2²⁴ stay exact, and singular
+//! vectors, P and L̂ are the same.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::column::cut;
+use super::counts::Counts;
+use super::ranked::balanced;
+use super::set::Motif;
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::sparse::{Csr, Pattern};
+
+/// How counts become weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weighting {
+    /// Edges with fewer occurrences than this have no weight; 0 and 1 keep all.
+    pub delta: u64,
+    /// Multiply the count with the edge's own weight, where the graph has weights.
+    pub use_weights: bool,
+}
+
+impl Default for Weighting {
+    fn default() -> Self {
+        Weighting { delta: 1, use_weights: false }
+    }
+}
+
+/// The weighted graph of one motif.
+#[derive(Debug, Clone)]
+pub struct MotifGraph {
+    /// The motif counted.
+    pub motif: Motif,
+    /// The graph's nodes that are the rows and columns of `matrix`, ascending; `None` for all.
+    pub nodes: Option<Vec<u32>>,
+    /// W_t times `scale`; row i holds the arcs out of node i.
+    pub matrix: Csr,
+    /// What the weights were multiplied with; a power of two.
+    pub scale: f64,
+    /// Sum of the unscaled weights over all positions (each undirected edge stands in two).
+    pub total: f64,
+    /// Number of nonzero weights.
+    pub nnz: usize,
+}
+
+/// From this share of nonzeros on, W_t shares the graph's pattern.
+const SHARE: f64 = 0.75;
+
+impl Counts {
+    /// The weighted motif graph of `motif` on `graph`, which must be the graph counted. Arcs keep
+    /// their direction.
+    ///
+    /// # Panics
+    /// When `graph` is another graph than the one counted.
+    pub fn motif_graph(&self, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<MotifGraph> {
+        assert_eq!(graph.nodes(), self.pattern().rows(), "counts of another graph");
+        let pattern = graph.pattern();
+        let weights = if weighting.use_weights { graph.weights().map(|w| &**w) } else { None };
+        let mut values = vec![0f32; pattern.nnz()];
+        let offsets = pattern.offsets();
+        let bounds = balanced(pattern.rows(), 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
+        let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
+        let parts: Vec<_> = bounds.windows(2).zip(cut(&mut values, &slots)).collect();
+        let sums: Vec<Sum> = parts
+            .into_par_iter()
+            .map(|(rows, values)| self.fill(pattern, weights, motif, weighting.delta, rows[0]..rows[1], values))
+            .collect();
+        let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
+        if !sum.largest.is_finite() {
+            return Err(overflow(motif));
+        }
+        let scale = if sum.largest > 0.0 { (-sum.largest.log2().ceil()).exp2() } else { 1.0 };
+        // In f32 as well a power of two; only weights far below all others lose bits.
+        values.par_iter_mut().for_each(|value| *value = (f64::from(*value) * scale) as f32);
+        let shared = sum.nnz as f64 >= SHARE * values.len() as f64;
+        let (nodes, matrix) =
+            if shared { (None, Csr::new(pattern.clone(), values.into())) } else { compact(pattern, &values) };
+        Ok(MotifGraph { motif, nodes, matrix, scale, total: sum.total, nnz: sum.nnz })
+    }
+
+    /// Writes the weights of some rows.
+    fn fill(
+        &self,
+        pattern: &Pattern,
+        weights: Option<&[f32]>,
+        motif: Motif,
+        delta: u64,
+        rows: std::ops::Range<usize>,
+        values: &mut [f32],
+    ) -> Sum {
+        let mut sum = Sum::default();
+        let base = pattern.range(rows.start).start;
+        for i in rows {
+            let mut row = 0.0;
+            let arcs = pattern.row(i);
+            let start = pattern.range(i).start;
+            let mut k = 0;
+            self.for_weights(i, motif, |_, j, count| {
+                // The arcs of a directed graph are some of the slots counted, in the same order.
+                if arcs.get(k) != Some(&j) {
+                    return;
+                }
+                let slot = start + k;
+                k += 1;
+                if count == 0.0 || count < delta as f64 {
+                    return;
+                }
+                let value = count * weights.map_or(1.0, |w| f64::from(w[slot]));
+                values[slot - base] = value as f32;
+                sum.nnz += usize::from(value != 0.0);
+                row += value;
+            });
+            sum.total += row;
+            sum.largest = sum.largest.max(row);
+        }
+        sum
+    }
+}
+
+/// Figures of a stretch of rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    nnz: usize,
+    total: f64,
+    largest: f64,
+}
+
+impl Sum {
+    fn merge(self, other: Sum) -> Sum {
+        Sum { nnz: self.nnz + other.nnz, total: self.total + other.total, largest: self.largest.max(other.largest) }
+    }
+}
+
+fn overflow(motif: Motif) -> Error {
+    Error::Numeric { stage: format!("weights of motif {motif}"), message: "a motif degree is not finite".into() }
+}
+
+/// Leaves out zeros, and nodes without a nonzero in row or column.
+fn compact(pattern: &Pattern, values: &[f32]) -> (Option<Vec<u32>>, Csr) {
+    let n = pattern.rows();
+    let mut touched = vec![false; n];
+    for i in 0..n {
+        let range = pattern.range(i);
+        for (&j, _) in pattern.row(i).iter().zip(&values[range]).filter(|&(_, &value)| value != 0.0) {
+            touched[i] = true;
+            touched[j as usize] = true;
+        }
+    }
+    let nodes: Vec<u32> = (0..n as u32).filter(|&i| touched[i as usize]).collect();
+    let mut number = vec![0u32; n];
+    nodes.iter().zip(0..).for_each(|(&node, k)| number[node as usize] = k);
+    let (mut offsets, mut columns, mut kept) = (vec![0], Vec::new(), Vec::new());
+    for &i in &nodes {
+        let range = pattern.range(i as usize);
+        let row = pattern.row(i as usize).iter().zip(&values[range]);
+        for (&j, &value) in row.filter(|&(_, &value)| value != 0.0) {
+            columns.push(number[j as usize]);
+            kept.push(value);
+        }
+        offsets.push(columns.len());
+    }
+    let matrix = Csr::new(Arc::new(Pattern::new(offsets, columns, nodes.len())), kept.into());
+    (if nodes.len() == n { None } else { Some(nodes) }, matrix)
+}

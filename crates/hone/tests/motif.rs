@@ -1,0 +1,13 @@
+//! Motif counts against brute force, their identities, and known totals.
+
+#[path = "motif/oracle.rs"]
+mod oracle;
+
+#[path = "motif/laws.rs"]
+mod laws;
+#[path = "motif/named.rs"]
+mod named;
+#[path = "motif/sets.rs"]
+mod sets;
+#[path = "motif/weights.rs"]
+mod weights;
