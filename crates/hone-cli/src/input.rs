@@ -1,45 +1,107 @@
 //! [`InputArgs`]: the graph a command works on, and how to read it.
 
-use hone::Error;
-use hone::graph::{BUILTIN_PREFIX, Graph, builtin};
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
+use clap::builder::TypedValueParser;
+use hone::graph::{Column, Dropped, Graph, InputFormat, ReadOptions, read};
 
 use crate::context::Context;
 
 /// The input graph; flatten this into the `Args` of any command that reads one.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InputArgs {
-    /// The graph: builtin:NAME for a built-in one (karate, florentine, petersen, …).
+    /// The graph: a file, - for standard input, or builtin:NAME (karate, florentine, petersen, …).
+    ///
+    /// Edge lists, Matrix Market, Parquet and METIS files, plain or with .gz or .zst, are told apart
+    /// by content and extension.
     #[arg(value_name = "INPUT")]
     input: String,
+    /// Format of the input, whatever its extension.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = HEADING)]
+    input_format: Option<InputFormat>,
+    /// Keep the direction of edges.
+    #[arg(long, help_heading = HEADING)]
+    directed: bool,
+    /// Keep the weights of edges.
+    #[arg(long, help_heading = HEADING)]
+    weighted: bool,
+    /// What separates columns: a character, tab or space [default: found out].
+    #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = HEADING)]
+    delimiter: Option<char>,
+    /// Whether the first line names the columns [default: found out].
+    #[arg(long, value_name = "YES|NO", help_heading = HEADING)]
+    header: Option<Answer>,
+    /// Column of the first node of an edge: a name, or a position from 0.
+    #[arg(long, value_name = "COLUMN", value_parser = column, help_heading = HEADING)]
+    source: Option<Column>,
+    /// Column of the second node of an edge: a name, or a position from 0.
+    #[arg(long, value_name = "COLUMN", value_parser = column, help_heading = HEADING)]
+    target: Option<Column>,
+    /// Column of the weight: a name, or a position from 0; implies --weighted.
+    #[arg(long, value_name = "COLUMN", value_parser = column, help_heading = HEADING)]
+    weight: Option<Column>,
+    /// A file with a node id a line: fixes the order of nodes and adds those without an edge.
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    nodes: Option<PathBuf>,
+}
+
+const HEADING: &str = "Input options";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Answer {
+    Yes,
+    No,
 }
 
 impl InputArgs {
     /// Reads the graph, and notes on standard error what was dropped on the way.
     pub(crate) fn open(&self, context: &Context) -> anyhow::Result<Graph> {
-        let Some(name) = self.input.strip_prefix(BUILTIN_PREFIX) else {
-            let remedy = format!("use {BUILTIN_PREFIX}NAME");
-            return Err(Error::input(&self.input, "not a built-in graph", remedy).into());
-        };
-        context.progress().stage("reading the graph", 0);
-        let graph = builtin(name)?;
-        if let Some(note) = dropped(&graph) {
+        let graph = read(&self.input, &self.options(), context.progress())?;
+        if let Some(note) = note(graph.dropped()) {
             context.note(note);
         }
         Ok(graph)
     }
+
+    /// What the library calls these options.
+    fn options(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.input_format,
+            directed: self.directed,
+            weighted: self.weighted || self.weight.is_some(),
+            delimiter: self.delimiter,
+            header: self.header.map(|answer| answer == Answer::Yes),
+            source: self.source.clone(),
+            target: self.target.clone(),
+            weight: self.weight.clone(),
+            nodes: self.nodes.clone(),
+        }
+    }
 }
 
-/// What the builder left out, in one line; nothing when it left out nothing.
-fn dropped(graph: &Graph) -> Option<String> {
-    let dropped = graph.dropped();
-    let parts: Vec<String> = [
-        (dropped.self_loops, "self-loop", "self-loops"),
-        (dropped.duplicates, "duplicate edge", "duplicate edges"),
-        (dropped.weights, "weight", "weights"),
-    ]
-    .into_iter()
-    .filter(|part| part.0 > 0)
-    .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
-    .collect();
-    (!parts.is_empty()).then(|| format!("note: dropped {}", parts.join(", ")))
+/// What was left out, in one line; nothing when nothing was.
+fn note(dropped: Dropped) -> Option<String> {
+    let remedy = if dropped.weights > 0 { " (--weighted keeps weights)" } else { "" };
+    (!dropped.is_empty()).then(|| format!("note: {dropped}{remedy}"))
+}
+
+fn formats() -> impl TypedValueParser<Value = InputFormat> {
+    PossibleValuesParser::new(InputFormat::ALL.map(InputFormat::name))
+        .map(|name| name.parse().expect("one of the names just listed"))
+}
+
+fn column(text: &str) -> Result<Column, String> {
+    if text.is_empty() { Err("give a name or a position from 0".into()) } else { Ok(text.into()) }
+}
+
+fn delimiter(text: &str) -> Result<char, String> {
+    let mut chars = text.chars();
+    match (text, chars.next(), chars.next()) {
+        ("tab" | "\\t", ..) => Ok('\t'),
+        ("space", ..) => Ok(' '),
+        (_, Some(one), None) => Ok(one),
+        _ => Err("give one character, tab or space".into()),
+    }
 }

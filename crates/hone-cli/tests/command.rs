@@ -178,16 +178,19 @@ fn quiet_is_quiet_and_verbose_logs() {
 
 #[test]
 fn a_closed_pipe_is_success() {
-    let mut child = Process::new(assert_cmd::cargo::cargo_bin("hone"))
-        .args(["generate", "er", "--nodes", "1000000", "--degree", "10"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    let mut head = [0; 10];
-    child.stdout.take().expect("piped").read_exact(&mut head).expect("some output"); // and closes
-    let done = child.wait_with_output().expect("ends");
-    assert_eq!((done.status.code(), String::from_utf8_lossy(&done.stderr).as_ref()), (Some(0), ""));
+    for format in ["tsv", "mtx", "parquet"] {
+        let mut child = Process::new(assert_cmd::cargo::cargo_bin("hone"))
+            .args(["generate", "er", "--nodes", "300000", "--degree", "10", "--output-format", format])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let mut head = [0; 4];
+        child.stdout.take().expect("piped").read_exact(&mut head).expect("some output"); // and closes
+        let done = child.wait_with_output().expect("ends");
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert_eq!((done.status.code(), stderr.as_ref()), (Some(0), ""), "{format}");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -5,7 +5,7 @@
 //! is used directly, so Arrow is not needed.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -108,8 +108,14 @@ impl<W: Write + Send> TableWriter<W> {
     }
 }
 
+/// The error with its path; what the system said below the Parquet crate keeps its kind, so that a
+/// closed pipe is still known as one.
 fn failed(path: &Path, error: &ParquetError) -> Error {
-    Error::io(path, std::io::Error::other(error.to_string()))
+    let kind = match error {
+        ParquetError::External(cause) => cause.downcast_ref::<io::Error>().map(io::Error::kind),
+        _ => None,
+    };
+    Error::io(path, io::Error::new(kind.unwrap_or(io::ErrorKind::Other), error.to_string()))
 }
 
 fn field(name: &str, kind: Kind) -> Result<Type, ParquetError> {

@@ -21,7 +21,9 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   hone info builtin:karate
-  hone info builtin:karate --json";
+  hone info graph.tsv.gz --directed --weighted
+  hone info table.parquet --source from --target to --json
+  zcat graph.tsv.gz | hone info -";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let graph = args.input.open(context)?;
