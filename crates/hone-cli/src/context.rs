@@ -39,12 +39,17 @@ impl Context {
         start_logging(args.verbose);
         start_threads(args.threads)?;
         let bars = !args.quiet && args.verbose == 0 && io::stderr().is_terminal();
-        Ok(Context { quiet: args.quiet, reporter: Reporter::new(bars) })
+        Ok(Context { quiet: args.quiet, reporter: Reporter::new(bars, !args.quiet) })
     }
 
     /// What long work of the library reports to.
     pub(crate) fn progress(&self) -> &dyn Progress {
         &self.reporter
+    }
+
+    /// Takes the progress bar off the terminal: all work is done.
+    pub(crate) fn progress_done(&self) {
+        self.reporter.finish();
     }
 
     /// One line for the user on standard error, unless `--quiet`.

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{completions, generate, info};
+use command::{completions, config, embed, generate, info};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -31,6 +31,7 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  hone embed builtin:karate -o karate.tsv   one vector a node
   hone info builtin:karate          look at a built-in graph
   hone info graph.tsv --json        size, degrees and components of a file, as JSON
   hone help info                    all options of a command (or: hone info --help)
@@ -39,16 +40,20 @@ Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Embed(embed::Args),
     Info(info::Args),
     Generate(generate::Args),
+    Config(config::Args),
     Completions(completions::Args),
 }
 
 fn run(cli: &Cli) -> anyhow::Result<()> {
     let context = Context::new(&cli.common)?;
     match &cli.command {
+        Command::Embed(args) => embed::run(args, &context),
         Command::Info(args) => info::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
+        Command::Config(args) => config::run(args, &context),
         Command::Completions(args) => completions::run(args, &context),
     }
 }

@@ -1,5 +1,6 @@
 //! [`Reporter`]: the library's progress as a bar on a terminal, and as log lines with `-v`.
 
+use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,13 +10,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Shows one bar at a time: the current stage.
 pub(crate) struct Reporter {
     bars: bool,
+    notes: bool,
     current: Mutex<Option<ProgressBar>>,
 }
 
 impl Reporter {
-    /// A reporter that draws when `bars`, and only logs otherwise.
-    pub(crate) fn new(bars: bool) -> Self {
-        Reporter { bars, current: Mutex::new(None) }
+    /// A reporter that draws when `bars`, writes notes when `notes`, and only logs otherwise.
+    pub(crate) fn new(bars: bool, notes: bool) -> Self {
+        Reporter { bars, notes, current: Mutex::new(None) }
     }
 
     /// Runs `write`, which prints to the terminal, with the bar out of the way.
@@ -58,6 +60,14 @@ impl Progress for Reporter {
         bar.set_message(name.to_owned());
         bar.enable_steady_tick(Duration::from_millis(200));
         self.replace(Some(bar));
+    }
+
+    fn note(&self, message: &str) {
+        tracing::info!("{message}");
+        if self.notes {
+            // Nobody is left to hear that standard error is closed.
+            self.suspended(|| drop(writeln!(io::stderr(), "note: {message}")));
+        }
     }
 
     fn advance(&self, done: u64) {

@@ -1,7 +1,34 @@
 //! Higher-order network embeddings: node vectors built from network motifs.
+//!
+//! ```
+//! use hone::{Config, Hone, Silent, graph};
+//! let graph = graph::builtin("karate")?;
+//! let run = Hone::new(Config::default())?.embed(&graph, &Silent)?;
+//! let vector = run.embedding.vectors.row(0);
+//! assert_eq!(vector.len(), 128);
+//! # Ok::<(), hone::Error>(())
+//! ```
+//!
+//! The modules read like the paper (*HONE: Higher-Order Network Embeddings*, Rossi et al. 2018):
+//!
+//! | section | what | where |
+//! |---|---|---|
+//! | 2.1 | motifs: graphlets and edge orbits | [`motif::Orbit`], [`motif::Graphlet`], [`motif::MotifSet`] |
+//! | 2.2 | weighted motif graphs W_t | [`motif::count`], [`motif::Counts::motif_graph`] |
+//! | 2.3 | motif matrix functions Ψ | [`matrix::Psi`], [`matrix::MotifMatrix`] |
+//! | 2.4 | k-step matrices, never formed | [`operator::Operator`] |
+//! | 2.4 | local embeddings S ≈ Φ⟨UV⟩ | [`factor::Solver`] |
+//! | 2.5 | global embedding Y ≈ ZH | [`Hone`] |
+//! | 2.7 | accumulation | [`matrix::Accumulate`] |
+//!
+//! Who depends on whom, strictly downward: [`error`], [`progress`], [`memory`], [`random`] < [`dense`] < [`sparse`] <
+//! [`graph`] < [`motif`]; [`sparse`] < [`operator`] < [`matrix`], [`factor`]; all < [`config`] < [`embed`], with
+//! [`report`] and [`store`] beside it. [`output`] and [`columnar`] serve every writer.
 
 pub mod columnar;
+pub mod config;
 pub mod dense;
+pub mod embed;
 pub mod error;
 pub mod factor;
 pub mod graph;
@@ -12,8 +39,11 @@ pub mod operator;
 pub mod output;
 pub mod progress;
 pub mod random;
+pub mod report;
 pub mod sparse;
 pub mod store;
 
+pub use config::Config;
+pub use embed::{Hone, Run};
 pub use error::{Error, Result};
 pub use progress::{Progress, Silent};

@@ -11,6 +11,8 @@ pub trait Progress: Sync {
     fn stage(&self, _name: &str, _total: u64) {}
     /// `done` further units of the current stage are finished.
     fn advance(&self, _done: u64) {}
+    /// A fact the user may want to know before the work goes on, such as the memory it will take.
+    fn note(&self, _message: &str) {}
     /// Whether the caller wants the work to stop; asked a few times a second.
     fn cancelled(&self) -> bool {
         false

@@ -1,5 +1,7 @@
 //! One subcommand a file.
 
 pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod embed;
 pub(crate) mod generate;
 pub(crate) mod info;

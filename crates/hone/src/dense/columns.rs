@@ -11,7 +11,7 @@ use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use super::products::{gram_of, in_order, narrow, times_chunk, widen};
-use super::{Block, Small, by_lanes, chunk_rows};
+use super::{Block, Norm, Small, by_lanes, chunk_rows};
 
 /// Some columns of a tall matrix.
 #[derive(Debug, Clone)]
@@ -107,6 +107,17 @@ impl Columns {
     /// The groups, left to right.
     pub fn groups(&self) -> &[Group] {
         &self.groups
+    }
+
+    /// The groups, left to right, taken apart.
+    pub fn into_groups(self) -> Vec<Group> {
+        self.groups
+    }
+
+    /// The squared length of each column.
+    pub fn column_energy(&self) -> Vec<f64> {
+        let of = |group: &Group| group.block.column_norms(Norm::L2);
+        self.groups.iter().flat_map(of).map(|norm| norm * norm).collect()
     }
 
     /// Bytes held.

@@ -67,6 +67,13 @@ pub struct Info {
 }
 
 impl Solver {
+    /// Refuses options out of range; `field` is the dotted name of the solver in the configuration.
+    pub fn check(&self, field: &str) -> Result<()> {
+        match self {
+            Solver::Svd(options) => options.check(field),
+        }
+    }
+
     /// Factors an operator.
     pub fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         match self {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Factors, Info, Task};
 use crate::dense::{Block, Columns, Small, orthonormalize};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::operator::{Operator, Scaled, Workspace};
 
 /// Options of the truncated SVD.
@@ -30,6 +30,16 @@ pub struct Svd {
 impl Default for Svd {
     fn default() -> Self {
         Svd { oversampling: 8, tolerance: 1e-4, iterations: Iterations::Auto }
+    }
+}
+
+impl Svd {
+    /// Refuses values out of range; `field` is the name of this group of settings.
+    pub(super) fn check(&self, field: &str) -> Result<()> {
+        if self.tolerance.is_finite() && self.tolerance >= 0.0 {
+            return Ok(());
+        }
+        Err(Error::config(format!("{field}.tolerance"), format!("{} is not a number ≥ 0", self.tolerance)))
     }
 }
 

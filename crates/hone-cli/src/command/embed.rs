@@ -1,0 +1,214 @@
+//! `hone embed INPUT -o OUT`: a graph in, node vectors out.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::ValueEnum;
+use hone::config::{Config, Layers, Output as OutputKind};
+use hone::output::Output;
+use hone::report::{Report, Stage};
+use hone::store::{Embedding, Format};
+use hone::{Error, Hone, Run, memory};
+
+use crate::context::Context;
+use crate::input::InputArgs;
+
+/// Embed a graph: one vector a node, built from network motifs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Where the vectors go; the extension names the format (.tsv .csv .npy .npz .parquet .w2v .safetensors). `-`
+    /// for standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Format of the output, when the extension does not name it.
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    output_format: Option<Format>,
+    /// Replace existing output files.
+    #[arg(short, long)]
+    force: bool,
+    /// Memory that may be taken, such as 8G [default: what the machine has free].
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    memory: Option<u64>,
+    #[command(flatten)]
+    choices: ConfigArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone embed builtin:karate -o karate.tsv
+  hone embed graph.tsv.gz -o vectors.npy --preset hone-w --dim 64
+  hone embed graph.mtx -o vectors.parquet --motifs edge,triangle,clique4 --steps auto
+  hone embed graph.tsv -o again.npy --config vectors.npy.run.json
+
+Beside OUT stands OUT.run.json: every choice, the seed, what was measured; --config repeats it bit for bit.";
+
+/// The choices of the method; shared by `embed` and `config`.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct ConfigArgs {
+    /// Start from a named variant: hone-w, hone-p, hone-l, hone-l-norm, hone-l-rw.
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// Read settings from a TOML file, or from the run.json of an earlier run.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Dimensions of the vectors, D.
+    #[arg(long, value_name = "D")]
+    dim: Option<usize>,
+    /// Dimensions of each local embedding, D_l.
+    #[arg(long, value_name = "D")]
+    local_dim: Option<usize>,
+    /// Number of steps K, or auto.
+    #[arg(long, value_name = "K")]
+    steps: Option<String>,
+    /// Motifs: orbits, graphlets, or names separated by commas (see `hone count --help`).
+    #[arg(long, value_name = "SET")]
+    motifs: Option<String>,
+    /// Keep motifs of at most this many vertices.
+    #[arg(long, value_name = "2-4", value_parser = clap::value_parser!(u8).range(2..=4))]
+    motif_size: Option<u8>,
+    /// Edges with fewer occurrences of a motif drop out of its graph.
+    #[arg(long, value_name = "COUNT")]
+    delta: Option<u64>,
+    /// Return Z (global) or the concatenated local embeddings Y (local).
+    #[arg(long, value_enum, value_name = "WHICH")]
+    vectors: Option<Vectors>,
+    /// Seed of all random numbers.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Any setting by its dotted name; may be repeated, the last wins.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+/// Which vectors are returned.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Vectors {
+    Global,
+    Local,
+}
+
+impl ConfigArgs {
+    /// Preset, file, flags and single settings, later ones on top.
+    pub(crate) fn build(&self) -> Result<Config, Error> {
+        let mut layers = Layers::new();
+        if let Some(preset) = &self.preset {
+            layers = layers.preset(preset)?;
+        }
+        if let Some(file) = &self.config {
+            layers = layers.file(file)?;
+        }
+        let vectors = self.vectors.map(|vectors| match vectors {
+            Vectors::Global => OutputKind::Global.to_string(),
+            Vectors::Local => OutputKind::Local.to_string(),
+        });
+        let flags = [
+            ("global.dim", self.dim.map(|v| v.to_string())),
+            ("local.dim", self.local_dim.map(|v| v.to_string())),
+            ("steps", self.steps.clone()),
+            ("motifs", self.motifs.clone()),
+            ("delta", self.delta.map(|v| v.to_string())),
+            ("global.output", vectors),
+            ("seed", self.seed.map(|v| v.to_string())),
+        ];
+        for (key, value) in flags {
+            if let Some(value) = value {
+                layers = layers.set(key, &value)?;
+            }
+        }
+        for setting in &self.set {
+            let Some((key, value)) = setting.split_once('=') else {
+                return Err(Error::config("--set", format!("`{setting}` is not KEY=VALUE, such as local.dim=8")));
+            };
+            layers = layers.set(key.trim(), value.trim())?;
+        }
+        let mut config = layers.build()?;
+        if let Some(size) = self.motif_size {
+            config.motifs = config.motifs.at_most(size.into());
+            config.check()?;
+        }
+        Ok(config)
+    }
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let config = args.choices.build()?;
+    let files = Embedding::files(&args.output, args.output_format)?;
+    let report_file = report_path(&args.output);
+    refuse_existing(files.iter().chain(&report_file), args.force)?;
+    let mut hone = Hone::new(config)?;
+    if let Some(bytes) = args.memory {
+        hone = hone.memory_limit(bytes);
+    }
+    let start = Instant::now();
+    let graph = args.input.open(context)?;
+    let read = Stage::since("read", start);
+    let Run { embedding, mut report } = hone.embed(&graph, context.progress())?;
+    drop(graph);
+    report.stages.insert(0, read);
+    context.progress().stage("writing", 0);
+    report.time("write", |_| embedding.write(&args.output, args.output_format, args.force))?;
+    if let Some(path) = report_file {
+        write_report(&report, &path, args.force)?;
+    }
+    context.progress_done();
+    context.note(summary(&report));
+    Ok(())
+}
+
+/// `OUT.run.json`, unless the vectors go to standard output or a device.
+fn report_path(output: &Path) -> Option<PathBuf> {
+    let special = output == Path::new("-") || output.exists() && !output.is_file();
+    let name = || {
+        let mut name = output.as_os_str().to_owned();
+        name.push(".run.json");
+        PathBuf::from(name)
+    };
+    (!special).then(name)
+}
+
+/// Finds out before the work, not after it, that an output is in the way.
+fn refuse_existing<'a>(files: impl Iterator<Item = &'a PathBuf>, force: bool) -> Result<(), Error> {
+    for file in files.filter(|file| file.as_os_str() != "-") {
+        Output::create(file, force)?;
+    }
+    Ok(())
+}
+
+fn write_report(report: &Report, path: &Path, force: bool) -> Result<(), Error> {
+    let mut out = Output::create(path, force)?;
+    std::io::Write::write_all(&mut out, (report.to_json() + "\n").as_bytes()).map_err(|e| Error::io(path, e))?;
+    out.commit()
+}
+
+/// What mattered, where the time went, and what to know.
+fn summary(report: &Report) -> String {
+    let mut out = String::from("motif            share of the embedding\n");
+    for (motif, share) in report.motif_importance() {
+        let bar = "█".repeat((share * 40.0).round() as usize);
+        let _ = writeln!(out, "{motif:15} {:5.1} %  {bar}", share * 100.0);
+    }
+    let stages = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
+    let _ = writeln!(out, "seconds: {}", stages.collect::<Vec<_>>().join(", "));
+    if let Some(chosen) = &report.automatic_steps {
+        let _ = writeln!(out, "note: K = {} steps chosen", chosen.steps);
+    }
+    for note in &report.notes {
+        let _ = writeln!(out, "note: {note}");
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+fn parse_format(text: &str) -> Result<Format, String> {
+    let known = || Format::ALL.map(|(_, name)| name).join(", ");
+    Format::from_name(text).ok_or_else(|| format!("one of {}", known()))
+}
+
+fn parse_memory(text: &str) -> Result<u64, String> {
+    memory::parse_bytes(text).ok_or_else(|| "a size such as 8G or 512M".into())
+}

@@ -1,0 +1,135 @@
+//! `hone embed` and `hone config` through the real binary.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty};
+
+fn hone() -> Command {
+    Command::cargo_bin("hone").expect("the binary of this package")
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn files(folder: &Path) -> usize {
+    fs::read_dir(folder).expect("readable").count()
+}
+
+#[test]
+fn karate_becomes_a_table_with_a_report_beside_it() {
+    let folder = folder();
+    let out = folder.path().join("karate.tsv");
+    let run = hone().args(["embed", "builtin:karate", "-o"]).arg(&out).assert().success().stdout(is_empty());
+    run.stderr(contains("takes about").and(contains("share of the embedding")).and(contains("seconds: read")));
+    let table = fs::read_to_string(&out).expect("written");
+    let head: Vec<&str> = table.lines().next().expect("a header").split('\t').collect();
+    assert_eq!((head[0], head[1], head.len()), ("id", "z0", 129));
+    assert_eq!(table.lines().count(), 35);
+    let report: serde_json::Value =
+        serde_json::from_slice(&bytes(&folder.path().join("karate.tsv.run.json"))).expect("JSON");
+    assert_eq!(report["graph"]["nodes"], 34);
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(report["local"][1]["formula"], "(diag(d^-1)·W)²");
+    let shares: f64 = report["importance"].as_array().expect("a list").iter().filter_map(|i| i["share"].as_f64()).sum();
+    assert!((shares - 1.0).abs() < 1e-6, "{shares}");
+    let stages: Vec<_> = report["stages"].as_array().expect("a list").iter().map(|s| s["name"].clone()).collect();
+    assert_eq!(stages, ["read", "count", "local", "global", "write"]);
+}
+
+#[test]
+fn the_report_repeats_the_run_bit_for_bit() {
+    let folder = folder();
+    let (first, again) = (folder.path().join("a.npy"), folder.path().join("b.npy"));
+    let choices = ["--preset", "hone-l-norm", "--dim", "20", "--steps", "3", "--seed", "5", "--motifs", "graphlets"];
+    hone().args(["-q", "embed", "builtin:barbell", "-o"]).arg(&first).args(choices).assert().success();
+    let report = folder.path().join("a.npy.run.json");
+    hone().args(["-q", "embed", "builtin:barbell", "-o"]).arg(&again).arg("--config").arg(report).assert().success();
+    assert_eq!(bytes(&first), bytes(&again));
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let folder = folder();
+    let graph = folder.path().join("graph.tsv");
+    let sizes = ["--nodes", "3000", "--degree", "12", "--seed", "3"];
+    hone().args(["-q", "generate", "rmat"]).args(sizes).arg("-o").arg(&graph).assert().success();
+    let embed = |threads: &str| {
+        let out = folder.path().join(format!("{threads}.npy"));
+        hone().args(["-q", "embed", "--threads", threads]).arg(&graph).arg("-o").arg(&out).assert().success();
+        bytes(&out)
+    };
+    let one = embed("1");
+    assert!(one == embed("2") && one == embed("7"));
+}
+
+#[test]
+fn every_format_is_written() {
+    let folder = folder();
+    for name in ["a.tsv", "a.csv.gz", "a.npy", "a.npz", "a.parquet", "a.w2v", "a.safetensors"] {
+        let out = folder.path().join(name);
+        hone().args(["-q", "embed", "builtin:florentine", "-o"]).arg(&out).assert().success().stderr(is_empty());
+        assert!(out.is_file(), "{name}");
+    }
+    assert!(folder.path().join("a.ids.txt").is_file());
+    let table = hone().args(["-q", "embed", "builtin:florentine", "-o", "-"]).assert().success();
+    table.stdout(contains("Medici\t"));
+}
+
+#[test]
+fn outputs_in_the_way_are_found_before_the_work() {
+    let folder = folder();
+    let out = folder.path().join("a.npy");
+    let report = folder.path().join("a.npy.run.json");
+    fs::write(&report, "mine").expect("writable");
+    let embed = |force: &[&str]| hone().args(["embed", "builtin:karate", "-o"]).arg(&out).args(force).assert();
+    embed(&[]).code(2).stderr(contains("a.npy.run.json exists").and(contains("share").not()));
+    assert_eq!(files(folder.path()), 1);
+    embed(&["--force"]).success();
+    assert_eq!(files(folder.path()), 3);
+}
+
+#[test]
+fn bad_choices_exit_with_2_and_write_nothing() {
+    let folder = folder();
+    let cases: [(&[&str], &str); 13] = [
+        (&["-o", "a.xyz"], "extension"),
+        (&["-o", "a.tsv", "--dim", "0"], "global.dim"),
+        (&["-o", "a.tsv", "--dim", "100000"], "local.dim"),
+        (&["-o", "a.tsv", "--steps", "17"], "steps"),
+        (&["-o", "a.tsv", "--motifs", "squid"], "squid"),
+        (&["-o", "a.tsv", "--motif-size", "9"], "motif"),
+        (&["-o", "a.tsv", "--preset", "hone-x"], "hone-l-norm"),
+        (&["-o", "a.tsv", "--set", "nonsense"], "KEY=VALUE"),
+        (&["-o", "a.tsv", "--set", "local.dims=3"], "dims"),
+        (&["-o", "a.tsv", "--config", "absent.toml"], "absent.toml"),
+        (&["-o", "a.tsv", "--memory", "10k"], "--memory"),
+        (&["-o", "a.tsv", "--memory", "much"], "8G"),
+        (&["-o", "absent/a.tsv"], "absent"),
+    ];
+    for (args, named) in cases {
+        let run = hone().current_dir(folder.path()).args(["embed", "builtin:karate"]).args(args).assert();
+        run.code(2).stdout(is_empty()).stderr(contains("error").and(contains(named)));
+        assert_eq!(files(folder.path()), 0, "{args:?}");
+    }
+}
+
+#[test]
+fn the_printed_configuration_can_be_used() {
+    let folder = folder();
+    let file = folder.path().join("run.toml");
+    let printed = hone().args(["config", "--preset", "hone-w", "--set", "local.dim=8"]).assert().success();
+    let printed = String::from_utf8(printed.get_output().stdout.clone()).expect("text");
+    assert!(printed.contains("psi = \"w\"") && printed.contains("# Number of steps"), "{printed}");
+    fs::write(&file, &printed).expect("writable");
+    let again = hone().arg("config").arg("--config").arg(&file).assert().success();
+    assert_eq!(again.get_output().stdout, printed.as_bytes());
+    hone().args(["-q", "embed", "builtin:karate", "-o", "-", "--config"]).arg(&file).assert().success();
+}

@@ -1,0 +1,71 @@
+//! The configuration as a TOML file with a comment at every setting.
+
+use std::fmt::Write;
+
+use super::Config;
+
+/// What each setting means; keys that are not here (options of solvers) speak for themselves.
+const COMMENTS: [(&str, &str); 16] = [
+    ("seed", "Seed of every random number: the same seed gives the same bits for any number of threads."),
+    ("motifs", "\"orbits\" (the 13 edge orbits), \"graphlets\" (9 whole graphlets), or a list of names."),
+    ("delta", "An edge with fewer occurrences of a motif drops out of that motif's graph."),
+    ("weights", "Whether edge weights multiply the motif counts; otherwise they are ignored."),
+    ("psi", "Motif matrix: w, p (transition), l (Laplacian), l-norm (normalised), l-rw (random walk)."),
+    ("order", "psi-of-power: Psi(W^k); power-of-psi: Psi(W)^k; auto: the latter for p, the former for all else."),
+    ("degree", "Motif degree of directed graphs: out, in or total."),
+    ("steps", "Number of steps K, from 1 to 16, or \"auto\"."),
+    ("accumulate", "none, mean (of steps 1..k), or { decay = alpha }."),
+    ("local", "Local embeddings, one a motif and step: S ≈ U V."),
+    ("local.dim", "Columns of each local embedding."),
+    ("local.norm", "How columns are normalised: l2, l1, max or none."),
+    ("local.solver", "How the factors are found; see `hone solvers`."),
+    ("global", "The global embedding: Y ≈ Z H, Y being all local embeddings side by side."),
+    ("global.dim", "Dimensions of the vectors."),
+    ("global.output", "global: Z; local: Y itself."),
+];
+
+impl Config {
+    /// The configuration as TOML with comments; reads back as the same configuration.
+    pub fn to_commented_toml(&self) -> String {
+        let mut out = String::from("# Settings of hone. Read with: hone embed --config FILE\n");
+        let mut table = String::new();
+        for line in self.to_toml().lines() {
+            if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                table = format!("{name}.");
+                comment(&mut out, name);
+            } else if let Some((key, _)) = line.split_once(" = ") {
+                comment(&mut out, &format!("{table}{key}"));
+            }
+            let _ = writeln!(out, "{line}");
+        }
+        out
+    }
+}
+
+fn comment(out: &mut String, key: &str) {
+    if let Some((_, text)) = COMMENTS.iter().find(|(known, _)| *known == key) {
+        let _ = writeln!(out, "# {text}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_but_solver_options_is_explained_and_reads_back() {
+        let text = Config::default().to_commented_toml();
+        let back: Config = toml::from_str(&text).expect("valid TOML");
+        assert_eq!(back, Config::default());
+        for (key, comment) in COMMENTS {
+            assert!(text.contains(comment), "{key} is explained but not a setting:\n{text}");
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        for pair in lines.windows(2).filter(|pair| pair[1].contains(" = ")) {
+            let solver = text.split(pair[1]).next().is_some_and(|before| {
+                before.lines().rfind(|line| line.starts_with('[')).is_some_and(|table| table.contains("solver"))
+            });
+            assert!(solver || pair[0].starts_with('#'), "no comment above {}", pair[1]);
+        }
+    }
+}

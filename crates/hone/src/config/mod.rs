@@ -1,0 +1,319 @@
+//! [`Config`]: every choice of the method in one plain, serialisable struct.
+//!
+//! The same struct serves the library, the command (`--config`, `--set`, flags) and Python. Unknown
+//! keys are refused by name; [`Config::check`] refuses values out of range, naming the field.
+//!
+//! Layers are merged as tables before they become a `Config`: preset, file, single settings; later
+//! ones win. See [`Layers`].
+
+mod comments;
+
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::dense::Norm;
+use crate::error::{Error, Result};
+use crate::factor::Solver;
+use crate::matrix::{Accumulate, Degree, MotifMatrix, Order, Psi};
+use crate::motif::MotifSet;
+
+/// The most steps K that are accepted.
+pub const MAX_STEPS: usize = 16;
+
+/// Every choice of the method. `Config::default()` is the preset `hone-p` with K = 2.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Seed of every random number; the same seed gives the same bits for any number of threads.
+    pub seed: u64,
+    /// The motifs H (sec. 2.1).
+    pub motifs: MotifSet,
+    /// An edge with fewer than delta occurrences of a motif drops out of its W_t (sec. 2.2).
+    pub delta: u64,
+    /// Whether edge weights multiply the motif counts; otherwise they are ignored.
+    pub weights: bool,
+    /// The motif matrix function Psi (sec. 2.3).
+    pub psi: Psi,
+    /// Psi of the power, or the power of Psi (sec. 2.4).
+    pub order: Order,
+    /// Which motif degree is used on directed graphs.
+    pub degree: Degree,
+    /// The number of steps K.
+    pub steps: Steps,
+    /// Whether each step stands alone or accumulates the steps before it (sec. 2.7).
+    pub accumulate: Accumulate,
+    /// Local embeddings, one a motif and step (sec. 2.4).
+    pub local: Local,
+    /// The global embedding (sec. 2.5).
+    pub global: Global,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            seed: 0,
+            motifs: MotifSet::default(),
+            delta: 1,
+            weights: false,
+            psi: Psi::P,
+            order: Order::Auto,
+            degree: Degree::Out,
+            steps: Steps::Fixed(2),
+            accumulate: Accumulate::None,
+            local: Local::default(),
+            global: Global::default(),
+        }
+    }
+}
+
+/// The number of steps K.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steps {
+    /// As many of 1..=4 as bring new directions; see [`crate::embed`].
+    Auto,
+    /// Exactly this many.
+    Fixed(usize),
+}
+
+impl Serialize for Steps {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            Steps::Auto => serializer.serialize_str("auto"),
+            Steps::Fixed(k) => serializer.serialize_u64(k as u64),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Steps {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Raw {
+            Number(usize),
+            Word(String),
+        }
+        match Raw::deserialize(deserializer) {
+            Ok(Raw::Number(k)) => Ok(Steps::Fixed(k)),
+            Ok(Raw::Word(word)) if word == "auto" => Ok(Steps::Auto),
+            _ => Err(serde::de::Error::custom("steps must be a number from 1 to 16 or \"auto\"")),
+        }
+    }
+}
+
+/// Local embeddings: S_t^(k) ≈ U V, one a motif and step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Local {
+    /// D_l, columns of each U_t^(k).
+    pub dim: usize,
+    /// g, how the columns of U are normalised.
+    pub norm: Norm,
+    /// How the factors are found.
+    pub solver: Solver,
+}
+
+impl Default for Local {
+    fn default() -> Self {
+        Local { dim: 16, norm: Norm::L2, solver: Solver::default() }
+    }
+}
+
+/// The global embedding: Y ≈ Z H.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Global {
+    /// D, columns of Z.
+    pub dim: usize,
+    /// What is returned: Z, or the concatenated local embeddings Y.
+    pub output: Output,
+    /// How Z and H are found.
+    pub solver: Solver,
+}
+
+impl Default for Global {
+    fn default() -> Self {
+        Global { dim: 128, output: Output::Global, solver: Solver::default() }
+    }
+}
+
+/// What an embedding run returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Output {
+    /// Z, the global embedding.
+    Global,
+    /// Y, the local embeddings side by side.
+    Local,
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Output::Global => "global",
+            Output::Local => "local",
+        })
+    }
+}
+
+/// Preset names with what they stand for.
+pub const PRESETS: [(&str, &str); 5] = [
+    ("hone-w", "weighted motif graph W"),
+    ("hone-p", "motif transition matrix P = D⁻¹W"),
+    ("hone-l", "motif Laplacian L = D − W"),
+    ("hone-l-norm", "normalised motif Laplacian I − D^-½ W D^-½"),
+    ("hone-l-rw", "random-walk motif Laplacian I − D⁻¹W"),
+];
+
+impl Config {
+    /// The configuration a preset's name stands for.
+    pub fn preset(name: &str) -> Result<Self> {
+        Layers::new().preset(name)?.build()
+    }
+
+    /// Refuses values out of range, naming the field.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |field: &str, message: String| Err(Error::config(field, message));
+        if self.local.dim == 0 {
+            return refuse("local.dim", "must be at least 1".into());
+        }
+        if self.global.dim == 0 {
+            return refuse("global.dim", "must be at least 1".into());
+        }
+        if self.delta == 0 {
+            return refuse("delta", "must be at least 1: an edge without the motif is never in W_t".into());
+        }
+        if let Steps::Fixed(k) = self.steps
+            && !(1..=MAX_STEPS).contains(&k)
+        {
+            return refuse("steps", format!("{k} is not between 1 and {MAX_STEPS}; or \"auto\""));
+        }
+        if let Accumulate::Decay(alpha) = self.accumulate
+            && !(alpha.is_finite() && alpha > 0.0)
+        {
+            return refuse("accumulate.decay", format!("{alpha} is not a positive number"));
+        }
+        self.motifs.check()?;
+        self.local.solver.check("local.solver")?;
+        self.global.solver.check("global.solver")
+    }
+
+    /// The choices that lead from W_t to S_t^(k).
+    pub fn matrix(&self) -> MotifMatrix {
+        MotifMatrix { psi: self.psi, order: self.order, degree: self.degree, accumulate: self.accumulate }
+    }
+
+    /// The configuration as TOML.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a Config is a table of plain values")
+    }
+}
+
+/// Settings in layers, later ones on top, before they become a [`Config`].
+///
+/// ```
+/// use hone::config::{Layers, Steps};
+/// let config = Layers::new().preset("hone-l")?.set("steps", "3")?.set("local.dim", "8")?.build()?;
+/// assert_eq!((config.steps, config.local.dim), (Steps::Fixed(3), 8));
+/// # Ok::<(), hone::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Layers(Table);
+
+impl Layers {
+    /// No setting: the defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lays a preset on top.
+    pub fn preset(mut self, name: &str) -> Result<Self> {
+        let psi = PRESETS.iter().find(|(known, _)| *known == name).and_then(|(known, _)| known.strip_prefix("hone-"));
+        let Some(psi) = psi else {
+            let known: Vec<_> = PRESETS.iter().map(|(known, _)| *known).collect();
+            return Err(Error::config("preset", format!("`{name}` is unknown; one of {}", known.join(", "))));
+        };
+        self.0.insert("psi".into(), Value::String(psi.into()));
+        Ok(self)
+    }
+
+    /// Lays a file on top: TOML, or the JSON of a run report, whose `config` is taken.
+    pub fn file(mut self, path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let json = text.trim_start().starts_with('{');
+        let table = if json { table_of_json(&text) } else { text.parse::<Table>().map_err(|e| e.to_string()) };
+        let table = table.map_err(|message| {
+            Error::input(path, message.trim_end().to_owned(), "a TOML configuration or a run report is expected")
+        })?;
+        merge(&mut self.0, table);
+        Ok(self)
+    }
+
+    /// Lays one setting on top: a dotted key and a TOML value (text may stand without quotes).
+    pub fn set(self, key: &str, value: &str) -> Result<Self> {
+        let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("v"));
+        self.set_value(key, parsed.unwrap_or_else(|| Value::String(value.to_owned())))
+    }
+
+    /// Lays one setting on top, its value as a TOML value.
+    pub fn set_value(mut self, key: &str, value: Value) -> Result<Self> {
+        if key.split('.').any(|part| part.is_empty() || part.contains(char::is_whitespace)) {
+            return Err(Error::config(key, "not a setting's name; write for instance local.dim=8"));
+        }
+        let mut parts: Vec<&str> = key.split('.').collect();
+        let last = parts.pop().expect("split gives at least one part");
+        let mut table = &mut self.0;
+        for part in parts {
+            let entry = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
+            let Value::Table(inner) = entry else {
+                return Err(Error::config(key, format!("`{part}` is a value, not a group of settings")));
+            };
+            table = inner;
+        }
+        merge(table, Table::from_iter([(last.to_owned(), value)]));
+        Ok(self)
+    }
+
+    /// The checked configuration.
+    pub fn build(mut self) -> Result<Config> {
+        for stage in ["local", "global"] {
+            let solver = self.0.get_mut(stage).and_then(|stage| stage.get_mut("solver"));
+            if let Some(Value::Table(solver)) = solver {
+                solver.entry("method").or_insert_with(|| Value::String("svd".into()));
+            }
+        }
+        let read: Result<Config, _> = serde_path_to_error::deserialize(Value::Table(self.0));
+        let config = read.map_err(|e| {
+            let path = e.path().to_string();
+            let field = if path == "." { "config".to_owned() } else { path };
+            Error::config(field, e.into_inner().message().trim())
+        })?;
+        config.check()?;
+        Ok(config)
+    }
+}
+
+/// Lays `top` over `base`, table by table; a solver of another method replaces the whole solver.
+fn merge(base: &mut Table, top: Table) {
+    for (key, value) in top {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => {
+                if above.get("method").is_some_and(|method| below.get("method") != Some(method)) {
+                    *below = Table::new();
+                }
+                merge(below, above);
+            }
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+fn table_of_json(text: &str) -> Result<Table, String> {
+    let mut json: serde_json::Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let config = json.get_mut("config").map(serde_json::Value::take).unwrap_or(json);
+    Table::try_from(config).map_err(|e| e.to_string())
+}

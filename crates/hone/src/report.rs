@@ -1,0 +1,152 @@
+//! [`Report`]: what a run did, kept beside its output so that it can be repeated and explained.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::memory;
+
+/// Everything a run can tell about itself. Its `config` repeats the run bit for bit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Version of the library.
+    pub version: String,
+    /// Every choice of the run; the seed is in it.
+    pub config: Config,
+    /// The graph that was embedded.
+    pub graph: GraphFacts,
+    /// Wall-clock seconds and memory, stage by stage.
+    pub stages: Vec<Stage>,
+    /// Bytes expected at the peak before the work began.
+    pub memory_estimate: u64,
+    /// One entry a motif and step.
+    pub local: Vec<LocalFacts>,
+    /// What the global stage found; absent when the local embeddings are the output.
+    pub global: Option<GlobalFacts>,
+    /// How K was chosen, when it was chosen automatically.
+    pub automatic_steps: Option<AutomaticSteps>,
+    /// Share of each motif and step in the embedding; sums to 1 unless the embedding is zero.
+    pub importance: Vec<Importance>,
+    /// Things a reader should know: absent motifs, missing ranks, iterations cut short.
+    pub notes: Vec<String>,
+}
+
+/// Size and kind of the graph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphFacts {
+    /// N.
+    pub nodes: usize,
+    /// M.
+    pub edges: usize,
+    /// Whether arcs have a direction.
+    pub directed: bool,
+    /// Whether edges have weights.
+    pub weighted: bool,
+}
+
+/// Cost of a stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Name of the stage.
+    pub name: String,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// The most bytes the process had held by its end, where the system tells.
+    pub peak_memory: Option<u64>,
+}
+
+impl Stage {
+    /// A stage that began at `start` and ends now.
+    pub fn since(name: &str, start: Instant) -> Self {
+        Stage { name: name.to_owned(), seconds: start.elapsed().as_secs_f64(), peak_memory: memory::peak() }
+    }
+}
+
+/// One local embedding U_t^(k).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LocalFacts {
+    /// Name of the motif.
+    pub motif: String,
+    /// k.
+    pub step: usize,
+    /// The matrix S_t^(k) as a formula.
+    pub formula: String,
+    /// Nodes that the motif touches.
+    pub nodes: usize,
+    /// Nonzeros of W_t.
+    pub nonzeros: usize,
+    /// The constant by which counts were multiplied.
+    pub scale: f64,
+    /// Leading singular values of S_t^(k).
+    pub singular_values: Vec<f64>,
+    /// Columns that carry anything; the others are zero.
+    pub rank: usize,
+    /// Iterations of the solver.
+    pub iterations: usize,
+    /// Largest residual of a singular triplet, relative; absent when it was not measured.
+    pub residual: Option<f64>,
+    /// Whether the tolerance was reached.
+    pub converged: bool,
+}
+
+/// The global embedding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GlobalFacts {
+    /// Columns of Y.
+    pub columns: usize,
+    /// Columns of Z that carry anything.
+    pub rank: usize,
+    /// Singular values of Y that Z keeps.
+    pub singular_values: Vec<f64>,
+    /// ‖Y − ZH‖² / ‖Y‖².
+    pub residual: f64,
+}
+
+/// How K was chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AutomaticSteps {
+    /// The K that was kept.
+    pub steps: usize,
+    /// Part of the energy of each step that lies outside the steps before it; 1 for the first.
+    pub novelty: Vec<f64>,
+}
+
+/// The part of a motif and step in the embedding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Importance {
+    /// Name of the motif.
+    pub motif: String,
+    /// k.
+    pub step: usize,
+    /// Between 0 and 1.
+    pub share: f64,
+}
+
+impl Report {
+    /// Shares summed over the steps, most important motif first.
+    pub fn motif_importance(&self) -> Vec<(String, f64)> {
+        let mut sums: Vec<(String, f64)> = Vec::new();
+        for entry in &self.importance {
+            match sums.iter_mut().find(|(motif, _)| *motif == entry.motif) {
+                Some((_, sum)) => *sum += entry.share,
+                None => sums.push((entry.motif.clone(), entry.share)),
+            }
+        }
+        sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+        sums
+    }
+
+    /// The report as indented JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a report is plain data")
+    }
+
+    /// Runs `work` as a stage and notes its cost.
+    pub fn time<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
+        let start = Instant::now();
+        let result = work(self);
+        self.stages.push(Stage::since(name, start));
+        result
+    }
+}
