@@ -9,6 +9,7 @@
 //! R-MAT: Chakrabarti, Zhan and Faloutsos 2004, doi:10.1137/1.9781611972740.43.
 
 mod attach;
+mod check;
 
 use std::fmt;
 use std::fmt::Display;
@@ -22,6 +23,7 @@ use super::{Graph, GraphBuilder};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::random::Key;
+use check::{check_communities, check_degree, check_quadrants, expect_room};
 
 /// Edges as pairs of node indices.
 pub type Edges = Vec<(u32, u32)>;
@@ -30,6 +32,8 @@ pub type Edges = Vec<(u32, u32)>;
 const CHUNK: u64 = 1 << 15;
 /// Chunks drawn at a time, by all threads together.
 const BATCH: u64 = 32;
+/// What an edge of a whole graph takes at the very least: once as drawn, twice in the graph.
+const BYTES_AN_EDGE: f64 = 16.0;
 
 /// A model to draw graphs from. Nodes are 0..n, and pairs do not repeat (but see R-MAT).
 ///
@@ -155,14 +159,28 @@ impl Generator {
         Ok(())
     }
 
-    /// Draws the whole graph.
+    /// Draws the whole graph; an error when it surely cannot fit the machine.
     pub fn graph(&self, seed: u64, progress: &dyn Progress) -> Result<Graph> {
+        self.check()?;
+        expect_room(self.expected_edges() * BYTES_AN_EDGE)?;
         let mut edges = Vec::new();
         self.edges(seed, progress, |batch| {
             batch.iter().for_each(|chunk| edges.extend_from_slice(chunk));
             Ok(())
         })?;
         GraphBuilder::undirected(self.nodes() as usize).edges(edges).build()
+    }
+
+    fn expected_edges(&self) -> f64 {
+        let clique = |size: u64| size as f64 * (size as f64 - 1.0) / 2.0;
+        match *self {
+            Generator::Er { nodes, degree }
+            | Generator::Ba { nodes, degree }
+            | Generator::Rmat { nodes, degree, .. }
+            | Generator::Sbm { nodes, degree, .. } => nodes as f64 * degree / 2.0,
+            Generator::RingOfCliques { cliques, size } => cliques as f64 * (clique(size) + 1.0),
+            Generator::Barbell { size, path } => 2.0 * clique(size) + path as f64 + 1.0,
+        }
     }
 
     fn chunks(&self) -> u64 {
@@ -175,7 +193,7 @@ impl Generator {
     /// Edges R-MAT draws.
     fn drawn(&self) -> u64 {
         match *self {
-            Generator::Rmat { nodes, degree, .. } => (nodes as f64 * degree / 2.0).round() as u64,
+            Generator::Rmat { .. } => self.expected_edges().round() as u64,
             _ => 0,
         }
     }
@@ -251,45 +269,6 @@ impl Display for Generator {
             Generator::Barbell { size, path } => write!(f, "barbell size={size} path={path}"),
         }
     }
-}
-
-fn check_degree(degree: f64, n: u64) -> Result<()> {
-    let most = n - 1;
-    if !(0.0..=most as f64).contains(&degree) {
-        let message = format!("a mean degree of {degree} among {n} nodes; it can be from 0 to {most}");
-        return Err(Error::config("degree", message));
-    }
-    Ok(())
-}
-
-fn check_quadrants(quadrants: [f64; 4]) -> Result<()> {
-    let sum: f64 = quadrants.iter().sum();
-    if !quadrants.iter().all(|p| (0.0..=1.0).contains(p)) || (sum - 1.0).abs() > 1e-6 {
-        let message = format!("{quadrants:?}; give four probabilities that add up to 1 (here: {sum})");
-        return Err(Error::config("quadrants", message));
-    }
-    Ok(())
-}
-
-fn check_communities(n: u64, communities: u64, degree: f64, mixing: f64) -> Result<()> {
-    if communities == 0 || communities > n {
-        let message = format!("{communities} communities of {n} nodes; there can be from 1 to {n}");
-        return Err(Error::config("communities", message));
-    }
-    if !(0.0..=1.0).contains(&mixing) {
-        return Err(Error::config("mixing", format!("{mixing} is not a share; give a number from 0 to 1")));
-    }
-    let [inner, outer] = block_probabilities(n, communities, degree, mixing);
-    if inner > 1.0 || outer > 1.0 {
-        let place = if inner > 1.0 { "inside its community" } else { "outside its community" };
-        let message = format!(
-            "{degree} with mixing {mixing}: a node has not that many others {place} (communities have {:.1} nodes); \
-             change degree, mixing or communities",
-            n as f64 / communities as f64
-        );
-        return Err(Error::config("degree", message));
-    }
-    Ok(())
 }
 
 /// Probability of an edge within a community, and between two; more than 1 when impossible.

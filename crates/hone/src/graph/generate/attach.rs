@@ -6,8 +6,9 @@
 
 use rand::Rng;
 
+use super::check::{expect_room, too_large};
 use super::{CHUNK, Edges, each_row};
-use crate::error::{Error, Result, human_bytes};
+use crate::error::Result;
 use crate::progress::Progress;
 use crate::random::Key;
 
@@ -53,12 +54,11 @@ pub(super) fn attach(
     sink(&[chunk])
 }
 
+/// An empty list with room, or an error when the machine has none.
 fn room_for_ends(count: f64) -> Result<Vec<u32>> {
+    expect_room(count * 4.0)?;
     let mut ends = Vec::new();
-    ends.try_reserve_exact(count as usize).map_err(|_| {
-        let need = human_bytes((count * 4.0) as u64);
-        Error::config("nodes", format!("this graph needs {need} of memory; give fewer nodes or a smaller degree"))
-    })?;
+    ends.try_reserve_exact(count as usize).map_err(|_| too_large(count * 4.0, 0))?;
     Ok(ends)
 }
 
