@@ -37,8 +37,6 @@ mod triangle;
 mod wedge;
 mod weight;
 
-use std::sync::Arc;
-
 pub use counts::{Counts, Estimates, Totals};
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use set::{Motif, MotifSet};
@@ -47,7 +45,6 @@ pub use weight::{MotifGraph, Weighting};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::progress::Progress;
-use crate::sparse::Pattern;
 
 /// Counts the 13 edge orbits of every edge exactly.
 ///
@@ -56,40 +53,7 @@ use crate::sparse::Pattern;
 ///
 /// Fails when `progress` asks to stop, or when a node has 2³¹ neighbours or more.
 pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
-    let pattern = if graph.is_directed() { Arc::new(undirected(graph.pattern())) } else { graph.pattern().clone() };
+    let pattern = if graph.is_directed() { graph.underlying().pattern().clone() } else { graph.pattern().clone() };
     let exact = exact::Exact::count(&pattern, progress)?;
     Ok(Counts::exact(pattern, exact))
-}
-
-/// Every arc in both directions.
-fn undirected(arcs: &Pattern) -> Pattern {
-    let n = arcs.rows();
-    let mut starts = vec![0usize; n + 1];
-    arcs.columns().iter().for_each(|&j| starts[j as usize + 1] += 1);
-    (0..n).for_each(|i| starts[i + 1] += starts[i]);
-    let mut incoming = vec![0u32; arcs.nnz()];
-    let mut next = starts.clone();
-    for i in 0..n {
-        for &j in arcs.row(i) {
-            incoming[next[j as usize]] = i as u32;
-            next[j as usize] += 1;
-        }
-    }
-    let (mut offsets, mut columns) = (vec![0], Vec::with_capacity(2 * arcs.nnz()));
-    for i in 0..n {
-        merge(arcs.row(i), &incoming[starts[i]..starts[i + 1]], &mut columns);
-        offsets.push(columns.len());
-    }
-    Pattern::new(offsets, columns, n)
-}
-
-/// Appends the union of two ascending lists.
-fn merge(mut a: &[u32], mut b: &[u32], out: &mut Vec<u32>) {
-    while let (Some(x), Some(y)) = (a.first(), b.first()) {
-        out.push(*x.min(y));
-        let (step_a, step_b) = (usize::from(x <= y), usize::from(y <= x));
-        (a, b) = (&a[step_a..], &b[step_b..]);
-    }
-    out.extend_from_slice(a);
-    out.extend_from_slice(b);
 }

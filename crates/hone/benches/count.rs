@@ -1,0 +1,82 @@
+//! Motif counting: edges and wedges a second on random graphs and the data at hand.
+//!
+//! `cargo bench --bench count` runs all but the largest; `-- er rmat` those whose name contains a
+//! word, `-- er-10m` the largest (4 GB). CPU seconds are of all threads (Linux only).
+
+use std::path::Path;
+use std::time::Instant;
+
+use hone::Silent;
+use hone::graph::{Generator, Graph, ReadOptions, read};
+use hone::motif::{MotifSet, Weighting, count};
+
+const RMAT: [f64; 4] = [0.57, 0.19, 0.19, 0.05];
+
+fn main() -> hone::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let wanted = |name: &str| words.iter().any(|word| name.contains(word.as_str()));
+    println!("{:<24} {HEAD}", "graph");
+    let models = [
+        ("er-1m", Generator::Er { nodes: 1_000_000, degree: 10.0 }),
+        ("ba-1m-edges", Generator::Ba { nodes: 100_000, degree: 20.0 }),
+        ("rmat-5m-edges", Generator::Rmat { nodes: 1 << 18, degree: 50.0, quadrants: RMAT }),
+        ("clique-2000", Generator::RingOfCliques { cliques: 2, size: 2000 }),
+        ("er-10m", Generator::Er { nodes: 10_000_000, degree: 10.0 }),
+    ];
+    for (name, model) in models {
+        if wanted(name) || (words.is_empty() && name != "er-10m") {
+            report(name, &model.graph(1, &Silent)?)?;
+        }
+    }
+    for (name, path) in data() {
+        if wanted(&name) || words.is_empty() {
+            report(&name, &read(&path, &ReadOptions::default(), &Silent)?)?;
+        }
+    }
+    Ok(())
+}
+
+const HEAD: &str = "     edges      wedges   wall s    CPU s   Medges/s  Mwedges/s  counts MB  W_t CPU s";
+
+fn report(name: &str, graph: &Graph) -> hone::Result<()> {
+    let (start, cpu) = (Instant::now(), cpu_seconds());
+    let counts = count(graph, &Silent)?;
+    let (wall, spent) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu);
+    let wedges: f64 = (0..graph.nodes() as u32).map(|i| graph.degree(i) as f64).map(|d| d * (d - 1.0) / 2.0).sum();
+    let (edges, cpu) = (graph.edges() as f64, cpu_seconds());
+    for motif in MotifSet::Orbits.motifs() {
+        counts.motif_graph(graph, motif, Weighting::default())?;
+    }
+    println!(
+        "{name:<24} {edges:>10} {wedges:>11.3e} {wall:>8.3} {spent:>8.3} {:>10.2} {:>10.1} {:>10.1} {:>10.3}",
+        edges / wall / 1e6,
+        wedges / wall / 1e6,
+        counts.bytes() as f64 / 1e6,
+        cpu_seconds() - cpu,
+    );
+    Ok(())
+}
+
+/// Edge lists beside the project, by name; none when there is no such folder.
+fn data() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        println!("no graphs in {}", folder.display());
+        return Vec::new();
+    };
+    let paths = files.filter_map(|file| file.ok().map(|file| file.path()));
+    let mut graphs: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "edges"))
+        .map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path.display().to_string()))
+        .collect();
+    graphs.sort();
+    graphs
+}
+
+/// CPU seconds of the process so far; 0 where the system does not say.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let ticks = |i: usize| fields.get(i).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    (ticks(11) + ticks(12)) / 100.0
+}
