@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{completions, config, embed, generate, info};
+use command::{completions, config, count, embed, generate, info};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -34,6 +34,7 @@ Examples:
   hone embed builtin:karate -o karate.tsv   one vector a node
   hone info builtin:karate          look at a built-in graph
   hone info graph.tsv --json        size, degrees and components of a file, as JSON
+  hone count graph.tsv --by total   motifs of a file
   hone help info                    all options of a command (or: hone info --help)
 
 Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
@@ -42,6 +43,7 @@ Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
 enum Command {
     Embed(embed::Args),
     Info(info::Args),
+    Count(count::Args),
     Generate(generate::Args),
     Config(config::Args),
     Completions(completions::Args),
@@ -52,6 +54,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
     match &cli.command {
         Command::Embed(args) => embed::run(args, &context),
         Command::Info(args) => info::run(args, &context),
+        Command::Count(args) => count::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
         Command::Config(args) => config::run(args, &context),
         Command::Completions(args) => completions::run(args, &context),

@@ -3,11 +3,13 @@
 use std::fmt::Write;
 
 use hone::graph::{Degrees, Summary};
+use hone::motif::{Graphlet, count};
+use serde::{Serialize, Serializer};
 
 use crate::context::Context;
 use crate::input::InputArgs;
 
-/// Show the size, degrees and components of a graph.
+/// Show the size, degrees, components and motifs of a graph.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -16,6 +18,24 @@ pub(crate) struct Args {
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
+    /// Do not count motifs, which takes the longest.
+    #[arg(long)]
+    no_motifs: bool,
+}
+
+/// What is printed.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    summary: Summary,
+    /// Induced occurrences of each graphlet, by name.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "by_name")]
+    motifs: Option<[u128; Graphlet::COUNT]>,
+}
+
+fn by_name<S: Serializer>(motifs: &Option<[u128; Graphlet::COUNT]>, serializer: S) -> Result<S::Ok, S::Error> {
+    let named = motifs.iter().flatten().zip(Graphlet::ALL);
+    serializer.collect_map(named.map(|(count, graphlet)| (graphlet.name(), count)))
 }
 
 const EXAMPLES: &str = "\
@@ -28,11 +48,13 @@ Examples:
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let graph = args.input.open(context)?;
     let summary = Summary::of(&graph);
-    let text = if args.json { serde_json::to_string_pretty(&summary)? + "\n" } else { table(&summary) };
+    let totals = (!args.no_motifs).then(|| count(&graph, context.progress())).transpose()?;
+    let report = Report { summary, motifs: totals.map(|counts| counts.totals().graphlets) };
+    let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { table(&report) };
     context.print(text.as_bytes())
 }
 
-fn table(s: &Summary) -> String {
+fn table(Report { summary: s, motifs }: &Report) -> String {
     let yes_no = |yes| if yes { "yes" } else { "no" };
     let mut rows = vec![
         ("nodes", s.nodes.to_string()),
@@ -51,6 +73,9 @@ fn table(s: &Summary) -> String {
         ("self-loops dropped", s.dropped_self_loops.to_string()),
         ("duplicates dropped", s.dropped_duplicates.to_string()),
     ]);
+    // The edges are above already.
+    let motifs = motifs.iter().flatten().zip(Graphlet::ALL).skip(1);
+    rows.extend(motifs.map(|(count, graphlet)| (graphlet.name(), count.to_string())));
     let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
     rows.iter().fold(String::new(), |mut out, (name, value)| {
         let _ = writeln!(out, "{name:width$}  {value}");

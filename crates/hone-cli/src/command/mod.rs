@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod count;
 pub(crate) mod embed;
 pub(crate) mod generate;
 pub(crate) mod info;

@@ -11,6 +11,7 @@
 //!
 //! Every writer streams over the rows; none holds a second copy of the vectors.
 
+mod counts;
 mod npy;
 mod parquet;
 mod safetensors;
@@ -24,6 +25,8 @@ use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::output::Output;
+
+pub use counts::CountTable;
 
 /// Node vectors with the names of their rows and columns.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,103 @@
+//! `hone count INPUT`: motif counts of every edge, of every node, or of the whole graph.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use hone::motif::{MotifSet, Totals, count};
+use hone::output::Output;
+use hone::store::CountTable;
+
+use crate::context::Context;
+use crate::input::InputArgs;
+
+/// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    /// File to write: .tsv, .csv, .npy (ids in a file beside it) or .parquet; - is standard output.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// What a line of the result stands for.
+    #[arg(long, value_enum, default_value_t = By::Edge)]
+    by: By,
+    /// Motifs to count, by edge or in total: all, graphlets, size3, or a list of names.
+    #[arg(long, value_name = "SET", default_value_t)]
+    motifs: MotifSet,
+    /// Leave out motifs of more nodes than this.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=4))]
+    motif_size: Option<u8>,
+    /// Replace the file if it exists.
+    #[arg(short, long)]
+    force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Each edge: in how many occurrences of the motif it lies.
+    Edge,
+    /// Each node: its counts in the 15 node orbits, in ORCA's order.
+    Node,
+    /// The whole graph: the number of occurrences.
+    Total,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone count builtin:karate --by total
+  hone count graph.tsv -o counts.tsv
+  hone count graph.tsv -o cliques.parquet --motifs triangle,diamond,clique4
+  hone count graph.tsv -o nodes.npy --by node
+
+Occurrences are induced subgraphs. Directions of edges are ignored for counting.";
+
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let motifs = args.motif_size.map_or_else(|| args.motifs.clone(), |size| args.motifs.at_most(size.into()));
+    motifs.check()?;
+    if args.by == By::Node && (args.motifs != MotifSet::default() || args.motif_size.is_some()) {
+        let message = "a choice of motifs goes with --by edge and --by total; --by node gives all 15 node orbits";
+        return Err(hone::Error::config("--motifs", message).into());
+    }
+    let graph = args.input.open(context)?;
+    let counts = count(&graph, context.progress())?;
+    match args.by {
+        By::Edge => write(args, context, &CountTable::edges(&graph, &counts, &motifs.motifs())),
+        By::Node => write(args, context, &CountTable::nodes(&graph, &counts, &counts.node_orbits()?)),
+        By::Total => print_totals(args, context, &counts.totals(), &motifs),
+    }
+}
+
+fn write(args: &Args, context: &Context, table: &CountTable<'_>) -> anyhow::Result<()> {
+    let files = table.write(&args.output, args.force, context.progress())?;
+    if args.output.as_os_str() != "-" {
+        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        context.note(format_args!("wrote {}", names.join(" and ")));
+    }
+    Ok(())
+}
+
+fn print_totals(args: &Args, context: &Context, totals: &Totals, motifs: &MotifSet) -> anyhow::Result<()> {
+    let mut lines = vec![["motif".to_owned(), "occurrences".to_owned(), "sum over edges".to_owned()]];
+    for motif in motifs.motifs() {
+        let occurrences = totals.graphlets[motif.graphlet().index()];
+        lines.push([motif.to_string(), occurrences.to_string(), totals.weight(motif).to_string()]);
+    }
+    if args.output.as_os_str() == "-" {
+        return context.print(aligned(&lines));
+    }
+    let mut out = Output::create(&args.output, args.force)?;
+    let text: String = lines.iter().map(|line| line.join("\t").replace(' ', "_") + "\n").collect();
+    out.write_all(text.as_bytes()).map_err(|e| out.error(e))?;
+    out.commit()?;
+    context.note(format_args!("wrote {}", args.output.display()));
+    Ok(())
+}
+
+/// Names to the left, numbers to the right.
+fn aligned(lines: &[[String; 3]]) -> String {
+    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
+    let (a, b, c) = (width(0), width(1), width(2));
+    lines.iter().map(|[name, x, y]| format!("{name:a$}  {x:>b$}  {y:>c$}\n")).collect()
+}

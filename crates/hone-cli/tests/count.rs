@@ -1,0 +1,126 @@
+//! `hone count` and the motifs of `hone info`: every layout holds the same counts.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use hone::columnar::{Column, TableReader};
+use predicates::prelude::*;
+use predicates::str::{contains, starts_with};
+
+/// A triangle b c a with a tail d; the first id needs quotes in CSV.
+const GRAPH: &str = "b,1\tc\nc\ta\na\tb,1\nc\td\n";
+const NAMES: &str = "edge path3 triangle path4-end path4-mid star4 cycle4 tailed-tail tailed-near tailed-far \
+                     diamond-chord diamond-rim clique4";
+
+fn hone(folder: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
+    Command::cargo_bin("hone").expect("the binary").current_dir(folder).args(args).assert()
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("graph.tsv"), GRAPH).expect("written");
+    folder
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).expect(name)
+}
+
+#[test]
+fn edges_as_text() {
+    let folder = folder();
+    let lines = "b,1 c 1 1 1 0 0 0 0 0 1 0 0 0 0\nb,1 a 1 0 1 0 0 0 0 0 0 1 0 0 0\n\
+                 c a 1 1 1 0 0 0 0 0 1 0 0 0 0\nc d 1 2 0 0 0 0 0 1 0 0 0 0 0\n";
+    let tsv = format!("source target {NAMES}\n{lines}").replace(' ', "\t");
+    hone(folder.path(), &["count", "graph.tsv"]).success().stdout(tsv.clone());
+    hone(folder.path(), &["count", "graph.tsv", "-o", "x.tsv"]).success().stderr(contains("wrote x.tsv"));
+    assert_eq!(read(folder.path(), "x.tsv"), tsv);
+    hone(folder.path(), &["count", "graph.tsv", "-o", "x.csv", "--motifs", "tailed-triangle,edge"]).success();
+    let csv = "source,target,tailed-triangle,edge\n\"b,1\",c,1,1\n\"b,1\",a,1,1\nc,a,1,1\nc,d,1,1\n";
+    assert_eq!(read(folder.path(), "x.csv"), csv);
+    hone(folder.path(), &["count", "graph.tsv", "--motif-size", "3"])
+        .success()
+        .stdout(starts_with("source\ttarget\tedge\tpath3\ttriangle\n"));
+}
+
+#[test]
+fn arcs_keep_their_direction() {
+    let folder = folder();
+    let counts = hone(folder.path(), &["count", "graph.tsv", "--directed", "--motifs", "path3,triangle"]).success();
+    counts.stdout("source\ttarget\tpath3\ttriangle\nb,1\tc\t1\t1\nc\ta\t1\t1\nc\td\t2\t0\na\tb,1\t0\t1\n");
+}
+
+#[test]
+fn nodes() {
+    let folder = folder();
+    hone(folder.path(), &["count", "graph.tsv", "--by", "node", "-o", "n.tsv"]).success();
+    let text = read(folder.path(), "n.tsv");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("id\tdegree\tpath3-end\tpath3-mid\ttriangle\t"), "{}", lines[0]);
+    assert_eq!(lines[2], "c\t3\t0\t2\t1\t0\t0\t0\t0\t0\t0\t0\t1\t0\t0\t0");
+    assert_eq!(lines[4], "d\t1\t2\t0\t0\t0\t0\t0\t0\t0\t1\t0\t0\t0\t0\t0");
+    hone(folder.path(), &["count", "graph.tsv", "--by", "node", "--motifs", "edge"])
+        .code(2)
+        .stderr(contains("15 node orbits"));
+}
+
+#[test]
+fn numpy_arrays() {
+    let folder = folder();
+    hone(folder.path(), &["count", "graph.tsv", "-o", "x.npy"]).success();
+    let bytes = fs::read(folder.path().join("x.npy")).expect("written");
+    let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = String::from_utf8_lossy(&bytes[..start]).into_owned();
+    assert!(header.contains("'<u8'") && header.contains("(4, 13)"), "{header}");
+    let words = bytes[start..].chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8 bytes")));
+    let rows: Vec<u64> = words.collect();
+    assert_eq!(rows.len(), 52);
+    assert_eq!(rows[39..], [1, 2, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]);
+    assert_eq!(read(folder.path(), "x.edges.csv"), "source,target\n\"b,1\",c\n\"b,1\",a\nc,a\nc,d\n");
+    hone(folder.path(), &["count", "graph.tsv", "-o", "n.npy", "--by", "node"]).success();
+    assert_eq!(read(folder.path(), "n.ids.txt"), "b,1\nc\na\nd\n");
+}
+
+#[test]
+fn parquet_tables() {
+    let folder = folder();
+    hone(folder.path(), &["count", "graph.tsv", "-o", "x.parquet", "--motifs", "path3,triangle"]).success();
+    let table = TableReader::open(&folder.path().join("x.parquet")).expect("a table");
+    assert_eq!(table.columns(), ["source", "target", "path3", "triangle"]);
+    let names = |names: [&str; 4]| Column::Texts(names.map(str::to_owned).to_vec());
+    assert_eq!(table.column("source").expect("there"), names(["b,1", "b,1", "c", "c"]));
+    assert_eq!(table.column("target").expect("there"), names(["c", "a", "a", "d"]));
+    assert_eq!(table.column("path3").expect("there"), Column::Counts(vec![1, 0, 1, 2]));
+    assert_eq!(table.column("triangle").expect("there"), Column::Counts(vec![1, 1, 1, 0]));
+}
+
+#[test]
+fn totals_and_info() {
+    let folder = folder();
+    let total = hone(folder.path(), &["count", "builtin:karate", "--by", "total", "--motifs", "graphlets"]).success();
+    total.stdout(contains("triangle").and(contains("45")).and(contains("393")));
+    hone(folder.path(), &["count", "graph.tsv", "--by", "total", "--motifs", "path3,tailed-near", "-o", "t.tsv"])
+        .success();
+    assert_eq!(read(folder.path(), "t.tsv"), "motif\toccurrences\tsum_over_edges\npath3\t2\t4\ntailed-near\t1\t2\n");
+    let json = hone(folder.path(), &["info", "builtin:karate", "--json"]).success().get_output().stdout.clone();
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    assert_eq!((&json["motifs"]["triangle"], &json["motifs"]["path3"]), (&45.into(), &393.into()));
+    hone(folder.path(), &["info", "builtin:karate"]).success().stdout(contains("tailed-triangle"));
+    hone(folder.path(), &["info", "builtin:karate", "--no-motifs"]).success().stdout(contains("clique4").not());
+}
+
+#[test]
+fn refuses_what_it_cannot_do() {
+    let folder = folder();
+    let args: [(&[&str], &str); 4] = [
+        (&["count", "graph.tsv", "-o", "x.doc"], ".tsv, .csv, .npy or .parquet"),
+        (&["count", "graph.tsv", "--motifs", "tringle"], "tailed-near"),
+        (&["count", "graph.tsv", "--motifs", "clique4", "--motif-size", "3"], "the list is empty"),
+        (&["count", "graph.tsv", "-o", "graph.tsv"], "exists"),
+    ];
+    for (args, message) in args {
+        hone(folder.path(), args).code(2).stderr(contains(message));
+    }
+    assert_eq!(read(folder.path(), "graph.tsv"), GRAPH);
+}

@@ -1,0 +1,327 @@
+//! Motif counts on disk: one line an edge or a node, one column a motif.
+//!
+//! | extension | content |
+//! |---|---|
+//! | `.tsv`, `.csv` | header `source target edge path3 …` (nodes: `id degree …`), original ids |
+//! | `.npy` | uint64, one row an edge (node); ids in `NAME.edges.csv` (`NAME.ids.txt`) |
+//! | `.parquet` | the columns of the text formats |
+//!
+//! Rows are derived and formatted in stretches by all threads and written in order, so no table of
+//! counts is ever held. Undirected edges stand once, the node that came first in the input first;
+//! arcs of a directed graph stand as they are.
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::{npy, text};
+use crate::columnar::{Column, Kind, TableWriter};
+use crate::error::{Error, Result};
+use crate::graph::{Graph, NodeId, NodeIds};
+use crate::motif::{Counts, Motif, NODE_ORBITS};
+use crate::output::Output;
+use crate::progress::Progress;
+
+/// A table of counts, ready to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct CountTable<'a> {
+    graph: &'a Graph,
+    counts: &'a Counts,
+    rows: Rows<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Rows<'a> {
+    /// One row an edge, these motifs.
+    Edges(&'a [Motif]),
+    /// One row a node, these counts.
+    Nodes(&'a [[u64; NODE_ORBITS.len()]]),
+}
+
+/// The file formats of counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Text(u8),
+    Npy,
+    Parquet,
+}
+
+/// Slots of the graph in a stretch.
+const STRETCH: usize = 1 << 14;
+/// Stretches held at once.
+const WAVE: usize = 32;
+
+/// The rows of a stretch: ends of the edges (`sources` only for nodes) and their counts in a row.
+#[derive(Default)]
+struct Stretch {
+    sources: Vec<u32>,
+    targets: Vec<u32>,
+    counts: Vec<u64>,
+}
+
+impl<'a> CountTable<'a> {
+    /// The weights of `motifs` on every edge of `graph`, of which these are the counts.
+    pub fn edges(graph: &'a Graph, counts: &'a Counts, motifs: &'a [Motif]) -> Self {
+        CountTable { graph, counts, rows: Rows::Edges(motifs) }
+    }
+
+    /// The 15 node orbits of every node, as [`Counts::node_orbits`] gives them.
+    ///
+    /// # Panics
+    /// When there are not as many rows as nodes.
+    pub fn nodes(graph: &'a Graph, counts: &'a Counts, orbits: &'a [[u64; NODE_ORBITS.len()]]) -> Self {
+        assert_eq!(graph.nodes(), orbits.len(), "one row a node");
+        CountTable { graph, counts, rows: Rows::Nodes(orbits) }
+    }
+
+    /// Writes the table (to standard output as TSV for `-`), all files of it or none; returns them.
+    pub fn write(&self, path: &Path, overwrite: bool, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
+        let layout = Layout::of(path)?;
+        let mut out = Output::create(path, overwrite)?;
+        progress.stage("writing", self.graph.nodes() as u64);
+        let mut files = vec![path.to_path_buf()];
+        match layout {
+            Layout::Text(separator) => self.text(separator, &mut out, progress)?,
+            Layout::Parquet => self.parquet(path, &mut out, progress)?,
+            Layout::Npy => {
+                let beside = self.beside(path);
+                let mut ids = Output::create(&beside, overwrite)?;
+                self.npy(&mut out, &mut ids, progress)?;
+                ids.commit()?;
+                files.push(beside);
+            }
+        }
+        out.commit()?;
+        Ok(files)
+    }
+
+    /// Names of the columns of counts.
+    fn columns(&self) -> Vec<&'static str> {
+        match self.rows {
+            Rows::Edges(motifs) => motifs.iter().map(|motif| motif.name()).collect(),
+            Rows::Nodes(_) => NODE_ORBITS.to_vec(),
+        }
+    }
+
+    /// Names of the columns of ids.
+    fn keys(&self) -> &'static [&'static str] {
+        match self.rows {
+            Rows::Edges(_) => &["source", "target"],
+            Rows::Nodes(_) => &["id"],
+        }
+    }
+
+    fn text(&self, separator: u8, out: &mut Output, progress: &dyn Progress) -> Result<()> {
+        let names = [self.keys(), &self.columns()].concat().join(&char::from(separator).to_string());
+        writeln!(out, "{names}").map_err(|e| out.error(e))?;
+        let width = self.columns().len();
+        let lines = |stretch: Stretch| {
+            let mut text = Vec::with_capacity(stretch.sources.len() * (8 + 3 * width));
+            for (k, &source) in stretch.sources.iter().enumerate() {
+                push_id(self.graph.ids(), source, separator, &mut text);
+                if let Some(&target) = stretch.targets.get(k) {
+                    text.push(separator);
+                    push_id(self.graph.ids(), target, separator, &mut text);
+                }
+                for &count in &stretch.counts[k * width..(k + 1) * width] {
+                    text.push(separator);
+                    push_number(count, &mut text);
+                }
+                text.push(b'\n');
+            }
+            text
+        };
+        self.waves(progress, lines, |pieces| write_all(out, &pieces))
+    }
+
+    fn npy(&self, out: &mut Output, ids: &mut Output, progress: &dyn Progress) -> Result<()> {
+        let rows = if matches!(self.rows, Rows::Nodes(_)) { self.graph.nodes() } else { self.graph.edges() };
+        npy::write_header("<u8", &[rows, self.columns().len()], out).map_err(|e| out.error(e))?;
+        let edges = matches!(self.rows, Rows::Edges(_));
+        if edges {
+            ids.write_all(b"source,target\n").map_err(|e| ids.error(e))?;
+        } else {
+            let path = ids.path().to_path_buf();
+            text::write_ids(self.graph.ids(), &path, ids)?;
+        }
+        let bytes = |stretch: Stretch| {
+            let values = stretch.counts.iter().flat_map(|count| count.to_le_bytes()).collect::<Vec<u8>>();
+            let mut names = Vec::new();
+            for (&source, &target) in stretch.sources.iter().zip(&stretch.targets) {
+                push_id(self.graph.ids(), source, b',', &mut names);
+                names.push(b',');
+                push_id(self.graph.ids(), target, b',', &mut names);
+                names.push(b'\n');
+            }
+            (values, names)
+        };
+        self.waves(progress, bytes, |pieces| {
+            let (values, names): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
+            write_all(out, &values)?;
+            if edges { write_all(ids, &names) } else { Ok(()) }
+        })
+    }
+
+    fn parquet(&self, path: &Path, out: &mut Output, progress: &dyn Progress) -> Result<()> {
+        let (ids, keys, names) = (self.graph.ids(), self.keys(), self.columns());
+        let kind = if matches!(ids, NodeIds::Text { .. }) { Kind::Text } else { Kind::Integer };
+        let keyed = keys.iter().map(|key| (key.to_string(), kind));
+        let columns: Vec<_> = keyed.chain(names.iter().map(|name| (name.to_string(), Kind::Count))).collect();
+        let mut table = TableWriter::new(path, out, &columns)?;
+        self.waves(
+            progress,
+            |stretch| stretch,
+            |wave: Vec<Stretch>| {
+                if wave.iter().all(|stretch| stretch.sources.is_empty()) {
+                    return Ok(());
+                }
+                table.write(|column| match column.checked_sub(keys.len()) {
+                    None if column == 0 => id_column(ids, wave.iter().flat_map(|stretch| &stretch.sources)),
+                    None => id_column(ids, wave.iter().flat_map(|stretch| &stretch.targets)),
+                    Some(c) => {
+                        let counts = wave.iter().flat_map(|stretch| stretch.counts.iter().skip(c).step_by(names.len()));
+                        Column::Counts(counts.copied().collect())
+                    }
+                })
+            },
+        )?;
+        table.finish()
+    }
+
+    /// Makes a piece of every stretch in parallel and hands them over in order, a wave at a time.
+    fn waves<T: Send>(
+        &self,
+        progress: &dyn Progress,
+        piece: impl Fn(Stretch) -> T + Sync,
+        mut sink: impl FnMut(Vec<T>) -> Result<()>,
+    ) -> Result<()> {
+        for wave in self.stretches().chunks(WAVE) {
+            progress.check()?;
+            let made = |nodes: &Range<usize>| self.stretch(nodes.clone()).map(&piece);
+            sink(wave.par_iter().map(made).collect::<Result<_>>()?)?;
+            progress.advance(wave.iter().map(|nodes| nodes.len() as u64).sum());
+        }
+        Ok(())
+    }
+
+    /// Nodes in stretches of about equal size.
+    fn stretches(&self) -> Vec<Range<usize>> {
+        let offsets = self.graph.pattern().offsets();
+        let (mut stretches, mut start) = (Vec::new(), 0);
+        for i in 0..self.graph.nodes() {
+            if offsets[i + 1] - offsets[start] + (i - start) >= STRETCH || i + 1 == self.graph.nodes() {
+                stretches.push(start..i + 1);
+                start = i + 1;
+            }
+        }
+        stretches
+    }
+
+    fn stretch(&self, nodes: Range<usize>) -> Result<Stretch> {
+        let mut stretch = Stretch::default();
+        let motifs = match self.rows {
+            Rows::Edges(motifs) => motifs,
+            Rows::Nodes(orbits) => {
+                stretch.sources.extend(nodes.clone().map(|i| i as u32));
+                stretch.counts.extend(orbits[nodes].iter().flatten());
+                return Ok(stretch);
+            }
+        };
+        for i in nodes.start as u32..nodes.end as u32 {
+            let mut arcs = self.graph.neighbors(i).iter().peekable();
+            for (j, counts) in self.counts.row(i) {
+                // The arcs of a directed graph are some of the neighbours counted, in the same order.
+                let listed = arcs.next_if_eq(&&j).is_some() && (self.graph.is_directed() || i < j);
+                if listed {
+                    stretch.sources.push(i);
+                    stretch.targets.push(j);
+                    for motif in motifs {
+                        stretch.counts.push(motif.weight(&counts).ok_or_else(|| too_large(*motif, i, j))?);
+                    }
+                }
+            }
+        }
+        Ok(stretch)
+    }
+
+    /// Where the ids of an `.npy` file stand.
+    fn beside(&self, path: &Path) -> PathBuf {
+        match self.rows {
+            Rows::Edges(_) => path.with_extension("edges.csv"),
+            Rows::Nodes(_) => npy::ids_path(path),
+        }
+    }
+}
+
+impl Layout {
+    fn of(path: &Path) -> Result<Layout> {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        match extension.to_ascii_lowercase().as_str() {
+            "tsv" | "txt" => Ok(Layout::Text(b'\t')),
+            "csv" => Ok(Layout::Text(b',')),
+            "npy" => Ok(Layout::Npy),
+            "parquet" => Ok(Layout::Parquet),
+            _ if super::is_stdout(path) || path.starts_with("/dev") => Ok(Layout::Text(b'\t')),
+            _ => Err(Error::input(
+                path,
+                format!("no format of counts has the extension `.{extension}`"),
+                "use .tsv, .csv, .npy or .parquet",
+            )),
+        }
+    }
+}
+
+fn too_large(motif: Motif, i: u32, j: u32) -> Error {
+    let message = format!("more than u64 holds on the edge between nodes {i} and {j}");
+    Error::Numeric { stage: format!("counts of motif {motif}"), message }
+}
+
+fn write_all(out: &mut Output, pieces: &[Vec<u8>]) -> Result<()> {
+    let written: io::Result<()> = pieces.iter().try_for_each(|piece| out.write_all(piece));
+    written.map_err(|e| out.error(e))
+}
+
+fn id_column<'a>(ids: &NodeIds, nodes: impl Iterator<Item = &'a u32>) -> Column {
+    if let NodeIds::Text { .. } = ids {
+        return Column::Texts(nodes.map(|&i| ids.get(i).to_string()).collect());
+    }
+    let integer = |&i: &u32| match ids.get(i) {
+        NodeId::Integer(id) => id,
+        NodeId::Text(_) => unreachable!("only text ids are text"),
+    };
+    Column::Integers(nodes.map(integer).collect())
+}
+
+/// An id, quoted as RFC 4180 does when it must be.
+fn push_id(ids: &NodeIds, i: u32, separator: u8, out: &mut Vec<u8>) {
+    match ids.get(i) {
+        NodeId::Integer(id) => {
+            if id < 0 {
+                out.push(b'-');
+            }
+            push_number(id.unsigned_abs(), out);
+        }
+        NodeId::Text(id) if id.contains([char::from(separator), '"', '\n', '\r']) => {
+            out.push(b'"');
+            out.extend_from_slice(id.replace('"', "\"\"").as_bytes());
+            out.push(b'"');
+        }
+        NodeId::Text(id) => out.extend_from_slice(id.as_bytes()),
+    }
+}
+
+fn push_number(mut number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
