@@ -23,13 +23,12 @@
 //!
 //! Who depends on whom, strictly downward: [`error`], [`progress`], [`memory`], [`random`] < [`dense`] < [`sparse`] <
 //! [`graph`] < [`motif`]; [`sparse`] < [`operator`] < [`matrix`], [`factor`]; all < [`config`] < [`embed`], with
-//! [`report`] and [`store`] beside it. [`output`] and [`columnar`] serve every writer.
+//! [`report`] and [`store`] beside it. [`output`] and [`columnar`] serve every writer. The lowest layer, up to
+//! [`dense`], is the crate `hone-base`.
 
 pub mod columnar;
 pub mod config;
-pub mod dense;
 pub mod embed;
-pub mod error;
 pub mod factor;
 pub mod graph;
 pub mod matrix;
@@ -37,13 +36,10 @@ pub mod memory;
 pub mod motif;
 pub mod operator;
 pub mod output;
-pub mod progress;
-pub mod random;
 pub mod report;
 pub mod sparse;
 pub mod store;
 
 pub use config::Config;
 pub use embed::{Hone, Run};
-pub use error::{Error, Result};
-pub use progress::{Progress, Silent};
+pub use hone_base::{Error, Progress, Result, Silent, dense, error, progress, random};
