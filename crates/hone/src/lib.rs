@@ -19,7 +19,9 @@
 //! | 2.4 | k-step matrices, never formed | [`operator::Operator`] |
 //! | 2.4 | local embeddings S ≈ Φ⟨UV⟩ | [`factor::Solver`] |
 //! | 2.5 | global embedding Y ≈ ZH | [`Hone`] |
+//! | 2.6 | attribute diffusion | [`diffuse::Diffusion`] |
 //! | 2.7 | accumulation | [`matrix::Accumulate`] |
+//! | 4.3 | node features from motif counts | [`features::Features`] |
 //!
 //! Who depends on whom, strictly downward: [`error`], [`progress`], [`memory`], [`random`] < [`dense`] < [`sparse`] <
 //! [`graph`] < [`motif`]; [`sparse`] < [`operator`] < [`matrix`], [`factor`]; all < [`config`] < [`embed`], with
@@ -28,8 +30,10 @@
 
 pub mod columnar;
 pub mod config;
+pub mod diffuse;
 pub mod embed;
 pub mod factor;
+pub mod features;
 pub mod graph;
 pub mod matrix;
 pub mod memory;

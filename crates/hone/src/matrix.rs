@@ -1,6 +1,6 @@
 //! The motif matrix functions Psi, k steps and accumulations as lazy operators (sec. 2.3, 2.4, 2.7).
 //!
-//! All five functions are one form, diag(shift) + scale·diag(left)·A·diag(right), with d = A e:
+//! All functions are one form, diag(shift) + scale·diag(left)·A·diag(right), with d = A e:
 //!
 //! | Psi      | matrix                  | shift | scale·left | right  |
 //! |----------|-------------------------|-------|------------|--------|
@@ -9,6 +9,7 @@
 //! | `l`      | D − W                   | d     | −1         |        |
 //! | `l-norm` | I − D^-1/2 W D^-1/2     | 1     | −d^-1/2    | d^-1/2 |
 //! | `l-rw`   | I − D⁻¹ W               | 1     | −1/d       |        |
+//! | `a-norm` | D^-1/2 W D^-1/2         |       | d^-1/2     | d^-1/2 |
 //!
 //! A is W, or W^k itself a lazy power: its degrees are k sparse products on the vector of ones, in
 //! f64. Where d is zero, 1/d, d^-1/2 and the shift are zero: a node without the motif has a zero row.
@@ -35,6 +36,8 @@ pub enum Psi {
     LNorm,
     /// The random walk normalised motif Laplacian I − D⁻¹ W.
     LRw,
+    /// The normalised motif adjacency D^-1/2 W D^-1/2, not among the paper's five.
+    ANorm,
 }
 
 /// Which degree of a directed graph D holds; for symmetric W they are the same.
@@ -54,7 +57,7 @@ pub enum Degree {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// As the paper recommends: Psi(W)^k for P, Psi(W^k) for all others.
+    /// As the paper recommends: Psi(W)^k for P (and A-norm), Psi(W^k) for all others.
     #[default]
     Auto,
     /// Psi(W^k).
@@ -88,6 +91,9 @@ pub struct MotifMatrix {
     pub degree: Degree,
     /// Sums over steps.
     pub accumulate: Accumulate,
+    /// Added to every motif degree that is divided by, as a multiple of the mean motif degree: it
+    /// keeps nodes of small degree from dominating (Amini et al. 2013). 0 in the paper.
+    pub regularize: f64,
 }
 
 /// Largest norm (as an exponent of 2) that k steps may reach before W is scaled down.
@@ -115,7 +121,7 @@ impl MotifMatrix {
 
     /// Whether Psi(c W) = Psi(W).
     fn is_scale_free(&self) -> bool {
-        matches!(self.psi, Psi::P | Psi::LNorm | Psi::LRw)
+        matches!(self.psi, Psi::P | Psi::LNorm | Psi::LRw | Psi::ANorm)
     }
 
     /// Psi(W^k) or Psi(W)^k.
@@ -123,7 +129,7 @@ impl MotifMatrix {
         let inner_power = match self.order {
             Order::PsiOfPower => true,
             Order::PowerOfPsi => false,
-            Order::Auto => self.psi != Psi::P,
+            Order::Auto => !matches!(self.psi, Psi::P | Psi::ANorm),
         };
         if inner_power {
             self.function(&Operator::power(w.clone(), k), w, k)
@@ -138,9 +144,10 @@ impl MotifMatrix {
             return Ok(a.clone());
         }
         let d = degrees(w, k, self.degree);
+        let tau = self.regularize * mean_of_nonzero(&d);
         let diagonal = |name: &str, of: &dyn Fn(f64) -> f64| named(name, &d, of);
-        let inverse = || diagonal("d^-1", &|d| 1.0 / d);
-        let root = || diagonal("d^-1/2", &|d| 1.0 / d.sqrt());
+        let inverse = || diagonal(if tau > 0.0 { "(d+τ)^-1" } else { "d^-1" }, &|d| 1.0 / (d + tau));
+        let root = || diagonal(if tau > 0.0 { "(d+τ)^-1/2" } else { "d^-1/2" }, &|d| 1.0 / (d + tau).sqrt());
         let one = || diagonal("1", &|_| 1.0);
         let inner = Arc::new(a.clone());
         Ok(Operator::Scaled(match self.psi {
@@ -150,9 +157,19 @@ impl MotifMatrix {
                 let root = root()?;
                 Scaled { shift: Some(one()?), scale: -1.0, left: Some(root.clone()), inner, right: Some(root) }
             }
+            Psi::ANorm => {
+                let root = root()?;
+                Scaled { shift: None, scale: 1.0, left: Some(root.clone()), inner, right: Some(root) }
+            }
             Psi::LRw => Scaled { shift: Some(one()?), scale: -1.0, left: Some(inverse()?), inner, right: None },
         }))
     }
+}
+
+/// The mean of the degrees of nodes that have any; 0 when none has.
+fn mean_of_nonzero(d: &[f64]) -> f64 {
+    let nodes = d.iter().filter(|&&d| d != 0.0).count();
+    d.iter().sum::<f64>() / nodes.max(1) as f64
 }
 
 /// `of(d)` as a diagonal, zero where d is zero.

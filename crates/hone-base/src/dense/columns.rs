@@ -41,6 +41,14 @@ impl Group {
         &self.block
     }
 
+    /// The same columns times a factor.
+    #[must_use]
+    pub fn scaled(mut self, factor: f64) -> Self {
+        let factors = vec![factor; self.block.cols()];
+        self.block.scale_columns(&factors);
+        self
+    }
+
     /// The numbers of the stored rows, when not all are stored.
     pub fn rows(&self) -> Option<&[u32]> {
         self.rows.as_deref()

@@ -30,6 +30,12 @@ impl Block {
         }
     }
 
+    /// The mean of each column; zeros when there is no row.
+    pub fn column_means(&self) -> Vec<f64> {
+        let rows = self.rows().max(1) as f64;
+        self.fold_columns(|sum, x| sum + x, |a, b| a + b).into_iter().map(|sum| sum / rows).collect()
+    }
+
     /// Divides each column by its norm; a zero column stays zero. Returns the norms.
     pub fn normalize_columns(&mut self, norm: Norm) -> Vec<f64> {
         let norms = self.column_norms(norm);

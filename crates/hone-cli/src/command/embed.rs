@@ -46,11 +46,15 @@ Examples:
 
 Beside OUT stands OUT.run.json: every choice, the seed, what was measured; --config repeats it bit for bit.";
 
+/// What an embedding starts from when no other preset is named.
+const DEFAULT_PRESET: &str = "hone";
+
 /// The choices of the method; shared by `embed` and `config`.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct ConfigArgs {
-    /// Start from a named variant: hone-w, hone-p, hone-l, hone-l-norm, hone-l-rw.
+    /// Start from a named variant: hone [default], or the paper's hone-w, hone-p, hone-l, hone-l-norm, hone-l-rw,
+    /// each also with +x for diffused motif features.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
     /// Read settings from a TOML file, or from the run.json of an earlier run.
@@ -96,9 +100,7 @@ impl ConfigArgs {
     /// Preset, file, flags and single settings, later ones on top.
     pub(crate) fn build(&self) -> Result<Config, Error> {
         let mut layers = Layers::new();
-        if let Some(preset) = &self.preset {
-            layers = layers.preset(preset)?;
-        }
+        layers = layers.preset(self.preset.as_deref().unwrap_or(DEFAULT_PRESET))?;
         if let Some(file) = &self.config {
             layers = layers.file(file)?;
         }

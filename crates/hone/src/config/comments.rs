@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::Config;
 
-/// What each setting means; keys that are not here (options of solvers) speak for themselves.
-const COMMENTS: [(&str, &str); 16] = [
+/// What each setting means; keys that are not here (options of solvers, features and diffusion) speak for themselves.
+const COMMENTS: &[(&str, &str)] = &[
     ("seed", "Seed of every random number: the same seed gives the same bits for any number of threads."),
     ("motifs", "\"orbits\" (the 13 edge orbits), \"graphlets\" (9 whole graphlets), or a list of names."),
     ("delta", "An edge with fewer occurrences of a motif drops out of that motif's graph."),
@@ -14,14 +14,24 @@ const COMMENTS: [(&str, &str); 16] = [
     ("order", "psi-of-power: Psi(W^k); power-of-psi: Psi(W)^k; auto: the latter for p, the former for all else."),
     ("degree", "Motif degree of directed graphs: out, in or total."),
     ("steps", "Number of steps K, from 1 to 16, or \"auto\"."),
+    ("first-step", "The first step that is kept; 1 in the paper."),
+    ("regularize", "Added to motif degrees before dividing by them, in multiples of their mean; 0 in the paper."),
     ("accumulate", "none, mean (of steps 1..k), or { decay = alpha }."),
     ("local", "Local embeddings, one a motif and step: S ≈ U V."),
     ("local.dim", "Columns of each local embedding."),
     ("local.norm", "How columns are normalised: l2, l1, max or none."),
+    ("local.scale", "unit: columns as the norm left them; sigma: times their singular value."),
+    ("local.row-power", "Each row is divided by its length to this power; 0 in the paper."),
     ("local.solver", "How the factors are found; see `hone solvers`."),
     ("global", "The global embedding: Y ≈ Z H, Y being all local embeddings side by side."),
     ("global.dim", "Dimensions of the vectors."),
     ("global.output", "global: Z; local: Y itself."),
+    ("global.solver", "How Z and H are found; see `hone solvers`."),
+    ("attributes", "Node attributes and their diffusion."),
+    ("attributes.structure", "Whether features made of motif counts are used."),
+    ("attributes.form", "columns, or { components = { dim, size-decay, offset } }."),
+    ("attributes.combine", "before: as columns of Y; after: beside Z."),
+    ("attributes.weight", "Squared size of the attributes relative to that of the embeddings they join."),
 ];
 
 impl Config {
@@ -63,7 +73,8 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         for pair in lines.windows(2).filter(|pair| pair[1].contains(" = ")) {
             let solver = text.split(pair[1]).next().is_some_and(|before| {
-                before.lines().rfind(|line| line.starts_with('[')).is_some_and(|table| table.contains("solver"))
+                let table = before.lines().rfind(|line| line.starts_with('['));
+                table.is_some_and(|table| table.contains("solver") || table.contains("attributes."))
             });
             assert!(solver || pair[0].starts_with('#'), "no comment above {}", pair[1]);
         }

@@ -6,7 +6,12 @@
 //! Layers are merged as tables before they become a `Config`: preset, file, single settings; later
 //! ones win. See [`Layers`].
 
+mod attributes;
 mod comments;
+mod preset;
+
+pub use attributes::{Attributes, Combine, Components, Form};
+pub use preset::PRESETS;
 
 use std::fmt;
 use std::path::Path;
@@ -25,7 +30,7 @@ pub const MAX_STEPS: usize = 16;
 
 /// Every choice of the method. `Config::default()` is the preset `hone-p` with K = 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Config {
     /// Seed of every random number; the same seed gives the same bits for any number of threads.
     pub seed: u64,
@@ -43,12 +48,18 @@ pub struct Config {
     pub degree: Degree,
     /// The number of steps K.
     pub steps: Steps,
+    /// The first step that is kept; 1 in the paper.
+    pub first_step: usize,
     /// Whether each step stands alone or accumulates the steps before it (sec. 2.7).
     pub accumulate: Accumulate,
+    /// Added to motif degrees before they are divided by, in multiples of their mean; 0 in the paper.
+    pub regularize: f64,
     /// Local embeddings, one a motif and step (sec. 2.4).
     pub local: Local,
     /// The global embedding (sec. 2.5).
     pub global: Global,
+    /// Node attributes and their diffusion (sec. 2.6).
+    pub attributes: Attributes,
 }
 
 impl Default for Config {
@@ -62,9 +73,12 @@ impl Default for Config {
             order: Order::Auto,
             degree: Degree::Out,
             steps: Steps::Fixed(2),
+            first_step: 1,
             accumulate: Accumulate::None,
+            regularize: 0.0,
             local: Local::default(),
             global: Global::default(),
+            attributes: Attributes::default(),
         }
     }
 }
@@ -105,27 +119,42 @@ impl<'de> Deserialize<'de> for Steps {
 
 /// Local embeddings: S_t^(k) ≈ U V, one a motif and step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Local {
     /// D_l, columns of each U_t^(k).
     pub dim: usize,
     /// g, how the columns of U are normalised.
     pub norm: Norm,
+    /// Whether each column then gets the weight of its singular value.
+    pub scale: Scale,
+    /// Each row is divided by its length to this power: 0 in the paper, 1 for rows of length one.
+    pub row_power: f64,
     /// How the factors are found.
     pub solver: Solver,
 }
 
 impl Default for Local {
     fn default() -> Self {
-        Local { dim: 16, norm: Norm::L2, solver: Solver::default() }
+        Local { dim: 16, norm: Norm::L2, scale: Scale::Unit, row_power: 0.0, solver: Solver::default() }
     }
+}
+
+/// The weight of the columns of a local embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// As the norm left them.
+    Unit,
+    /// Times the singular value, relative to the largest: U Σ instead of U.
+    Sigma,
 }
 
 /// The global embedding: Y ≈ Z H.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Global {
-    /// D, columns of Z.
+    /// D, columns of the result; components of attributes that join after the global stage are
+    /// among them.
     pub dim: usize,
     /// What is returned: Z, or the concatenated local embeddings Y.
     pub output: Output,
@@ -158,15 +187,6 @@ impl fmt::Display for Output {
     }
 }
 
-/// Preset names with what they stand for.
-pub const PRESETS: [(&str, &str); 5] = [
-    ("hone-w", "weighted motif graph W"),
-    ("hone-p", "motif transition matrix P = D⁻¹W"),
-    ("hone-l", "motif Laplacian L = D − W"),
-    ("hone-l-norm", "normalised motif Laplacian I − D^-½ W D^-½"),
-    ("hone-l-rw", "random-walk motif Laplacian I − D⁻¹W"),
-];
-
 impl Config {
     /// The configuration a preset's name stands for.
     pub fn preset(name: &str) -> Result<Self> {
@@ -195,14 +215,39 @@ impl Config {
         {
             return refuse("accumulate.decay", format!("{alpha} is not a positive number"));
         }
+        let steps = if let Steps::Fixed(k) = self.steps { k } else { 1 };
+        if self.first_step == 0 || self.first_step > steps {
+            return refuse("first-step", format!("{} is not between 1 and steps ({steps})", self.first_step));
+        }
+        for (field, value) in [("regularize", self.regularize), ("local.row-power", self.local.row_power)] {
+            if !(value.is_finite() && value >= 0.0) {
+                return refuse(field, format!("{value} is not a number ≥ 0"));
+            }
+        }
+        self.attributes.check()?;
+        if self.z_dim() == 0 {
+            return refuse(
+                "global.dim",
+                format!("{} leaves no column beside the attributes' components", self.global.dim),
+            );
+        }
         self.motifs.check()?;
         self.local.solver.check("local.solver")?;
         self.global.solver.check("global.solver")
     }
 
+    /// Columns of Z: all of the result but the components of attributes beside it.
+    pub fn z_dim(&self) -> usize {
+        match (self.attributes.structure, self.attributes.combine, self.attributes.form) {
+            (true, Combine::After, Form::Components(components)) => self.global.dim.saturating_sub(components.dim),
+            _ => self.global.dim,
+        }
+    }
+
     /// The choices that lead from W_t to S_t^(k).
     pub fn matrix(&self) -> MotifMatrix {
-        MotifMatrix { psi: self.psi, order: self.order, degree: self.degree, accumulate: self.accumulate }
+        let Config { psi, order, degree, accumulate, regularize, .. } = *self;
+        MotifMatrix { psi, order, degree, accumulate, regularize }
     }
 
     /// The configuration as TOML.
@@ -230,12 +275,7 @@ impl Layers {
 
     /// Lays a preset on top.
     pub fn preset(mut self, name: &str) -> Result<Self> {
-        let psi = PRESETS.iter().find(|(known, _)| *known == name).and_then(|(known, _)| known.strip_prefix("hone-"));
-        let Some(psi) = psi else {
-            let known: Vec<_> = PRESETS.iter().map(|(known, _)| *known).collect();
-            return Err(Error::config("preset", format!("`{name}` is unknown; one of {}", known.join(", "))));
-        };
-        self.0.insert("psi".into(), Value::String(psi.into()));
+        merge(&mut self.0, preset::settings(name)?);
         Ok(self)
     }
 

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use crate::config::{Config, Output};
+use crate::config::{Config, Form, Output};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
 
@@ -16,18 +16,35 @@ const WORK_BLOCKS: u64 = 5;
 /// Columns beyond the rank that a solver works with.
 const OVERSAMPLING: u64 = 8;
 
-/// Bytes needed on top of the graph and its counts, at the peak.
-pub(super) fn bytes(config: &Config, graph: &Graph, counts: &Counts, motifs: &[Motif], steps: usize) -> u64 {
-    let (n, dim, steps) = (graph.nodes() as u64, config.local.dim as u64, steps as u64);
+/// Bytes needed on top of the graph and its counts, at the peak; `user` is the number of attribute
+/// columns that the user brings.
+pub(super) fn bytes(
+    config: &Config,
+    user: usize,
+    graph: &Graph,
+    counts: &Counts,
+    motifs: &[Motif],
+    steps: usize,
+) -> u64 {
+    let n = graph.nodes() as u64;
+    let kept = (steps + 1 - config.first_step) as u64;
     let rows: u64 = touched(counts, motifs, config.delta).iter().sum();
-    let y = rows * (dim * FLOAT + FLOAT) * steps;
+    let dim = config.local.dim as u64;
+    let structure = if config.attributes.structure { config.attributes.features.columns() } else { 0 };
+    let features = (structure + user) as u64;
+    let attributes = match config.attributes.form {
+        Form::Components(components) if features > 0 => components.dim as u64,
+        _ => features,
+    };
+    let diffused = attributes * config.attributes.diffusion.steps as u64;
+    let y = rows * (dim * FLOAT + FLOAT) * kept + (rows * diffused + n * attributes) * FLOAT;
     let transposed = if graph.is_directed() { 2 } else { 1 };
-    let working = graph.pattern().nnz() as u64 * FLOAT * transposed + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
+    let solver = graph.pattern().nnz() as u64 * FLOAT * transposed + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
     let result = match config.global.output {
         Output::Global => n * config.global.dim as u64 * FLOAT,
-        Output::Local => n * dim * steps * motifs.len() as u64 * FLOAT,
+        Output::Local => n * dim * kept * motifs.len() as u64 * FLOAT,
     };
-    y + working.max(result)
+    y + solver.max(result).max(3 * n * features * FLOAT)
 }
 
 /// Nodes that each motif touches.

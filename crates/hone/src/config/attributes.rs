@@ -1,0 +1,99 @@
+//! Settings of node attributes: which there are, how they are diffused, how they join the embedding.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diffuse::Diffusion;
+use crate::error::{Error, Result};
+use crate::features::Features;
+
+/// Node attributes (sec. 2.6).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Attributes {
+    /// Whether features made of motif counts are used (sec. 4.3).
+    pub structure: bool,
+    /// How those features are made.
+    pub features: Features,
+    /// How attributes spread over each motif graph.
+    pub diffusion: Diffusion,
+    /// What becomes of the columns before they join.
+    pub form: Form,
+    /// Where they join.
+    pub combine: Combine,
+    /// Squared size of the attributes relative to that of the embeddings they join.
+    pub weight: f64,
+}
+
+impl Default for Attributes {
+    fn default() -> Self {
+        Attributes {
+            structure: false,
+            features: Features::default(),
+            diffusion: Diffusion::default(),
+            form: Form::Columns,
+            combine: Combine::Before,
+            weight: 1.0,
+        }
+    }
+}
+
+/// What becomes of attribute columns before they join the embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// They stay columns, normalised like those of the local embeddings.
+    Columns,
+    /// They are centred, brought to unit variance and replaced by principal components.
+    Components(Components),
+}
+
+/// Principal components of attributes, scale kept.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Components {
+    /// How many.
+    pub dim: usize,
+    /// Columns that count motifs of s vertices are divided by this to the power s − 2.
+    pub size_decay: f64,
+    /// Each component is moved up by this many of its standard deviations, so that products of two
+    /// nodes' components hold their sum.
+    pub offset: f64,
+}
+
+impl Default for Components {
+    fn default() -> Self {
+        Components { dim: 16, size_decay: 3.0, offset: 3.0 }
+    }
+}
+
+/// Where attributes join the embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Combine {
+    /// As further columns of Y, before the global stage.
+    Before,
+    /// Beside Z, after it.
+    After,
+}
+
+impl Attributes {
+    pub(super) fn check(&self) -> Result<()> {
+        let refuse = |field: &str, message: String| Err(Error::config(format!("attributes.{field}"), message));
+        if !(self.weight.is_finite() && self.weight > 0.0) {
+            return refuse("weight", format!("{} is not a positive number", self.weight));
+        }
+        if let Form::Components(Components { dim, size_decay, offset }) = self.form {
+            if dim == 0 {
+                return refuse("form.components.dim", "must be at least 1".into());
+            }
+            if !(size_decay.is_finite() && size_decay > 0.0) {
+                return refuse("form.components.size-decay", format!("{size_decay} is not a positive number"));
+            }
+            if !offset.is_finite() {
+                return refuse("form.components.offset", format!("{offset} is not a number"));
+            }
+        }
+        self.features.check("attributes.features")?;
+        self.diffusion.check("attributes.diffusion")
+    }
+}

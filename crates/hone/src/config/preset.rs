@@ -1,0 +1,57 @@
+//! Presets: the paper's variants by name, and our own default.
+
+use toml::Table;
+
+use crate::error::{Error, Result};
+
+/// Preset names with what they stand for.
+pub const PRESETS: [(&str, &str); 11] = [
+    ("hone", "our default: proximity from the normalised edge matrix, structure from motif counts"),
+    ("hone-w", "the paper's HONE-W: weighted motif graphs W"),
+    ("hone-p", "the paper's HONE-P: motif transition matrices P = D⁻¹W"),
+    ("hone-l", "the paper's HONE-L: motif Laplacians L = D − W"),
+    ("hone-l-norm", "the paper's HONE-L̂: normalised motif Laplacians I − D^-½ W D^-½"),
+    ("hone-l-rw", "the paper's HONE-L̂rw: random-walk motif Laplacians I − D⁻¹W"),
+    ("hone-w+x", "hone-w with diffused motif features"),
+    ("hone-p+x", "hone-p with diffused motif features"),
+    ("hone-l+x", "hone-l with diffused motif features"),
+    ("hone-l-norm+x", "hone-l-norm with diffused motif features"),
+    ("hone-l-rw+x", "hone-l-rw with diffused motif features"),
+];
+
+/// Settings of the preset `hone`, chosen by the study in docs/quality.md.
+const HONE: &str = r#"
+motifs = ["edge"]
+psi = "a-norm"
+regularize = 0.5
+steps = 3
+first-step = 3
+[local]
+dim = 112
+scale = "sigma"
+row-power = 0.5
+[attributes]
+structure = true
+combine = "after"
+weight = 111.0
+form = { components = { dim = 16, size-decay = 3.0, offset = 3.0 } }
+[attributes.diffusion]
+steps = 0
+"#;
+
+/// The settings a preset lays on top of the defaults.
+pub(super) fn settings(name: &str) -> Result<Table> {
+    if !PRESETS.iter().any(|(known, _)| *known == name) {
+        let known: Vec<_> = PRESETS.iter().map(|(known, _)| *known).collect();
+        return Err(Error::config("preset", format!("`{name}` is unknown; one of {}", known.join(", "))));
+    }
+    let Some(variant) = name.strip_prefix("hone-") else {
+        return Ok(HONE.parse().expect("the settings above are TOML"));
+    };
+    let psi = variant.trim_end_matches("+x");
+    let mut settings = format!("psi = \"{psi}\"\n");
+    if variant.ends_with("+x") {
+        settings.push_str("attributes = { structure = true }\n");
+    }
+    Ok(settings.parse().expect("the settings above are TOML"))
+}

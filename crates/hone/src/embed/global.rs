@@ -1,0 +1,141 @@
+//! The global embedding: Y ≈ Z H, and what each part of Y counts in it (sec. 2.5).
+
+use super::local::energy;
+use super::{Hone, Part, steps};
+use crate::config::Output;
+use crate::dense::{Block, Columns};
+use crate::error::Result;
+use crate::factor::{Factors, Task};
+use crate::operator::Operator;
+use crate::progress::Progress;
+use crate::random::Key;
+use crate::report::{GlobalFacts, Importance, Report};
+
+/// Names and values of columns.
+type Vectors = (Vec<String>, Block);
+
+/// A part of Y without its values.
+struct Label {
+    name: String,
+    step: usize,
+    width: usize,
+}
+
+/// Takes parts apart into labels and Y.
+fn columns(nodes: usize, parts: Vec<Part>) -> (Vec<Label>, Columns) {
+    let label = |part: &Part| Label { name: part.name.clone(), step: part.step, width: part.group.block().cols() };
+    let labels = parts.iter().map(label).collect();
+    (labels, Columns::new(nodes, parts.into_iter().map(|part| part.group).collect()))
+}
+
+impl Hone {
+    /// Z, or Y itself.
+    pub(super) fn global(
+        &self,
+        nodes: usize,
+        parts: Vec<Part>,
+        report: &mut Report,
+        progress: &dyn Progress,
+    ) -> Result<Vectors> {
+        let (labels, y) = columns(nodes, parts);
+        if self.config.global.output == Output::Local {
+            report.importance = importance(&labels, &y.column_energy());
+            return Ok((names(&labels), y.to_block()));
+        }
+        let z = self.factor_global(y, &labels, report, progress)?;
+        Ok(((0..z.cols()).map(|j| format!("z{j}")).collect(), z))
+    }
+
+    /// Z = U Sigma and H = Vᵀ of Y, and what they tell.
+    fn factor_global(
+        &self,
+        y: Columns,
+        labels: &[Label],
+        report: &mut Report,
+        progress: &dyn Progress,
+    ) -> Result<Block> {
+        let (columns, rank) = (y.cols(), self.config.z_dim());
+        let total: f64 = y.column_energy().iter().sum();
+        let y = Operator::dense("Y", y);
+        let key = Key::new(self.config.seed).with("global", 0);
+        let task = Task { rank, right: true, key, progress };
+        let Factors { u: mut z, sigma, v, info } = self.config.global.solver.factor(&y, &task)?;
+        z.scale_columns(&sigma);
+        let h = v.expect("the right factor was asked for");
+        let captured = |j: usize| h.row(j).iter().zip(&sigma).map(|(h, sigma)| (f64::from(*h) * sigma).powi(2)).sum();
+        report.importance = importance(labels, &(0..columns).map(captured).collect::<Vec<f64>>());
+        let kept: f64 = sigma.iter().map(|sigma| sigma * sigma).sum();
+        let residual = if total > 0.0 { (1.0 - kept / total).max(0.0) } else { 0.0 };
+        if info.rank < rank {
+            let zero = rank - info.rank;
+            report.notes.push(format!("Y has rank {}: the last {zero} columns of Z are zero", info.rank));
+        }
+        report.global = Some(GlobalFacts { columns, rank: info.rank, singular_values: sigma, residual });
+        Ok(z)
+    }
+
+    /// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1.
+    pub(super) fn append(&self, nodes: usize, z: Vectors, beside: Vec<Part>, report: &mut Report) -> Vectors {
+        let (mut names_of_z, mut z) = z;
+        let size = energy(&z);
+        if size > 0.0 {
+            z.scale_columns(&vec![(nodes as f64 / size).sqrt(); z.cols()]);
+        }
+        let (labels, x) = columns(nodes, self.weigh(beside, if size > 0.0 { nodes as f64 } else { 0.0 }));
+        let energies = x.column_energy();
+        let whole = if size > 0.0 { nodes as f64 } else { 0.0 } + energies.iter().sum::<f64>();
+        if whole > 0.0 {
+            report.importance.iter_mut().for_each(|part| part.share *= 1.0 - energies.iter().sum::<f64>() / whole);
+            let own = energies.iter().sum::<f64>() / whole;
+            let appended = importance(&labels, &energies).into_iter();
+            report.importance.extend(appended.map(|part| Importance { share: part.share * own, ..part }));
+        }
+        names_of_z.extend(names(&labels));
+        let mut all = Block::zeros(nodes, z.cols() + x.cols());
+        let x = x.to_block();
+        all.update_rows(|i, row| {
+            let (left, right) = row.split_at_mut(z.cols());
+            left.copy_from_slice(z.row(i));
+            right.copy_from_slice(x.row(i));
+        });
+        (names_of_z, all)
+    }
+}
+
+/// Keeps the steps that bring new directions.
+pub(super) fn choose_steps(nodes: usize, parts: Vec<Part>, report: &mut Report) -> Result<Vec<Part>> {
+    let width = |k: usize| parts.iter().filter(|part| part.step == k).map(|part| part.group.block().cols()).sum();
+    let widths: Vec<usize> = (1..=steps::TRIED).map(width).collect();
+    let (labels, y) = columns(nodes, parts);
+    let chosen = steps::choose(&y.gram(), &widths)?;
+    let joined = labels.into_iter().zip(y.into_groups());
+    let mut kept: Vec<Part> = joined.map(|(label, group)| Part { name: label.name, step: label.step, group }).collect();
+    kept.retain(|part| part.step <= chosen.steps);
+    report.local.retain(|facts| facts.step <= chosen.steps);
+    report.automatic_steps = Some(chosen);
+    Ok(kept)
+}
+
+/// `edge.k1.0`, `edge.k1.1`, …
+fn names(labels: &[Label]) -> Vec<String> {
+    let of = |label: &Label| {
+        let prefix = format!("{}.k{}", label.name, label.step);
+        (0..label.width).map(move |j| format!("{prefix}.{j}"))
+    };
+    labels.iter().flat_map(of).collect()
+}
+
+/// Shares of the parts in a total energy.
+fn importance(labels: &[Label], energies: &[f64]) -> Vec<Importance> {
+    let total: f64 = energies.iter().sum();
+    let mut rest = energies;
+    let mut shares = Vec::new();
+    for label in labels {
+        let (own, others) = rest.split_at(label.width);
+        rest = others;
+        let sum: f64 = own.iter().sum();
+        let share = if total > 0.0 { sum / total } else { 0.0 };
+        shares.push(Importance { motif: label.name.clone(), step: label.step, share });
+    }
+    shares
+}

@@ -1,0 +1,116 @@
+//! Local embeddings U_t^(k), one a motif and step (sec. 2.4).
+
+use super::{Hone, Part};
+use crate::config::Scale;
+use crate::dense::{Block, Group, Norm};
+use crate::error::Result;
+use crate::factor::{Factors, Task};
+use crate::graph::Graph;
+use crate::motif::{Counts, Motif, MotifGraph, Weighting};
+use crate::operator::Operator;
+use crate::progress::Progress;
+use crate::random::Key;
+use crate::report::{LocalFacts, Report};
+
+/// The weighted motif graph of a motif, as an operator and on which nodes.
+pub(super) struct Weighted {
+    pub(super) graph: MotifGraph,
+    pub(super) operator: Operator,
+}
+
+impl Weighted {
+    /// Columns of the touched nodes as columns of all nodes.
+    pub(super) fn group(&self, block: Block) -> Group {
+        match &self.graph.nodes {
+            None => Group::full(block),
+            Some(nodes) => Group::partial(nodes.clone(), block),
+        }
+    }
+}
+
+impl Hone {
+    /// W_t of one motif.
+    pub(super) fn weighted(&self, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Weighted> {
+        let weighting = Weighting { delta: self.config.delta, use_weights: self.config.weights };
+        let w = counts.motif_graph(graph, motif, weighting)?;
+        let operator = Operator::sparse("W", w.matrix.clone(), !graph.is_directed());
+        Ok(Weighted { graph: w, operator })
+    }
+
+    /// The local embeddings of one motif, a step each.
+    pub(super) fn local(
+        &self,
+        motif: Motif,
+        w: &Weighted,
+        report: &mut Report,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Part>> {
+        if w.graph.nnz == 0 {
+            report.notes.push(format!("motif {motif} does not occur: its columns are zero"));
+        }
+        let mut parts = Vec::new();
+        for step in self.config.first_step..=self.most_steps() {
+            progress.check()?;
+            let (u, facts) = self.local_factor(motif, w, step, progress)?;
+            report.local.push(facts);
+            parts.push(Part { name: motif.name().to_owned(), step, group: w.group(u) });
+            progress.advance(1);
+        }
+        Ok(parts)
+    }
+
+    fn local_factor(
+        &self,
+        motif: Motif,
+        w: &Weighted,
+        step: usize,
+        progress: &dyn Progress,
+    ) -> Result<(Block, LocalFacts)> {
+        let operator = self.config.matrix().operator(&w.operator, step)?;
+        let key = Key::new(self.config.seed).with(motif.name(), step as u64);
+        let task = Task { rank: self.config.local.dim, right: false, key, progress };
+        let Factors { mut u, sigma, info, .. } = self.config.local.solver.factor(&operator, &task)?;
+        self.shape(&mut u, &sigma);
+        let facts = LocalFacts {
+            motif: motif.name().to_owned(),
+            step,
+            formula: operator.formula(),
+            nodes: w.graph.matrix.pattern().rows(),
+            nonzeros: w.graph.nnz,
+            scale: w.graph.scale,
+            singular_values: sigma,
+            rank: info.rank,
+            iterations: info.iterations,
+            residual: info.residual,
+            converged: info.converged,
+        };
+        Ok((u, facts))
+    }
+
+    /// Norm of the columns, weight of the columns, length of the rows.
+    fn shape(&self, u: &mut Block, sigma: &[f64]) {
+        let local = &self.config.local;
+        u.normalize_columns(local.norm);
+        if local.scale == Scale::Sigma {
+            let largest = sigma.first().copied().filter(|&largest| largest > 0.0).unwrap_or(1.0);
+            u.scale_columns(&sigma.iter().map(|sigma| sigma / largest).collect::<Vec<_>>());
+        }
+        if local.row_power > 0.0 {
+            u.update_rows(|_, row| shorten(row, local.row_power));
+        }
+    }
+}
+
+/// Divides a row by its length to a power.
+fn shorten(row: &mut [f32], power: f64) {
+    let length = row.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
+    if length > 0.0 {
+        let factor = length.powf(-power);
+        row.iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
+    }
+}
+
+/// The sum of the squares of a block.
+pub(super) fn energy(block: &Block) -> f64 {
+    block.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum()
+}

@@ -1,0 +1,217 @@
+//! Node features X from structure: motif counts of every node and aggregates over its neighbours
+//! (sec. 4.3).
+//!
+//! The base columns are the motif degrees: for each of the 13 edge orbits, the sum of the counts of a
+//! node's edges. Each level of recursion appends the sum, mean and maximum over the neighbourhood of
+//! the columns the level before added; from the second level on a column that nearly repeats an
+//! earlier one (by correlation) is left out, as in ReFeX (Henderson et al. 2011). Counts are
+//! heavy-tailed, so log(1 + x) is taken of every column, and means are means of the logarithms,
+//! unless told otherwise. Neighbourhoods ignore direction. Cost: O(M) a column and level.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::dense::Block;
+use crate::error::{Error, Result};
+use crate::motif::{Counts, Orbit};
+use crate::sparse::Pattern;
+
+/// Which features are made.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Features {
+    /// Sums over the neighbours.
+    pub sum: bool,
+    /// Means over the neighbours.
+    pub mean: bool,
+    /// Maxima over the neighbours.
+    pub max: bool,
+    /// Take log(1 + x) of every column.
+    pub log: bool,
+    /// Levels of recursion; 0 for the counts alone.
+    pub depth: usize,
+    /// From level 2 on, columns with a larger absolute correlation to an earlier one are left out.
+    pub prune: f64,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Features { sum: true, mean: true, max: true, log: true, depth: 1, prune: 0.999 }
+    }
+}
+
+/// Named columns, one row a node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Named {
+    /// One name a column.
+    pub names: Vec<String>,
+    /// The number of vertices of the motif each column counts; 0 where it counts none.
+    pub sizes: Vec<usize>,
+    /// The values.
+    pub block: Block,
+}
+
+/// An aggregate over neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aggregate {
+    Sum,
+    Mean,
+    Max,
+}
+
+impl Features {
+    /// Refuses values out of range; `field` is the name of this group of settings.
+    pub fn check(&self, field: &str) -> Result<()> {
+        if self.depth > 8 {
+            return Err(Error::config(format!("{field}.depth"), format!("{} is more than 8", self.depth)));
+        }
+        if !(self.prune > 0.0 && self.prune <= 1.0) {
+            return Err(Error::config(format!("{field}.prune"), format!("{} is not in (0, 1]", self.prune)));
+        }
+        if self.depth > 0 && self.aggregates().is_empty() {
+            return Err(Error::config(format!("{field}.depth"), "recursion needs one of sum, mean and max"));
+        }
+        Ok(())
+    }
+
+    fn aggregates(&self) -> Vec<Aggregate> {
+        let all = [(self.sum, Aggregate::Sum), (self.mean, Aggregate::Mean), (self.max, Aggregate::Max)];
+        all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, aggregate)| aggregate).collect()
+    }
+
+    /// How many columns [`Features::of`] makes at most.
+    pub fn columns(&self) -> usize {
+        let factor = self.aggregates().len();
+        (0..=self.depth).map(|level| Orbit::COUNT * factor.pow(level as u32)).sum()
+    }
+
+    /// X of a graph whose motifs were counted.
+    pub fn of(&self, counts: &Counts) -> Named {
+        let neighbors = counts.pattern();
+        let mut level = base(counts);
+        let mut levels = Vec::new();
+        for depth in 1..=self.depth {
+            let next = self.aggregated(&level, neighbors);
+            levels.push(level);
+            level = if depth > 1 { pruned(&levels, next, self.prune) } else { next };
+            if level.names.is_empty() {
+                break;
+            }
+        }
+        levels.push(level);
+        let mut all = side_by_side(&levels);
+        if self.log {
+            take_logs(&mut all.block);
+        }
+        all
+    }
+
+    fn aggregated(&self, level: &Named, neighbors: &Pattern) -> Named {
+        let aggregates = self.aggregates();
+        let width = level.names.len();
+        let mut block = Block::zeros(neighbors.rows(), width * aggregates.len());
+        block.update_rows(|i, row| {
+            for (&aggregate, to) in aggregates.iter().zip(row.chunks_exact_mut(width)) {
+                aggregate.over(&level.block, neighbors.row(i), self.log, to);
+            }
+        });
+        let names = aggregates.iter().flat_map(|a| level.names.iter().map(move |name| format!("{}({name})", a.name())));
+        Named { names: names.collect(), sizes: level.sizes.repeat(aggregates.len()), block }
+    }
+}
+
+impl Aggregate {
+    fn name(self) -> &'static str {
+        match self {
+            Aggregate::Sum => "sum",
+            Aggregate::Mean => "mean",
+            Aggregate::Max => "max",
+        }
+    }
+
+    /// Writes the aggregate of some rows; zeros when there is none. With `log` the mean is that of
+    /// the logarithms, taken back.
+    fn over(self, block: &Block, rows: &[u32], log: bool, to: &mut [f32]) {
+        let mut totals = vec![0f64; to.len()];
+        let log_mean = log && self == Aggregate::Mean;
+        for &j in rows {
+            for (total, &x) in totals.iter_mut().zip(block.row(j as usize)) {
+                let x = if log_mean { f64::from(x).ln_1p() } else { f64::from(x) };
+                *total = if self == Aggregate::Max { total.max(x) } else { *total + x };
+            }
+        }
+        let divisor = if self == Aggregate::Mean { rows.len().max(1) as f64 } else { 1.0 };
+        for (to, total) in to.iter_mut().zip(totals) {
+            let value = total / divisor;
+            *to = if log_mean { value.exp_m1() as f32 } else { value as f32 };
+        }
+    }
+}
+
+/// The motif degrees as columns.
+fn base(counts: &Counts) -> Named {
+    let mut block = Block::zeros(counts.pattern().rows(), Orbit::COUNT);
+    block.update_rows(|i, row| {
+        let mut sums = [0f64; Orbit::COUNT];
+        for (_, orbits) in counts.row(i as u32) {
+            sums.iter_mut().zip(orbits).for_each(|(sum, count)| *sum += count as f64);
+        }
+        row.iter_mut().zip(sums).for_each(|(to, sum)| *to = sum as f32);
+    });
+    let names = Orbit::ALL.iter().map(|orbit| orbit.name().to_owned()).collect();
+    Named { names, sizes: Orbit::ALL.iter().map(|orbit| orbit.graphlet().size()).collect(), block }
+}
+
+/// log(1 + x) of every value.
+fn take_logs(block: &mut Block) {
+    block.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.ln_1p()));
+}
+
+/// All levels in one block.
+fn side_by_side(levels: &[Named]) -> Named {
+    let names: Vec<String> = levels.iter().flat_map(|level| level.names.iter().cloned()).collect();
+    let rows = levels.first().map_or(0, |level| level.block.rows());
+    let mut block = Block::zeros(rows, names.len());
+    block.update_rows(|i, row| {
+        let values = levels.iter().flat_map(|level| level.block.row(i));
+        row.iter_mut().zip(values).for_each(|(to, &x)| *to = x);
+    });
+    let sizes = levels.iter().flat_map(|level| level.sizes.iter().copied()).collect();
+    Named { names, sizes, block }
+}
+
+/// The columns of `next` that no earlier column nearly repeats, compared after log(1 + x).
+fn pruned(levels: &[Named], next: Named, most: f64) -> Named {
+    let earlier: usize = levels.iter().map(|level| level.names.len()).sum();
+    let mut all = side_by_side(&[levels, &[next.clone()]].concat());
+    take_logs(&mut all.block);
+    let correlation = correlations(&all.block);
+    let width = all.names.len();
+    let mut kept: Vec<usize> = (0..earlier).collect();
+    for j in earlier..width {
+        if kept.iter().all(|&k| correlation[j * width + k].abs() <= most) {
+            kept.push(j);
+        }
+    }
+    let kept: Vec<usize> = kept[earlier..].iter().map(|j| j - earlier).collect();
+    let mut block = Block::zeros(next.block.rows(), kept.len());
+    block.update_rows(|i, row| row.iter_mut().zip(&kept).for_each(|(to, &j)| *to = next.block.row(i)[j]));
+    let names = kept.iter().map(|&j| next.names[j].clone()).collect();
+    Named { names, sizes: kept.iter().map(|&j| next.sizes[j]).collect(), block }
+}
+
+/// Correlations of all pairs of columns; a constant column repeats anything.
+fn correlations(block: &Block) -> Vec<f64> {
+    let (n, width) = (block.rows() as f64, block.cols());
+    let gram = block.gram();
+    let means: Vec<f64> = (0..width)
+        .into_par_iter()
+        .map(|j| (0..block.rows()).map(|i| f64::from(block.row(i)[j])).sum::<f64>() / n.max(1.0))
+        .collect();
+    let covariance = |i: usize, j: usize| gram.get(i, j) / n.max(1.0) - means[i] * means[j];
+    let flat = |i: usize| covariance(i, i) <= 1e-12 * (1.0 + means[i] * means[i]);
+    let of = |i: usize, j: usize| {
+        if flat(i) || flat(j) { 1.0 } else { covariance(i, j) / (covariance(i, i) * covariance(j, j)).sqrt() }
+    };
+    (0..width * width).map(|at| of(at / width, at % width)).collect()
+}

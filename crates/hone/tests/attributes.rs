@@ -1,0 +1,237 @@
+//! Features, diffusion and their place in the embedding, against naive recomputation.
+
+#![allow(clippy::unwrap_used)]
+
+use hone::config::Layers;
+use hone::dense::Block;
+use hone::diffuse::{Diffusion, Process};
+use hone::features::{Features, Named};
+use hone::graph::{Graph, GraphBuilder, builtin};
+use hone::matrix::{MotifMatrix, Order, Psi};
+use hone::motif::{self, Motif, MotifSet, Orbit, Weighting};
+use hone::operator::Operator;
+use hone::{Config, Error, Hone, Silent};
+
+fn graph(directed: bool) -> Graph {
+    let edges = vec![(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 2), (5, 6), (6, 7), (0, 3), (7, 5), (1, 4)];
+    let builder = if directed { GraphBuilder::directed(9) } else { GraphBuilder::undirected(9) };
+    builder.edges(edges).build().unwrap()
+}
+
+#[test]
+fn features_are_motif_degrees_and_aggregates_of_them() {
+    let graph = graph(false);
+    let counts = motif::count(&graph, &Silent).unwrap();
+    let x = Features::default().of(&counts);
+    assert_eq!(x.names.len(), 13 * 4);
+    assert_eq!((&x.names[0][..], &x.names[13][..], &x.names[28][..]), ("edge", "sum(edge)", "mean(triangle)"));
+    let degree_of =
+        |i: u32, t: usize| graph.neighbors(i).iter().map(|&j| counts.edge(i, j).unwrap()[t]).sum::<u64>() as f64;
+    for i in 0..9 {
+        for t in 0..13 {
+            let around: Vec<f64> = graph.neighbors(i).iter().map(|&j| degree_of(j, t)).collect();
+            let sum: f64 = around.iter().sum();
+            let mean = around.iter().map(|d| d.ln_1p()).sum::<f64>() / around.len().max(1) as f64;
+            let max = around.iter().fold(0f64, |a, &b| a.max(b));
+            let expected = [degree_of(i, t).ln_1p(), sum.ln_1p(), mean, max.ln_1p()];
+            for (a, expected) in expected.iter().enumerate() {
+                let found = f64::from(x.block.row(i as usize)[a * 13 + t]);
+                assert!((found - expected).abs() < 1e-5, "node {i}, orbit {t}, aggregate {a}: {found} {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn recursion_adds_columns_and_prunes_repetitions() {
+    let counts = motif::count(&builtin("karate").unwrap(), &Silent).unwrap();
+    let deep = Features { depth: 2, ..Features::default() }.of(&counts);
+    assert!(deep.names.len() > 52 && deep.names.len() < 13 + 39 + 117, "{}", deep.names.len());
+    let all = Features { depth: 2, prune: 1.0, ..Features::default() }.of(&counts);
+    assert!(all.names.len() > deep.names.len());
+    let plain = Features { depth: 0, log: false, ..Features::default() }.of(&counts);
+    assert_eq!(plain.names.len(), 13);
+    assert_eq!(plain.block.row(0)[0], 16.0, "the degree of the instructor");
+}
+
+/// X^(k) by dense matrices, for every Psi, motif and step.
+#[test]
+fn diffusion_is_products_with_explicit_matrices() {
+    for directed in [false, true] {
+        let graph = graph(directed);
+        let counts = motif::count(&graph, &Silent).unwrap();
+        for motif in MotifSet::default().motifs() {
+            for psi in [Psi::W, Psi::P, Psi::L, Psi::LNorm, Psi::LRw, Psi::ANorm] {
+                for process in [Process::Linear, Process::Laplacian(0.3)] {
+                    diffuse_and_compare(&graph, &counts, motif, psi, process);
+                }
+            }
+        }
+    }
+}
+
+fn diffuse_and_compare(graph: &Graph, counts: &motif::Counts, motif: Motif, psi: Psi, process: Process) {
+    let w = counts.motif_graph(graph, motif, Weighting::default()).unwrap();
+    let n = w.matrix.pattern().rows();
+    let dense: Vec<Vec<f64>> = (0..n)
+        .map(|i| {
+            let mut row = vec![0.0; n];
+            let (columns, values) = w.matrix.row(i);
+            columns.iter().zip(values).for_each(|(&j, &v)| row[j as usize] = f64::from(v));
+            row
+        })
+        .collect();
+    let x = Block::from_vec(n, 2, (0..2 * n).map(|e| (e * 7 % 5) as f32 - 1.5).collect());
+    let start: Vec<Vec<f64>> = (0..n).map(|i| x.row(i).iter().map(|&v| f64::from(v)).collect()).collect();
+    let operator = Operator::sparse("W", w.matrix.clone(), !graph.is_directed());
+    let matrix = MotifMatrix { psi, ..MotifMatrix::default() };
+    let mut expected = start.clone();
+    let diffusion = Diffusion { steps: 3, process };
+    let check = |k: usize, found: &Block| {
+        let s = match process {
+            Process::Laplacian(_) => function(Psi::LNorm, &dense),
+            Process::Linear => match psi {
+                Psi::P => function(Psi::P, &dense),
+                Psi::ANorm => power(&function(Psi::ANorm, &dense), k),
+                psi => function(psi, &power(&dense, k)),
+            },
+        };
+        expected = times(&s, &expected);
+        if let Process::Laplacian(theta) = process {
+            for (row, start) in expected.iter_mut().zip(&start) {
+                row.iter_mut().zip(start).for_each(|(v, x)| *v = (1.0 - theta) * *v + theta * x);
+            }
+        }
+        for i in 0..n {
+            for c in 0..2 {
+                let (found, expected) = (f64::from(found.row(i)[c]), expected[i][c]);
+                let close = (found - expected).abs() <= 1e-4 * (1.0 + expected.abs());
+                assert!(close, "{motif} {psi:?} {process:?} k={k} node {i}: {found} {expected}");
+            }
+        }
+        Ok(())
+    };
+    diffusion.run(&x, &operator, &matrix, check).unwrap();
+}
+
+fn times(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let width = b.first().map_or(0, Vec::len);
+    a.iter().map(|row| (0..width).map(|c| row.iter().zip(b).map(|(v, other)| v * other[c]).sum()).collect()).collect()
+}
+
+fn power(a: &[Vec<f64>], k: usize) -> Vec<Vec<f64>> {
+    (1..k).fold(a.to_vec(), |product, _| times(&product, a))
+}
+
+fn function(psi: Psi, a: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let d: Vec<f64> = a.iter().map(|row| row.iter().sum()).collect();
+    let over = |x: f64, y: f64| if y == 0.0 { 0.0 } else { x / y };
+    let entry = |i: usize, j: usize| {
+        let one = f64::from(u8::from(i == j && d[i] != 0.0));
+        match psi {
+            Psi::W => a[i][j],
+            Psi::P => over(a[i][j], d[i]),
+            Psi::L => one * d[i] - a[i][j],
+            Psi::LNorm => one - over(a[i][j], (d[i] * d[j]).sqrt()),
+            Psi::LRw => one - over(a[i][j], d[i]),
+            Psi::ANorm => over(a[i][j], (d[i] * d[j]).sqrt()),
+        }
+    };
+    (0..a.len()).map(|i| (0..a.len()).map(|j| entry(i, j)).collect()).collect()
+}
+
+#[test]
+fn orders_of_diffusion_can_be_chosen() {
+    let graph = graph(false);
+    let counts = motif::count(&graph, &Silent).unwrap();
+    let w = counts.motif_graph(&graph, Motif::Orbit(Orbit::Edge), Weighting::default()).unwrap();
+    let operator = Operator::sparse("W", w.matrix.clone(), true);
+    let x = Block::from_vec(w.matrix.pattern().rows(), 1, (0..w.matrix.pattern().rows()).map(|i| i as f32).collect());
+    let second = |order| {
+        let mut last = None;
+        let matrix = MotifMatrix { psi: Psi::P, order, ..MotifMatrix::default() };
+        let keep = |_: usize, block: &Block| {
+            last = Some(block.clone());
+            Ok(())
+        };
+        Diffusion { steps: 2, process: Process::Linear }.run(&x, &operator, &matrix, keep).unwrap();
+        last.unwrap()
+    };
+    assert_ne!(second(Order::Auto), second(Order::PsiOfPower));
+}
+
+fn preset(name: &str, settings: &[(&str, &str)]) -> Config {
+    let layers = Layers::new().preset(name).unwrap();
+    settings.iter().fold(layers, |layers, (key, value)| layers.set(key, value).unwrap()).build().unwrap()
+}
+
+#[test]
+fn attributes_join_before_or_after_with_their_weight() {
+    let graph = builtin("karate").unwrap();
+    let run = |config| Hone::new(config).unwrap().embed(&graph, &Silent).unwrap();
+    let before = run(preset("hone-p+x", &[]));
+    assert_eq!(before.embedding.vectors.cols(), 128);
+    let local = run(preset("hone-p+x", &[("global.output", "local"), ("attributes.weight", "0.5")]));
+    let of = |share: &dyn Fn(&str) -> bool| -> f64 {
+        local.report.importance.iter().filter(|part| share(&part.motif)).map(|part| part.share).sum()
+    };
+    let attributes = of(&|name| name.starts_with("attributes:"));
+    assert!((attributes - 1.0 / 3.0).abs() < 1e-6, "weight 0.5 is a third of the whole: {attributes}");
+    let after = run(preset("hone-p+x", &[("attributes.combine", "after")]));
+    assert_eq!(after.embedding.vectors.cols(), 128 + 13 * 2 * 52);
+    let default = run(preset("hone", &[]));
+    assert_eq!(default.embedding.vectors.cols(), 128);
+    let shares: f64 = default.report.importance.iter().map(|part| part.share).sum();
+    assert!((shares - 1.0).abs() < 1e-6);
+}
+
+/// Relabelling the nodes permutes the rows of the structural block and of the features, nothing else.
+#[test]
+fn relabelling_permutes_the_features() {
+    let graph = builtin("karate").unwrap();
+    let shift = |i: u32| (i * 5 + 3) % 34;
+    let edges: Vec<(u32, u32)> = (0..34)
+        .flat_map(|i| graph.neighbors(i).iter().map(move |&j| (shift(i), shift(j))).collect::<Vec<_>>())
+        .collect();
+    let moved = GraphBuilder::undirected(34).edges(edges).build().unwrap();
+    let features = |graph: &Graph| Features::default().of(&motif::count(graph, &Silent).unwrap());
+    let (a, b) = (features(&graph), features(&moved));
+    for i in 0..34u32 {
+        for (x, y) in a.block.row(i as usize).iter().zip(b.block.row(shift(i) as usize)) {
+            assert!((x - y).abs() < 1e-5, "node {i}: {x} {y}");
+        }
+    }
+}
+
+#[test]
+fn attributes_of_the_users_own_are_used_and_checked() {
+    let graph = builtin("karate").unwrap();
+    let own = |rows: usize| Named {
+        names: vec!["age".into()],
+        sizes: vec![0],
+        block: Block::from_vec(rows, 1, (0..rows).map(|i| i as f32).collect()),
+    };
+    let config = preset("hone-p", &[("global.output", "local"), ("attributes.diffusion.steps", "0")]);
+    let run = Hone::new(config.clone()).unwrap().with_attributes(own(34)).embed(&graph, &Silent).unwrap();
+    assert_eq!(run.embedding.vectors.cols(), 417);
+    let error = Hone::new(config).unwrap().with_attributes(own(3)).embed(&graph, &Silent).unwrap_err();
+    assert!(matches!(error, Error::Config { .. }), "{error}");
+}
+
+#[test]
+fn wrong_settings_of_attributes_are_refused_by_name() {
+    let cases = [
+        ("attributes.weight", "-1"),
+        ("attributes.features.depth", "99"),
+        ("attributes.features.prune", "0"),
+        ("attributes.diffusion.steps", "99"),
+        ("attributes.diffusion.process", "{ laplacian = 2.0 }"),
+        ("attributes.form", "{ components = { dim = 0 } }"),
+        ("attributes.combine", "between"),
+    ];
+    for (key, value) in cases {
+        let error = Layers::new().set(key, value).and_then(Layers::build).unwrap_err();
+        let named = key.trim_start_matches("attributes.");
+        assert!(error.to_string().contains(named), "{key}={value}: {error}");
+    }
+}
