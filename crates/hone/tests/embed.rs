@@ -30,7 +30,8 @@ fn every_preset_embeds_directed_and_undirected_graphs() {
     for directed in [false, true] {
         let graph = chorded_ring(40, directed);
         for (preset, _) in hone::config::PRESETS {
-            let run = run(Config::preset(preset).unwrap(), &graph);
+            let layers = Layers::new().preset(preset).unwrap().set("attributes.features.depth", "0").unwrap();
+            let run = run(layers.build().unwrap(), &graph);
             let z = &run.embedding.vectors;
             assert_eq!((z.rows(), z.cols()), (41, 128), "{preset}");
             assert!(z.as_slice().iter().all(|v| v.is_finite()), "{preset}");
