@@ -1,5 +1,7 @@
 //! The builder against a slow set-based truth, and the laws of the graph's own helpers.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -3,6 +3,8 @@
 //!
 //! The files lie in `tests/mangled`; those called `weighted-…` are wrong when weights are read.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -147,7 +149,7 @@ fn missing_unreadable_and_directory() {
         use std::os::unix::fs::PermissionsExt;
         let path = folder.path().join("closed.txt");
         std::fs::write(&path, "1 2\n").unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0)).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
         // The superuser may read it all the same.
         if std::fs::File::open(&path).is_err() {
             assert!(load(&path, &ReadOptions::default()).unwrap_err().is_input());

@@ -1,5 +1,7 @@
 //! Every reader against small golden expectations, and the parallel path against a naive one.
 
+#![allow(clippy::unwrap_used)]
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,7 +54,7 @@ fn ids(graph: &Graph) -> Vec<String> {
 
 #[test]
 fn edge_lists_of_many_tastes() {
-    let cases: [(&str, &str); 20] = [
+    let cases: [(&str, &str); 21] = [
         ("plain.edges", "0 1\n1 2\n"),
         ("no-end.edges", "0 1\n1 2"),
         ("crlf.edges", "0 1\r\n1 2\r\n"),
@@ -71,6 +73,7 @@ fn edge_lists_of_many_tastes() {
         ("bom-header.csv", "\u{feff}source,target\n0,1\n1,2\n"),
         ("extra.txt", "0 1 {} x\n1 2 {} y\n"),
         ("snap.txt", "# Nodes: 3\n# FromNodeId\tToNodeId\n0\t1\n1\t2\n"),
+        ("mixed.txt", "0 1\t5\n1 2\t5\n"),
         ("none", "0 1\n1 2\n"),
         ("upper.CSV", "0,1\n1,2\n"),
     ];
@@ -78,7 +81,7 @@ fn edge_lists_of_many_tastes() {
         let graph = text(name, content, &default());
         assert_eq!(shown(&graph), ["0-1", "1-2"], "{name}");
         assert_eq!(graph.ids(), &NodeIds::Sequential(3), "{name}");
-        assert!(graph.dropped().is_empty(), "{name}");
+        assert_eq!(graph.dropped().weights, if name == "mixed.txt" { 2 } else { 0 }, "{name}");
     }
 }
 
@@ -378,6 +381,39 @@ fn parallel_reading_equals_reading_line_by_line() {
         );
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         pool.install(|| assert_same(&text("a.txt", &content, &default()), &expected, "one thread"));
+    }
+}
+
+#[test]
+fn weighted_lines_on_the_fast_path_equal_those_off_it() {
+    let (mut plain, mut odd) = (String::new(), String::new());
+    for e in 0..100_000u32 {
+        let (u, v, w) = (e % 1009, e.wrapping_mul(7919) % 1013, f64::from(e % 64) / 8.0);
+        plain.push_str(&format!("{u} {v} {w}\n"));
+        odd.push_str(&format!(" {u}\t{v}  \"{w}\" \r\n"));
+    }
+    let weighted = ReadOptions { weighted: true, ..default() };
+    let (plain_graph, odd_graph) = (text("a.txt", &plain, &weighted), text("a.txt", &odd, &weighted));
+    assert_same(&plain_graph, &odd_graph, "weighted");
+    assert_eq!(plain_graph.weights(), odd_graph.weights());
+    let mut sums = std::collections::HashMap::new();
+    for line in plain.lines() {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let (u, v): (u32, u32) = (fields[0].parse().unwrap(), fields[1].parse().unwrap());
+        *sums.entry((u.min(v), u.max(v))).or_insert(0.0) += fields[2].parse::<f32>().unwrap();
+    }
+    sums.retain(|(u, v), _| u != v);
+    assert_eq!(sums.len(), plain_graph.edges());
+    for (&(u, v), &sum) in &sums {
+        let at = plain_graph.pattern().range(u as usize).start + plain_graph.neighbors(u).binary_search(&v).unwrap();
+        assert_eq!(plain_graph.weights().unwrap()[at], sum);
+    }
+    let mtx = "%%MatrixMarket matrix coordinate real general\n2000 2000 2\n1 2 0.5\n2 3 1\n";
+    assert_eq!(shown(&text("a.mtx", mtx, &weighted)), ["1-2:0.5", "2-3:1"]);
+    let folder = folder();
+    for (content, expected) in [("1 2 3\n1 2 \n", "2 columns where 3"), ("1 2 3\n1 2 3 4\n", "4 columns where 3")] {
+        let error = load(&put(&folder, "a.txt", content), &default()).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains(expected), "{error}");
     }
 }
 

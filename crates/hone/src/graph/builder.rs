@@ -1,11 +1,12 @@
 //! [`GraphBuilder`]: from any list of pairs to a graph that keeps the guarantees.
 //!
 //! The heavy part is [`assemble`], a bucketed sort: slots (row, column) are dealt stably into
-//! buckets of neighbouring rows small enough for the cache, each bucket is sorted and freed of
-//! duplicates on its own, and the survivors are copied to their final place. Every step is
-//! parallel over pieces of fixed size that write to disjoint slices, so the result is the same
-//! for any number of threads. Cost: O(M log(M / buckets)) time; at the peak 8 bytes a slot beside
-//! the input or beside the result, never both (12 with weights).
+//! buckets of neighbouring rows small enough for the cache, each bucket is sorted (by row with a
+//! counting sort, then row by row) and freed of duplicates on its own, and the survivors are
+//! copied to their final place. Every step is parallel over pieces of fixed size that write to
+//! disjoint slices, so the result is the same for any number of threads. Cost: O(M log degree)
+//! time; at the peak 8 bytes a slot (12 with weights) beside the input or beside the result,
+//! never both.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ const PIECE: usize = 1 << 18;
 const BUCKET: usize = 1 << 17;
 /// More buckets than this and the writes of one task no longer stay in its cache.
 const MAX_BUCKETS: usize = 1 << 10;
-/// A bucket this large (a hub's) is sorted by all threads.
+/// A row this large (a hub's) is sorted by all threads.
 const LARGE: usize = 1 << 21;
 
 /// Collects pairs of node indices and makes a [`Graph`] of them.
@@ -269,30 +270,54 @@ fn split<'a, T>(mut rest: &'a mut [T], sizes: &[usize]) -> Vec<&'a mut [T]> {
     parts
 }
 
-/// Sorts a bucket, merges duplicates to its front, counts the slots of each row (the first row of
-/// the bucket is `base`); returns how many are left.
+/// Sorts a bucket whose first row is `base`, merges duplicates and moves what is left to its
+/// front; counts the slots left in each row and returns their number.
 fn settle<const K: usize>(bucket: &mut [[u32; K]], base: usize, counts: &mut [usize]) -> usize {
-    let position = |slot: &[u32; K]| u64::from(slot[0]) << 32 | u64::from(slot[1]);
-    let key = |slot: &[u32; K]| (position(slot), if K == 3 { slot[K - 1] } else { 0 });
-    if bucket.len() > LARGE {
-        bucket.par_sort_unstable_by_key(key);
-    } else {
-        bucket.sort_unstable_by_key(key);
+    let row = |slot: &[u32; K]| slot[0] as usize - base;
+    bucket.iter().for_each(|slot| counts[row(slot)] += 1);
+    let mut total = 0;
+    for count in counts.iter_mut() {
+        let before = total;
+        total += *count;
+        *count = before;
     }
-    let (mut kept, mut next) = (0, 0);
-    while next < bucket.len() {
-        let mut slot = bucket[next];
-        let mut sum = f64::from(f32::from_bits(slot[K - 1]));
-        next += 1;
-        while next < bucket.len() && position(&bucket[next]) == position(&slot) {
-            sum += f64::from(f32::from_bits(bucket[next][K - 1]));
-            next += 1;
+    let mut sorted = vec![[0; K]; bucket.len()];
+    for slot in bucket.iter() {
+        let place = &mut counts[row(slot)];
+        sorted[*place] = *slot;
+        *place += 1;
+    }
+    // By now each count is where its row ends.
+    let (mut begin, mut kept) = (0, 0);
+    for count in counts.iter_mut() {
+        let row = &mut sorted[begin..*count];
+        begin = *count;
+        sort_row(row);
+        *count = merge(row, &mut bucket[kept..]);
+        kept += *count;
+    }
+    kept
+}
+
+/// Sorts a row by column, then by weight.
+fn sort_row<const K: usize>(row: &mut [[u32; K]]) {
+    let key = |slot: &[u32; K]| if K == 3 { u64::from(slot[1]) << 32 | u64::from(slot[K - 1]) } else { slot[1].into() };
+    if row.len() > LARGE {
+        row.par_sort_unstable_by_key(key);
+    } else {
+        row.sort_unstable_by_key(key);
+    }
+}
+
+/// Writes a sorted row to `out` with its duplicates merged; returns how many slots are left.
+fn merge<const K: usize>(row: &[[u32; K]], out: &mut [[u32; K]]) -> usize {
+    let mut kept = 0;
+    for same in row.chunk_by(|a, b| a[1] == b[1]) {
+        out[kept] = same[0];
+        if K == 3 && same.len() > 1 {
+            let sum: f64 = same.iter().map(|slot| f64::from(f32::from_bits(slot[K - 1]))).sum();
+            out[kept][K - 1] = (sum as f32).to_bits();
         }
-        if K == 3 {
-            slot[K - 1] = (sum as f32).to_bits();
-        }
-        counts[slot[0] as usize - base] += 1;
-        bucket[kept] = slot;
         kept += 1;
     }
     kept

@@ -55,7 +55,7 @@ pub(super) fn parse(lines: &[u8], layout: &Layout, naming: &Naming) -> Result<Ch
     let mut at = 0;
     while at < lines.len() {
         if layout.is_plain() {
-            at = scan_pairs(lines, at, layout, naming, &mut chunk.ends);
+            at = scan_plain(lines, at, layout, naming, &mut chunk);
             if at == lines.len() {
                 break;
             }
@@ -73,24 +73,35 @@ pub(super) fn parse(lines: &[u8], layout: &Layout, naming: &Naming) -> Result<Ch
 }
 
 /// Takes plain integer lines from `at` for as long as there are some; returns where the rest begins.
-fn scan_pairs(lines: &[u8], mut at: usize, layout: &Layout, naming: &Naming, ends: &mut Ends) -> usize {
-    match (naming, ends) {
-        (Naming::Free, Ends::Narrow(pairs)) => {
-            while let Some((u, v, next)) = scan::pair(lines, at, layout.delimiter) {
-                pairs.push((u, v));
-                at = next;
+fn scan_plain(lines: &[u8], mut at: usize, layout: &Layout, naming: &Naming, chunk: &mut Chunk) -> usize {
+    // Numbers from 1 become node numbers at once; a 0 wraps round and is too large.
+    let (pairs, first, nodes) = match (naming, &mut chunk.ends) {
+        (Naming::Free, Ends::Narrow(pairs)) => (pairs, 0, u32::MAX),
+        (&Naming::Numbered(n), Ends::Nodes(pairs)) if n > 0 => (pairs, 1, n - 1),
+        _ => return at,
+    };
+    if layout.columns == 2 {
+        while let Some((u, v, next)) = scan::pair(lines, at, layout.delimiter) {
+            let (u, v) = (u.wrapping_sub(first), v.wrapping_sub(first));
+            if u.max(v) > nodes {
+                break;
             }
+            pairs.push((u, v));
+            at = next;
         }
-        (&Naming::Numbered(n), Ends::Nodes(pairs)) => {
-            while let Some((u, v, next)) = scan::pair(lines, at, layout.delimiter) {
-                if u == 0 || v == 0 || u > n || v > n {
-                    break;
-                }
-                pairs.push((u - 1, v - 1));
-                at = next;
-            }
+        return at;
+    }
+    while let Some((u, v, field, next)) = scan::triple(lines, at, layout.delimiter) {
+        let (u, v) = (u.wrapping_sub(first), v.wrapping_sub(first));
+        if u.max(v) > nodes {
+            break;
         }
-        _ => {}
+        if layout.weight.is_some() {
+            let Ok(weight) = weight(field) else { break };
+            chunk.weights.push(weight);
+        }
+        pairs.push((u, v));
+        at = next;
     }
     at
 }

@@ -49,9 +49,10 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Whether a line is two ids and nothing else.
+    /// Whether a line is two ids and at most one more field, which is the weight if that is kept.
     pub(super) fn is_plain(&self) -> bool {
-        (self.columns, self.source, self.target, self.weight) == (2, 0, 1, None)
+        let two_ids = (self.source, self.target) == (0, 1);
+        two_ids && matches!((self.columns, self.weight), (2, None) | (3, None | Some(2)))
     }
 }
 
@@ -149,7 +150,11 @@ fn delimiter(options: &ReadOptions, lines: &[Vec<u8>]) -> Result<Delimiter> {
         let good = |row: &[String]| row.len() >= 2 && !row[0].is_empty() && !row[1].is_empty();
         // One odd line among many is an error to report, not a reason for another delimiter.
         let odd = rows.filter(|row| !row.as_ref().is_ok_and(|row| row.len() == first.len())).count();
-        good(&first) && 2 * odd <= lines.len()
+        let numbers = |row: &[String]| row.iter().all(|field| field.parse::<f64>().is_ok());
+        // Numbers with tabs here and spaces there are separated by blanks.
+        let mixed = byte == b'\t'
+            && row(&lines[0], Delimiter::Blanks).is_ok_and(|blanks| blanks.len() > first.len() && numbers(&blanks));
+        good(&first) && 2 * odd <= lines.len() && !mixed
     };
     Ok(b"\t,;".iter().copied().find(fits).map_or(Delimiter::Blanks, Delimiter::Byte))
 }

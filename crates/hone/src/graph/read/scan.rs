@@ -1,25 +1,54 @@
-//! The inner loop of reading plain integer edge lists: two numbers and the end of the line,
-//! straight from the bytes. Whatever looks different is left to the general parser.
+//! The inner loop of reading plain integer edge lists: two numbers, perhaps one more field, and
+//! the end of the line, straight from the bytes. Whatever looks different is left to the general
+//! parser.
 
 use super::fields::Delimiter;
 
 /// Two canonical integers within u32 that are a whole line from `at`, and where the next begins.
 #[inline]
 pub(super) fn pair(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<(u32, u32, usize)> {
+    let (u, v, at) = two_numbers(bytes, at, delimiter)?;
+    Some((u, v, line_end(bytes, at)?))
+}
+
+/// The same with one more field, neither empty nor quoted.
+#[inline]
+pub(super) fn triple(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<(u32, u32, &[u8], usize)> {
+    let (u, v, at) = two_numbers(bytes, at, delimiter)?;
+    let begin = gap(bytes, at, delimiter)?;
+    let inside = |byte: &&u8| byte.is_ascii_graphic() && **byte != b'"' && delimiter != Delimiter::Byte(**byte);
+    let end = begin + bytes[begin..].iter().take_while(inside).count();
+    if begin == end { None } else { Some((u, v, &bytes[begin..end], line_end(bytes, end)?)) }
+}
+
+#[inline]
+fn two_numbers(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<(u32, u32, usize)> {
     let (u, at) = number(bytes, at)?;
+    let (v, at) = number(bytes, gap(bytes, at, delimiter)?)?;
+    Some((u, v, at))
+}
+
+/// Where the delimiter that begins at `at` ends.
+#[inline]
+fn gap(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<usize> {
     let mut at = match (delimiter, *bytes.get(at)?) {
         (Delimiter::Blanks, b' ' | b'\t') => at + 1,
-        (Delimiter::Byte(wanted), found) if wanted == found => at + 1,
+        (Delimiter::Byte(wanted), found) if wanted == found => return Some(at + 1),
         _ => return None,
     };
-    while matches!(bytes.get(at), Some(b' ' | b'\t')) && delimiter == Delimiter::Blanks {
+    while matches!(bytes.get(at), Some(b' ' | b'\t')) {
         at += 1;
     }
-    let (v, at) = number(bytes, at)?;
+    Some(at)
+}
+
+/// Where the next line begins, when this one ends at `at`.
+#[inline]
+fn line_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at) {
-        Some(b'\n') => Some((u, v, at + 1)),
-        Some(b'\r') if bytes.get(at + 1) == Some(&b'\n') => Some((u, v, at + 2)),
-        None => Some((u, v, at)),
+        Some(b'\n') => Some(at + 1),
+        Some(b'\r') if bytes.get(at + 1) == Some(&b'\n') => Some(at + 2),
+        None => Some(at),
         Some(_) => None,
     }
 }
