@@ -43,13 +43,25 @@ pub(super) fn count(graph: &TriangleGraph, progress: &dyn Progress) -> Result<Ve
     progress.stage("cliques", n as u64);
     let parts = ranges(&bounds).map(|range| (range, ())).collect();
     let scratch = || Scratch { local: vec![0; n], ..Scratch::default() };
+    let arch = pulp::Arch::new();
     sweep(parts, progress, scratch, |range, (), scratch| {
-        range.for_each(|x| cliques_above(graph, x, scratch, &cliques));
+        arch.dispatch(
+            #[inline(always)]
+            || range.for_each(|x| cliques_above(graph, x, scratch, &cliques)),
+        );
     })?;
     Ok(cliques.into_iter().map(AtomicU64::into_inner).collect())
 }
 
-/// Adds all 4-cliques whose lowest-ranked node is `x`.
+/// Size of the intersection of two bit rows.
+#[inline(always)]
+fn common_bits(a: &[u64], b: &[u64]) -> u64 {
+    a.iter().zip(b).map(|(x, y)| u64::from((x & y).count_ones())).sum()
+}
+
+/// Adds all 4-cliques whose lowest-ranked node is `x`. Inlined into code for the processor at hand,
+/// which may have an instruction for popcounts.
+#[inline(always)]
 fn cliques_above(graph: &TriangleGraph, x: usize, scratch: &mut Scratch, cliques: &[AtomicU64]) {
     let above = graph.upper(x);
     if above.len() < 3 {
@@ -59,7 +71,7 @@ fn cliques_above(graph: &TriangleGraph, x: usize, scratch: &mut Scratch, cliques
     above.iter().zip(1..).for_each(|(&a, k)| local[a as usize] = k);
     pairs.clear();
     for (&a, i) in above.iter().zip(0..) {
-        let start = graph.edges[a as usize];
+        let start = graph.heads[a as usize].edge;
         for (k, &b) in graph.upper(a as usize).iter().enumerate() {
             if local[b as usize] != 0 {
                 pairs.push((i, local[b as usize] - 1, start + k));
@@ -76,8 +88,7 @@ fn cliques_above(graph: &TriangleGraph, x: usize, scratch: &mut Scratch, cliques
         let words = (above.len() - start).div_ceil(64).min(BLOCK);
         fill_bits(pairs, above.len(), start as u32, words, bits);
         for &(a, b, edge) in pairs.iter() {
-            let (row_a, row_b) = (&bits[a as usize * words..][..words], &bits[b as usize * words..][..words]);
-            let common: u64 = row_a.iter().zip(row_b).map(|(x, y)| u64::from((x & y).count_ones())).sum();
+            let common = common_bits(&bits[a as usize * words..][..words], &bits[b as usize * words..][..words]);
             if common > 0 {
                 cliques[edge].fetch_add(common, Relaxed);
                 own[a as usize] += common;
@@ -86,11 +97,12 @@ fn cliques_above(graph: &TriangleGraph, x: usize, scratch: &mut Scratch, cliques
         }
     }
     for (k, twice) in own.iter().enumerate().filter(|&(_, &twice)| twice > 0) {
-        cliques[graph.edges[x] + k].fetch_add(twice / 2, Relaxed);
+        cliques[graph.heads[x].edge + k].fetch_add(twice / 2, Relaxed);
     }
 }
 
-/// Bit rows of the local graph, columns `start..start + 64 * words`.
+/// Bit rows of the local graph: columns `start..start + 64 * words`.
+#[inline(always)]
 fn fill_bits(pairs: &[(u32, u32, usize)], nodes: usize, start: u32, words: usize, bits: &mut Vec<u64>) {
     bits.clear();
     bits.resize(nodes * words, 0);

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::column::{Column, Part, Rank, Sizes, cut};
 use super::ranked::{Ranked, balanced};
-use super::triangle::{TriangleGraph, common, nonzeros};
+use super::triangle::{TriangleGraph, common};
 use super::wedge::Wedges;
 use super::{clique, wedge};
 use crate::error::{Error, Result};
@@ -48,6 +48,7 @@ impl Exact {
         let (q, r) = triangles.sums(progress)?;
         let k = clique::count(&triangles, progress)?;
         progress.check()?;
+        progress.stage("arranging counts", 0);
         let s = Column::collect(ranked.nodes(), |i| ranked.s[ranked.rank[i] as usize]);
         let found = Found { pattern, ranked, wedges, t, triangles, k, q, r };
         Ok(found.in_graph_order(s))
@@ -105,10 +106,10 @@ impl Found<'_> {
             .into_par_iter()
             .enumerate()
             .map(|(p, mut stretch)| {
-                let mut edges = Vec::new();
+                let mut scratch = Scratch::default();
                 for i in bounds[p]..bounds[p + 1] {
-                    if self.edges_of(i, &mut edges) {
-                        stretch.triangles[i - bounds[p]] = self.write_row(i, &edges, &mut stretch);
+                    if self.edges_of(i, &mut scratch) {
+                        stretch.triangles[i - bounds[p]] = self.write_row(i, &scratch.edges, &mut stretch);
                     }
                 }
                 let [k, q, r] = stretch.kqr;
@@ -137,32 +138,37 @@ impl Found<'_> {
         slots
     }
 
-    /// The edges of the ranked graph in the order of row `i`; false when all their counts are zero.
-    fn edges_of(&self, i: usize, edges: &mut Vec<(u32, u32, usize)>) -> bool {
+    /// For each slot of row `i` its edge in the ranked graph, and in the triangle graph when it has
+    /// one; false when all counts are zero.
+    fn edges_of(&self, i: usize, scratch: &mut Scratch) -> bool {
         let (graph, wedges) = (&self.ranked, &self.wedges);
-        let r = graph.rank[i] as usize;
-        if !wedges.in_cycle[r].load(Relaxed) && !wedges.in_triangle[r].load(Relaxed) {
+        let r = graph.rank[i];
+        if !wedges.on_cycle(r as usize) && !wedges.in_triangle(r as usize) {
             return false;
         }
-        edges.clear();
-        edges.extend(self.pattern.row(i).iter().zip(0..).map(|(&j, k)| (graph.rank[j as usize], k, 0)));
-        edges.sort_unstable();
-        let found = graph.edges_of(r, &wedges.reverse);
-        edges.iter_mut().zip(found).for_each(|(place, edge)| place.2 = edge);
-        edges.sort_unstable_by_key(|place| place.1);
+        let Scratch { order, edges } = scratch;
+        let row = self.pattern.row(i);
+        order.clear();
+        order.extend(row.iter().zip(0u64..).map(|(&j, k)| u64::from(graph.rank[j as usize]) << 32 | k));
+        order.sort_unstable();
+        edges.resize(row.len(), (0, 0));
+        let mut in_triangle = self.triangles.edges_of(r);
+        for (key, edge) in order.iter().zip(graph.edges_of(r as usize, &wedges.reverse)) {
+            let inside = if self.t[edge] > 0 { in_triangle.next().expect("a triangle edge") } else { 0 };
+            edges[(key & u64::from(u32::MAX)) as usize] = (edge, inside);
+        }
         true
     }
 
     /// Writes all counts of row `i`; returns the triangles of the node.
-    fn write_row(&self, i: usize, edges: &[(u32, u32, usize)], out: &mut Stretch<'_>) -> u64 {
+    fn write_row(&self, i: usize, edges: &[(usize, usize)], out: &mut Stretch<'_>) -> u64 {
         let mut twice = 0;
-        for (slot, &(_, _, edge)) in self.pattern.range(i).zip(edges) {
+        for (slot, &(edge, inside)) in self.pattern.range(i).zip(edges) {
             let t = self.t[edge];
             out.t.set(slot, u64::from(t));
             out.c.set(slot, self.wedges.cycles[edge].load(Relaxed));
             if t > 0 {
-                let e = self.triangles.rank.below(edge, |range| nonzeros(&self.t, range));
-                for (part, value) in out.kqr.iter_mut().zip([self.k[e], self.q[e], self.r[e]]) {
+                for (part, value) in out.kqr.iter_mut().zip([self.k[inside], self.q[inside], self.r[inside]]) {
                     part.set(out.next, value);
                 }
                 out.next += 1;
@@ -171,6 +177,15 @@ impl Found<'_> {
         }
         twice / 2
     }
+}
+
+/// Lists of a row, reused.
+#[derive(Default)]
+struct Scratch {
+    /// Rank of the neighbour and place in the row, ascending.
+    order: Vec<u64>,
+    /// Edge of each slot, and its number in the triangle graph.
+    edges: Vec<(usize, usize)>,
 }
 
 /// Sizes of the values, each of which stands in two slots.

@@ -15,14 +15,21 @@ use crate::error::Result;
 use crate::progress::Progress;
 use crate::sparse::Pattern;
 
+/// Where a row is; together, since who needs one of them needs all, and finds them in one cache line.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Head {
+    /// Where the row begins.
+    pub(super) start: usize,
+    /// Where its upper part begins.
+    pub(super) split: usize,
+    /// Number of the first edge of its upper part.
+    pub(super) edge: usize,
+}
+
 pub(super) struct Ranked {
-    /// Where each row begins in `columns`, and the end of the last.
-    pub(super) offsets: Vec<usize>,
+    /// One head a row, and one more for the end.
+    pub(super) heads: Vec<Head>,
     pub(super) columns: Vec<u32>,
-    /// Where the upper part of each row begins in `columns`.
-    pub(super) split: Vec<usize>,
-    /// Number of the first edge of each upper part, and the number of edges.
-    pub(super) edges: Vec<usize>,
     /// Node of each rank.
     pub(super) order: Vec<u32>,
     /// Rank of each node.
@@ -68,9 +75,9 @@ impl Ranked {
             }
             Ok(())
         })?;
-        let edges = upper_edges(&offsets, &split);
+        let heads = heads(&offsets, &split);
         let rank = packed.into_iter().map(|p| (p >> 32) as u32).collect();
-        Ok(Ranked { offsets, columns, split, edges, order, rank, s, work })
+        Ok(Ranked { heads, columns, order, rank, s, work })
     }
 
     pub(super) fn nodes(&self) -> usize {
@@ -79,44 +86,45 @@ impl Ranked {
 
     /// Number of edges.
     pub(super) fn size(&self) -> usize {
-        self.edges[self.nodes()]
+        self.heads[self.nodes()].edge
     }
 
     /// All neighbours of `u`, ascending.
     #[inline]
     pub(super) fn row(&self, u: usize) -> &[u32] {
-        &self.columns[self.offsets[u]..self.offsets[u + 1]]
+        &self.columns[self.heads[u].start..self.heads[u + 1].start]
     }
 
     /// Neighbours of `u` ranked below it.
     #[inline]
     pub(super) fn lower(&self, u: usize) -> &[u32] {
-        &self.columns[self.offsets[u]..self.split[u]]
+        &self.columns[self.heads[u].start..self.heads[u].split]
     }
 
-    /// Neighbours of `u` ranked above it; the k-th makes edge `edges[u] + k`.
+    /// Neighbours of `u` ranked above it; the k-th makes edge `heads[u].edge + k`.
     #[inline]
     pub(super) fn upper(&self, u: usize) -> &[u32] {
-        &self.columns[self.split[u]..self.offsets[u + 1]]
+        &self.columns[self.heads[u].split..self.heads[u + 1].start]
     }
 
     /// Number of lower slots before row `u`: where its lower part begins in arrays of lower slots.
     #[inline]
     pub(super) fn lower_start(&self, u: usize) -> usize {
-        self.offsets[u] - self.edges[u]
+        self.heads[u].start - self.heads[u].edge
     }
 
     /// The edges of the row of `u`, in order; `reverse` as in [`super::wedge::Wedges`].
     pub(super) fn edges_of<'a>(&'a self, u: usize, reverse: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
         let lower = self.lower(u).iter().zip(&reverse[self.lower_start(u)..]);
         let lower = lower.map(|(&v, &back)| self.edge_at(v as usize, back));
-        lower.chain(self.edges[u]..self.edges[u + 1])
+        lower.chain(self.heads[u].edge..self.heads[u + 1].edge)
     }
 
     /// The edge from `v` to the neighbour at position `p` of its row, in the upper part.
     #[inline]
     pub(super) fn edge_at(&self, v: usize, p: u32) -> usize {
-        self.edges[v] + (self.offsets[v] + p as usize - self.split[v])
+        let head = self.heads[v];
+        head.edge + (head.start + p as usize - head.split)
     }
 }
 
@@ -153,16 +161,17 @@ fn rank_row(row: &[u32], packed: &[u64], r: u32, out: &mut [u32]) -> (u64, u64) 
     (s, work)
 }
 
-/// Number of the first edge of each row, given where the upper parts begin.
-pub(super) fn upper_edges(offsets: &[usize], split: &[usize]) -> Vec<usize> {
-    let mut edges = Vec::with_capacity(offsets.len());
-    let mut sum = 0;
-    edges.push(0);
-    edges.extend(split.iter().zip(&offsets[1..]).map(|(split, end)| {
-        sum += end - split;
-        sum
-    }));
-    edges
+/// Heads of the rows, given where they and their upper parts begin.
+pub(super) fn heads(offsets: &[usize], split: &[usize]) -> Vec<Head> {
+    let mut edge = 0;
+    let mut heads = Vec::with_capacity(offsets.len());
+    for ((&start, &split), &end) in offsets.iter().zip(split).zip(&offsets[1..]) {
+        heads.push(Head { start, split, edge });
+        edge += end - split;
+    }
+    let end = offsets[split.len()];
+    heads.push(Head { start: end, split: end, edge });
+    heads
 }
 
 /// Cuts `0..n` into stretches of about equal work, of at least `grain` each: the bounds.

@@ -3,14 +3,14 @@
 //! `common` walks, for each edge {u, v} with v < u, the row of v over marks on the neighbours of u:
 //! Σ_e min(d_u, d_v) steps, each edge owned by one thread. [`TriangleGraph`] then keeps only the
 //! edges with t > 0, with nodes that have none left out; in sparse graphs it is tiny. On it the
-//! same walk with (t(u,w), d_w) in place of the mark gives Q = Σ d_w and R = Σ (t(u,w) + t(v,w)).
+//! same walk with t(u,w) in place of the mark gives Q = Σ d_w and R = Σ (t(u,w) + t(v,w)).
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
 use super::column::{Rank, cut};
-use super::ranked::{Ranked, balanced, ranges, sweep, upper_edges};
+use super::ranked::{Head, Ranked, balanced, heads, ranges, sweep};
 use super::wedge::Wedges;
 use crate::error::Result;
 use crate::progress::Progress;
@@ -19,7 +19,7 @@ use crate::progress::Progress;
 pub(super) fn common(graph: &Ranked, wedges: &Wedges, progress: &dyn Progress) -> Result<Vec<u32>> {
     let n = graph.nodes();
     let common: Vec<AtomicU32> = (0..graph.size()).map(|_| AtomicU32::new(0)).collect();
-    let inside = |u: usize| wedges.in_triangle[u].load(Relaxed);
+    let inside = |u: usize| wedges.in_triangle(u);
     let bounds = balanced(n, 1 << 14, |u| if inside(u) { graph.work[u] } else { 1 });
     progress.stage("triangles", n as u64);
     let parts = ranges(&bounds).map(|range| (range, ())).collect();
@@ -46,25 +46,21 @@ pub(super) fn common(graph: &Ranked, wedges: &Wedges, progress: &dyn Progress) -
 
 /// The edges in triangles, on the nodes in triangles, both in the order of the ranked graph.
 pub(super) struct TriangleGraph {
-    pub(super) offsets: Vec<usize>,
-    pub(super) columns: Vec<u32>,
-    pub(super) split: Vec<usize>,
-    /// Number of the first edge of each upper part, and the number of edges.
-    pub(super) edges: Vec<usize>,
+    /// One head a row, and one more for the end.
+    pub(super) heads: Vec<Head>,
+    columns: Vec<u32>,
     /// Edge of each lower slot.
     lower_edge: Vec<usize>,
     /// t of each slot.
     t: Vec<u32>,
-    /// Degree of each node, in the whole graph.
-    degree: Vec<u32>,
-    /// From an edge of the whole graph to its number here.
-    pub(super) rank: Rank,
+    /// Degree of the neighbour of each slot, in the whole graph.
+    degrees: Vec<u32>,
     /// Ranked node of each node.
     pub(super) nodes: Vec<u32>,
 }
 
 /// Number of edges in triangles among the edges `range`.
-pub(super) fn nonzeros(t: &[u32], range: std::ops::Range<usize>) -> usize {
+fn nonzeros(t: &[u32], range: std::ops::Range<usize>) -> usize {
     t[range].iter().filter(|&&t| t != 0).count()
 }
 
@@ -91,7 +87,7 @@ impl Rows {
 impl TriangleGraph {
     pub(super) fn new(graph: &Ranked, wedges: &Wedges, t: &[u32]) -> TriangleGraph {
         let rank = Rank::new(t.len(), |range| nonzeros(t, range));
-        let inside = |u: u32| wedges.in_triangle[u as usize].load(Relaxed);
+        let inside = |u: u32| wedges.in_triangle(u as usize);
         let nodes: Vec<u32> = (0..graph.nodes() as u32).filter(|&u| inside(u)).collect();
         let mut number = vec![0u32; graph.nodes()];
         nodes.iter().zip(0..).for_each(|(&u, k)| number[u as usize] = k);
@@ -121,47 +117,63 @@ impl TriangleGraph {
             end += all;
             offsets.push(end);
         }
-        let edges = upper_edges(&offsets, &split);
-        let degree = nodes.iter().map(|&u| graph.row(u as usize).len() as u32).collect();
-        TriangleGraph { offsets, columns, split, edges, lower_edge, t, degree, rank, nodes }
+        let heads = heads(&offsets, &split);
+        let degree: Vec<u32> = nodes.iter().map(|&u| graph.row(u as usize).len() as u32).collect();
+        let degrees = columns.par_iter().map(|&w| degree[w as usize]).collect();
+        TriangleGraph { heads, columns, lower_edge, t, degrees, nodes }
     }
 
     pub(super) fn size(&self) -> usize {
-        self.edges[self.nodes.len()]
+        self.heads[self.nodes.len()].edge
+    }
+
+    #[inline]
+    fn range(&self, u: usize) -> std::ops::Range<usize> {
+        self.heads[u].start..self.heads[u + 1].start
     }
 
     #[inline]
     pub(super) fn row(&self, u: usize) -> &[u32] {
-        &self.columns[self.offsets[u]..self.offsets[u + 1]]
+        &self.columns[self.range(u)]
     }
 
     #[inline]
     pub(super) fn lower(&self, u: usize) -> &[u32] {
-        &self.columns[self.offsets[u]..self.split[u]]
+        &self.columns[self.heads[u].start..self.heads[u].split]
     }
 
     #[inline]
     pub(super) fn upper(&self, u: usize) -> &[u32] {
-        &self.columns[self.split[u]..self.offsets[u + 1]]
+        &self.columns[self.heads[u].split..self.heads[u + 1].start]
+    }
+
+    /// The edges of the row of ranked node `r`, in order; none when it is in no triangle.
+    pub(super) fn edges_of(&self, r: u32) -> impl Iterator<Item = usize> + '_ {
+        let u = self.nodes.binary_search(&r).ok();
+        let edges = u.map(|u| {
+            let lower = &self.lower_edge[self.lower_start(u)..][..self.lower(u).len()];
+            lower.iter().copied().chain(self.heads[u].edge..self.heads[u + 1].edge)
+        });
+        edges.into_iter().flatten()
     }
 
     fn lower_start(&self, u: usize) -> usize {
-        self.offsets[u] - self.edges[u]
+        self.heads[u].start - self.heads[u].edge
     }
 
     /// Q and R of every edge of this graph.
     pub(super) fn sums(&self, progress: &dyn Progress) -> Result<(Vec<u64>, Vec<u64>)> {
         let n = self.nodes.len();
         let mut sums = vec![(0u64, 0u64); self.size()];
-        let degree = |v: u32| (self.offsets[v as usize + 1] - self.offsets[v as usize]) as u64;
+        let degree = |v: u32| self.range(v as usize).len() as u64;
         let work: Vec<u64> = (0..n).map(|u| self.lower(u).iter().map(|&v| degree(v)).sum()).collect();
         let bounds = balanced(n, 1 << 14, |u| work[u]);
-        let starts: Vec<usize> = bounds.iter().map(|&u| self.offsets[u] - self.edges[u]).collect();
+        let starts: Vec<usize> = bounds.iter().map(|&u| self.lower_start(u)).collect();
         let parts = ranges(&bounds).zip(cut(&mut sums, &starts)).collect();
         sweep(
             parts,
             progress,
-            || vec![0u64; n],
+            || vec![0u32; n],
             |range, sums, near| {
                 let base = self.lower_start(range.start);
                 for u in range {
@@ -178,18 +190,18 @@ impl TriangleGraph {
     }
 
     /// Q and R of the edges from `u` to its lower neighbours; `near` is zero before and after.
-    fn sums_of(&self, u: usize, sums: &mut [(u64, u64)], near: &mut [u64]) {
-        let t = &self.t[self.offsets[u]..self.offsets[u + 1]];
-        for (&w, &t) in self.row(u).iter().zip(t) {
-            near[w as usize] = u64::from(self.degree[w as usize]) << 32 | u64::from(t);
-        }
+    fn sums_of(&self, u: usize, sums: &mut [(u64, u64)], near: &mut [u32]) {
+        let t = &self.t[self.range(u)];
+        self.row(u).iter().zip(t).for_each(|(&w, &t)| near[w as usize] = t);
         for (&v, sums) in self.lower(u).iter().zip(sums) {
-            let range = self.offsets[v as usize]..self.offsets[v as usize + 1];
+            let range = self.range(v as usize);
+            let row = self.columns[range.clone()].iter().zip(&self.t[range.clone()]).zip(&self.degrees[range]);
             let (mut q, mut r) = (0, 0);
-            for (&w, &t) in self.columns[range.clone()].iter().zip(&self.t[range]) {
+            for ((&w, &t), &d) in row {
                 let x = near[w as usize];
-                q += x >> 32;
-                r += (x & u64::from(u32::MAX)) + if x == 0 { 0 } else { u64::from(t) };
+                let mask = if x == 0 { 0 } else { u32::MAX };
+                q += u64::from(d & mask);
+                r += u64::from(x) + u64::from(t & mask);
             }
             *sums = (q, r);
         }

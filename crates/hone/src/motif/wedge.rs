@@ -25,18 +25,53 @@ pub(super) struct Wedges {
     /// For each lower slot (u → v, v < u) the position of u in the row of v.
     pub(super) reverse: Vec<u32>,
     /// Nodes in a triangle.
-    pub(super) in_triangle: Vec<AtomicBool>,
-    /// Nodes on a 4-cycle.
-    pub(super) in_cycle: Vec<AtomicBool>,
+    triangle: Vec<AtomicBool>,
+    /// Set when wedges meet at most places: from then on nobody keeps the lists below.
+    dense: AtomicBool,
+    /// Nodes on a 4-cycle, and where two `down` wedges of a node meet.
+    cycle: Vec<AtomicBool>,
+    shared: Vec<AtomicBool>,
 }
 
 impl Wedges {
+    fn new(nodes: usize, edges: usize) -> Wedges {
+        let flags = || (0..nodes).map(|_| AtomicBool::new(false)).collect();
+        Wedges {
+            cycles: (0..edges).map(|_| AtomicU64::new(0)).collect(),
+            reverse: Vec::new(),
+            dense: AtomicBool::new(false),
+            triangle: flags(),
+            cycle: flags(),
+            shared: flags(),
+        }
+    }
+
+    /// Whether node `u` is in a triangle.
+    #[inline]
+    pub(super) fn in_triangle(&self, u: usize) -> bool {
+        self.triangle[u].load(Relaxed)
+    }
+
+    /// Whether node `u` may be on a 4-cycle.
+    #[inline]
+    pub(super) fn on_cycle(&self, u: usize) -> bool {
+        self.dense.load(Relaxed) || self.cycle[u].load(Relaxed)
+    }
+
+    #[inline]
+    fn is_shared(&self, u: usize) -> bool {
+        self.dense.load(Relaxed) || self.shared[u].load(Relaxed)
+    }
+
+    /// Adds cycles through the edge between `u` and `v`.
     #[inline]
     fn add(&self, cycles: u64, edge: usize, u: usize, v: u32) {
         if cycles > 0 {
             self.cycles[edge].fetch_add(cycles, Relaxed);
-            self.in_cycle[u].store(true, Relaxed);
-            self.in_cycle[v as usize].store(true, Relaxed);
+            if !self.dense.load(Relaxed) {
+                self.cycle[u].store(true, Relaxed);
+                self.cycle[v as usize].store(true, Relaxed);
+            }
         }
     }
 }
@@ -56,17 +91,12 @@ struct Scratch {
 
 pub(super) fn count(graph: &Ranked, progress: &dyn Progress) -> Result<Wedges> {
     let n = graph.nodes();
-    let zeros = |len: usize| (0..len).map(|_| AtomicBool::new(false)).collect::<Vec<_>>();
     let mut reverse = vec![0u32; graph.size()];
-    let found = Wedges {
-        cycles: (0..graph.size()).map(|_| AtomicU64::new(0)).collect(),
-        reverse: Vec::new(),
-        in_triangle: zeros(n),
-        in_cycle: zeros(n),
-    };
-    let shared = zeros(n);
+    let found = Wedges::new(n, graph.size());
     let scratch = || Scratch { count: vec![0; n], filter: vec![0; FILTER_BITS / 64] };
     let bounds = balanced(n, 1 << 14, |u| graph.work[u] + 8);
+
+    let (total, met) = (graph.work.iter().sum::<u64>(), AtomicU64::new(0));
 
     progress.stage("wedges", 2 * n as u64);
     let lower: Vec<usize> = bounds.iter().map(|&u| if u == n { graph.size() } else { graph.lower_start(u) }).collect();
@@ -76,64 +106,65 @@ pub(super) fn count(graph: &Ranked, progress: &dyn Progress) -> Result<Wedges> {
         for u in range {
             let start = graph.lower_start(u) - base;
             let reverse = &mut reverse[start..start + graph.lower(u).len()];
-            down(graph, u, reverse, scratch, &found, &shared);
+            if down(graph, u, reverse, scratch, &found) && met.fetch_add(graph.work[u], Relaxed) > total / 4 {
+                found.dense.store(true, Relaxed);
+            }
         }
     })?;
     let parts = ranges(&bounds).map(|range| (range, ())).collect();
     sweep(parts, progress, scratch, |range, (), scratch| {
-        for w in range.filter(|&w| shared[w].load(Relaxed)) {
-            up(graph, w, &reverse, scratch, &found);
+        for w in range.filter(|&w| found.is_shared(w)) {
+            up(graph, w, &reverse, &mut scratch.count, &found);
         }
     })?;
     Ok(Wedges { reverse, ..found })
 }
 
-/// All wedges from `u` to lower-ranked nodes.
-fn down(graph: &Ranked, u: usize, reverse: &mut [u32], scratch: &mut Scratch, found: &Wedges, shared: &[AtomicBool]) {
+/// All wedges from `u` to lower-ranked nodes; returns whether two of them meet.
+fn down(graph: &Ranked, u: usize, reverse: &mut [u32], scratch: &mut Scratch, found: &Wedges) -> bool {
     let lower = graph.lower(u);
-    let few = graph.work[u] <= FILTER_WEDGES;
+    let dense = found.dense.load(Relaxed);
+    let few = lower.len() < 2 || (graph.work[u] <= FILTER_WEDGES && !dense);
     if few && no_wedge_meets(graph, u, reverse, &mut scratch.filter) {
-        return;
+        return false;
     }
     let count = &mut scratch.count[..];
     lower.iter().for_each(|&v| count[v as usize] = MARK);
     for (&v, back) in lower.iter().zip(reverse.iter_mut()) {
         let row = graph.row(v as usize);
-        let mut p = 0;
-        while (row[p] as usize) < u {
-            count[row[p] as usize] += 1;
-            p += 1;
-        }
-        *back = p as u32;
+        *back = row.partition_point(|&w| (w as usize) < u) as u32;
+        row[..*back as usize].iter().for_each(|&w| count[w as usize] += 1);
     }
+    for &v in lower.iter().filter(|&&v| count[v as usize] > MARK) {
+        found.triangle[v as usize].store(true, Relaxed);
+        found.triangle[u].store(true, Relaxed);
+    }
+    let (mut steps, mut cycles) = (0, 0);
     for (&v, &back) in lower.iter().zip(reverse.iter()) {
         let prefix = &graph.row(v as usize)[..back as usize];
         let sum: u64 = prefix.iter().map(|&w| u64::from(count[w as usize] & !MARK)).sum();
-        let cycles = sum - prefix.len() as u64;
-        found.add(cycles, graph.edge_at(v as usize, back), u, v);
+        found.add(sum - prefix.len() as u64, graph.edge_at(v as usize, back), u, v);
+        steps += prefix.len();
+        cycles += sum - prefix.len() as u64;
     }
-    let note = |w: usize, c: u32| {
-        let visits = c & !MARK;
-        if visits >= 2 && !shared[w].load(Relaxed) {
-            shared[w].store(true, Relaxed);
-        }
-        if c > MARK {
-            found.in_triangle[w].store(true, Relaxed);
-            found.in_triangle[u].store(true, Relaxed);
-        }
-    };
-    if graph.work[u] > u as u64 / 4 {
-        for (w, c) in count[..u].iter_mut().enumerate() {
-            note(w, std::mem::take(c));
-        }
-    } else {
+    if !dense {
         for (&v, &back) in lower.iter().zip(reverse.iter()) {
             for &w in &graph.row(v as usize)[..back as usize] {
-                note(w as usize, std::mem::take(&mut count[w as usize]));
+                if std::mem::take(&mut count[w as usize]) & !MARK >= 2 {
+                    found.shared[w as usize].store(true, Relaxed);
+                }
             }
-            note(v as usize, std::mem::take(&mut count[v as usize]));
         }
+        lower.iter().for_each(|&v| count[v as usize] = 0);
+    } else if steps > u / 8 {
+        count[..u].fill(0);
+    } else {
+        for (&v, &back) in lower.iter().zip(reverse.iter()) {
+            graph.row(v as usize)[..back as usize].iter().for_each(|&w| count[w as usize] = 0);
+        }
+        lower.iter().for_each(|&v| count[v as usize] = 0);
     }
+    cycles > 0
 }
 
 /// Whether all wedges from `u` end in different nodes, none of them a neighbour of `u`; may say no
@@ -171,39 +202,23 @@ fn no_wedge_meets(graph: &Ranked, u: usize, reverse: &mut [u32], filter: &mut [u
 }
 
 /// All wedges x–v–y from `x` to nodes y ranked above x and v.
-fn up(graph: &Ranked, x: usize, reverse: &[u32], scratch: &mut Scratch, found: &Wedges) {
-    let count = &mut scratch.count[..];
+fn up(graph: &Ranked, x: usize, all: &[u32], count: &mut [u32], found: &Wedges) {
     let lower = graph.lower(x);
-    let reverse = &reverse[graph.lower_start(x)..][..lower.len()];
-    let tail = |v: u32, back: u32| &graph.row(v as usize)[back as usize + 1..];
+    let reverse = &all[graph.lower_start(x)..][..lower.len()];
+    let below = || lower.iter().zip(reverse).map(|(&v, &back)| (v, &graph.row(v as usize)[back as usize + 1..]));
+    let tails = || below().chain(graph.upper(x).iter().map(|&v| (v, graph.upper(v as usize))));
     let mut steps = 0;
-    for (&v, &back) in lower.iter().zip(reverse) {
-        tail(v, back).iter().for_each(|&y| count[y as usize] += 1);
-        steps += tail(v, back).len();
-    }
-    for &v in graph.upper(x) {
-        let tail = graph.upper(v as usize);
+    tails().for_each(|(_, tail)| {
         tail.iter().for_each(|&y| count[y as usize] += 1);
         steps += tail.len();
-    }
-    let add = |edge: usize, v: u32, tail: &[u32], count: &[u32]| {
+    });
+    tails().zip(graph.edges_of(x, all)).for_each(|((v, tail), edge)| {
         let sum: u64 = tail.iter().map(|&y| u64::from(count[y as usize])).sum();
         found.add(sum - tail.len() as u64, edge, x, v);
-    };
-    for (&v, &back) in lower.iter().zip(reverse) {
-        add(graph.edge_at(v as usize, back), v, tail(v, back), count);
-    }
-    for (k, &v) in graph.upper(x).iter().enumerate() {
-        add(graph.edges[x] + k, v, graph.upper(v as usize), count);
-    }
+    });
     if steps > (graph.nodes() - x) / 8 {
         count[x..].fill(0);
     } else {
-        for (&v, &back) in lower.iter().zip(reverse) {
-            tail(v, back).iter().for_each(|&y| count[y as usize] = 0);
-        }
-        for &v in graph.upper(x) {
-            graph.upper(v as usize).iter().for_each(|&y| count[y as usize] = 0);
-        }
+        tails().for_each(|(_, tail)| tail.iter().for_each(|&y| count[y as usize] = 0));
     }
 }
