@@ -7,10 +7,10 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Orbit counts of every pair of adjacent nodes (both orders) and of every node.
-pub struct Truth {
-    pub edges: BTreeMap<(u32, u32), [u64; 13]>,
-    pub nodes: Vec<[u64; 15]>,
-    pub graphlets: [u128; 9],
+pub(crate) struct Truth {
+    pub(crate) edges: BTreeMap<(u32, u32), [u64; 13]>,
+    pub(crate) nodes: Vec<[u64; 15]>,
+    pub(crate) graphlets: [u128; 9],
 }
 
 /// Edge orbit, by the graphlet and the degrees (within the subgraph) of the two ends.
@@ -118,7 +118,7 @@ fn connected(nodes: &[usize], adjacent: &[Vec<bool>]) -> bool {
 }
 
 /// Counts by enumeration, direction ignored.
-pub fn enumerate(n: usize, edges: &[(u32, u32)]) -> Truth {
+pub(crate) fn enumerate(n: usize, edges: &[(u32, u32)]) -> Truth {
     let mut adjacent = vec![vec![false; n]; n];
     for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
         adjacent[u as usize][v as usize] = true;
@@ -154,7 +154,7 @@ fn visit(nodes: &[usize], adjacent: &[Vec<bool>], truth: &mut Truth) {
 }
 
 /// A random graph as a list of pairs, some in both directions.
-pub fn random_edges(rng: &mut impl Rng, n: usize, density: f64) -> Vec<(u32, u32)> {
+pub(crate) fn random_edges(rng: &mut impl Rng, n: usize, density: f64) -> Vec<(u32, u32)> {
     let mut edges = Vec::new();
     for u in 0..n as u32 {
         for v in 0..n as u32 {
@@ -166,14 +166,14 @@ pub fn random_edges(rng: &mut impl Rng, n: usize, density: f64) -> Vec<(u32, u32
     edges
 }
 
-pub fn rng(seed: u64) -> Xoshiro256PlusPlus {
+pub(crate) fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-pub fn undirected(n: usize, edges: &[(u32, u32)]) -> Graph {
+pub(crate) fn undirected(n: usize, edges: &[(u32, u32)]) -> Graph {
     GraphBuilder::undirected(n).edges(edges.to_vec()).build().expect("a graph")
 }
 
-pub fn directed(n: usize, edges: &[(u32, u32)]) -> Graph {
+pub(crate) fn directed(n: usize, edges: &[(u32, u32)]) -> Graph {
     GraphBuilder::directed(n).edges(edges.to_vec()).build().expect("a graph")
 }
