@@ -319,9 +319,7 @@ impl Dense {
             let small = crate::dense::Small::from_fn(x.rows(), x.cols(), |i, j| f64::from(x.get(i, j)));
             return self.columns.times(&small);
         }
-        let small = self.columns.cross(x);
-        let values = small.as_slice().iter().map(|&value| value as f32).collect();
-        Block::from_vec(small.rows(), small.cols(), values)
+        Block::from(&self.columns.cross(x))
     }
 }
 

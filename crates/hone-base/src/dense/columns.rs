@@ -172,7 +172,7 @@ impl Columns {
         self.for_chunks(b, out.as_mut_slice(), |range, to| {
             let mut window = vec![0.0; range.len() * a];
             self.read(range, &mut window, |value| value);
-            times_chunk(&window, &factor, a, b, to);
+            times_chunk(&window, &factor, a, b, to, Accum::Replace);
         });
         out
     }

@@ -137,6 +137,12 @@ impl Block {
     }
 }
 
+impl From<&Small> for Block {
+    fn from(small: &Small) -> Self {
+        Block::from_vec(small.rows(), small.cols(), small.as_slice().iter().map(|&value| value as f32).collect())
+    }
+}
+
 impl PartialEq for Block {
     fn eq(&self, other: &Self) -> bool {
         self.rows == other.rows && self.cols == other.cols && self.as_slice() == other.as_slice()

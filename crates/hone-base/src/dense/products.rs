@@ -52,8 +52,21 @@ impl Block {
         let factor = narrow(matrix);
         let chunk = chunk_rows(a.max(b));
         let pairs = out.as_mut_slice().par_chunks_mut(chunk * b).zip(self.as_slice().par_chunks(chunk * a));
-        pairs.for_each(|(to, from)| times_chunk(from, &factor, a, b, to));
+        pairs.for_each(|(to, from)| times_chunk(from, &factor, a, b, to, Accum::Replace));
         out
+    }
+
+    /// X ← X + sign · Y·M for a small matrix M.
+    pub fn add_times(&mut self, other: &Block, matrix: &Small, sign: f32) {
+        let (a, b) = (other.cols(), self.cols());
+        assert_eq!((other.rows(), matrix.rows(), matrix.cols()), (self.rows(), a, b), "shapes of a sum of products");
+        if a * b == 0 {
+            return;
+        }
+        let factor: Vec<f32> = matrix.as_slice().iter().map(|&value| sign * value as f32).collect();
+        let chunk = chunk_rows(a.max(b));
+        let pairs = self.as_mut_slice().par_chunks_mut(chunk * b).zip(other.as_slice().par_chunks(chunk * a));
+        pairs.for_each(|(to, from)| times_chunk(from, &factor, a, b, to, Accum::Add));
     }
 
     /// X ← X·M for a small square matrix M.
@@ -69,7 +82,7 @@ impl Block {
             |copy: &mut Vec<f32>, to| {
                 copy.clear();
                 copy.extend_from_slice(to);
-                times_chunk(copy, &factor, cols, cols, to);
+                times_chunk(copy, &factor, cols, cols, to, Accum::Replace);
             },
         );
     }
@@ -98,12 +111,12 @@ pub(super) fn gram_of(rows: usize, cols: usize, fill: impl Fn(std::ops::Range<us
     Small::from_lower(&in_order(partial, cols, cols))
 }
 
-/// `to` (n × b) = `from` (n × a) · `factor` (a × b), all row-major.
-pub(super) fn times_chunk(from: &[f32], factor: &[f32], a: usize, b: usize, to: &mut [f32]) {
+/// `to` (n × b) = [`to` +] `from` (n × a) · `factor` (a × b), all row-major.
+pub(super) fn times_chunk(from: &[f32], factor: &[f32], a: usize, b: usize, to: &mut [f32], accum: Accum) {
     let n = from.len() / a;
     let from = MatRef::from_row_major_slice(from, n, a);
     let factor = MatRef::from_row_major_slice(factor, a, b);
-    matmul(MatMut::from_row_major_slice_mut(to, n, b), Accum::Replace, from, factor, 1.0, Par::Seq);
+    matmul(MatMut::from_row_major_slice_mut(to, n, b), accum, from, factor, 1.0, Par::Seq);
 }
 
 /// The entries as f32.

@@ -2,6 +2,7 @@
 //!
 //! Local embeddings factor a lazy S_t^(k), the global one the dense Y: the same call.
 
+mod subspace;
 pub mod svd;
 
 use serde::{Deserialize, Serialize};

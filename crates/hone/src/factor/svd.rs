@@ -1,19 +1,18 @@
-//! Truncated SVD of an operator by randomised block subspace iteration (Halko, Martinsson, Tropp 2011).
+//! Truncated SVD of an operator: the best approximation of a given rank in squared loss.
 //!
-//! V spans a guess of the leading right singular space, rank plus oversampling columns wide. One
-//! iteration multiplies Y = S V, Z = Sᵀ Y and takes V = orth(Z); for symmetric S the first product
-//! alone will do. At the end the eigenvectors E of the small YᵀY = E diag(sigma²) Eᵀ give
-//! U = Y E diag(1/sigma) and V E. The residual ‖(I − V Vᵀ) Z e‖ / sigma² bounds the error of each
-//! triplet. Powers of symmetric matrices share the vectors of their base; tall dense matrices are
-//! solved exactly through their Gram matrix.
-//! Cost: 2 products with S an iteration (1 if symmetric) and O(N b²).
+//! [`Subspace`] finds V, orthonormal, that spans the leading right singular space and some more. One
+//! product Y = S V follows; the eigenvectors E of the small YᵀY = E diag(sigma²) Eᵀ give
+//! U = Y E diag(1/sigma) and the right vectors V E. Powers of symmetric matrices share the vectors of
+//! their base; tall dense matrices are solved exactly, since their Gram matrix is small.
+//! Cost: 2 products with S an iteration (1 if symmetric), one more, and O(N b²).
 
 use serde::{Deserialize, Serialize};
 
+use super::subspace::Subspace;
 use super::{Factors, Info, Task};
 use crate::dense::{Block, Columns, Small, orthonormalize};
 use crate::error::{Error, Result};
-use crate::operator::{Operator, Scaled, Workspace};
+use crate::operator::{Operator, Scaled};
 
 /// Options of the truncated SVD.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -107,120 +106,39 @@ pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
             }
             Ok(found)
         }
-        _ => Iteration::new(s, options, task).run(),
+        _ => lazy(s, options, task),
     }
 }
 
-/// State of the iteration: V, and Y = S V.
-struct Iteration<'a> {
-    s: &'a Operator,
-    options: &'a Svd,
-    task: &'a Task<'a>,
-    symmetric: bool,
-    v: Block,
-    y: Block,
-    work: Workspace,
+/// Finds the leading right space, multiplies it once more, and reads the triplets off the image.
+fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
+    let mut info = Info { iterations: 0, residual: None, converged: false, rank: 0 };
+    let width = (task.rank + options.oversampling).min(s.rows()).min(s.cols());
+    let (v, mut work) = Subspace::new(s, task, width).run(limit(s, options, width), options.tolerance, &mut info)?;
+    let mut y = work.take(s.rows(), width);
+    s.apply_into(&v, &mut y, &mut work);
+    drop(work);
+    let ritz = Ritz::of_gram(&y.gram(), task.rank)?;
+    info.rank = ritz.rank;
+    let mut u = y.times(&ritz.left(task.rank));
+    orthonormalize(&mut u);
+    let signs = u.column_signs();
+    u.scale_columns(&signs);
+    let v = task.right.then(|| {
+        let mut right = ritz.right(task.rank);
+        right.scale_columns(&signs);
+        v.times(&right)
+    });
+    Ok(Factors { u, sigma: ritz.padded(task.rank), v, info })
 }
 
-impl<'a> Iteration<'a> {
-    fn new(s: &'a Operator, options: &'a Svd, task: &'a Task<'a>) -> Self {
-        let width = (task.rank + options.oversampling).min(s.rows()).min(s.cols());
-        let v = Block::random(s.cols(), width, task.key.with("sketch", 0));
-        let y = Block::zeros(s.rows(), width);
-        Iteration { s, options, task, symmetric: s.is_symmetric(), v, y, work: Workspace::default() }
-    }
-
-    fn limit(&self) -> usize {
-        let products = if self.symmetric { 1 } else { 2 };
-        let work = self.s.cost() * products * self.v.cols() as u64;
-        match self.options.iterations {
-            Iterations::Auto => (BUDGET / work.max(1)).clamp(2, 100) as usize,
-            Iterations::AtMost(count) => count,
-        }
-    }
-
-    fn run(mut self) -> Result<Factors> {
-        let limit = self.limit();
-        let mut info = Info { iterations: 0, residual: None, converged: false, rank: 0 };
-        self.orthonormalize(0);
-        let ritz = loop {
-            self.task.progress.check()?;
-            self.s.apply_into(&self.v, &mut self.y, &mut self.work);
-            let ritz = Ritz::of(&self.y, self.task.rank)?;
-            if ritz.rank == 0 || info.iterations == limit {
-                info.converged |= ritz.rank == 0;
-                break ritz;
-            }
-            let z = self.image();
-            let residual = self.residual(&z, &ritz);
-            info.residual = Some(residual);
-            info.converged = residual <= self.options.tolerance;
-            if info.converged {
-                if self.symmetric {
-                    self.y = z;
-                }
-                break ritz;
-            }
-            info.iterations += 1;
-            let old = std::mem::replace(&mut self.v, z);
-            self.work.give(old);
-            self.orthonormalize(info.iterations);
-        };
-        info.rank = ritz.rank;
-        self.finish(&ritz, info)
-    }
-
-    /// Sᵀ Y, or Y itself when S is symmetric.
-    fn image(&mut self) -> Block {
-        if self.symmetric {
-            let spare = self.work.take(self.y.rows(), self.y.cols());
-            return std::mem::replace(&mut self.y, spare);
-        }
-        let mut z = self.work.take(self.v.rows(), self.v.cols());
-        self.s.apply_transposed_into(&self.y, &mut z, &mut self.work);
-        z
-    }
-
-    /// Largest part of the images of the Ritz vectors outside the span of V, relative to the image.
-    fn residual(&self, z: &Block, ritz: &Ritz) -> f64 {
-        let wanted = ritz.vectors.columns(ritz.rank);
-        let inside = self.v.cross(z).times(&wanted);
-        let outside = difference(&z.times(&wanted), &self.v.times(&inside));
-        let power = if self.symmetric { 1 } else { 2 };
-        let norms = outside.column_norms(crate::dense::Norm::L2);
-        norms.iter().zip(&ritz.sigma).map(|(norm, sigma)| norm / sigma.powi(power)).fold(0.0, f64::max)
-    }
-
-    /// V ← orth(V); columns that were lost are drawn anew, away from the others.
-    fn orthonormalize(&mut self, round: usize) {
-        let kept = orthonormalize(&mut self.v);
-        if kept.iter().all(|&kept| kept) {
-            return;
-        }
-        let fresh = Block::random(self.v.rows(), self.v.cols(), self.task.key.with("refill", round as u64));
-        self.v.update_rows(|i, row| {
-            let lost = row.iter_mut().zip(fresh.row(i)).zip(&kept).filter(|(_, kept)| !**kept);
-            lost.for_each(|((value, &fresh), _)| *value = fresh);
-        });
-        orthonormalize(&mut self.v);
-    }
-
-    fn finish(self, ritz: &Ritz, info: Info) -> Result<Factors> {
-        let rank = self.task.rank;
-        let mut left = ritz.padded(rank);
-        let inverse: Vec<f64> = (0..rank).map(|j| if j < ritz.rank { 1.0 / ritz.sigma[j] } else { 0.0 }).collect();
-        left.scale_columns(&inverse);
-        let mut u = self.y.times(&left);
-        orthonormalize(&mut u);
-        let signs = u.column_signs();
-        u.scale_columns(&signs);
-        let v = self.task.right.then(|| {
-            let mut v = self.v.times(&ritz.padded(rank));
-            v.scale_columns(&signs);
-            v
-        });
-        let sigma = (0..rank).map(|j| if j < ritz.rank { ritz.sigma[j] } else { 0.0 }).collect();
-        Ok(Factors { u, sigma, v, info })
+/// Iterations to spend at most.
+fn limit(s: &Operator, options: &Svd, width: usize) -> usize {
+    let products = if s.is_symmetric() { 1 } else { 2 };
+    let work = s.cost() * products * width as u64;
+    match options.iterations {
+        Iterations::Auto => (BUDGET / work.max(1)).clamp(2, 100) as usize,
+        Iterations::AtMost(count) => count,
     }
 }
 
@@ -232,10 +150,6 @@ struct Ritz {
 }
 
 impl Ritz {
-    fn of(y: &Block, wanted: usize) -> Result<Ritz> {
-        Ritz::of_gram(&y.gram(), wanted)
-    }
-
     fn of_gram(gram: &Small, wanted: usize) -> Result<Ritz> {
         let eigen = gram.eigen()?;
         let sigma: Vec<f64> = eigen.values.iter().map(|&value| value.max(0.0).sqrt()).collect();
@@ -244,9 +158,22 @@ impl Ritz {
         Ok(Ritz { sigma, vectors: eigen.vectors, rank })
     }
 
-    /// The leading vectors, zero columns beyond the rank.
-    fn padded(&self, columns: usize) -> Small {
+    /// The leading singular values, zeros beyond the rank.
+    fn padded(&self, columns: usize) -> Vec<f64> {
+        (0..columns).map(|j| if j < self.rank { self.sigma[j] } else { 0.0 }).collect()
+    }
+
+    /// E with zero columns beyond the rank.
+    fn right(&self, columns: usize) -> Small {
         Small::from_fn(self.vectors.rows(), columns, |i, j| if j < self.rank { self.vectors.get(i, j) } else { 0.0 })
+    }
+
+    /// E diag(1/sigma) with zero columns beyond the rank.
+    fn left(&self, columns: usize) -> Small {
+        let mut left = self.right(columns);
+        let inverse: Vec<f64> = self.padded(columns).iter().map(|&s| if s > 0.0 { 1.0 / s } else { 0.0 }).collect();
+        left.scale_columns(&inverse);
+        left
     }
 }
 
@@ -254,26 +181,14 @@ impl Ritz {
 fn dense(y: &Columns, task: &Task) -> Result<Factors> {
     let ritz = Ritz::of_gram(&y.gram(), task.rank)?;
     task.progress.check()?;
-    let rank = task.rank;
-    let mut right = ritz.padded(rank);
-    let inverse: Vec<f64> = (0..rank).map(|j| if j < ritz.rank { 1.0 / ritz.sigma[j] } else { 0.0 }).collect();
-    let mut left = right.clone();
-    left.scale_columns(&inverse);
-    let mut u = y.times(&left);
+    let mut u = y.times(&ritz.left(task.rank));
     let signs = u.column_signs();
     u.scale_columns(&signs);
-    right.scale_columns(&signs);
     let v = task.right.then(|| {
-        let values = right.as_slice().iter().map(|&value| value as f32).collect();
-        Block::from_vec(right.rows(), rank, values)
+        let mut right = ritz.right(task.rank);
+        right.scale_columns(&signs);
+        Block::from(&right)
     });
-    let sigma = (0..rank).map(|j| if j < ritz.rank { ritz.sigma[j] } else { 0.0 }).collect();
     let info = Info { iterations: 0, residual: None, converged: true, rank: ritz.rank };
-    Ok(Factors { u, sigma, v, info })
-}
-
-fn difference(a: &Block, b: &Block) -> Block {
-    let mut out = a.clone();
-    out.update_rows(|i, row| row.iter_mut().zip(b.row(i)).for_each(|(x, y)| *x -= y));
-    out
+    Ok(Factors { u, sigma: ritz.padded(task.rank), v, info })
 }
