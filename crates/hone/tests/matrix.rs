@@ -6,33 +6,37 @@ mod naive;
 use hone::matrix::{Accumulate, Degree, MotifMatrix, Order, Psi};
 use naive::{Matrix, block, distance, graph, leaf, power, times, transpose, wide};
 
-const PSIS: [Psi; 5] = [Psi::W, Psi::P, Psi::L, Psi::LNorm, Psi::LRw];
+const PSIS: [Psi; 6] = [Psi::W, Psi::P, Psi::L, Psi::LNorm, Psi::LRw, Psi::ANorm];
 const ORDERS: [Order; 3] = [Order::Auto, Order::PsiOfPower, Order::PowerOfPsi];
 const DEGREES: [Degree; 3] = [Degree::Out, Degree::In, Degree::Total];
 const ACCUMULATES: [Accumulate; 3] = [Accumulate::None, Accumulate::Mean, Accumulate::Decay(0.3)];
 
 /// Psi(A) entry by entry, as sec. 2.3 writes it.
-fn psi(a: &Matrix, psi: Psi, degree: Degree, directed: bool) -> Matrix {
+fn psi(a: &Matrix, m: &MotifMatrix, directed: bool) -> Matrix {
     let n = a.len();
     let out: Vec<f64> = (0..n).map(|i| a[i].iter().sum()).collect();
     let into: Vec<f64> = (0..n).map(|j| (0..n).map(|i| a[i][j]).sum()).collect();
-    let w: Vec<f64> = match degree {
+    let w: Vec<f64> = match m.degree {
         Degree::Out => out,
         Degree::In => into,
         Degree::Total if directed => (0..n).map(|i| out[i] + into[i]).collect(),
         Degree::Total => out,
     };
+    let some: Vec<f64> = w.iter().copied().filter(|&w| w != 0.0).collect();
+    let tau = m.regularize * some.iter().sum::<f64>() / some.len().max(1) as f64;
     let entry = |i: usize, j: usize| {
         let one = f64::from(u8::from(i == j));
-        match psi {
+        match m.psi {
             Psi::W => a[i][j],
             Psi::P if w[i] == 0.0 => 0.0,
-            Psi::P => a[i][j] / w[i],
+            Psi::P => a[i][j] / (w[i] + tau),
             Psi::L => one * w[i] - a[i][j],
             Psi::LNorm if w[i] == 0.0 || w[j] == 0.0 => 0.0,
-            Psi::LNorm => one - a[i][j] / (w[i] * w[j]).sqrt(),
+            Psi::LNorm => one - a[i][j] / ((w[i] + tau) * (w[j] + tau)).sqrt(),
             Psi::LRw if w[i] == 0.0 => 0.0,
-            Psi::LRw => one - a[i][j] / w[i],
+            Psi::LRw => one - a[i][j] / (w[i] + tau),
+            Psi::ANorm if w[i] == 0.0 || w[j] == 0.0 => 0.0,
+            Psi::ANorm => a[i][j] / ((w[i] + tau) * (w[j] + tau)).sqrt(),
         }
     };
     (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
@@ -42,9 +46,9 @@ fn step(w: &Matrix, m: &MotifMatrix, k: usize, directed: bool) -> Matrix {
     let of_power = match m.order {
         Order::PsiOfPower => true,
         Order::PowerOfPsi => false,
-        Order::Auto => m.psi != Psi::P,
+        Order::Auto => m.psi != Psi::P && m.psi != Psi::ANorm,
     };
-    if of_power { psi(&power(w, k), m.psi, m.degree, directed) } else { power(&psi(w, m.psi, m.degree, directed), k) }
+    if of_power { psi(&power(w, k), m, directed) } else { power(&psi(w, m, directed), k) }
 }
 
 fn explicit(w: &Matrix, m: &MotifMatrix, k: usize, directed: bool) -> Matrix {
@@ -67,7 +71,9 @@ fn every(check: impl Fn(&MotifMatrix)) {
         for order in ORDERS {
             for degree in DEGREES {
                 for accumulate in ACCUMULATES {
-                    check(&MotifMatrix { psi, order, degree, accumulate });
+                    for regularize in [0.0, 0.7] {
+                        check(&MotifMatrix { psi, order, degree, accumulate, regularize });
+                    }
                 }
             }
         }
@@ -98,7 +104,7 @@ fn every_combination_equals_the_explicit_matrix() {
 #[test]
 fn symmetry_is_known_where_the_form_shows_it() {
     let w = graph(9, 0.4, false, 1);
-    for (psi, known) in PSIS.into_iter().zip([true, false, true, true, false]) {
+    for (psi, known) in PSIS.into_iter().zip([true, false, true, true, false, true]) {
         for order in ORDERS {
             let m = MotifMatrix { psi, order, ..MotifMatrix::default() };
             assert_eq!(m.operator(&leaf(&w, true), 3).expect("in range").is_symmetric(), known, "{psi:?} {order:?}");
