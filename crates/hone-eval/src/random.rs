@@ -3,7 +3,8 @@
 //! Each unit of work (a walk, a batch of samples, a fold) draws from a stream of its own, so that
 //! results depend on the seed alone and never on which thread did what, or when.
 
-use rand::{Rng, SeedableRng};
+use hone::random::Key;
+use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A generator of one stream.
@@ -13,11 +14,7 @@ pub struct Stream(Xoshiro256PlusPlus);
 impl Stream {
     /// The stream of `purpose` number `index` under `seed`.
     pub fn new(seed: u64, purpose: &str, index: u64) -> Self {
-        let mut key = mix(seed ^ 0x9e37_79b9_7f4a_7c15);
-        for byte in purpose.bytes() {
-            key = mix(key ^ u64::from(byte));
-        }
-        Stream(Xoshiro256PlusPlus::seed_from_u64(mix(key ^ mix(index))))
+        Stream(Key::new(seed).with(purpose, index).rng())
     }
 
     /// 64 random bits.
@@ -51,14 +48,6 @@ impl Stream {
             items.swap(i, self.below(i + 1));
         }
     }
-}
-
-/// SplitMix64's finaliser.
-fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

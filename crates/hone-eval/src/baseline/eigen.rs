@@ -1,0 +1,176 @@
+//! The largest eigenvalues of a symmetric matrix and their eigenvectors, from products alone.
+//!
+//! Subspace iteration with a Chebyshev filter: a block of vectors somewhat wider than wanted is
+//! multiplied by a polynomial of the matrix that is small on the unwanted part of the spectrum and
+//! steep above it, made orthonormal, and rotated to the best eigenvector estimates in its span.
+//! Working on a block, it finds multiple eigenvalues (one a component of a graph) as they are.
+//! Small matrices are written out and solved directly. f64 throughout.
+//!
+//! Reference: Zhou, Saad et al. Self-consistent-field calculations using Chebyshev-filtered
+//! subspace iteration, 2006.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par, Side};
+use hone::{Error, Result};
+
+use crate::random::Stream;
+
+/// A symmetric matrix known by its products.
+pub(super) struct Symmetric<'a> {
+    pub(super) size: usize,
+    /// A lower bound of the spectrum.
+    pub(super) lowest: f64,
+    pub(super) product: &'a dyn Fn(MatRef<'_, f64>) -> Mat<f64>,
+}
+
+/// Eigenvalues, falling, and orthonormal eigenvectors as columns.
+pub(super) struct Eigen {
+    pub(super) values: Vec<f64>,
+    pub(super) vectors: Mat<f64>,
+}
+
+/// Matrices up to this size are solved directly.
+const DIRECT: usize = 400;
+/// Degree of the filter.
+const DEGREE: usize = 16;
+/// Rounds of filter and rotation at most.
+const ROUNDS: usize = 40;
+/// Residuals relative to the largest eigenvalue that are good enough.
+const TOLERANCE: f64 = 1e-6;
+
+/// The `count` largest eigenvalues (all, when there are fewer), with vectors.
+pub(super) fn largest(matrix: &Symmetric<'_>, count: usize, seed: u64) -> Result<Eigen> {
+    let (n, count) = (matrix.size, count.min(matrix.size));
+    let width = (count + (count / 4).max(16)).min(n);
+    let eigen = if n <= DIRECT || 2 * width >= n {
+        rotate(&Mat::<f64>::identity(n, n), (matrix.product)(Mat::<f64>::identity(n, n).as_ref()))?.0
+    } else {
+        iterate(matrix, count, width, seed)?
+    };
+    let vectors = eigen.vectors.as_ref().subcols(0, count).to_owned();
+    Ok(Eigen { values: eigen.values[..count].to_vec(), vectors: fix_signs(vectors) })
+}
+
+fn iterate(matrix: &Symmetric<'_>, count: usize, width: usize, seed: u64) -> Result<Eigen> {
+    let mut stream = Stream::new(seed, "eigenvectors", 0);
+    let mut q = Mat::from_fn(matrix.size, width, |_, _| stream.normal());
+    for round in 1.. {
+        q = q.qr().compute_thin_Q();
+        let (eigen, residuals) = rotate(&q, (matrix.product)(q.as_ref()))?;
+        let goal = TOLERANCE * eigen.values[0].abs().max(f64::MIN_POSITIVE);
+        if round == ROUNDS || residuals[..count].iter().all(|&r| r <= goal) {
+            return Ok(eigen);
+        }
+        q = filter(matrix, &eigen);
+    }
+    unreachable!("the last round returns")
+}
+
+/// The best eigenvector estimates in the span of orthonormal `q`, given A q, and their residuals.
+fn rotate(q: &Mat<f64>, aq: Mat<f64>) -> Result<(Eigen, Vec<f64>)> {
+    let small = q.transpose() * &aq;
+    let failed =
+        |_| Error::Numeric { stage: "eigenvectors".into(), message: "the small problem has no solution".into() };
+    let solved = small.self_adjoint_eigen(Side::Lower).map_err(failed)?;
+    let m = small.nrows();
+    let turn = Mat::from_fn(m, m, |i, j| solved.U()[(i, m - 1 - j)]);
+    let values: Vec<f64> = (0..m).map(|j| solved.S()[m - 1 - j]).collect();
+    let (vectors, images) = (product(q.as_ref(), turn.as_ref()), product(aq.as_ref(), turn.as_ref()));
+    let residual = |j: usize| {
+        let square = |i: usize| (images[(i, j)] - values[j] * vectors[(i, j)]).powi(2);
+        (0..vectors.nrows()).map(square).sum::<f64>().sqrt()
+    };
+    let residuals = (0..m).map(residual).collect();
+    Ok((Eigen { values, vectors }, residuals))
+}
+
+/// A polynomial that is within ±1 (before scaling) on [lowest, smallest estimate] and largest at
+/// the largest estimate, where it is scaled to 1.
+fn filter(matrix: &Symmetric<'_>, eigen: &Eigen) -> Mat<f64> {
+    let (low, high) = (matrix.lowest, eigen.values[eigen.values.len() - 1].max(matrix.lowest));
+    let half = ((high - low) / 2.0).max(1e-12 * (1.0 + eigen.values[0].abs()));
+    let center = (high + low) / 2.0;
+    let first = half / (eigen.values[0] - center).max(half);
+    let mut sigma = first;
+    let x = &eigen.vectors;
+    let shifted = |y: Mat<f64>, x: &Mat<f64>, scale: f64| scaled_difference(&y, x, center, scale);
+    let mut last = x.clone();
+    let mut now = shifted((matrix.product)(x.as_ref()), x, sigma / half);
+    for _ in 1..DEGREE {
+        let next_sigma = 1.0 / (2.0 / first - sigma);
+        let mut next = shifted((matrix.product)(now.as_ref()), &now, 2.0 * next_sigma / half);
+        subtract(&mut next, sigma * next_sigma, &last);
+        (last, now, sigma) = (now, next, next_sigma);
+    }
+    now
+}
+
+/// (y − center · x) · scale.
+fn scaled_difference(y: &Mat<f64>, x: &Mat<f64>, center: f64, scale: f64) -> Mat<f64> {
+    Mat::from_fn(y.nrows(), y.ncols(), |i, j| (y[(i, j)] - center * x[(i, j)]) * scale)
+}
+
+fn subtract(target: &mut Mat<f64>, scale: f64, other: &Mat<f64>) {
+    for j in 0..target.ncols() {
+        for i in 0..target.nrows() {
+            target[(i, j)] -= scale * other[(i, j)];
+        }
+    }
+}
+
+fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    out
+}
+
+/// Makes the entry of largest size of each column positive.
+fn fix_signs(mut vectors: Mat<f64>) -> Mat<f64> {
+    for j in 0..vectors.ncols() {
+        let column = vectors.col(j);
+        let largest = column.iter().fold(0.0f64, |best, &v| if v.abs() > best.abs() + 1e-9 { v } else { best });
+        if largest < 0.0 {
+            (0..vectors.nrows()).for_each(|i| vectors[(i, j)] = -vectors[(i, j)]);
+        }
+    }
+    vectors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A path of n nodes: eigenvalues of its adjacency matrix are 2 cos(π k / (n + 1)).
+    fn path_product(x: MatRef<'_, f64>) -> Mat<f64> {
+        let n = x.nrows();
+        Mat::from_fn(n, x.ncols(), |i, j| {
+            (if i > 0 { x[(i - 1, j)] } else { 0.0 }) + (if i + 1 < n { x[(i + 1, j)] } else { 0.0 })
+        })
+    }
+
+    #[test]
+    fn a_path_has_the_known_spectrum() {
+        for n in [30usize, 900] {
+            let matrix = Symmetric { size: n, lowest: -2.0, product: &path_product };
+            let found = largest(&matrix, 12, 1).expect("solvable");
+            for (k, value) in (1..).zip(&found.values) {
+                let exact = 2.0 * (std::f64::consts::PI * f64::from(k) / (n as f64 + 1.0)).cos();
+                assert!((value - exact).abs() < 1e-6, "{n}: {value} instead of {exact}");
+            }
+            let gram = found.vectors.transpose() * &found.vectors;
+            for i in 0..12 {
+                for j in 0..12 {
+                    assert!((gram[(i, j)] - f64::from(u8::from(i == j))).abs() < 1e-8);
+                }
+            }
+        }
+    }
+
+    /// 500 disjoint edges: eigenvalue 1 five hundred times.
+    #[test]
+    fn multiple_eigenvalues_are_found_as_they_are() {
+        let product = |x: MatRef<'_, f64>| Mat::from_fn(x.nrows(), x.ncols(), |i, j| x[(i ^ 1, j)]);
+        let found = largest(&Symmetric { size: 1000, lowest: -1.0, product: &product }, 20, 1).expect("solvable");
+        assert!(found.values.iter().all(|v| (v - 1.0).abs() < 1e-9));
+    }
+}

@@ -1,0 +1,75 @@
+//! Spectral embedding: eigenvectors of the normalised Laplacian with the smallest eigenvalues.
+//!
+//! These are the eigenvectors of D^-1/2 A D^-1/2 with the largest eigenvalues, one column each,
+//! the trivial one included unless `skip_trivial`. A node without edges gets zeros. Directed graphs
+//! are taken as undirected. After half of the edges are removed a graph has many components, each
+//! of which adds an eigenvalue 0 of the Laplacian; within such a multiple eigenvalue the choice of
+//! vectors is arbitrary.
+//!
+//! Reference: Tang, Liu. Leveraging social media networks for classification, 2011.
+
+use faer::{Mat, MatRef};
+use hone::dense::Block;
+use hone::graph::Graph;
+use hone::{Error, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::eigen::{self, Symmetric};
+use super::undirected;
+
+/// The options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spectral {
+    /// Length of the vectors, D.
+    pub dim: usize,
+    /// Whether the first eigenvector (the square root of the degrees) is left out.
+    pub skip_trivial: bool,
+}
+
+impl Default for Spectral {
+    fn default() -> Self {
+        Spectral { dim: 128, skip_trivial: false }
+    }
+}
+
+impl Spectral {
+    /// The vectors of all nodes; columns beyond the number of nodes are zero.
+    pub fn embed(&self, graph: &Graph, seed: u64) -> Result<Block> {
+        if self.dim == 0 {
+            return Err(Error::config("dim", "must be at least 1"));
+        }
+        let graph = undirected(graph)?;
+        let n = graph.nodes();
+        let mut out = Block::zeros(n, self.dim);
+        if n == 0 {
+            return Ok(out);
+        }
+        let weight = |k: usize| graph.weights().map_or(1.0, |w| f64::from(w[k]));
+        let degree: Vec<f64> = (0..n).map(|i| graph.pattern().range(i).map(weight).sum()).collect();
+        let root: Vec<f64> = degree.iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }).collect();
+        let row = |x: &[f64], i: usize| {
+            let terms = graph.pattern().range(i).map(|k| (k, graph.pattern().columns()[k] as usize));
+            root[i] * terms.map(|(k, j)| weight(k) * root[j] * x[j]).sum::<f64>()
+        };
+        let product = |x: MatRef<'_, f64>| {
+            let columns: Vec<Vec<f64>> = (0..x.ncols())
+                .into_par_iter()
+                .map(|j| {
+                    let column: Vec<f64> = x.col(j).iter().copied().collect();
+                    (0..n).map(|i| row(&column, i)).collect()
+                })
+                .collect();
+            Mat::from_fn(n, x.ncols(), |i, j| columns[j][i])
+        };
+        let skip = usize::from(self.skip_trivial);
+        let found = eigen::largest(&Symmetric { size: n, lowest: -1.0, product: &product }, self.dim + skip, seed)?;
+        for i in 0..n {
+            for j in skip..found.values.len() {
+                out.row_mut(i)[j - skip] = if degree[i] > 0.0 { found.vectors[(i, j)] as f32 } else { 0.0 };
+            }
+        }
+        Ok(out)
+    }
+}
