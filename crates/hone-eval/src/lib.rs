@@ -3,18 +3,29 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | AUC, average precision, accuracy, F1, NMI | [`metrics`] |
-//! | L2 logistic regression, binary and one-vs-rest | [`logistic`] |
+//! | link prediction, node labels, roles, run time | [`task`] |
+//! | contestants by name | [`method`] |
+//! | DeepWalk, node2vec, LINE, GraRep, Spectral, features, heuristics | [`baseline`] |
 //! | edge-removal splits that cannot leak | [`split`] |
 //! | node labels | [`labels`] |
 //! | edge features, scaling | [`pairs`] |
+//! | L2 logistic regression, binary and one-vs-rest | [`logistic`] |
 //! | k-fold cross-validation, choice of C | [`validate`] |
+//! | clusters | [`kmeans`] |
+//! | AUC, average precision, accuracy, F1, NMI | [`metrics`] |
+//! | mean ± std, significance, exponents | [`stats`] |
+//! | finished cells on disk | [`cache`] |
 
 pub mod baseline;
+pub mod cache;
+pub mod kmeans;
 pub mod labels;
 pub mod logistic;
+pub mod method;
 pub mod metrics;
 pub mod pairs;
 pub mod random;
 pub mod split;
+pub mod stats;
+pub mod task;
 pub mod validate;

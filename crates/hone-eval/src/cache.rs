@@ -1,0 +1,130 @@
+//! Finished cells on disk, so that an interrupted run continues where it stopped.
+//!
+//! The key of a cell is everything its value depends on, written as JSON; the file is named after a
+//! hash of it and holds key and value. A file with another key, or that cannot be read, counts as
+//! absent. Files appear whole or not at all.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use hone::graph::Graph;
+use hone::output::Output;
+use hone::{Error, Result};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Raised whenever the meaning or the values of cells change.
+const FORMAT: u32 = 1;
+
+/// A folder of finished cells, or none.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    folder: Option<PathBuf>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Entry<T> {
+    key: Value,
+    value: T,
+}
+
+impl Cache {
+    /// No cache: every cell is computed.
+    pub fn none() -> Self {
+        Cache { folder: None }
+    }
+
+    /// A cache in `folder`, which is made when absent.
+    pub fn open(folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        Ok(Cache { folder: Some(folder.to_path_buf()) })
+    }
+
+    /// The value of the cell `key`: from the cache, or computed and stored.
+    pub fn cell<T>(&self, key: &impl Serialize, compute: impl FnOnce() -> Result<T>) -> Result<T>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let key = serde_json::to_value((FORMAT, key)).map_err(|e| Error::config("cache", e.to_string()))?;
+        let Some(folder) = &self.folder else {
+            return compute();
+        };
+        let path = folder.join(format!("{:032x}.json", fingerprint(key.to_string().as_bytes())));
+        if let Ok(text) = fs::read(&path)
+            && let Ok(entry) = serde_json::from_slice::<Entry<T>>(&text)
+            && entry.key == key
+        {
+            return Ok(entry.value);
+        }
+        let entry = Entry { key, value: compute()? };
+        let text = serde_json::to_vec(&entry).map_err(|e| Error::config("cache", e.to_string()))?;
+        let mut output = Output::create(&path, true)?;
+        output.write_all(&text).map_err(|e| Error::io(&path, e))?;
+        output.commit()?;
+        Ok(entry.value)
+    }
+}
+
+/// A name for the content of a graph: nodes, direction, edges and weights.
+pub fn graph_fingerprint(graph: &Graph) -> String {
+    let mut hash = Fnv::new();
+    hash.add(&(graph.nodes() as u64).to_le_bytes());
+    hash.add(&[u8::from(graph.is_directed())]);
+    graph.pattern().offsets().iter().for_each(|&o| hash.add(&(o as u64).to_le_bytes()));
+    graph.pattern().columns().iter().for_each(|c| hash.add(&c.to_le_bytes()));
+    graph.weights().into_iter().flat_map(|w| w.iter()).for_each(|w| hash.add(&w.to_le_bytes()));
+    format!("{:032x}", hash.0)
+}
+
+/// A name for any bytes.
+pub fn fingerprint(bytes: &[u8]) -> u128 {
+    let mut hash = Fnv::new();
+    hash.add(bytes);
+    hash.0
+}
+
+/// FNV-1a with 128 bits.
+struct Fnv(u128);
+
+impl Fnv {
+    fn new() -> Self {
+        Fnv(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn cells_are_computed_once_and_survive_damage() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let cache = Cache::open(&folder.path().join("deep/er")).expect("made");
+        let calls = Cell::new(0);
+        let compute = || {
+            calls.set(calls.get() + 1);
+            Ok(vec![1.5, 2.0])
+        };
+        assert_eq!(cache.cell(&("a", 1), compute).expect("computed"), [1.5, 2.0]);
+        assert_eq!(cache.cell(&("a", 1), compute).expect("stored"), [1.5, 2.0]);
+        assert_eq!(calls.get(), 1);
+        cache.cell(&("a", 2), compute).expect("another key");
+        assert_eq!(calls.get(), 2);
+        for file in fs::read_dir(folder.path().join("deep/er")).expect("listed") {
+            fs::write(file.expect("an entry").path(), b"{\"key\"").expect("damaged");
+        }
+        cache.cell(&("a", 1), compute).expect("computed again");
+        assert_eq!(calls.get(), 3);
+        let fail = || -> Result<Vec<f64>> { Err(Error::Interrupted) };
+        assert!(cache.cell(&("b", 1), fail).is_err() && cache.cell(&("b", 1), compute).is_ok());
+    }
+}

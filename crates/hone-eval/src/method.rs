@@ -1,0 +1,285 @@
+//! All contestants by name, in one place.
+//!
+//! A method is written `NAME` or `NAME:key=value,key=value`; a value `a|b|c` gives several
+//! candidates, of which validation picks one (never the test pairs): `hone-p:steps=1|2|3|4`,
+//! `node2vec:p=0.5|2,q=1`, `file:z.npy`.
+
+use std::path::{Path, PathBuf};
+
+use hone::dense::Block;
+use hone::graph::Graph;
+use hone::store::Embedding;
+use hone::{Error, Progress, Result};
+use rustc_hash::FxHashMap;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::baseline::{self, GraRep, Heuristic, Line, Node2Vec, Spectral};
+use crate::split::TrainGraph;
+
+/// A method that gives every node a vector, with all its options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Embedder {
+    /// DeepWalk and node2vec.
+    Node2Vec(Node2Vec),
+    /// LINE.
+    Line(Line),
+    /// GraRep.
+    GraRep(GraRep),
+    /// Spectral embedding.
+    Spectral(Spectral),
+    /// Hand-made degree and triangle features.
+    Degree,
+    /// Random vectors.
+    Random(Random),
+    /// Vectors from a file, made elsewhere.
+    File(PathBuf),
+}
+
+/// Options of random vectors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Random {
+    /// Length of the vectors, D.
+    pub dim: usize,
+}
+
+impl Default for Random {
+    fn default() -> Self {
+        Random { dim: 128 }
+    }
+}
+
+impl Embedder {
+    /// The vectors of all nodes of the training graph.
+    pub fn embed(&self, train: &TrainGraph, seed: u64, progress: &dyn Progress) -> Result<Block> {
+        let graph = train.graph();
+        match self {
+            Embedder::Node2Vec(options) => options.embed(graph, seed, progress),
+            Embedder::Line(options) => options.embed(graph, seed, progress),
+            Embedder::GraRep(options) => options.embed(graph, seed, progress),
+            Embedder::Spectral(options) => options.embed(graph, seed),
+            Embedder::Degree => baseline::features(graph),
+            Embedder::Random(options) => Ok(baseline::random(graph.nodes(), options.dim, seed)),
+            Embedder::File(path) => from_file(path, graph),
+        }
+    }
+}
+
+/// One contestant: candidates to choose from by validation, or an untrained score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Method {
+    /// As the user wrote it; the row's name in tables.
+    pub name: String,
+    /// What it does.
+    pub kind: Kind,
+}
+
+/// What a method gives.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// Vectors; each candidate with the options that set it apart.
+    Vectors(Vec<(String, Embedder)>),
+    /// A score of node pairs, used as it is.
+    Score(Heuristic),
+}
+
+/// A line of the registry.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// The options the paper searches, as they would be written after the colon.
+    pub grid: &'static str,
+}
+
+/// All baselines and yardsticks.
+pub const BASELINES: [Entry; 15] = [
+    entry("node2vec", "biased random walks and skip-gram (Grover, Leskovec 2016)", "p=0.25|0.5|1|2|4,q=0.25|0.5|1|2|4"),
+    entry("deepwalk", "uniform random walks and skip-gram (Perozzi et al. 2014)", ""),
+    entry("line", "second-order proximity by edge sampling (Tang et al. 2015)", ""),
+    entry("line-1st", "LINE, first-order proximity", ""),
+    entry("line-both", "LINE, first and second order, half of the columns each", ""),
+    entry("grarep", "factors of log transition probabilities of 1…K steps (Cao et al. 2015)", "steps=1|2|3|4"),
+    entry("spectral", "eigenvectors of the normalised Laplacian (Tang, Liu 2011)", ""),
+    entry("degree", "eight hand-made features of degree and triangles", ""),
+    entry("random", "random vectors", ""),
+    entry("log-degree", "untrained: sum of log degrees", ""),
+    entry("preferential-attachment", "untrained: product of degrees", ""),
+    entry("common-neighbors", "untrained: number of common neighbours", ""),
+    entry("adamic-adar", "untrained: common neighbours weighted by 1/log degree", ""),
+    entry("jaccard", "untrained: common over all neighbours", ""),
+    entry("katz", "untrained: walks up to length 4, weight 0.01 a step", ""),
+];
+
+const fn entry(name: &'static str, summary: &'static str, grid: &'static str) -> Entry {
+    Entry { name, summary, grid }
+}
+
+impl Method {
+    /// Reads `NAME[:options]`. With `grid`, options the paper searches are searched unless given.
+    pub fn parse(text: &str, grid: bool) -> Result<Self> {
+        let (name, options) = text.split_once(':').unwrap_or((text, ""));
+        if name == "file" {
+            let kind = Kind::Vectors(vec![(String::new(), Embedder::File(options.into()))]);
+            return Ok(Method { name: text.to_string(), kind });
+        }
+        let mut settings = parse_settings(text, options)?;
+        let known = BASELINES.iter().find(|e| e.name == name).ok_or_else(|| unknown(name))?;
+        if grid {
+            for (key, values) in parse_settings(text, known.grid)? {
+                if !settings.iter().any(|s| s.0 == key) {
+                    settings.push((key, values));
+                }
+            }
+        }
+        if let Some(score) = heuristic(name) {
+            if let Some((key, _)) = settings.first() {
+                return Err(Error::config("methods", format!("`{name}` has no option `{key}`")));
+            }
+            return Ok(Method { name: text.to_string(), kind: Kind::Score(score) });
+        }
+        let candidates: Result<_> =
+            product(&settings).iter().map(|chosen| Ok((show(chosen), build(name, chosen)?))).collect();
+        Ok(Method { name: text.to_string(), kind: Kind::Vectors(candidates?) })
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let names: Vec<&str> = BASELINES.iter().map(|e| e.name).collect();
+    Error::config("methods", format!("`{name}` is unknown; one of {}, or file:PATH", names.join(", ")))
+}
+
+type Settings = Vec<(String, Vec<String>)>;
+
+fn parse_settings(text: &str, options: &str) -> Result<Settings> {
+    let one = |part: &str| {
+        let (key, values) = part
+            .split_once('=')
+            .ok_or_else(|| Error::config("methods", format!("`{text}`: `{part}` is not key=value")))?;
+        Ok((key.trim().to_string(), values.split('|').map(|v| v.trim().to_string()).collect()))
+    };
+    options.split(',').filter(|p| !p.trim().is_empty()).map(one).collect()
+}
+
+/// Every combination of one value a key.
+fn product(settings: &Settings) -> Vec<Vec<(String, String)>> {
+    let mut all = vec![Vec::new()];
+    for (key, values) in settings {
+        let extend = |chosen: &Vec<(String, String)>| {
+            let with = |value: &String| [&chosen[..], &[(key.clone(), value.clone())]].concat();
+            values.iter().map(with).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(extend).collect();
+    }
+    all
+}
+
+fn show(chosen: &[(String, String)]) -> String {
+    chosen.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(",")
+}
+
+fn heuristic(name: &str) -> Option<Heuristic> {
+    serde_json::from_value(Value::String(name.to_string())).ok()
+}
+
+fn build(name: &str, chosen: &[(String, String)]) -> Result<Embedder> {
+    Ok(match name {
+        "node2vec" | "deepwalk" => Embedder::Node2Vec(with_options(name, Node2Vec::default(), chosen)?),
+        "line" => Embedder::Line(with_options(name, Line::default(), chosen)?),
+        "line-1st" => {
+            Embedder::Line(with_options(name, Line { order: baseline::Order::First, ..Line::default() }, chosen)?)
+        }
+        "line-both" => {
+            Embedder::Line(with_options(name, Line { order: baseline::Order::Both, ..Line::default() }, chosen)?)
+        }
+        "grarep" => Embedder::GraRep(with_options(name, GraRep::default(), chosen)?),
+        "spectral" => Embedder::Spectral(with_options(name, Spectral::default(), chosen)?),
+        "random" => Embedder::Random(with_options(name, Random::default(), chosen)?),
+        "degree" => match chosen.first() {
+            None => Embedder::Degree,
+            Some((key, _)) => return Err(Error::config("methods", format!("`degree` has no option `{key}`"))),
+        },
+        _ => return Err(unknown(name)),
+    })
+}
+
+/// Sets options by name, with the checks of the options' own type.
+fn with_options<T: Serialize + DeserializeOwned>(name: &str, start: T, chosen: &[(String, String)]) -> Result<T> {
+    let refuse = |message: String| Error::config("methods", format!("`{name}`: {message}"));
+    let mut value = serde_json::to_value(start).map_err(|e| refuse(e.to_string()))?;
+    let object = value.as_object_mut().ok_or_else(|| refuse("has no options".to_string()))?;
+    for (key, text) in chosen {
+        let parsed = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
+        object.insert(key.clone(), parsed);
+    }
+    serde_json::from_value(value).map_err(|e| refuse(e.to_string()))
+}
+
+/// Rows of an embedding file in the order of the graph's nodes.
+fn from_file(path: &Path, graph: &Graph) -> Result<Block> {
+    let file = Embedding::read(path, None)?;
+    let rows: FxHashMap<String, usize> =
+        (0..file.vectors.rows()).map(|i| (file.ids.get(i as u32).to_string(), i)).collect();
+    let mut out = Block::zeros(graph.nodes(), file.vectors.cols());
+    for i in 0..graph.nodes() {
+        let id = graph.ids().get(i as u32).to_string();
+        let Some(&row) = rows.get(&id) else {
+            return Err(Error::input(path, format!("no vector for node `{id}`"), "embed all nodes of the graph"));
+        };
+        out.row_mut(i).copy_from_slice(file.vectors.row(row));
+    }
+    match out.as_slice().iter().all(|v| v.is_finite()) {
+        true => Ok(out),
+        false => Err(Error::input(path, "a value is not finite", "write finite numbers only")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidates(text: &str, grid: bool) -> Vec<(String, Embedder)> {
+        match Method::parse(text, grid).expect("well formed").kind {
+            Kind::Vectors(candidates) => candidates,
+            Kind::Score(_) => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn every_name_of_the_registry_is_built() {
+        for entry in BASELINES {
+            Method::parse(entry.name, false).expect("built");
+            Method::parse(entry.name, true).expect("built");
+        }
+        assert_eq!(candidates("node2vec", true).len(), 25);
+        assert_eq!(candidates("node2vec:p=2", true).len(), 5);
+        assert_eq!(candidates("node2vec", false).len(), 1);
+    }
+
+    #[test]
+    fn options_are_set_and_multiplied() {
+        let found = candidates("node2vec:p=0.5|2,dim=64", false);
+        assert_eq!(found[1].0, "p=2,dim=64");
+        assert_eq!(found[1].1, Embedder::Node2Vec(Node2Vec { p: 2.0, dim: 64, ..Node2Vec::default() }));
+    }
+
+    #[test]
+    fn slips_are_named() {
+        for (text, part) in [
+            ("node3vec", "`node3vec` is unknown"),
+            ("node2vec:pp=1", "unknown field `pp`"),
+            ("node2vec:p=x", "invalid type"),
+            ("line:dim", "`dim` is not key=value"),
+            ("katz:beta=1", "no option `beta`"),
+            ("degree:dim=1", "no option `dim`"),
+        ] {
+            let error = Method::parse(text, false).expect_err("refused").to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

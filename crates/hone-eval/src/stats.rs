@@ -1,0 +1,100 @@
+//! Summaries of repeated measurements, and whether a difference is more than chance.
+
+use serde::{Deserialize, Serialize};
+
+/// Mean and standard deviation of repeated measurements.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation (n − 1 in the denominator; 0 for a single value).
+    pub std: f64,
+    /// The number of values.
+    pub count: usize,
+}
+
+impl Summary {
+    /// Summarises values; nothing for no values.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let n = values.len() as f64;
+        if values.is_empty() {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / n;
+        let square: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        let std = if values.len() > 1 { (square / (n - 1.0)).sqrt() } else { 0.0 };
+        Some(Summary { mean, std, count: values.len() })
+    }
+}
+
+/// Two-sided p-value of Wilcoxon's signed-rank test on paired values, exact also with ties; zero
+/// differences are left out. 1 when nothing differs.
+///
+/// # Panics
+/// When lengths differ.
+pub fn wilcoxon(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len(), "paired values");
+    let mut differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).filter(|d| *d != 0.0).collect();
+    differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    // Twice the mid-rank of each difference is an integer, also with ties.
+    let mut ranks: Vec<usize> = Vec::new();
+    for tie in differences.chunk_by(|a, b| a.abs() == b.abs()) {
+        let first = ranks.len() + 1;
+        ranks.extend(std::iter::repeat_n(2 * first + tie.len() - 1, tie.len()));
+    }
+    let positive: usize = ranks.iter().zip(&differences).filter(|(_, d)| **d > 0.0).map(|(r, _)| r).sum();
+    let total: usize = ranks.iter().sum();
+    let extreme = positive.min(total - positive);
+    // Distribution of the rank sum when every sign is a fair coin.
+    let mut chance = vec![0.0; total + 1];
+    chance[0] = 1.0;
+    for &rank in &ranks {
+        for sum in (0..=total).rev() {
+            chance[sum] = 0.5 * (chance[sum] + if sum >= rank { chance[sum - rank] } else { 0.0 });
+        }
+    }
+    (2.0 * chance[..=extreme].iter().sum::<f64>()).min(1.0)
+}
+
+/// Slope of log y over log x by least squares: the exponent of a power law. Nothing for fewer than
+/// two distinct x.
+pub fn exponent(x: &[f64], y: &[f64]) -> Option<f64> {
+    let (lx, ly): (Vec<f64>, Vec<f64>) = x.iter().zip(y).map(|(x, y)| (x.ln(), y.ln())).unzip();
+    let n = lx.len() as f64;
+    let (mx, my) = (lx.iter().sum::<f64>() / n, ly.iter().sum::<f64>() / n);
+    let spread: f64 = lx.iter().map(|x| (x - mx).powi(2)).sum();
+    let joint: f64 = lx.iter().zip(&ly).map(|(x, y)| (x - mx) * (y - my)).sum();
+    (spread > 0.0).then(|| joint / spread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries() {
+        assert_eq!(Summary::of(&[]), None);
+        let s = Summary::of(&[1.0, 2.0, 3.0, 4.0]).expect("values");
+        assert!((s.mean - 2.5).abs() < 1e-12 && (s.std - 1.2909944487358056).abs() < 1e-12);
+        assert_eq!(Summary::of(&[5.0]).expect("a value").std, 0.0);
+    }
+
+    /// scipy.stats.wilcoxon(a, b, method="exact").
+    #[test]
+    fn wilcoxon_is_scipys() {
+        let a = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
+        let b = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
+        assert!((wilcoxon(&a, &b) - 0.0390625).abs() < 1e-12);
+        assert_eq!(wilcoxon(&a, &a), 1.0);
+        // Ties: |d| = 1 1 1 2, all positive: two of sixteen outcomes are as extreme.
+        assert!((wilcoxon(&[1.0, 1.0, 1.0, 2.0], &[0.0; 4]) - 0.125).abs() < 1e-12);
+    }
+
+    #[test]
+    fn exponents() {
+        let x = [10.0, 100.0, 1000.0];
+        let y: Vec<f64> = x.iter().map(|x: &f64| 3.0 * x.powf(1.5)).collect();
+        assert!((exponent(&x, &y).expect("distinct") - 1.5).abs() < 1e-12);
+        assert_eq!(exponent(&[2.0, 2.0], &[1.0, 5.0]), None);
+    }
+}

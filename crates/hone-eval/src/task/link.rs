@@ -1,0 +1,284 @@
+//! Link prediction (sec. 4.2): tell removed edges from non-edges by the vectors of what is left.
+
+use std::str::FromStr;
+use std::time::Instant;
+
+use hone::dense::Block;
+use hone::graph::Graph;
+use hone::{Error, Progress, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::cache::{Cache, graph_fingerprint};
+use crate::logistic::{self, Model, Stop, Task};
+use crate::method::{Embedder, Kind, Method};
+use crate::metrics;
+use crate::pairs::{PairOperator, Scaler, Scaling};
+use crate::split::{LabeledPairs, LinkSplit, TrainGraph};
+use crate::validate::{self, Selection};
+
+/// What labelled pairs are used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// Options and model are chosen and fitted on 10 % of the pairs, tested on the other 90 %.
+    #[default]
+    Select10,
+    /// Options are chosen on 10 % of the pairs; 10-fold cross-validation over the other 90 %.
+    Cv,
+    /// The model is fitted on the remaining edges and as many non-edges, tested on all removed.
+    TrainGraph,
+}
+
+impl FromStr for Protocol {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "select10" => Ok(Protocol::Select10),
+            "cv" => Ok(Protocol::Cv),
+            "train-graph" => Ok(Protocol::TrainGraph),
+            _ => Err(Error::config("protocol", format!("`{text}` is none of select10, cv, train-graph"))),
+        }
+    }
+}
+
+/// How link prediction is run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkConfig {
+    /// Share of edges removed.
+    pub removed: f64,
+    /// Use of the labelled pairs.
+    pub protocol: Protocol,
+    /// Share of the pairs for the choice of options.
+    pub selection: f64,
+    /// Ways to join the vectors of a pair; each gives a table.
+    pub operators: Vec<PairOperator>,
+    /// Scale of features.
+    pub scaling: Scaling,
+}
+
+impl Default for LinkConfig {
+    fn default() -> Self {
+        LinkConfig {
+            removed: 0.5,
+            protocol: Protocol::Select10,
+            selection: 0.1,
+            operators: vec![PairOperator::mean()],
+            scaling: Scaling::Keep,
+        }
+    }
+}
+
+/// The result of one method on one split.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinkCell {
+    /// One outcome an operator; a single one for untrained scores.
+    pub outcomes: Vec<Outcome>,
+    /// Seconds spent on embedding all candidates.
+    pub seconds: f64,
+}
+
+/// Quality under one operator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The operator; nothing for untrained scores.
+    pub operator: Option<PairOperator>,
+    /// Area under the ROC curve on the test pairs.
+    pub auc: f64,
+    /// Average precision on the test pairs.
+    pub average_precision: f64,
+    /// Mean AUC in the validation that chose options and penalty.
+    pub validation: f64,
+    /// The options that were chosen.
+    pub candidate: String,
+    /// The penalty that was chosen.
+    pub c: f64,
+}
+
+impl LinkCell {
+    /// The outcome under `operator`; of an untrained score, its only one.
+    pub fn outcome(&self, operator: &PairOperator) -> Option<&Outcome> {
+        self.outcomes.iter().find(|o| o.operator.as_ref().is_none_or(|own| own == operator))
+    }
+
+    /// The outcome of the operator that did best in validation.
+    pub fn validated(&self) -> Option<&Outcome> {
+        self.outcomes.iter().max_by(|a, b| a.validation.total_cmp(&b.validation))
+    }
+}
+
+/// All methods on one split of one graph; `cells[m]` belongs to `methods[m]`. Cells that the cache
+/// has are not computed again.
+pub fn link(
+    graph: &Graph,
+    methods: &[Method],
+    config: &LinkConfig,
+    seed: u64,
+    cache: &Cache,
+    progress: &dyn Progress,
+) -> Result<Vec<LinkCell>> {
+    let name = graph_fingerprint(graph);
+    let mut split = None; // made when the first cell needs it
+    let mut cells = Vec::with_capacity(methods.len());
+    for method in methods {
+        progress.check()?;
+        let mut key = (&name, config, seed, Vec::new(), None);
+        match &method.kind {
+            Kind::Vectors(candidates) => key.3.extend(candidates.iter().map(|c| &c.1)),
+            Kind::Score(score) => key.4 = Some(score),
+        }
+        let cell = cache.cell(&("link", key), || {
+            let bench = match split.take() {
+                Some(bench) => bench,
+                None => Bench::new(graph.clone(), config, seed)?,
+            };
+            let cell = bench.run(method, progress);
+            split = Some(bench);
+            cell
+        })?;
+        cells.push(cell);
+    }
+    Ok(cells)
+}
+
+/// One split and how its pairs are used.
+struct Bench<'a> {
+    config: &'a LinkConfig,
+    seed: u64,
+    train: TrainGraph,
+    /// Pairs on which options are chosen.
+    select: LabeledPairs,
+    /// Pairs on which the model is fitted; those of the choice when absent.
+    fit: Option<LabeledPairs>,
+    test: LabeledPairs,
+}
+
+impl<'a> Bench<'a> {
+    fn new(graph: Graph, config: &'a LinkConfig, seed: u64) -> Result<Self> {
+        if !(config.selection > 0.0 && config.selection < 1.0) {
+            return Err(Error::config("selection", format!("is {}; must be between 0 and 1", config.selection)));
+        }
+        let split = LinkSplit::new(graph, config.removed, config.protocol == Protocol::TrainGraph, seed)?;
+        let (select, fit, test) = match split.remaining {
+            Some(fit) => (fit.divide(config.selection, seed).0, Some(fit), split.pairs),
+            None => {
+                let (select, test) = split.pairs.divide(config.selection, seed);
+                (select, None, test)
+            }
+        };
+        Ok(Bench { config, seed, train: split.train, select, fit, test })
+    }
+
+    fn run(&self, method: &Method, progress: &dyn Progress) -> Result<LinkCell> {
+        let start = Instant::now();
+        match &method.kind {
+            Kind::Score(score) => {
+                let scores = score.scores(self.train.graph(), &self.test.pairs)?;
+                let selected = score.scores(self.train.graph(), &self.select.pairs)?;
+                let validation = metrics::auc(&selected, &self.select.labels).unwrap_or(0.5);
+                let (auc, average_precision) = measure(&scores, &self.test.labels)?;
+                let outcome =
+                    Outcome { operator: None, auc, average_precision, validation, candidate: String::new(), c: 0.0 };
+                Ok(LinkCell { outcomes: vec![outcome], seconds: start.elapsed().as_secs_f64() })
+            }
+            Kind::Vectors(candidates) => self.run_vectors(candidates, progress),
+        }
+    }
+
+    /// Keeps, an operator, the candidate with the best validation, and only its vectors.
+    fn run_vectors(&self, candidates: &[(String, Embedder)], progress: &dyn Progress) -> Result<LinkCell> {
+        let mut best: Vec<Option<(Outcome, usize)>> = vec![None; self.config.operators.len()];
+        let mut kept: Vec<Option<Block>> = Vec::new();
+        let mut seconds = 0.0;
+        for (k, (name, embedder)) in candidates.iter().enumerate() {
+            progress.check()?;
+            let start = Instant::now();
+            let z = embedder.embed(&self.train, self.seed, progress)?;
+            seconds += start.elapsed().as_secs_f64();
+            for (operator, best) in self.config.operators.iter().zip(&mut best) {
+                let chosen = self.choose(&z, operator);
+                if best.as_ref().is_none_or(|b| chosen.score > b.0.validation) {
+                    *best = Some((outcome(operator, name, chosen), k));
+                }
+            }
+            kept.push(Some(z));
+            for (k, z) in kept.iter_mut().enumerate() {
+                if !best.iter().flatten().any(|b| b.1 == k) {
+                    *z = None;
+                }
+            }
+        }
+        let finish = |(mut outcome, k): (Outcome, usize)| {
+            let z = kept[k].as_ref().expect("vectors of chosen candidates are kept");
+            (outcome.auc, outcome.average_precision) = self.test(z, &outcome)?;
+            Ok(outcome)
+        };
+        let outcomes: Result<_> = best.into_iter().flatten().map(finish).collect();
+        Ok(LinkCell { outcomes: outcomes?, seconds })
+    }
+
+    fn choose(&self, z: &Block, operator: &PairOperator) -> validate::Chosen {
+        let features = operator.features(z, &self.select.pairs);
+        let x = Scaler::learn(&features, self.config.scaling).apply(features);
+        validate::choose(&x, &self.select.labels, &Selection::default(), self.seed)
+    }
+
+    fn test(&self, z: &Block, outcome: &Outcome) -> Result<(f64, f64)> {
+        let operator = outcome.operator.as_ref().expect("outcomes of vectors have an operator");
+        if self.config.protocol == Protocol::Cv {
+            return self.cross_validate(z, operator, outcome.c);
+        }
+        let fit = self.fit.as_ref().unwrap_or(&self.select);
+        measure(&self.scores(z, operator, fit, &self.test, outcome.c), &self.test.labels)
+    }
+
+    /// Mean over ten folds of the test pairs.
+    fn cross_validate(&self, z: &Block, operator: &PairOperator, c: f64) -> Result<(f64, f64)> {
+        const FOLDS: usize = 10;
+        let class: Vec<u32> = self.test.labels.iter().map(|&l| u32::from(l)).collect();
+        let fold = validate::folds(&class, FOLDS, self.seed);
+        let (mut auc, mut precision) = (0.0, 0.0);
+        for f in 0..FOLDS as u32 {
+            let (held, rest): (Vec<u32>, Vec<u32>) = (0..class.len() as u32).partition(|&i| fold[i as usize] == f);
+            let (held, rest) = (self.test.select(&held), self.test.select(&rest));
+            let measured = measure(&self.scores(z, operator, &rest, &held, c), &held.labels)?;
+            auc += measured.0 / FOLDS as f64;
+            precision += measured.1 / FOLDS as f64;
+        }
+        Ok((auc, precision))
+    }
+
+    /// Scores of `test` by a model fitted on `fit`; features of test pairs are made in small parts.
+    fn scores(&self, z: &Block, operator: &PairOperator, fit: &LabeledPairs, test: &LabeledPairs, c: f64) -> Vec<f64> {
+        let features = operator.features(z, &fit.pairs);
+        let scaler = Scaler::learn(&features, self.config.scaling);
+        let x = scaler.apply(features);
+        let rows: Vec<u32> = (0..fit.len() as u32).collect();
+        let task = Task { x: &x, y: &fit.labels, rows: &rows };
+        let model = logistic::fit(task, c, &Model::zero(x.cols()), Stop::default());
+        let part = |pairs: &[(u32, u32)]| model.scores(&scaler.apply(operator.features(z, pairs)));
+        test.pairs.par_chunks(1024).flat_map_iter(part).collect()
+    }
+}
+
+fn outcome(operator: &PairOperator, candidate: &str, chosen: validate::Chosen) -> Outcome {
+    Outcome {
+        operator: Some(operator.clone()),
+        auc: 0.0,
+        average_precision: 0.0,
+        validation: chosen.score,
+        candidate: candidate.to_string(),
+        c: chosen.c,
+    }
+}
+
+fn measure(scores: &[f64], labels: &[bool]) -> Result<(f64, f64)> {
+    if scores.iter().any(|s| s.is_nan()) {
+        return Err(Error::Numeric { stage: "link prediction".into(), message: "a score is not a number".into() });
+    }
+    match (metrics::auc(scores, labels), metrics::average_precision(scores, labels)) {
+        (Some(auc), Some(precision)) => Ok((auc, precision)),
+        _ => Err(Error::config("graph", "too few edges: the test pairs hold a single class")),
+    }
+}

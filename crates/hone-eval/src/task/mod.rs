@@ -1,0 +1,5 @@
+//! The experiments, one a file.
+
+mod link;
+
+pub use link::{LinkCell, LinkConfig, Outcome, Protocol, link};
