@@ -63,7 +63,10 @@ impl Embedder {
             Embedder::Spectral(options) => options.embed(graph, seed),
             Embedder::Degree => baseline::features(graph),
             Embedder::Random(options) => Ok(baseline::random(graph.nodes(), options.dim, seed)),
-            Embedder::File(path) => from_file(path, graph),
+            Embedder::File(path) => {
+                let path = path.to_string_lossy().replace("{seed}", &seed.to_string());
+                from_file(Path::new(&path), graph)
+            }
         }
     }
 }

@@ -1,0 +1,228 @@
+//! Node labels: classification at several training shares, role recovery, clustering.
+//!
+//! One-vs-rest logistic regression on the vectors. A node with several labels is given as many
+//! labels as it truly has, the highest scores first (the protocol of DeepWalk and its successors);
+//! a node with one label gets the highest. Training sets of growing shares are nested. The penalty
+//! is chosen by 3-fold cross-validation on the training nodes (at most 2000 of them) unless fixed.
+
+use hone::dense::Block;
+use hone::graph::Graph;
+use hone::{Error, Progress, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::cache::{Cache, fingerprint, graph_fingerprint};
+use crate::kmeans::kmeans;
+use crate::labels::NodeLabels;
+use crate::logistic::{self, Model, Stop};
+use crate::method::{Embedder, Kind, Method};
+use crate::metrics::{self, F1};
+use crate::pairs::{Features, Scaler, Scaling};
+use crate::random::Stream;
+use crate::split::TrainGraph;
+use crate::validate;
+
+/// How node labels are predicted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodesConfig {
+    /// Shares of labelled nodes used for training, each a column of the table.
+    pub shares: Vec<f64>,
+    /// The penalty parameter; chosen by validation when absent.
+    pub c: Option<f64>,
+    /// Scale of features.
+    pub scaling: Scaling,
+    /// Whether vectors are also clustered by k-means and compared with the labels.
+    pub cluster: bool,
+}
+
+impl NodesConfig {
+    /// Node classification: 10 %, 50 % and 90 % of the nodes for training.
+    pub fn classification() -> Self {
+        NodesConfig { shares: vec![0.1, 0.5, 0.9], c: None, scaling: Scaling::Keep, cluster: false }
+    }
+
+    /// Role recovery on the airport graphs: 80 % for training.
+    pub fn roles() -> Self {
+        NodesConfig { shares: vec![0.8], cluster: true, ..Self::classification() }
+    }
+}
+
+/// The result of one method under one seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodesCell {
+    /// One score a training share.
+    pub scores: Vec<NodeScore>,
+    /// Normalised mutual information of k-means clusters and labels, when asked for.
+    pub nmi: Option<f64>,
+}
+
+/// Quality at one training share.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct NodeScore {
+    /// F1 of all decisions; the accuracy when every node has one label.
+    pub micro_f1: f64,
+    /// Mean F1 of the labels.
+    pub macro_f1: f64,
+    /// Share of nodes whose labels are all right.
+    pub accuracy: f64,
+    /// The penalty used.
+    pub c: f64,
+}
+
+const PENALTIES: [f64; 5] = [1e-2, 1e-1, 1.0, 1e1, 1e2];
+const FOLDS: usize = 3;
+const VALIDATION_NODES: usize = 2000;
+
+/// All methods on one labelled graph under one seed; untrained pair scores are refused.
+pub fn nodes(
+    graph: &Graph,
+    labels: &NodeLabels,
+    methods: &[Method],
+    config: &NodesConfig,
+    seed: u64,
+    cache: &Cache,
+    progress: &dyn Progress,
+) -> Result<Vec<NodesCell>> {
+    if let Some(share) = config.shares.iter().find(|s| !(**s > 0.0 && **s < 1.0)) {
+        return Err(Error::config("shares", format!("{share} is not between 0 and 1")));
+    }
+    let labelling = format!("{:?}", (&labels.names, &labels.nodes, &labels.of));
+    let name = (graph_fingerprint(graph), format!("{:032x}", fingerprint(labelling.as_bytes())));
+    let train = TrainGraph::whole(graph.clone());
+    let run = |method: &Method| {
+        progress.check()?;
+        let Kind::Vectors(candidates) = &method.kind else {
+            let message = format!("`{}` scores pairs of nodes and has no vectors", method.name);
+            return Err(Error::config("methods", message));
+        };
+        let embedders: Vec<&Embedder> = candidates.iter().map(|c| &c.1).collect();
+        cache.cell(&("nodes", &name, config, seed, &embedders), || {
+            let blocks: Result<Vec<Block>> = embedders.iter().map(|e| e.embed(&train, seed, progress)).collect();
+            Ok(Bench { labels, config, seed }.run(&blocks?))
+        })
+    };
+    methods.iter().map(run).collect()
+}
+
+struct Bench<'a> {
+    labels: &'a NodeLabels,
+    config: &'a NodesConfig,
+    seed: u64,
+}
+
+impl Bench<'_> {
+    fn run(&self, candidates: &[Block]) -> NodesCell {
+        let rows: Vec<Block> = candidates.iter().map(|z| self.labelled_rows(z)).collect();
+        let order = self.order();
+        let scores = self.config.shares.iter().map(|&share| self.at_share(&rows, &order, share)).collect();
+        let nmi = self.config.cluster.then(|| {
+            let first: Vec<u32> = self.labels.of.iter().map(|l| l[0]).collect();
+            metrics::nmi(&kmeans(&rows[0], self.labels.labels(), self.seed), &first)
+        });
+        NodesCell { scores, nmi }
+    }
+
+    /// Vectors of the labelled nodes.
+    fn labelled_rows(&self, z: &Block) -> Block {
+        let data = self.labels.nodes.iter().flat_map(|&i| z.row(i as usize).iter().copied()).collect();
+        Block::from_vec(self.labels.nodes.len(), z.cols(), data)
+    }
+
+    /// Labelled nodes in random order, such that every head holds the labels in proportion.
+    fn order(&self) -> Vec<u32> {
+        let n = self.labels.of.len();
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        Stream::new(self.seed, "label order", 0).shuffle(&mut order);
+        let mut size = vec![0.0; self.labels.labels()];
+        self.labels.of.iter().for_each(|l| size[l[0] as usize] += 1.0);
+        let mut seen = vec![0.0; size.len()];
+        let place = |&i: &u32| {
+            let label = self.labels.of[i as usize][0] as usize;
+            seen[label] += 1.0;
+            ((seen[label] - 0.5) / size[label], i)
+        };
+        let mut placed: Vec<(f64, u32)> = order.iter().map(place).collect();
+        placed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        placed.into_iter().map(|p| p.1).collect()
+    }
+
+    fn at_share(&self, candidates: &[Block], order: &[u32], share: f64) -> NodeScore {
+        let count = ((share * order.len() as f64).round() as usize).clamp(1, order.len().saturating_sub(1).max(1));
+        let (train, test) = order.split_at(count);
+        let single = candidates.len() == 1;
+        let best = candidates
+            .iter()
+            .map(|x| (x, self.choose(x, train, single)))
+            .max_by(|a, b| a.1.1.total_cmp(&b.1.1))
+            .expect("a method has a candidate");
+        let (x, (c, _)) = best;
+        let guess = self.predict(x, train, test, c, Stop::default());
+        let truth = self.truth(test);
+        let F1 { micro, macro_ } = metrics::f1(&truth, &guess, self.labels.labels());
+        NodeScore { micro_f1: micro, macro_f1: macro_, accuracy: metrics::accuracy(&truth, &guess), c }
+    }
+
+    fn truth(&self, rows: &[u32]) -> Vec<Vec<u32>> {
+        rows.iter().map(|&i| self.labels.of[i as usize].clone()).collect()
+    }
+
+    /// The penalty with the best micro F1 in cross-validation, and that F1.
+    fn choose(&self, x: &Block, train: &[u32], single: bool) -> (f64, f64) {
+        if let Some(c) = self.config.c.filter(|_| single) {
+            return (c, 0.0);
+        }
+        let rows = &train[..train.len().min(VALIDATION_NODES)];
+        if rows.len() < 2 * FOLDS {
+            return (self.config.c.unwrap_or(1.0), 0.0);
+        }
+        let class: Vec<u32> = rows.iter().map(|&i| self.labels.of[i as usize][0]).collect();
+        let fold = validate::folds(&class, FOLDS, self.seed);
+        let penalties = self.config.c.map_or(PENALTIES.to_vec(), |c| vec![c]);
+        let score = |&c: &f64| {
+            let (mut guess, mut truth) = (Vec::new(), Vec::new());
+            for f in 0..FOLDS as u32 {
+                let part = |held: bool| -> Vec<u32> {
+                    rows.iter().zip(&fold).filter(|(_, g)| (**g == f) == held).map(|(&i, _)| i).collect()
+                };
+                let (fit, held) = (part(false), part(true));
+                guess.extend(self.predict(x, &fit, &held, c, Stop { tolerance: 1e-3, iterations: 50 }));
+                truth.extend(self.truth(&held));
+            }
+            metrics::f1(&truth, &guess, self.labels.labels()).micro
+        };
+        let mut best = (1.0, f64::NEG_INFINITY);
+        for c in &penalties {
+            let value = score(c);
+            if value > best.1 {
+                best = (*c, value);
+            }
+        }
+        best
+    }
+
+    /// Labels of the nodes `test` by models fitted on `train`.
+    fn predict(&self, x: &Block, train: &[u32], test: &[u32], c: f64, stop: Stop) -> Vec<Vec<u32>> {
+        let take = |rows: &[u32]| {
+            let data = rows.iter().flat_map(|&i| x.row(i as usize).iter().copied()).collect();
+            Features::single(Block::from_vec(rows.len(), x.cols(), data))
+        };
+        let features = take(train);
+        let scaler = Scaler::learn(&features, self.config.scaling);
+        let fit = scaler.apply(features);
+        let has = |l: u32| train.iter().map(|&i| self.labels.of[i as usize].binary_search(&l).is_ok()).collect();
+        let classes: Vec<Vec<bool>> = (0..self.labels.labels() as u32).map(has).collect();
+        let rows: Vec<u32> = (0..train.len() as u32).collect();
+        let models = logistic::fit_each(&fit, &classes, &rows, c, stop);
+        let held = scaler.apply(take(test));
+        let wanted = |&i: &u32| self.labels.of[i as usize].len();
+        test.iter().enumerate().map(|(k, i)| highest(held.row(k), &models, wanted(i))).collect()
+    }
+}
+
+/// The `count` labels with the highest scores, ascending.
+fn highest(row: &[f32], models: &[Model], count: usize) -> Vec<u32> {
+    let mut scored: Vec<(f64, u32)> = models.iter().zip(0..).map(|(m, l)| (m.score(row), l)).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut labels: Vec<u32> = scored[..count].iter().map(|s| s.1).collect();
+    labels.sort_unstable();
+    labels
+}

@@ -1,0 +1,98 @@
+//! Run time and scalability (sec. 4.4): Erdős–Rényi graphs of average degree 10, N in decades.
+
+use std::time::Instant;
+
+use hone::graph::{Graph, GraphBuilder};
+use hone::{Error, Progress, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::method::{Kind, Method};
+use crate::random::Stream;
+use crate::split::TrainGraph;
+use crate::stats;
+
+/// How run time is measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RuntimeConfig {
+    /// Numbers of nodes, ascending.
+    pub sizes: Vec<usize>,
+    /// Average degree.
+    pub degree: f64,
+    /// A method that took longer than this many seconds is not run on larger graphs.
+    pub cap: f64,
+}
+
+impl Default for RuntimeConfig {
+    fn default() -> Self {
+        RuntimeConfig { sizes: vec![100, 1_000, 10_000, 100_000, 1_000_000], degree: 10.0, cap: 300.0 }
+    }
+}
+
+/// Times of one method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// The method.
+    pub method: String,
+    /// Nodes, edges and seconds of every graph it was run on.
+    pub runs: Vec<(usize, usize, f64)>,
+    /// Exponent of time over nodes, fitted to graphs of 1000 nodes and more.
+    pub exponent: Option<f64>,
+}
+
+/// Embeds ever larger graphs with each method's first candidate until it passes the time cap.
+/// Run times are never cached.
+pub fn runtime(methods: &[Method], config: &RuntimeConfig, seed: u64, progress: &dyn Progress) -> Result<Vec<Times>> {
+    let mut times: Vec<Times> =
+        methods.iter().map(|m| Times { method: m.name.clone(), runs: Vec::new(), exponent: None }).collect();
+    for &nodes in &config.sizes {
+        let within = |t: &Times| t.runs.last().is_none_or(|r| r.2 <= config.cap);
+        if !times.iter().any(within) {
+            break;
+        }
+        let train = TrainGraph::whole(erdos_renyi(nodes, config.degree, seed)?);
+        for (method, times) in methods.iter().zip(&mut times).filter(|(_, t)| within(t)) {
+            progress.check()?;
+            let Kind::Vectors(candidates) = &method.kind else {
+                return Err(Error::config("methods", format!("`{}` has no vectors to time", method.name)));
+            };
+            let start = Instant::now();
+            candidates[0].1.embed(&train, seed, progress)?;
+            times.runs.push((nodes, train.graph().edges(), start.elapsed().as_secs_f64()));
+        }
+    }
+    for times in &mut times {
+        let large = times.runs.iter().filter(|r| r.0 >= 1000);
+        let (x, y): (Vec<f64>, Vec<f64>) = large.map(|r| (r.0 as f64, r.2.max(1e-9))).unzip();
+        times.exponent = stats::exponent(&x, &y);
+    }
+    Ok(times)
+}
+
+/// About `degree` / 2 edges a node, each between two nodes drawn at random.
+fn erdos_renyi(nodes: usize, degree: f64, seed: u64) -> Result<Graph> {
+    if nodes < 2 || !(degree > 0.0 && degree.is_finite()) {
+        return Err(Error::config("sizes", format!("no random graph has {nodes} nodes and average degree {degree}")));
+    }
+    let mut stream = Stream::new(seed, "run-time graph", nodes as u64);
+    let count = (nodes as f64 * degree / 2.0) as usize;
+    let edges = (0..count).map(|_| (stream.below(nodes) as u32, stream.below(nodes) as u32)).collect();
+    GraphBuilder::undirected(nodes).edges(edges).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hone::Silent;
+
+    #[test]
+    fn methods_past_the_cap_are_left_out() {
+        let methods: Vec<Method> =
+            ["random", "degree"].iter().map(|m| Method::parse(m, false).expect("known")).collect();
+        let mut config = RuntimeConfig { sizes: vec![50, 1000, 2000], degree: 4.0, cap: f64::INFINITY };
+        let times = runtime(&methods, &config, 1, &Silent).expect("run");
+        assert!(times.iter().all(|t| t.runs.len() == 3 && t.exponent.is_some()));
+        config.cap = -1.0;
+        let times = runtime(&methods, &config, 1, &Silent).expect("run");
+        assert!(times.iter().all(|t| t.runs.len() == 1 && t.exponent.is_none()));
+    }
+}
