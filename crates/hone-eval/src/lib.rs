@@ -13,11 +13,14 @@
 //! | k-fold cross-validation, choice of C | [`validate`] |
 //! | clusters | [`kmeans`] |
 //! | AUC, average precision, accuracy, F1, NMI | [`metrics`] |
+//! | gains, ranks, significance over many graphs | [`compare`] |
+//! | tables and plots in every format | [`report`] |
 //! | mean ± std, significance, exponents | [`stats`] |
 //! | finished cells on disk | [`cache`] |
 
 pub mod baseline;
 pub mod cache;
+pub mod compare;
 pub mod kmeans;
 pub mod labels;
 pub mod logistic;
@@ -25,6 +28,7 @@ pub mod method;
 pub mod metrics;
 pub mod pairs;
 pub mod random;
+pub mod report;
 pub mod split;
 pub mod stats;
 pub mod task;

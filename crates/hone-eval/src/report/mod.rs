@@ -1,0 +1,86 @@
+//! Results as tables and plots, for terminals, Markdown, CSV, JSON and the browser.
+
+mod svg;
+mod table;
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+pub use svg::Plot;
+pub use table::{Best, Bold, Style, Table};
+
+/// What one run found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// What was run.
+    pub title: String,
+    /// The settings, so that the run can be repeated.
+    pub settings: Vec<(String, String)>,
+    /// The tables.
+    pub tables: Vec<Table>,
+    /// The plots.
+    pub plots: Vec<Plot>,
+}
+
+const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}\
+table{border-collapse:collapse;margin:.6rem 0 1.6rem}caption{text-align:left;font-weight:600;padding:.3rem 0}\
+td,th{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:right;font-variant-numeric:tabular-nums}\
+td:first-child,th:first-child{text-align:left}.best{font-weight:700}dt{font-weight:600}dd{margin:0 0 .3rem}";
+
+impl Report {
+    /// Aligned tables for a terminal.
+    pub fn text(&self, bold: Bold) -> String {
+        self.tables.iter().map(|t| t.text(bold)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Markdown with the settings at the end.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("# {}\n\n", self.title);
+        self.tables.iter().for_each(|t| out.push_str(&format!("{}\n", t.markdown())));
+        out.push_str("Settings:\n\n");
+        self.settings.iter().for_each(|(k, v)| out.push_str(&format!("- {k}: {v}\n")));
+        out
+    }
+
+    /// One line a cell.
+    pub fn csv(&self) -> String {
+        let lines: String = self.tables.iter().map(Table::csv_lines).collect();
+        format!("table,row,column,mean,std,count\n{lines}")
+    }
+
+    /// Everything as JSON.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a report is plain data") + "\n"
+    }
+
+    /// One page that needs nothing else.
+    pub fn html(&self) -> String {
+        let title = svg::escape(&self.title);
+        let mut out = format!(
+            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+             <style>{STYLE}</style></head><body><h1>{title}</h1>"
+        );
+        self.plots.iter().for_each(|plot| out.push_str(&format!("<figure>{}</figure>", plot.svg())));
+        self.tables.iter().for_each(|table| html_table(&mut out, table));
+        out.push_str("<h2>Settings</h2><dl>");
+        for (key, value) in &self.settings {
+            let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", svg::escape(key), svg::escape(value));
+        }
+        out + "</dl></body></html>\n"
+    }
+}
+
+fn html_table(out: &mut String, table: &Table) {
+    let _ = write!(out, "<table><caption>{}</caption><tr><th></th>", svg::escape(&table.title));
+    table.columns.iter().for_each(|c| out.push_str(&format!("<th>{}</th>", svg::escape(c))));
+    for (i, (name, cells)) in table.rows.iter().enumerate() {
+        let _ = write!(out, "</tr><tr><td>{}</td>", svg::escape(name));
+        for (j, &cell) in cells.iter().enumerate() {
+            let class = if table.is_best(i, j) { " class=\"best\"" } else { "" };
+            let _ = write!(out, "<td{class}>{}</td>", table.show(cell));
+        }
+    }
+    out.push_str("</tr></table>");
+    table.notes.iter().for_each(|note| out.push_str(&format!("<p>{}</p>", svg::escape(note))));
+}

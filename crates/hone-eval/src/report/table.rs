@@ -1,0 +1,198 @@
+//! A table of summaries: rows are methods, columns are graphs or settings.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use crate::stats::Summary;
+
+/// Which value of a column is best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Best {
+    /// The largest.
+    Highest,
+    /// The smallest.
+    Lowest,
+    /// None is marked.
+    Unmarked,
+}
+
+/// How numbers are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Style {
+    /// With this many decimals, ± the standard deviation where there are several values.
+    Decimals(usize),
+    /// As a signed percentage with two decimals.
+    Percent,
+    /// With three significant digits.
+    Significant,
+}
+
+/// A titled table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// What the numbers are.
+    pub title: String,
+    /// Remarks below it.
+    pub notes: Vec<String>,
+    /// Head of each column.
+    pub columns: Vec<String>,
+    /// Name and cells of each row; a missing cell was not measured.
+    pub rows: Vec<(String, Vec<Option<Summary>>)>,
+    /// What is marked in each column.
+    pub best: Best,
+    /// How numbers are shown.
+    pub style: Style,
+}
+
+/// How bold text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bold {
+    /// Not at all.
+    Never,
+    /// With terminal escapes.
+    Ansi,
+}
+
+impl Table {
+    /// An empty table of AUC-like numbers.
+    pub fn new(title: impl Into<String>, columns: Vec<String>) -> Self {
+        let title = title.into();
+        Table { title, notes: Vec::new(), columns, rows: Vec::new(), best: Best::Highest, style: Style::Decimals(3) }
+    }
+
+    /// Whether the cell is the best of its column (ties count).
+    pub fn is_best(&self, row: usize, column: usize) -> bool {
+        let value = |r: usize| self.rows[r].1[column].map(|s| s.mean);
+        let others = (0..self.rows.len()).filter_map(value);
+        match (value(row), self.best) {
+            (None, _) | (_, Best::Unmarked) => false,
+            (Some(own), Best::Highest) => others.fold(true, |best, v| best && v <= own),
+            (Some(own), Best::Lowest) => others.fold(true, |best, v| best && v >= own),
+        }
+    }
+
+    /// A cell as text.
+    pub fn show(&self, cell: Option<Summary>) -> String {
+        let Some(s) = cell else { return "–".to_string() };
+        match self.style {
+            Style::Decimals(d) if s.count > 1 => format!("{:.d$} ± {:.d$}", s.mean, s.std),
+            Style::Decimals(d) => format!("{:.d$}", s.mean),
+            Style::Percent => format!("{:+.2}%", 100.0 * s.mean),
+            Style::Significant => significant(s.mean),
+        }
+    }
+
+    /// Aligned text for a terminal.
+    pub fn text(&self, bold: Bold) -> String {
+        let shown: Vec<Vec<String>> =
+            self.rows.iter().map(|(_, cells)| cells.iter().map(|&c| self.show(c)).collect()).collect();
+        let width = |text: &str| text.chars().count();
+        let first = self.rows.iter().map(|r| width(&r.0)).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.columns.len())
+            .map(|j| shown.iter().map(|r| width(&r[j])).chain([width(&self.columns[j])]).max().unwrap_or(0))
+            .collect();
+        let mut out = format!("{}\n{}", self.title, " ".repeat(first));
+        for (head, w) in self.columns.iter().zip(&widths) {
+            let _ = write!(out, "  {}{head}", " ".repeat(w - width(head)));
+        }
+        for (i, (name, _)) in self.rows.iter().enumerate() {
+            let _ = write!(out, "\n{name}{}", " ".repeat(first - width(name)));
+            for (j, w) in widths.iter().enumerate() {
+                let pad = " ".repeat(w - width(&shown[i][j]));
+                let (on, off) =
+                    if bold == Bold::Ansi && self.is_best(i, j) { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+                let _ = write!(out, "  {pad}{on}{}{off}", shown[i][j]);
+            }
+        }
+        out.push('\n');
+        self.notes.iter().for_each(|note| out.push_str(&format!("{note}\n")));
+        out
+    }
+
+    /// A Markdown table, best cells in bold.
+    pub fn markdown(&self) -> String {
+        let escape = |text: &str| text.replace('|', "\\|");
+        let mut out = format!("**{}**\n\n| |", escape(&self.title));
+        self.columns.iter().for_each(|c| out.push_str(&format!(" {} |", escape(c))));
+        out.push_str("\n|---|");
+        self.columns.iter().for_each(|_| out.push_str("---:|"));
+        for (i, (name, cells)) in self.rows.iter().enumerate() {
+            let _ = write!(out, "\n| {} |", escape(name));
+            for (j, &cell) in cells.iter().enumerate() {
+                let mark = if self.is_best(i, j) { "**" } else { "" };
+                let _ = write!(out, " {mark}{}{mark} |", self.show(cell));
+            }
+        }
+        out.push('\n');
+        self.notes.iter().for_each(|note| out.push_str(&format!("\n{note}\n")));
+        out
+    }
+
+    /// One line a cell: table, row, column, mean, std, count.
+    pub fn csv_lines(&self) -> String {
+        let quote = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+        let mut out = String::new();
+        for (name, cells) in &self.rows {
+            for (column, cell) in self.columns.iter().zip(cells) {
+                if let Some(s) = cell {
+                    let (table, row, column) = (quote(&self.title), quote(name), quote(column));
+                    let _ = writeln!(out, "{table},{row},{column},{},{},{}", s.mean, s.std, s.count);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Three significant digits.
+fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    match magnitude {
+        -3..=5 => format!("{value:.*}", usize::try_from(2 - magnitude).unwrap_or(0)),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new("AUC", vec!["a".into(), "b|c".into()]);
+        let one = |v| Summary::of(&[v]);
+        table.rows =
+            vec![("x".into(), vec![one(0.5), one(0.75)]), ("longer".into(), vec![Summary::of(&[0.6, 0.8]), None])];
+        table
+    }
+
+    #[test]
+    fn text_is_aligned_and_marks_the_best() {
+        let text = table().text(Bold::Ansi);
+        assert!(text.contains("\x1b[1m0.700 ± 0.141\x1b[0m") && text.contains("\x1b[1m0.750\x1b[0m"), "{text}");
+        let plain = table().text(Bold::Never);
+        let widths: Vec<usize> = plain.lines().skip(1).map(|l| l.chars().count()).collect();
+        assert!(widths.iter().all(|w| *w == widths[0]), "{plain}");
+    }
+
+    #[test]
+    fn markdown_and_csv() {
+        let markdown = table().markdown();
+        assert!(markdown.contains("| longer | **0.700 ± 0.141** | – |"), "{markdown}");
+        assert!(markdown.contains("b\\|c"));
+        assert_eq!(table().csv_lines().lines().count(), 3);
+        assert!(table().csv_lines().starts_with("\"AUC\",\"x\",\"a\",0.5,0,1"));
+    }
+
+    #[test]
+    fn digits() {
+        assert_eq!(significant(0.012345), "0.0123");
+        assert_eq!(significant(123.456), "123");
+        assert_eq!(significant(1.5e9), "1.50e9");
+    }
+}
