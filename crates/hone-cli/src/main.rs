@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{completions, config, count, embed, generate, info};
+use command::{completions, config, count, embed, eval, generate, info};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -44,6 +44,7 @@ enum Command {
     Embed(embed::Args),
     Info(info::Args),
     Count(count::Args),
+    Eval(eval::Args),
     Generate(generate::Args),
     Config(config::Args),
     Completions(completions::Args),
@@ -55,6 +56,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Embed(args) => embed::run(args, &context),
         Command::Info(args) => info::run(args, &context),
         Command::Count(args) => count::run(args, &context),
+        Command::Eval(args) => eval::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
         Command::Config(args) => config::run(args, &context),
         Command::Completions(args) => completions::run(args, &context),

@@ -3,6 +3,8 @@
 //!
 //! | what | where |
 //! |---|---|
+//! | the paper's figures, ours beside them | [`paper`] |
+//! | loops over graphs, methods and seeds; reports | [`experiment`] |
 //! | link prediction, node labels, roles, run time | [`task`] |
 //! | contestants by name | [`method`] |
 //! | DeepWalk, node2vec, LINE, GraRep, Spectral, features, heuristics | [`baseline`] |
@@ -21,12 +23,14 @@
 pub mod baseline;
 pub mod cache;
 pub mod compare;
+pub mod experiment;
 pub mod kmeans;
 pub mod labels;
 pub mod logistic;
 pub mod method;
 pub mod metrics;
 pub mod pairs;
+pub mod paper;
 pub mod random;
 pub mod report;
 pub mod split;

@@ -6,10 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
+use hone::config::{Config, Layers, PRESETS};
 use hone::dense::Block;
 use hone::graph::Graph;
 use hone::store::Embedding;
-use hone::{Error, Progress, Result};
+use hone::{Error, Hone, Progress, Result};
 use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,8 @@ use crate::split::TrainGraph;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Embedder {
+    /// HONE; the seed of the configuration is replaced by that of the run.
+    Hone(Box<Config>),
     /// DeepWalk and node2vec.
     Node2Vec(Node2Vec),
     /// LINE.
@@ -57,6 +60,10 @@ impl Embedder {
     pub fn embed(&self, train: &TrainGraph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         let graph = train.graph();
         match self {
+            Embedder::Hone(config) => {
+                let config = Config { seed, ..Config::clone(config) };
+                Ok(Hone::new(config)?.embed(graph, progress)?.embedding.vectors)
+            }
             Embedder::Node2Vec(options) => options.embed(graph, seed, progress),
             Embedder::Line(options) => options.embed(graph, seed, progress),
             Embedder::GraRep(options) => options.embed(graph, seed, progress),
@@ -132,9 +139,9 @@ impl Method {
             return Ok(Method { name: text.to_string(), kind });
         }
         let mut settings = parse_settings(text, options)?;
-        let known = BASELINES.iter().find(|e| e.name == name).ok_or_else(|| unknown(name))?;
+        let searched = search_of(name).ok_or_else(|| unknown(name))?;
         if grid {
-            for (key, values) in parse_settings(text, known.grid)? {
+            for (key, values) in parse_settings(text, searched)? {
                 if !settings.iter().any(|s| s.0 == key) {
                     settings.push((key, values));
                 }
@@ -152,8 +159,20 @@ impl Method {
     }
 }
 
+/// Name and one-line description of every method, HONE's presets first.
+pub fn registry() -> Vec<(String, String)> {
+    let presets = PRESETS.iter().map(|(name, summary)| (name.to_string(), format!("HONE, {summary}")));
+    presets.chain(BASELINES.iter().map(|e| (e.name.to_string(), e.summary.to_string()))).collect()
+}
+
+/// The options the paper searches for a method; nothing for an unknown method.
+fn search_of(name: &str) -> Option<&'static str> {
+    let preset = PRESETS.iter().any(|p| p.0 == name).then_some("steps=1|2|3|4");
+    preset.or_else(|| BASELINES.iter().find(|e| e.name == name).map(|e| e.grid))
+}
+
 fn unknown(name: &str) -> Error {
-    let names: Vec<&str> = BASELINES.iter().map(|e| e.name).collect();
+    let names: Vec<String> = registry().into_iter().map(|e| e.0).collect();
     Error::config("methods", format!("`{name}` is unknown; one of {}, or file:PATH", names.join(", ")))
 }
 
@@ -207,7 +226,15 @@ fn build(name: &str, chosen: &[(String, String)]) -> Result<Embedder> {
             None => Embedder::Degree,
             Some((key, _)) => return Err(Error::config("methods", format!("`degree` has no option `{key}`"))),
         },
-        _ => return Err(unknown(name)),
+        preset => {
+            let mut layers = Layers::new().preset(preset)?;
+            for (key, value) in chosen {
+                layers = layers.set(key, value)?;
+            }
+            let config = layers.build()?;
+            config.check()?;
+            Embedder::Hone(Box::new(config))
+        }
     })
 }
 
@@ -255,10 +282,11 @@ mod tests {
 
     #[test]
     fn every_name_of_the_registry_is_built() {
-        for entry in BASELINES {
-            Method::parse(entry.name, false).expect("built");
-            Method::parse(entry.name, true).expect("built");
+        for (name, _) in registry() {
+            Method::parse(&name, false).expect("built");
+            Method::parse(&name, true).expect("built");
         }
+        assert_eq!(candidates("hone-w", true).len(), 4);
         assert_eq!(candidates("node2vec", true).len(), 25);
         assert_eq!(candidates("node2vec:p=2", true).len(), 5);
         assert_eq!(candidates("node2vec", false).len(), 1);
@@ -278,6 +306,7 @@ mod tests {
             ("node2vec:pp=1", "unknown field `pp`"),
             ("node2vec:p=x", "invalid type"),
             ("line:dim", "`dim` is not key=value"),
+            ("hone-w:psy=1", "psy"),
             ("katz:beta=1", "no option `beta`"),
             ("degree:dim=1", "no option `dim`"),
         ] {

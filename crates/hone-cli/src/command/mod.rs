@@ -4,5 +4,6 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod count;
 pub(crate) mod embed;
+pub(crate) mod eval;
 pub(crate) mod generate;
 pub(crate) mod info;

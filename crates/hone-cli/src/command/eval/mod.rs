@@ -1,0 +1,187 @@
+//! `hone eval TASK`: judge embeddings by link prediction, node labels, roles, symmetry and run time.
+
+mod link;
+mod nodes;
+mod output;
+mod paper;
+mod runtime;
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use hone::graph::{ReadOptions, read};
+use hone::{Error, Progress};
+use hone_eval::cache::Cache;
+use hone_eval::experiment::{Bench, Named};
+use hone_eval::method::{self, Method};
+
+use crate::context::Context;
+
+/// Judge embeddings: link prediction, node labels, roles, symmetry, run time; the paper's tables.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, subcommand_value_name = "TASK", subcommand_help_heading = "Tasks")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone eval list
+  hone eval link graph.tsv --methods hone-p,node2vec,degree --seeds 3
+  hone eval link a.tsv b.tsv --operators mean,hadamard,mean+hadamard+l1 --html report.html
+  hone eval nodes graph.tsv --labels labels.tsv --methods hone-p,deepwalk
+  hone eval paper --data DIR
+
+Methods take options after a colon, and several values are chosen among by validation:
+  hone-p:steps=1|2|3|4   node2vec:p=0.5|2,q=1   grarep:steps=3   file:vectors.npy   file:z-{seed}.npy";
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    Link(link::Args),
+    Split(link::SplitArgs),
+    Nodes(nodes::Args),
+    Roles(nodes::RolesArgs),
+    Structure(nodes::StructureArgs),
+    Runtime(runtime::Args),
+    Paper(paper::Args),
+    /// List all methods.
+    List,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    match &args.task {
+        Task::Link(args) => link::run(args, context),
+        Task::Split(args) => link::split(args, context),
+        Task::Nodes(args) => nodes::run(args, context),
+        Task::Roles(args) => nodes::roles(args, context),
+        Task::Structure(args) => nodes::structure(args, context),
+        Task::Runtime(args) => runtime::run(args, context),
+        Task::Paper(args) => paper::run(args, context),
+        Task::List => list(context),
+    }
+}
+
+fn list(context: &Context) -> anyhow::Result<()> {
+    let all = method::registry();
+    let width = all.iter().map(|m| m.0.len()).max().unwrap_or(0);
+    let lines: String = all.iter().map(|(name, summary)| format!("{name:width$}  {summary}\n")).collect();
+    context.print(
+        lines
+            + &format!("{:width$}  vectors from a file: .npy .npz .tsv .csv .parquet .w2v .safetensors\n", "file:PATH"),
+    )
+}
+
+/// Who competes, how often, and where finished cells are kept.
+#[derive(Debug, clap::Args)]
+struct BenchArgs {
+    /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be
+    /// repeated.
+    #[arg(long, value_name = "NAMES")]
+    methods: Vec<String>,
+    /// Vectors from a file as a further contestant; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    embedding: Vec<PathBuf>,
+    /// Search the options the paper searches (steps of HONE and GraRep, p and q of node2vec).
+    #[arg(long)]
+    grid: bool,
+    /// Number of random seeds.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: u64,
+    /// Keep finished cells in this folder; an interrupted run continues from it.
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+}
+
+impl BenchArgs {
+    fn methods(&self, default: &str) -> anyhow::Result<Vec<Method>> {
+        let given = if self.methods.is_empty() { vec![default.to_string()] } else { self.methods.clone() };
+        let mut methods = Vec::new();
+        for text in given.iter().flat_map(|text| split_methods(text)) {
+            methods.push(Method::parse(&text, self.grid)?);
+        }
+        for path in &self.embedding {
+            methods.push(Method::parse(&format!("file:{}", path.display()), false)?);
+        }
+        Ok(methods)
+    }
+
+    fn cache(&self) -> anyhow::Result<Cache> {
+        Ok(match &self.cache {
+            Some(folder) => Cache::open(folder)?,
+            None => Cache::none(),
+        })
+    }
+
+    fn bench<'a>(&self, methods: &'a [Method], cache: &'a Cache, progress: &'a dyn Progress) -> Bench<'a> {
+        Bench { methods, seeds: self.seeds, cache, progress }
+    }
+}
+
+/// Commas separate methods, unless what follows is `key=value`: then it belongs to the options of
+/// the method before it.
+fn split_methods(text: &str) -> Vec<String> {
+    let mut methods: Vec<String> = Vec::new();
+    for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+        let option = part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
+        match methods.last_mut() {
+            Some(last) if option && last.contains(':') => last.push_str(&format!(",{part}")),
+            _ => methods.push(part.to_string()),
+        }
+    }
+    methods
+}
+
+/// How the graphs are read.
+#[derive(Debug, clap::Args)]
+struct GraphArgs {
+    /// Keep the direction of edges.
+    #[arg(long)]
+    directed: bool,
+    /// Keep the weights of edges.
+    #[arg(long)]
+    weighted: bool,
+    /// A file with a node id a line: fixes the order of nodes and adds those without an edge.
+    #[arg(long, value_name = "FILE")]
+    nodes: Option<PathBuf>,
+}
+
+impl GraphArgs {
+    fn open(&self, input: &str, context: &Context) -> anyhow::Result<Named> {
+        let options = ReadOptions {
+            directed: self.directed,
+            weighted: self.weighted,
+            nodes: self.nodes.clone(),
+            ..ReadOptions::default()
+        };
+        let graph = read(input, &options, context.progress())?;
+        if graph.edges() == 0 {
+            return Err(Error::input(input, "the graph has no edges", "nothing can be learnt from it").into());
+        }
+        Ok(Named { name: stem(input), graph })
+    }
+}
+
+/// `soc-wiki-Vote` for `dir/soc-wiki-Vote.edges.gz`.
+fn stem(input: &str) -> String {
+    let name = Path::new(input).file_name().map_or_else(|| input.to_string(), |n| n.to_string_lossy().into_owned());
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_stay_with_their_method() {
+        assert_eq!(split_methods("hone-p,node2vec:p=0.5|2,q=1, degree"), ["hone-p", "node2vec:p=0.5|2,q=1", "degree"]);
+        assert_eq!(split_methods("a,b"), ["a", "b"]);
+    }
+
+    #[test]
+    fn stems() {
+        assert_eq!(stem("x/soc-wiki-Vote.edges.gz"), "soc-wiki-Vote");
+        assert_eq!(stem("builtin:karate"), "builtin:karate");
+    }
+}

@@ -1,0 +1,103 @@
+//! `hone eval nodes`, `hone eval roles` and `hone eval structure`.
+
+use std::path::PathBuf;
+
+use hone_eval::experiment::with_vectors;
+use hone_eval::labels::NodeLabels;
+use hone_eval::task::{NodesConfig, symmetric_graphs};
+
+use super::link::scaling;
+use super::output::OutputArgs;
+use super::{BenchArgs, GraphArgs};
+use crate::context::Context;
+
+const METHODS: &str = "hone-w,hone-p,node2vec,grarep,degree";
+
+/// A labelled graph and who is judged on it.
+#[derive(Debug, clap::Args)]
+struct Labelled {
+    /// The graph: a file, or builtin:NAME.
+    #[arg(value_name = "INPUT")]
+    input: String,
+    /// Labels, one node a line: node<TAB>label[,label…].
+    #[arg(long, value_name = "FILE")]
+    labels: PathBuf,
+    #[command(flatten)]
+    graph: GraphArgs,
+    #[command(flatten)]
+    bench: BenchArgs,
+    /// The penalty parameter C of the classifier [default: chosen by cross-validation].
+    #[arg(long, value_name = "C", value_parser = positive)]
+    penalty: Option<f64>,
+    /// Standardise every feature; by default relative scale is kept.
+    #[arg(long)]
+    standardize: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|c: &f64| *c > 0.0 && c.is_finite()).ok_or_else(|| "give a positive number".into())
+}
+
+/// Node classification: micro and macro F1 of one-vs-rest logistic regression.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    common: Labelled,
+    /// Percentages of labelled nodes for training.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "10,50,90")]
+    train: Vec<f64>,
+    /// Also cluster the vectors by k-means and compare with the labels (NMI).
+    #[arg(long)]
+    cluster: bool,
+}
+
+/// Role recovery: accuracy with 80 % of the nodes for training, stratified; NMI of clusters.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RolesArgs {
+    #[command(flatten)]
+    common: Labelled,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let shares = args.train.iter().map(|t| t / 100.0).collect();
+    let config = NodesConfig { shares, cluster: args.cluster, ..NodesConfig::classification() };
+    judge(&args.common, config, "Node classification", context)
+}
+
+pub(super) fn roles(args: &RolesArgs, context: &Context) -> anyhow::Result<()> {
+    judge(&args.common, NodesConfig::roles(), "Role recovery", context)
+}
+
+fn judge(args: &Labelled, mut config: NodesConfig, title: &str, context: &Context) -> anyhow::Result<()> {
+    (config.c, config.scaling) = (args.penalty, scaling(args.standardize));
+    let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
+    args.output.check()?;
+    let named = args.graph.open(&args.input, context)?;
+    let labels = NodeLabels::read(&args.labels, &named.graph)?;
+    let bench = args.bench.bench(&methods, &cache, context.progress());
+    args.output.write(&bench.nodes_report(&named, &labels, &config, title)?, context)
+}
+
+/// Structural equivalence: distance between nodes that a symmetry exchanges (0 is perfect).
+#[derive(Debug, clap::Args)]
+pub(crate) struct StructureArgs {
+    /// The graph whose mirror image is the third test; the others are a barbell and a ring of cliques.
+    #[arg(value_name = "INPUT", default_value = "builtin:karate")]
+    input: String,
+    #[command(flatten)]
+    graph: GraphArgs,
+    #[command(flatten)]
+    bench: BenchArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(super) fn structure(args: &StructureArgs, context: &Context) -> anyhow::Result<()> {
+    let (methods, cache) = (with_vectors(args.bench.methods(METHODS)?), args.bench.cache()?);
+    args.output.check()?;
+    let base = args.graph.open(&args.input, context)?.graph;
+    let report = args.bench.bench(&methods, &cache, context.progress()).structure_report(&symmetric_graphs(&base)?)?;
+    args.output.write(&report, context)
+}

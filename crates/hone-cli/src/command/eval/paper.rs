@@ -1,0 +1,68 @@
+//! `hone eval paper`: every experiment of the paper on the graphs that are found.
+
+use std::path::PathBuf;
+
+use hone::Error;
+use hone_eval::method::Method;
+use hone_eval::paper::{self, PaperConfig};
+use hone_eval::task::{LinkConfig, NodesConfig, RuntimeConfig};
+
+use super::BenchArgs;
+use super::output::{OutputArgs, write_file};
+use crate::context::Context;
+
+const METHODS: &str =
+    "hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,node2vec,deepwalk,line,grarep,spectral,degree,log-degree";
+const NODE_METHODS: &str = "hone-w,hone-p,node2vec,line,grarep,spectral,degree";
+
+/// The paper's experiments on the files of a folder, ours beside the paper's figures.
+///
+/// Reads NAME.edges and NAME.labels of the graphs it knows, and leaves out those it does not find.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folder with the graphs.
+    #[arg(long, value_name = "DIR")]
+    data: PathBuf,
+    /// Where the Markdown goes.
+    #[arg(short, long, value_name = "FILE", default_value = "docs/results.md")]
+    write: PathBuf,
+    #[command(flatten)]
+    bench: BenchArgs,
+    /// Graphs to leave out.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    skip: Vec<String>,
+    /// Largest random graph of the run-time study; 0 leaves it out.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    largest: usize,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    if !paper::any_graph(&args.data) {
+        let remedy = "give the folder that holds NAME.edges files, such as soc-hamsterster.edges";
+        return Err(Error::input(&args.data, "none of the paper's graphs is in it", remedy).into());
+    }
+    let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
+    args.output.check()?;
+    let parse = |list: &str| list.split(',').map(|m| Method::parse(m, false)).collect::<Result<Vec<_>, _>>();
+    let (node_methods, timed) = (parse(NODE_METHODS)?, parse("hone-p,node2vec")?);
+    let sizes: Vec<usize> = (2..8).map(|p| 10usize.pow(p)).filter(|n| *n <= args.largest).collect();
+    let config = PaperConfig {
+        data: args.data.clone(),
+        skip: args.skip.clone(),
+        link: LinkConfig::default(),
+        nodes: NodesConfig::classification(),
+        runtime: (!sizes.is_empty()).then(|| RuntimeConfig { sizes, ..RuntimeConfig::default() }),
+    };
+    let bench = |methods| args.bench.bench(methods, &cache, context.progress());
+    let report = paper::run(&bench(&methods), &bench(&node_methods), &bench(&timed), &config)?;
+    let command = format!(
+        "hone eval paper --data DIR --seeds {}{}",
+        args.bench.seeds,
+        if args.bench.grid { " --grid" } else { "" }
+    );
+    write_file(&args.write, &paper::markdown(&report, &command), true)?;
+    context.note(format_args!("wrote {}", args.write.display()));
+    args.output.write(&report, context)
+}

@@ -1,0 +1,257 @@
+//! From graphs, methods and seeds to a report: the loops around the tasks.
+
+use hone::graph::Graph;
+use hone::{Progress, Result};
+
+use crate::cache::Cache;
+use crate::compare::Scores;
+use crate::labels::NodeLabels;
+use crate::method::{Kind, Method};
+use crate::pairs::PairOperator;
+use crate::report::{Best, Plot, Report, Style, Table};
+use crate::stats::Summary;
+use crate::task::{LinkCell, LinkConfig, NodesConfig, RuntimeConfig, Symmetric, link, nodes, runtime, structure};
+
+/// A graph and the name it has in tables.
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// The graph.
+    pub graph: Graph,
+}
+
+/// What every experiment needs.
+pub struct Bench<'a> {
+    /// The contestants.
+    pub methods: &'a [Method],
+    /// Number of seeds; they are 1, 2, …
+    pub seeds: u64,
+    /// Finished cells.
+    pub cache: &'a Cache,
+    /// Who is told how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+/// All cells of a link-prediction experiment, `cells[graph][seed][method]`.
+#[derive(Debug, Clone)]
+pub struct LinkResults {
+    methods: Vec<String>,
+    graphs: Vec<String>,
+    cells: Vec<Vec<Vec<LinkCell>>>,
+}
+
+impl Bench<'_> {
+    fn names(&self) -> Vec<String> {
+        self.methods.iter().map(|m| m.name.clone()).collect()
+    }
+
+    fn settings(&self, more: Vec<(&str, String)>) -> Vec<(String, String)> {
+        let mut all = vec![
+            ("methods".to_string(), self.names().join(" ")),
+            ("seeds".to_string(), format!("1 to {}", self.seeds)),
+            ("version".to_string(), env!("CARGO_PKG_VERSION").to_string()),
+        ];
+        all.extend(more.into_iter().map(|(k, v)| (k.to_string(), v)));
+        all
+    }
+
+    /// Link prediction on every graph and seed.
+    pub fn link(&self, graphs: &[Named], config: &LinkConfig) -> Result<LinkResults> {
+        let mut cells = Vec::new();
+        for named in graphs {
+            let run = |seed| {
+                self.progress.stage(&format!("{}, seed {seed} of {}", named.name, self.seeds), 0);
+                link(&named.graph, self.methods, config, seed, self.cache, self.progress)
+            };
+            cells.push((1..=self.seeds).map(run).collect::<Result<Vec<_>>>()?);
+        }
+        let graphs = graphs.iter().map(|g| g.name.clone()).collect();
+        Ok(LinkResults { methods: self.names(), graphs, cells })
+    }
+
+    /// Link prediction as a report: AUC and average precision an operator, gains, significance.
+    pub fn link_report(&self, graphs: &[Named], config: &LinkConfig) -> Result<Report> {
+        let results = self.link(graphs, config)?;
+        let mut tables = Vec::new();
+        let mut plots = Vec::new();
+        for operator in &config.operators {
+            let auc = results.auc(operator);
+            tables.push(auc.table(&format!("AUC, {operator}")));
+            plots.push(plot_scores(&auc, &format!("AUC, {operator}")));
+            tables.push(results.average_precision(operator).table(&format!("Average precision, {operator}")));
+        }
+        let last = if config.operators.len() > 1 {
+            let best = results.validated();
+            tables.push(best.table("AUC, operator chosen by validation"));
+            best
+        } else {
+            results.auc(&config.operators[0])
+        };
+        tables.extend(self.comparisons(&last));
+        let settings = self.link_settings(config);
+        Ok(Report { title: "Link prediction".into(), settings, tables, plots })
+    }
+
+    /// What a link-prediction experiment was run with.
+    pub fn link_settings(&self, config: &LinkConfig) -> Vec<(String, String)> {
+        self.settings(vec![
+            ("protocol", format!("{:?}", config.protocol)),
+            ("removed edges", config.removed.to_string()),
+            ("share of pairs for selection", config.selection.to_string()),
+            ("scaling of features", format!("{:?}", config.scaling)),
+        ])
+    }
+
+    /// Gains and p-values of HONE's variants over all else; of all over all without HONE.
+    fn comparisons(&self, scores: &Scores) -> Vec<Table> {
+        let (hone, rest): (Vec<usize>, Vec<usize>) =
+            (0..scores.methods.len()).partition(|&m| scores.methods[m].starts_with("hone"));
+        match (hone.is_empty(), rest.is_empty()) {
+            (false, false) => vec![
+                scores.gains("Mean gain of the row over the column", &hone, &rest),
+                scores.significance(&hone, &rest),
+            ],
+            _ if scores.methods.len() > 1 => {
+                let all: Vec<usize> = (0..scores.methods.len()).collect();
+                vec![scores.gains("Mean gain of the row over the column", &all, &all)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Node labels: a table a graph and measure, a column a training share.
+    pub fn nodes_report(
+        &self,
+        named: &Named,
+        labels: &NodeLabels,
+        config: &NodesConfig,
+        title: &str,
+    ) -> Result<Report> {
+        let mut cells = Vec::new();
+        for seed in 1..=self.seeds {
+            self.progress.stage(&format!("{}, seed {seed} of {}", named.name, self.seeds), 0);
+            cells.push(nodes(&named.graph, labels, self.methods, config, seed, self.cache, self.progress)?);
+        }
+        let columns: Vec<String> = config.shares.iter().map(|s| format!("{:.0} %", 100.0 * s)).collect();
+        let table = |what: &str, value: &dyn Fn(usize, usize, usize) -> f64| {
+            let mut table = Table::new(format!("{}: {what}", named.name), columns.clone());
+            for (m, method) in self.methods.iter().enumerate() {
+                let cell = |share| Summary::of(&(0..cells.len()).map(|s| value(s, m, share)).collect::<Vec<_>>());
+                table.rows.push((method.name.clone(), (0..config.shares.len()).map(cell).collect()));
+            }
+            table
+        };
+        let first = if labels.is_multi() { "micro F1" } else { "accuracy" };
+        let mut tables = vec![
+            table(first, &|s, m, k| cells[s][m].scores[k].micro_f1),
+            table("macro F1", &|s, m, k| cells[s][m].scores[k].macro_f1),
+        ];
+        if config.cluster {
+            let mut clusters =
+                Table::new(format!("{}: NMI of k-means clusters and labels", named.name), vec!["NMI".into()]);
+            for (m, method) in self.methods.iter().enumerate() {
+                let values: Vec<f64> = cells.iter().filter_map(|c| c[m].nmi).collect();
+                clusters.rows.push((method.name.clone(), vec![Summary::of(&values)]));
+            }
+            tables.push(clusters);
+        }
+        if labels.unknown > 0 {
+            let note = format!("{} labelled nodes are not in the graph and were left out.", labels.unknown);
+            tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
+        }
+        let penalty = config.c.map_or("chosen by validation".to_string(), |c| c.to_string());
+        let settings = self.settings(vec![("penalty C", penalty), ("labels", labels.labels().to_string())]);
+        Ok(Report { title: title.to_string(), settings, tables, plots: Vec::new() })
+    }
+
+    /// Structural equivalence on graphs whose symmetries are known.
+    pub fn structure_report(&self, graphs: &[Symmetric]) -> Result<Report> {
+        let mut plain = Table::new(
+            "Distance between equivalent nodes over that between any nodes",
+            graphs.iter().map(|g| g.name.to_string()).collect(),
+        );
+        (plain.best, plain.style) = (Best::Lowest, Style::Decimals(4));
+        plain.rows = self.names().into_iter().map(|n| (n, Vec::new())).collect();
+        let mut absolute = Table { title: format!("{}, of absolute values", plain.title), ..plain.clone() };
+        for graph in graphs {
+            let run = |seed| structure(graph, self.methods, seed, self.cache, self.progress);
+            let cells = (1..=self.seeds).map(run).collect::<Result<Vec<_>>>()?;
+            for m in 0..self.methods.len() {
+                let summary = |f: &dyn Fn(usize) -> f64| Summary::of(&(0..cells.len()).map(f).collect::<Vec<_>>());
+                plain.rows[m].1.push(summary(&|s| cells[s][m].plain));
+                absolute.rows[m].1.push(summary(&|s| cells[s][m].absolute));
+            }
+        }
+        let (settings, tables) = (self.settings(Vec::new()), vec![plain, absolute]);
+        Ok(Report { title: "Structural equivalence".into(), settings, tables, plots: Vec::new() })
+    }
+
+    /// Run times on growing random graphs.
+    pub fn runtime_report(&self, config: &RuntimeConfig) -> Result<Report> {
+        let times = runtime(self.methods, config, 1, self.progress)?;
+        let mut columns: Vec<String> = config.sizes.iter().map(|n| format!("N = {n}")).collect();
+        columns.push("exponent".into());
+        let mut table = Table::new(format!("Seconds, Erdős–Rényi, average degree {}", config.degree), columns);
+        (table.best, table.style) = (Best::Lowest, Style::Significant);
+        let mut lines = Vec::new();
+        for times in &times {
+            let at = |n: &usize| times.runs.iter().find(|r| r.0 == *n).and_then(|r| Summary::of(&[r.2]));
+            let mut cells: Vec<Option<Summary>> = config.sizes.iter().map(at).collect();
+            cells.push(times.exponent.and_then(|e| Summary::of(&[e])));
+            table.rows.push((times.method.clone(), cells));
+            lines.push((times.method.clone(), times.runs.iter().map(|r| (r.0 as f64, r.2.max(1e-6))).collect()));
+        }
+        table.notes.push(format!(
+            "Exponent: slope of log seconds over log N from N = 1000 on. A method that took more than {} s is not run \
+             on larger graphs. {} threads.",
+            config.cap,
+            rayon::current_num_threads()
+        ));
+        let axes = ("nodes".to_string(), "seconds".to_string());
+        let plot = Plot { title: table.title.clone(), axes, log: (true, true), ticks: Vec::new(), lines };
+        let settings = self.settings(vec![("time cap", format!("{} s", config.cap))]);
+        Ok(Report { title: "Run time".into(), settings, tables: vec![table], plots: vec![plot] })
+    }
+}
+
+impl LinkResults {
+    fn scores(&self, value: impl Fn(&LinkCell) -> Option<f64>) -> Scores {
+        let of = |m: usize| {
+            let graph = |seeds: &Vec<Vec<LinkCell>>| seeds.iter().filter_map(|cells| value(&cells[m])).collect();
+            self.cells.iter().map(graph).collect()
+        };
+        let values = (0..self.methods.len()).map(of).collect();
+        Scores { methods: self.methods.clone(), graphs: self.graphs.clone(), values }
+    }
+
+    /// AUC under one operator.
+    pub fn auc(&self, operator: &PairOperator) -> Scores {
+        self.scores(|cell| cell.outcome(operator).map(|o| o.auc))
+    }
+
+    /// Average precision under one operator.
+    pub fn average_precision(&self, operator: &PairOperator) -> Scores {
+        self.scores(|cell| cell.outcome(operator).map(|o| o.average_precision))
+    }
+
+    /// AUC under the operator that validation chose, seed by seed.
+    pub fn validated(&self) -> Scores {
+        self.scores(|cell| cell.validated().map(|o| o.auc))
+    }
+}
+
+fn plot_scores(scores: &Scores, title: &str) -> Plot {
+    let line = |values: &Vec<Vec<f64>>| {
+        let mean = |(g, seeds): (usize, &Vec<f64>)| Summary::of(seeds).map(|s| (g as f64, s.mean));
+        values.iter().enumerate().filter_map(mean).collect()
+    };
+    let lines = scores.methods.iter().zip(&scores.values).map(|(m, v)| (m.clone(), line(v))).collect();
+    let axes = (String::new(), "AUC".to_string());
+    Plot { title: title.to_string(), axes, log: (false, false), ticks: scores.graphs.clone(), lines }
+}
+
+/// Methods that give vectors; untrained pair scores have no place in node tasks.
+pub fn with_vectors(methods: Vec<Method>) -> Vec<Method> {
+    methods.into_iter().filter(|m| matches!(m.kind, Kind::Vectors(_))).collect()
+}
