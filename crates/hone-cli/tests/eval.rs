@@ -1,0 +1,96 @@
+//! `hone eval` through the real binary.
+
+use std::fs;
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+fn hone() -> Command {
+    Command::cargo_bin("hone").expect("the binary of this package")
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+#[test]
+fn every_method_is_listed() {
+    let list = hone().args(["eval", "list"]).assert().success();
+    list.stdout(contains("hone-p").and(contains("node2vec")).and(contains("katz")).and(contains("file:PATH")));
+}
+
+#[test]
+fn link_prediction_in_all_formats_and_again_from_the_cache() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let run = || {
+        let mut run = hone();
+        run.args(["eval", "link", "builtin:karate", "--methods", "degree,spectral:dim=2|4,skip_trivial=true,katz"]);
+        run.args(["--seeds", "2", "--operators", "mean,hadamard", "--cache"]).arg(path("cache"));
+        run
+    };
+    let first = run().arg("--json").arg(path("r.json")).arg("--html").arg(path("r.html")).assert().success();
+    first.stdout(contains("AUC, mean").and(contains("spectral:dim=2|4,skip_trivial=true")).and(contains("±")));
+    assert!(fs::read_to_string(path("r.html")).expect("written").contains("<svg"));
+    let json: serde_json::Value =
+        serde_json::from_slice(&fs::read(path("r.json")).expect("written")).expect("well formed");
+    assert_eq!(json["tables"][0]["rows"].as_array().map(Vec::len), Some(3));
+    run().args(["--csv", "-"]).assert().success().stdout(contains("table,row,column,mean,std,count"));
+    run().arg("--json").arg(path("r.json")).assert().code(2).stderr(contains("exists"));
+}
+
+#[test]
+fn a_split_serves_other_tools() {
+    let folder = folder();
+    let split = folder.path().join("split");
+    hone().args(["eval", "split", "builtin:karate", "-o"]).arg(&split).assert().success();
+    let lines = |name: &str| fs::read_to_string(split.join(name)).expect("written").lines().count();
+    assert_eq!((lines("train.tsv"), lines("nodes.txt"), lines("pairs.tsv")), (39, 34, 79));
+    let vectors = folder.path().join("z.npy");
+    let mut embed = hone();
+    embed.arg("embed").arg(split.join("train.tsv")).arg("--nodes").arg(split.join("nodes.txt")).arg("-o");
+    embed.arg(&vectors).args(["--dim", "4", "--quiet"]).assert().success();
+    let mut judge = hone();
+    judge.args(["eval", "link", "builtin:karate", "--seeds", "1", "--methods", "random", "--embedding"]).arg(&vectors);
+    judge.assert().success().stdout(contains("z.npy"));
+}
+
+#[test]
+fn roles_need_labels_that_fit() {
+    let folder = folder();
+    let labels = folder.path().join("labels.tsv");
+    let text: String = (0..34).map(|i| format!("{i}\t{}\n", u8::from([0, 33, 32, 2, 1].contains(&i)))).collect();
+    fs::write(&labels, text).expect("written");
+    let run = |task: &str| {
+        let mut run = hone();
+        run.args(["eval", task, "builtin:karate", "--methods", "degree", "--seeds", "2", "--labels"]).arg(&labels);
+        run
+    };
+    run("roles").assert().success().stdout(contains("accuracy").and(contains("NMI")));
+    run("nodes").args(["--train", "50"]).assert().success().stdout(contains("macro F1"));
+    fs::write(&labels, "nobody\t1\n").expect("written");
+    run("roles").assert().code(2).stderr(contains("none of its 1 nodes"));
+}
+
+#[test]
+fn slips_are_usage_errors() {
+    for (args, part) in [
+        (vec!["link", "builtin:karate", "--methods", "node3vec"], "`node3vec` is unknown"),
+        (vec!["link", "builtin:karate", "--operators", "sum"], "none of mean"),
+        (vec!["link", "builtin:karate", "--protocol", "all"], "none of select10"),
+        (vec!["link", "builtin:karate", "--removed", "1.5"], "not between 0 and 1"),
+        (vec!["paper", "--data", "."], "none of the paper's graphs"),
+        (vec!["runtime", "--methods", "katz", "--sizes", "100"], "no vectors"),
+    ] {
+        hone().arg("eval").args(args).assert().code(2).stderr(contains(part));
+    }
+}
+
+#[test]
+fn run_times_and_symmetry_are_measured() {
+    let runtime = hone().args(["eval", "runtime", "--methods", "degree", "--sizes", "100,1000"]).assert().success();
+    runtime.stdout(contains("N = 1000").and(contains("exponent")));
+    let structure = hone().args(["eval", "structure", "--methods", "degree", "--seeds", "1"]).assert().success();
+    structure.stdout(contains("barbell").and(contains("0.0000")));
+}

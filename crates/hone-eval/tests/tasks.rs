@@ -1,0 +1,143 @@
+//! The tasks end to end on small planted graphs, through the public API.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+
+use hone::Silent;
+use hone::graph::{Graph, GraphBuilder};
+use hone_eval::baseline::{GraRep, Line, Node2Vec, Order, Spectral};
+use hone_eval::cache::Cache;
+use hone_eval::experiment::{Bench, Named};
+use hone_eval::labels::NodeLabels;
+use hone_eval::method::Method;
+use hone_eval::random::Stream;
+use hone_eval::report::Bold;
+use hone_eval::split::TrainGraph;
+use hone_eval::task::{LinkConfig, NodesConfig, Protocol, link, nodes};
+
+/// Four groups of `size` nodes, dense inside and sparse between, and one node without edges.
+fn planted(size: u32) -> Graph {
+    let mut stream = Stream::new(3, "planted", 0);
+    let n = 4 * size;
+    let mut edges = Vec::new();
+    for u in 0..n {
+        for v in u + 1..n {
+            let chance = if u / size == v / size { 8.0 / f64::from(size) } else { 0.5 / f64::from(size) };
+            if stream.unit() < chance {
+                edges.push((u, v));
+            }
+        }
+    }
+    GraphBuilder::undirected(n as usize + 1).edges(edges).build().unwrap()
+}
+
+fn methods(names: &[&str]) -> Vec<Method> {
+    names.iter().map(|n| Method::parse(n, false).unwrap()).collect()
+}
+
+fn auc(names: &[&str], config: &LinkConfig) -> Vec<f64> {
+    let cells = link(&planted(40), &methods(names), config, 1, &Cache::none(), &Silent).unwrap();
+    cells.iter().map(|c| c.validated().unwrap().auc).collect()
+}
+
+#[test]
+fn groups_are_predicted_by_proximity_and_not_by_chance() {
+    let config = LinkConfig { operators: vec!["hadamard".parse().unwrap()], ..LinkConfig::default() };
+    let names = ["spectral:dim=4", "node2vec:dim=16", "grarep:dim=8", "common-neighbors", "random:dim=16"];
+    let found = auc(&names, &config);
+    assert!(found[0] > 0.75, "spectral {found:?}");
+    assert!(found[1] > 0.7, "node2vec {found:?}");
+    assert!(found[2] > 0.7, "GraRep {found:?}");
+    assert!(found[3] > 0.6, "common neighbours {found:?}");
+    assert!((found[4] - 0.5).abs() < 0.08, "random {found:?}");
+}
+
+#[test]
+fn protocols_differ_and_all_work() {
+    for protocol in [Protocol::Select10, Protocol::Cv, Protocol::TrainGraph] {
+        let operators = vec!["hadamard".parse().unwrap(), "mean+l1".parse().unwrap()];
+        let found = auc(&["spectral:dim=4|8"], &LinkConfig { protocol, operators, ..LinkConfig::default() });
+        assert!(found[0] > 0.7, "{protocol:?}: {found:?}");
+    }
+}
+
+/// Whatever the number of threads, the same bits.
+#[test]
+fn vectors_do_not_depend_on_threads() {
+    let graph = planted(60);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let walks = Node2Vec { dim: 12, walks: 2, length: 20, p: 0.5, q: 2.0, ..Node2Vec::default() };
+            let line = |order| Line { dim: 10, order, samples: Some(20_000), ..Line::default() };
+            vec![
+                walks.embed(&graph, 7, &Silent).unwrap(),
+                line(Order::Second).embed(&graph, 7, &Silent).unwrap(),
+                line(Order::Both).embed(&graph, 7, &Silent).unwrap(),
+                GraRep { dim: 9, steps: 2, ..GraRep::default() }.embed(&graph, 7, &Silent).unwrap(),
+                Spectral { dim: 5, ..Spectral::default() }.embed(&graph, 7).unwrap(),
+            ]
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(4));
+    assert!(one.iter().all(|z| z.rows() == 241 && z.as_slice().iter().all(|v| v.is_finite())));
+}
+
+#[test]
+fn graphs_without_edges_and_memory_limits_are_values() {
+    let empty = GraphBuilder::undirected(5).build().unwrap();
+    for name in ["node2vec", "line", "line-both", "grarep", "spectral", "degree", "random"] {
+        let hone_eval::method::Kind::Vectors(candidates) = Method::parse(name, false).unwrap().kind else {
+            panic!("{name} has vectors");
+        };
+        let z = candidates[0].1.embed(&TrainGraph::whole(empty.clone()), 1, &Silent).unwrap();
+        assert_eq!(z.rows(), 5, "{name}");
+    }
+    let small = GraRep { memory: 1000, ..GraRep::default() }.embed(&planted(20), 1, &Silent);
+    assert!(small.unwrap_err().to_string().contains("GraRep needs about"));
+    assert!(Node2Vec { p: 0.0, ..Node2Vec::default() }.embed(&planted(20), 1, &Silent).is_err());
+}
+
+#[test]
+fn labels_are_learnt() {
+    let graph = planted(30);
+    let folder = tempfile::tempdir().unwrap();
+    let single: String = (0..120).map(|i| format!("{i}\tgroup{}\n", i / 30)).collect();
+    let multi: String = (0..120).map(|i| format!("{i}\t{}{}\n", i / 30, if i % 30 < 5 { ",all" } else { "" })).collect();
+    for (text, several) in [(single, false), (multi, true)] {
+        let path = folder.path().join("labels");
+        fs::write(&path, text).unwrap();
+        let labels = NodeLabels::read(&path, &graph).unwrap();
+        assert_eq!(labels.is_multi(), several);
+        let config = NodesConfig { shares: vec![0.5, 0.8], cluster: true, ..NodesConfig::classification() };
+        let run = |names: &[&str]| nodes(&graph, &labels, &methods(names), &config, 1, &Cache::none(), &Silent);
+        let cells = run(&["spectral:dim=4", "random:dim=4"]).unwrap();
+        assert!(cells[0].scores.iter().all(|s| s.micro_f1 > 0.8), "{cells:?}");
+        assert!(cells[1].scores.iter().all(|s| s.micro_f1 < 0.6), "{cells:?}");
+        assert!(cells[0].nmi.unwrap() > cells[1].nmi.unwrap());
+        assert!(run(&["katz"]).is_err());
+    }
+}
+
+#[test]
+fn a_report_is_complete_and_repeats_from_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::open(folder.path()).unwrap();
+    let methods = methods(&["degree", "log-degree", "hone-p:global.dim=8,local.dim=4"]);
+    let bench = Bench { methods: &methods, seeds: 2, cache: &cache, progress: &Silent };
+    let graphs = [40, 30].map(|size| Named { name: format!("planted-{size}"), graph: planted(size) });
+    let config =
+        LinkConfig { operators: vec!["mean".parse().unwrap(), "hadamard".parse().unwrap()], ..LinkConfig::default() };
+    let report = bench.link_report(&graphs, &config).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2 * 2 * 3);
+    assert_eq!(bench.link_report(&graphs, &config).unwrap(), report);
+    let (text, html) = (report.text(Bold::Never), report.html());
+    for part in ["AUC, mean", "AUC, operator chosen by validation", "log-degree", "planted-30", "Mean gain"] {
+        assert!(text.contains(part) && html.contains(part), "{part} is missing");
+    }
+    assert!(html.contains("<svg") && !html.contains("http"));
+    assert!(serde_json::from_str::<serde_json::Value>(&report.json()).is_ok());
+    assert!(report.csv().lines().count() > 20 && report.markdown().contains("| degree |"));
+}
