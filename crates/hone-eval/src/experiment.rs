@@ -46,6 +46,11 @@ impl Bench<'_> {
         self.methods.iter().map(|m| m.name.clone()).collect()
     }
 
+    /// A stage whose units are cells.
+    fn stage(&self, name: &str) {
+        self.progress.stage(name, self.seeds * self.methods.len() as u64);
+    }
+
     fn settings(&self, more: Vec<(&str, String)>) -> Vec<(String, String)> {
         let mut all = vec![
             ("methods".to_string(), self.names().join(" ")),
@@ -60,10 +65,8 @@ impl Bench<'_> {
     pub fn link(&self, graphs: &[Named], config: &LinkConfig) -> Result<LinkResults> {
         let mut cells = Vec::new();
         for named in graphs {
-            let run = |seed| {
-                self.progress.stage(&format!("{}, seed {seed} of {}", named.name, self.seeds), 0);
-                link(&named.graph, self.methods, config, seed, self.cache, self.progress)
-            };
+            self.stage(&named.name);
+            let run = |seed| link(&named.graph, self.methods, config, seed, self.cache, self.progress);
             cells.push((1..=self.seeds).map(run).collect::<Result<Vec<_>>>()?);
         }
         let graphs = graphs.iter().map(|g| g.name.clone()).collect();
@@ -128,11 +131,9 @@ impl Bench<'_> {
         config: &NodesConfig,
         title: &str,
     ) -> Result<Report> {
-        let mut cells = Vec::new();
-        for seed in 1..=self.seeds {
-            self.progress.stage(&format!("{}, seed {seed} of {}", named.name, self.seeds), 0);
-            cells.push(nodes(&named.graph, labels, self.methods, config, seed, self.cache, self.progress)?);
-        }
+        self.stage(&named.name);
+        let run = |seed| nodes(&named.graph, labels, self.methods, config, seed, self.cache, self.progress);
+        let cells = (1..=self.seeds).map(run).collect::<Result<Vec<_>>>()?;
         let columns: Vec<String> = config.shares.iter().map(|s| format!("{:.0} %", 100.0 * s)).collect();
         let table = |what: &str, value: &dyn Fn(usize, usize, usize) -> f64| {
             let mut table = Table::new(format!("{}: {what}", named.name), columns.clone());
@@ -189,6 +190,7 @@ impl Bench<'_> {
 
     /// Run times on growing random graphs.
     pub fn runtime_report(&self, config: &RuntimeConfig) -> Result<Report> {
+        self.progress.stage("run time", (self.methods.len() * config.sizes.len()) as u64);
         let times = runtime(self.methods, config, 1, self.progress)?;
         let mut columns: Vec<String> = config.sizes.iter().map(|n| format!("N = {n}")).collect();
         columns.push("exponent".into());

@@ -269,18 +269,23 @@ fn softplus(m: f64) -> f64 {
     m.max(0.0) + (-m.abs()).exp().ln_1p()
 }
 
-/// Eight partial sums, so that the compiler may use vector registers.
+/// Sixteen partial sums, added up pairwise, so that the compiler may use vector registers.
 #[inline(always)]
 fn dot(row: &[f32], w: &[f64]) -> f64 {
-    let mut sums = [0.0f64; 8];
-    let (rows, ws) = (row.chunks_exact(8), w.chunks_exact(8));
+    let mut sums = [0.0f64; 16];
+    let (rows, ws) = (row.chunks_exact(16), w.chunks_exact(16));
     let tail: f64 = rows.remainder().iter().zip(ws.remainder()).map(|(&x, w)| f64::from(x) * w).sum();
     for (x, w) in rows.zip(ws) {
-        for k in 0..8 {
+        for k in 0..16 {
             sums[k] += f64::from(x[k]) * w[k];
         }
     }
-    sums.iter().sum::<f64>() + tail
+    for half in [8, 4, 2, 1] {
+        for k in 0..half {
+            sums[k] += sums[k + half];
+        }
+    }
+    sums[0] + tail
 }
 
 #[inline(always)]

@@ -105,7 +105,8 @@ fn labels_are_learnt() {
     let graph = planted(30);
     let folder = tempfile::tempdir().unwrap();
     let single: String = (0..120).map(|i| format!("{i}\tgroup{}\n", i / 30)).collect();
-    let multi: String = (0..120).map(|i| format!("{i}\t{}{}\n", i / 30, if i % 30 < 5 { ",all" } else { "" })).collect();
+    let multi: String =
+        (0..120).map(|i| format!("{i}\t{}{}\n", i / 30, if i % 30 < 5 { ",all" } else { "" })).collect();
     for (text, several) in [(single, false), (multi, true)] {
         let path = folder.path().join("labels");
         fs::write(&path, text).unwrap();

@@ -9,6 +9,7 @@ use hone::{Error, Progress, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::Within;
 use crate::cache::{Cache, graph_fingerprint};
 use crate::logistic::{self, Model, Stop, Task};
 use crate::method::{Embedder, Kind, Method};
@@ -133,11 +134,12 @@ pub fn link(
                 Some(bench) => bench,
                 None => Bench::new(graph.clone(), config, seed)?,
             };
-            let cell = bench.run(method, progress);
+            let cell = bench.run(method, &Within(progress));
             split = Some(bench);
             cell
         })?;
         cells.push(cell);
+        progress.advance(1);
     }
     Ok(cells)
 }

@@ -10,6 +10,7 @@ use hone::graph::Graph;
 use hone::{Error, Progress, Result};
 use serde::{Deserialize, Serialize};
 
+use super::Within;
 use crate::cache::{Cache, fingerprint, graph_fingerprint};
 use crate::kmeans::kmeans;
 use crate::labels::NodeLabels;
@@ -95,10 +96,13 @@ pub fn nodes(
             return Err(Error::config("methods", message));
         };
         let embedders: Vec<&Embedder> = candidates.iter().map(|c| &c.1).collect();
-        cache.cell(&("nodes", &name, config, seed, &embedders), || {
-            let blocks: Result<Vec<Block>> = embedders.iter().map(|e| e.embed(&train, seed, progress)).collect();
-            Ok(Bench { labels, config, seed }.run(&blocks?))
-        })
+        let cell = cache.cell(&("nodes", &name, config, seed, &embedders), || {
+            let embed = |e: &&Embedder| e.embed(&train, seed, &Within(progress));
+            let blocks: Vec<Block> = embedders.iter().map(embed).collect::<Result<_>>()?;
+            Ok(Bench { labels, config, seed }.run(&blocks))
+        });
+        progress.advance(1);
+        cell
     };
     methods.iter().map(run).collect()
 }

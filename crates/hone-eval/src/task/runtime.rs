@@ -6,6 +6,7 @@ use hone::graph::{Graph, GraphBuilder};
 use hone::{Error, Progress, Result};
 use serde::{Deserialize, Serialize};
 
+use super::Within;
 use crate::method::{Kind, Method};
 use crate::random::Stream;
 use crate::split::TrainGraph;
@@ -56,7 +57,8 @@ pub fn runtime(methods: &[Method], config: &RuntimeConfig, seed: u64, progress: 
                 return Err(Error::config("methods", format!("`{}` has no vectors to time", method.name)));
             };
             let start = Instant::now();
-            candidates[0].1.embed(&train, seed, progress)?;
+            candidates[0].1.embed(&train, seed, &Within(progress))?;
+            progress.advance(1);
             times.runs.push((nodes, train.graph().edges(), start.elapsed().as_secs_f64()));
         }
     }

@@ -12,6 +12,7 @@ use hone::graph::{Graph, GraphBuilder};
 use hone::{Error, Progress, Result};
 use serde::{Deserialize, Serialize};
 
+use super::Within;
 use crate::cache::{Cache, graph_fingerprint};
 use crate::method::{Kind, Method};
 use crate::split::TrainGraph;
@@ -100,7 +101,7 @@ pub fn structure(
         Kind::Vectors(candidates) => {
             let embedder = &candidates[0].1;
             cache.cell(&("structure", &name, embedder, seed), || {
-                let z = embedder.embed(&train, seed, progress)?;
+                let z = embedder.embed(&train, seed, &Within(progress))?;
                 let mut absolute = z.clone();
                 absolute.as_mut_slice().iter_mut().for_each(|v| *v = v.abs());
                 let plain = spread(&z, &symmetric.class);
