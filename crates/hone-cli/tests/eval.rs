@@ -50,7 +50,7 @@ fn a_split_serves_other_tools() {
     let vectors = folder.path().join("z.npy");
     let mut embed = hone();
     embed.arg("embed").arg(split.join("train.tsv")).arg("--nodes").arg(split.join("nodes.txt")).arg("-o");
-    embed.arg(&vectors).args(["--dim", "4", "--quiet"]).assert().success();
+    embed.arg(&vectors).args(["--preset", "hone-p", "--dim", "4", "--quiet"]).assert().success();
     let mut judge = hone();
     judge.args(["eval", "link", "builtin:karate", "--seeds", "1", "--methods", "random", "--embedding"]).arg(&vectors);
     judge.assert().success().stdout(contains("z.npy"));

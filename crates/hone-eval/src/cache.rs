@@ -51,6 +51,7 @@ impl Cache {
         let Some(folder) = &self.folder else {
             return compute();
         };
+        let broken = |e: serde_json::Error| Error::config("cache", e.to_string());
         let path = folder.join(format!("{:032x}.json", fingerprint(key.to_string().as_bytes())));
         if let Ok(text) = fs::read(&path)
             && let Ok(entry) = serde_json::from_slice::<Entry<T>>(&text)
@@ -59,11 +60,12 @@ impl Cache {
             return Ok(entry.value);
         }
         let entry = Entry { key, value: compute()? };
-        let text = serde_json::to_vec(&entry).map_err(|e| Error::config("cache", e.to_string()))?;
+        let text = serde_json::to_vec(&entry).map_err(broken)?;
         let mut output = Output::create(&path, true)?;
         output.write_all(&text).map_err(|e| Error::io(&path, e))?;
         output.commit()?;
-        Ok(entry.value)
+        // Reading may change the last digit: give what the next run will read.
+        Ok(serde_json::from_slice::<Entry<T>>(&text).map_err(broken)?.value)
     }
 }
 

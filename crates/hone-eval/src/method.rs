@@ -167,7 +167,7 @@ pub fn registry() -> Vec<(String, String)> {
 
 /// The options the paper searches for a method; nothing for an unknown method.
 fn search_of(name: &str) -> Option<&'static str> {
-    let preset = PRESETS.iter().any(|p| p.0 == name).then_some("steps=1|2|3|4");
+    let preset = PRESETS.iter().any(|p| p.0 == name).then(|| if name == "hone" { "" } else { "steps=1|2|3|4" });
     preset.or_else(|| BASELINES.iter().find(|e| e.name == name).map(|e| e.grid))
 }
 
