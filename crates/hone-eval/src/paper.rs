@@ -179,7 +179,7 @@ fn difference(ours: &Scores, index: &[usize]) -> Table {
 }
 
 fn percent_table(title: &str, columns: &[&str], rows: &[(&str, [f64; 5])]) -> Table {
-    let mut table = Table::new(title, columns.iter().map(|c| c.to_string()).collect());
+    let mut table = Table::new(title, columns.iter().map(ToString::to_string).collect());
     table.style = Style::Percent;
     for (name, values) in rows {
         table.rows.push((name.to_string(), values.iter().map(|v| Summary::of(&[v / 100.0])).collect()));

@@ -93,7 +93,7 @@ impl Features {
         for depth in 1..=self.depth {
             let next = self.aggregated(&level, neighbors);
             levels.push(level);
-            level = if depth > 1 { pruned(&levels, next, self.prune) } else { next };
+            level = if depth > 1 { pruned(&levels, &next, self.prune) } else { next };
             if level.names.is_empty() {
                 break;
             }
@@ -181,9 +181,9 @@ fn side_by_side(levels: &[Named]) -> Named {
 }
 
 /// The columns of `next` that no earlier column nearly repeats, compared after log(1 + x).
-fn pruned(levels: &[Named], next: Named, most: f64) -> Named {
+fn pruned(levels: &[Named], next: &Named, most: f64) -> Named {
     let earlier: usize = levels.iter().map(|level| level.names.len()).sum();
-    let mut all = side_by_side(&[levels, &[next.clone()]].concat());
+    let mut all = side_by_side(&[levels, std::slice::from_ref(next)].concat());
     take_logs(&mut all.block);
     let correlation = correlations(&all.block);
     let width = all.names.len();

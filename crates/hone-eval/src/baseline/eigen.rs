@@ -43,7 +43,7 @@ pub(super) fn largest(matrix: &Symmetric<'_>, count: usize, seed: u64) -> Result
     let (n, count) = (matrix.size, count.min(matrix.size));
     let width = (count + (count / 4).max(16)).min(n);
     let eigen = if n <= DIRECT || 2 * width >= n {
-        rotate(&Mat::<f64>::identity(n, n), (matrix.product)(Mat::<f64>::identity(n, n).as_ref()))?.0
+        rotate(&Mat::<f64>::identity(n, n), &(matrix.product)(Mat::<f64>::identity(n, n).as_ref()))?.0
     } else {
         iterate(matrix, count, width, seed)?
     };
@@ -56,7 +56,7 @@ fn iterate(matrix: &Symmetric<'_>, count: usize, width: usize, seed: u64) -> Res
     let mut q = Mat::from_fn(matrix.size, width, |_, _| stream.normal());
     for round in 1.. {
         q = q.qr().compute_thin_Q();
-        let (eigen, residuals) = rotate(&q, (matrix.product)(q.as_ref()))?;
+        let (eigen, residuals) = rotate(&q, &(matrix.product)(q.as_ref()))?;
         let goal = TOLERANCE * eigen.values[0].abs().max(f64::MIN_POSITIVE);
         if round == ROUNDS || residuals[..count].iter().all(|&r| r <= goal) {
             return Ok(eigen);
@@ -67,8 +67,8 @@ fn iterate(matrix: &Symmetric<'_>, count: usize, width: usize, seed: u64) -> Res
 }
 
 /// The best eigenvector estimates in the span of orthonormal `q`, given A q, and their residuals.
-fn rotate(q: &Mat<f64>, aq: Mat<f64>) -> Result<(Eigen, Vec<f64>)> {
-    let small = q.transpose() * &aq;
+fn rotate(q: &Mat<f64>, aq: &Mat<f64>) -> Result<(Eigen, Vec<f64>)> {
+    let small = q.transpose() * aq;
     let failed =
         |_| Error::Numeric { stage: "eigenvectors".into(), message: "the small problem has no solution".into() };
     let solved = small.self_adjoint_eigen(Side::Lower).map_err(failed)?;

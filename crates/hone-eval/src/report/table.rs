@@ -66,11 +66,11 @@ impl Table {
     /// Whether the cell is the best of its column (ties count).
     pub fn is_best(&self, row: usize, column: usize) -> bool {
         let value = |r: usize| self.rows[r].1[column].map(|s| s.mean);
-        let others = (0..self.rows.len()).filter_map(value);
+        let mut others = (0..self.rows.len()).filter_map(value);
         match (value(row), self.best) {
             (None, _) | (_, Best::Unmarked) => false,
-            (Some(own), Best::Highest) => others.fold(true, |best, v| best && v <= own),
-            (Some(own), Best::Lowest) => others.fold(true, |best, v| best && v >= own),
+            (Some(own), Best::Highest) => others.all(|v| v <= own),
+            (Some(own), Best::Lowest) => others.all(|v| v >= own),
         }
     }
 

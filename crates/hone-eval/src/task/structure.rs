@@ -152,7 +152,7 @@ mod tests {
             };
             for class in &symmetric.class {
                 let of = degrees(*class);
-                assert!(of.len() >= 1 && of.iter().all(|d| *d == of[0]), "{} {class}", symmetric.name);
+                assert!(!of.is_empty() && of.iter().all(|d| *d == of[0]), "{} {class}", symmetric.name);
             }
         }
     }

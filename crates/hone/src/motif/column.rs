@@ -238,7 +238,7 @@ mod tests {
     fn every_width_gives_the_values_back() {
         for top in [1u64, 254, 255, 65_534, 65_535, 1 << 31, u64::from(u32::MAX), u64::MAX] {
             for rare in [2, 1000] {
-                let value = |i: usize| if i % rare == 0 { top } else { i as u64 % 200 };
+                let value = |i: usize| if i.is_multiple_of(rare) { top } else { i as u64 % 200 };
                 let column = Column::collect(5000, value);
                 (0..5000).for_each(|i| assert_eq!(column.get(i), value(i), "top {top}, every {rare}"));
                 assert_eq!(column.nonzeros(0..5000), (0..5000).filter(|&i| value(i) != 0).count());
