@@ -180,7 +180,7 @@ fn formulas_read_like_the_paper() {
 #[test]
 fn names_are_those_of_configuration_files() {
     let names: Vec<String> = PSIS.iter().map(|psi| serde_json::to_string(psi).expect("json")).collect();
-    assert_eq!(names, ["\"w\"", "\"p\"", "\"l\"", "\"l-norm\"", "\"l-rw\""]);
+    assert_eq!(names, ["\"w\"", "\"p\"", "\"l\"", "\"l-norm\"", "\"l-rw\"", "\"a-norm\""]);
     let m: MotifMatrix = serde_json::from_str(r#"{"psi":"l-norm","accumulate":{"decay":0.5}}"#).expect("json");
     assert_eq!(m, MotifMatrix { psi: Psi::LNorm, accumulate: Accumulate::Decay(0.5), ..MotifMatrix::default() });
     assert!(serde_json::from_str::<MotifMatrix>(r#"{"psy":"w"}"#).is_err());

@@ -70,13 +70,15 @@ mod tests {
         for (key, comment) in COMMENTS {
             assert!(text.contains(comment), "{key} is explained but not a setting:\n{text}");
         }
-        let lines: Vec<&str> = text.lines().collect();
-        for pair in lines.windows(2).filter(|pair| pair[1].contains(" = ")) {
-            let solver = text.split(pair[1]).next().is_some_and(|before| {
-                let table = before.lines().rfind(|line| line.starts_with('['));
-                table.is_some_and(|table| table.contains("solver") || table.contains("attributes."))
-            });
-            assert!(solver || pair[0].starts_with('#'), "no comment above {}", pair[1]);
+        let (mut table, mut above) = ("", "");
+        for line in text.lines() {
+            let own = ["solver", "attributes."].iter().any(|speaks_for_itself| table.contains(speaks_for_itself));
+            if line.starts_with('[') {
+                table = line;
+            } else if !line.is_empty() && !line.starts_with('#') {
+                assert!(own || above.starts_with('#'), "no comment above {line} in {table}");
+            }
+            above = line;
         }
     }
 }

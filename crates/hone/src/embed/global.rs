@@ -3,7 +3,7 @@
 use super::local::energy;
 use super::{Hone, Part, steps};
 use crate::config::Output;
-use crate::dense::{Block, Columns};
+use crate::dense::{Block, Columns, Norm};
 use crate::error::Result;
 use crate::factor::{Factors, Task};
 use crate::operator::Operator;
@@ -82,17 +82,20 @@ impl Hone {
             z.scale_columns(&vec![(nodes as f64 / size).sqrt(); z.cols()]);
         }
         let (labels, x) = columns(nodes, self.weigh(beside, if size > 0.0 { nodes as f64 } else { 0.0 }));
-        let energies = x.column_energy();
-        let whole = if size > 0.0 { nodes as f64 } else { 0.0 } + energies.iter().sum::<f64>();
+        let x = x.to_block();
+        // A constant tells nothing of a node: variances are compared, not squares.
+        let means = x.column_means().into_iter().map(|mean| nodes as f64 * mean * mean);
+        let squares = x.column_norms(Norm::L2).into_iter().map(|norm| norm * norm);
+        let variances: Vec<f64> = squares.zip(means).map(|(square, mean)| (square - mean).max(0.0)).collect();
+        let own: f64 = variances.iter().sum();
+        let whole = own + energy(&z);
         if whole > 0.0 {
-            report.importance.iter_mut().for_each(|part| part.share *= 1.0 - energies.iter().sum::<f64>() / whole);
-            let own = energies.iter().sum::<f64>() / whole;
-            let appended = importance(&labels, &energies).into_iter();
-            report.importance.extend(appended.map(|part| Importance { share: part.share * own, ..part }));
+            report.importance.iter_mut().for_each(|part| part.share *= 1.0 - own / whole);
+            let appended = importance(&labels, &variances).into_iter();
+            report.importance.extend(appended.map(|part| Importance { share: part.share * own / whole, ..part }));
         }
         names_of_z.extend(names(&labels));
         let mut all = Block::zeros(nodes, z.cols() + x.cols());
-        let x = x.to_block();
         all.update_rows(|i, row| {
             let (left, right) = row.split_at_mut(z.cols());
             left.copy_from_slice(z.row(i));
