@@ -197,11 +197,11 @@ pub const REMARKS: &str = "\
 - With the mean operator the score of a pair is additive over its two nodes, so the task measures little more than
   how well a vector tells the degree. The row `log-degree` is the untrained sum of two log degrees: no method
   that stays below it has learnt more than a count of neighbours.
-- The paper's HONE rows lie at or above that yardstick; HONE as printed, with unit-length local factors and a global
-  SVD, stays below it in our runs. The differences are stated in the table, not tuned away.
-- Our baselines are checked against gensim and dense numpy on the same splits; they differ from the paper's in
-  both directions. The largest difference is Spectral, which reaches far more than the paper's 0.56 to 0.61 as soon as
-  the first eigenvector, the square root of the degrees, is among the columns.
+- Where ours differ from the paper's, the table of differences says by how much; nothing was tuned to close a gap.
+  Rows of HONE below `log-degree` or `degree` are just that.
+- Reference vectors of the baselines, by gensim and by dense numpy on the same splits, are made by
+  `crates/hone-eval/tests/references.py`. Spectral keeps the first eigenvector, the square root of the degrees, among
+  its columns (`skip_trivial` leaves it out), which matters under the mean operator.
 - facebook-PU cannot be identified among public graphs. socfb-Princeton12 stands in where it is run, in a table of its
   own, and is never compared with the paper's column.
 ";
