@@ -53,7 +53,7 @@ const DEFAULT_PRESET: &str = "hone";
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Method")]
 pub(crate) struct ConfigArgs {
-    /// Start from a named variant: hone [default], or the paper's hone-w, hone-p, hone-l, hone-l-norm, hone-l-rw,
+    /// Start from a named variant: hone (the default), or the paper's hone-w, hone-p, hone-l, hone-l-norm, hone-l-rw,
     /// each also with +x for diffused motif features.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,

@@ -19,7 +19,7 @@ pub const PRESETS: [(&str, &str); 11] = [
     ("hone-l-rw+x", "hone-l-rw with diffused motif features"),
 ];
 
-/// Settings of the preset `hone`, chosen by the study in docs/quality.md.
+/// Settings of the preset `hone`; docs/quality.md says how they were chosen and what they reach.
 const HONE: &str = r#"
 motifs = ["edge"]
 psi = "a-norm"

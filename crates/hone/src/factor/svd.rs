@@ -1,6 +1,6 @@
 //! Truncated SVD of an operator: the best approximation of a given rank in squared loss.
 //!
-//! [`Subspace`] finds V, orthonormal, that spans the leading right singular space and some more. One
+//! `Subspace` finds V, orthonormal, that spans the leading right singular space and some more. One
 //! product Y = S V follows; the eigenvectors E of the small YᵀY = E diag(sigma²) Eᵀ give
 //! U = Y E diag(1/sigma) and the right vectors V E. Powers of symmetric matrices share the vectors of
 //! their base; tall dense matrices are solved exactly, since their Gram matrix is small.

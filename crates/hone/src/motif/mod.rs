@@ -22,8 +22,8 @@
 //! ```
 //!
 //! How it works: everything follows from five numbers an edge and three a node
-//! ([`formula`]); two wedge sweeps ([`wedge`]), two triangle sweeps ([`triangle`]) and popcounts
-//! ([`clique`]) over nodes ranked by degree ([`ranked`]) find those.
+//! (`formula`); two wedge sweeps (`wedge`), two triangle sweeps (`triangle`) and popcounts
+//! (`clique`) over nodes ranked by degree (`ranked`) find those.
 
 mod clique;
 mod column;
