@@ -54,6 +54,36 @@ struct Estimated {
     s: Vec<f64>,
 }
 
+/// What the weight of a motif depends on.
+#[derive(Clone, Copy)]
+struct Need {
+    /// It is zero for edges in no triangle.
+    in_triangle: bool,
+    /// It is zero for edges on no 4-cycle.
+    on_cycle: bool,
+    /// The degree of both ends, their triangles, their S.
+    other_end: bool,
+    triangles: bool,
+    s: bool,
+}
+
+impl Need {
+    fn of(motif: Motif) -> Need {
+        use Orbit::{Clique4, Cycle4, DiamondChord, DiamondRim, Edge, Path4End, Star4, TailedFar};
+        use Orbit::{TailedNear, TailedTail, Triangle};
+        let orbits = motif.orbits();
+        let all = |some: &[Orbit]| orbits.iter().all(|orbit| some.contains(orbit));
+        let any = |some: &[Orbit]| orbits.iter().any(|orbit| some.contains(orbit));
+        Need {
+            in_triangle: all(&[Triangle, TailedNear, TailedFar, DiamondChord, DiamondRim, Clique4]),
+            on_cycle: all(&[Cycle4]),
+            other_end: !all(&[Edge, Triangle, TailedFar, DiamondChord, DiamondRim, Clique4, Cycle4]),
+            triangles: any(&[Path4End, Star4, TailedTail]),
+            s: any(&[Path4End]),
+        }
+    }
+}
+
 /// Occurrences in the whole graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Totals {
@@ -132,20 +162,88 @@ impl Counts {
         exact.chain(estimated.into_iter().flatten().map(|(j, counts)| (j, counts.map(|x| x.round() as u64))))
     }
 
-    /// Calls `f` for each slot of row `i` with its position, column and the weight of the motif.
-    pub(super) fn for_weights(&self, i: usize, motif: Motif, mut f: impl FnMut(usize, u32, f64)) {
-        let slots = self.pattern.range(i);
+    /// Calls `f` for each slot of row `i` with a weight of the motif: column and weight.
+    pub(super) fn for_weights(&self, i: usize, motif: Motif, mut f: impl FnMut(u32, f64)) {
         match &self.values {
-            Values::Exact(exact) => {
-                for (slot, (j, counts)) in slots.zip(self.exact_row(exact, i, 0)) {
-                    // Each count is below 2⁶⁴, but the sum of two orbits of a graphlet may not be.
-                    f(slot, j, motif.orbits().iter().map(|orbit| counts[orbit.index()].0 as f64).sum());
-                }
-            }
+            Values::Exact(exact) => self.for_exact_weights(exact, i, motif, f),
             Values::Estimated(estimated) => {
-                for (slot, (j, counts)) in slots.zip(self.estimated_row(estimated, i, 0)) {
-                    f(slot, j, motif.orbits().iter().map(|orbit| counts[orbit.index()].max(0.0)).sum());
+                let sum = |counts: [f64; Orbit::COUNT]| motif.orbits().iter().map(|o| counts[o.index()].max(0.0)).sum();
+                let row = self.estimated_row(estimated, i, 0).map(|(j, counts)| (j, sum(counts)));
+                row.filter(|&(_, weight): &(u32, f64)| weight > 0.0).for_each(|(j, weight)| f(j, weight));
+            }
+        }
+    }
+
+    /// As [`Counts::for_weights`], by a loop made for the orbit: what it does not need is not computed.
+    fn for_exact_weights(&self, exact: &Exact, i: usize, motif: Motif, f: impl FnMut(u32, f64)) {
+        use Orbit::{Clique4, Cycle4, DiamondChord, DiamondRim, Edge, Path3, Path4End, Path4Mid, Star4};
+        use Orbit::{TailedFar, TailedNear, TailedTail, Triangle};
+        let need = Need::of(motif);
+        let one = |counts: &[formula::Exact; Orbit::COUNT], orbit: Orbit| counts[orbit.index()].0 as f64;
+        macro_rules! loops {
+            ($($orbit:ident),*) => {
+                match motif.orbits() {
+                    $([$orbit] => self.scan(exact, i, need, |counts| one(counts, $orbit), f),)*
+                    // Each count is below 2⁶⁴, but the sum of the orbits of a graphlet may not be.
+                    some => self.scan(exact, i, need, |counts| some.iter().map(|&orbit| one(counts, orbit)).sum(), f),
                 }
+            };
+        }
+        loops!(
+            Edge,
+            Path3,
+            Triangle,
+            Path4End,
+            Path4Mid,
+            Star4,
+            Cycle4,
+            TailedTail,
+            TailedNear,
+            TailedFar,
+            DiamondChord,
+            DiamondRim,
+            Clique4
+        );
+    }
+
+    /// Calls `f` with the column and weight of the slots of row `i` that have one, and passes over
+    /// what cannot matter: the other end of an edge is a random access, and most edges have no
+    /// weight in most motifs.
+    #[inline(always)]
+    fn scan(
+        &self,
+        exact: &Exact,
+        i: usize,
+        need: Need,
+        weight: impl Fn(&[formula::Exact; Orbit::COUNT]) -> f64,
+        mut f: impl FnMut(u32, f64),
+    ) {
+        let of = formula::Exact::of;
+        if need.in_triangle && exact.triangles.get(i) == 0 {
+            return;
+        }
+        let end = |i: usize| End {
+            d: of(exact.d.get(i)),
+            triangles: of(if need.triangles { exact.triangles.get(i) } else { 0 }),
+            s: of(if need.s { exact.s.get(i) } else { 0 }),
+        };
+        let (u, slots) = (end(i), self.pattern.range(i));
+        let mut next = None;
+        for (&j, slot) in self.pattern.row(i).iter().zip(slots) {
+            let (t, c) = (exact.t.get(slot), exact.c.get(slot));
+            let mut e = Middle { t: of(t), c: of(c), k: of(0), q: of(0), r: of(0) };
+            if t > 0 {
+                let at = next.unwrap_or_else(|| exact.rank.below(slot, |range| exact.t.nonzeros(range)));
+                (e.k, e.q, e.r) = (of(exact.k.get(at)), of(exact.q.get(at)), of(exact.r.get(at)));
+                next = Some(at + 1);
+            }
+            if (need.in_triangle && t == 0) || (need.on_cycle && c == 0) {
+                continue;
+            }
+            let v = if need.other_end { end(j as usize) } else { u };
+            let weight = weight(&orbits(u, v, e));
+            if weight > 0.0 {
+                f(j, weight);
             }
         }
     }
@@ -157,11 +255,8 @@ impl Counts {
         k: usize,
     ) -> impl Iterator<Item = (u32, [formula::Exact; Orbit::COUNT])> + 'a {
         let of = formula::Exact::of;
-        let end = move |i: usize| End {
-            d: of(self.pattern.range(i).len() as u64),
-            triangles: of(exact.triangles.get(i)),
-            s: of(exact.s.get(i)),
-        };
+        let end =
+            move |i: usize| End { d: of(exact.d.get(i)), triangles: of(exact.triangles.get(i)), s: of(exact.s.get(i)) };
         let u = end(i);
         let start = self.pattern.range(i).start + k;
         let mut next = exact.rank.below(start, |range| exact.t.nonzeros(range));

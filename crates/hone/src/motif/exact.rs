@@ -27,7 +27,8 @@ pub(super) struct Exact {
     pub(super) k: Column,
     pub(super) q: Column,
     pub(super) r: Column,
-    /// Triangles and Σ (d_w − 1), by node.
+    /// Degree, triangles and Σ (d_w − 1), by node.
+    pub(super) d: Column,
     pub(super) triangles: Column,
     pub(super) s: Column,
 }
@@ -56,7 +57,7 @@ impl Exact {
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        let columns = [&self.t, &self.c, &self.k, &self.q, &self.r, &self.triangles, &self.s];
+        let columns = [&self.t, &self.c, &self.k, &self.q, &self.r, &self.d, &self.triangles, &self.s];
         columns.into_iter().map(Column::bytes).sum::<usize>() + self.rank.bytes()
     }
 }
@@ -124,7 +125,8 @@ impl Found<'_> {
         let [t, c, k, q, r] = columns;
         let rank = Rank::new(t.len(), |range| t.nonzeros(range));
         let triangles = Column::collect(n, |i| triangles[i]);
-        Exact { t, c, rank, k, q, r, triangles, s }
+        let d = Column::collect(n, |i| self.pattern.range(i).len() as u64);
+        Exact { t, c, rank, k, q, r, d, triangles, s }
     }
 
     /// Number of slots with t > 0 before each bound.

@@ -77,11 +77,13 @@ impl Counts {
             return Err(overflow(motif));
         }
         let scale = if sum.largest > 0.0 { (-sum.largest.log2().ceil()).exp2() } else { 1.0 };
-        // In f32 as well a power of two; only weights far below all others lose bits.
-        values.par_iter_mut().for_each(|value| *value = (f64::from(*value) * scale) as f32);
         let shared = sum.nnz as f64 >= SHARE * values.len() as f64;
-        let (nodes, matrix) =
-            if shared { (None, Csr::new(pattern.clone(), values.into())) } else { compact(pattern, &values) };
+        let (nodes, matrix) = if shared {
+            values.par_iter_mut().for_each(|value| *value = scaled(*value, scale));
+            (None, Csr::new(pattern.clone(), values.into()))
+        } else {
+            compact(pattern, &values, &sum.rows, scale)
+        };
         Ok(MotifGraph { motif, nodes, matrix, scale, total: sum.total, nnz: sum.nnz })
     }
 
@@ -98,25 +100,22 @@ impl Counts {
         let mut sum = Sum::default();
         let base = pattern.range(rows.start).start;
         for i in rows {
-            let mut row = 0.0;
-            let arcs = pattern.row(i);
-            let start = pattern.range(i).start;
-            let mut k = 0;
-            self.for_weights(i, motif, |_, j, count| {
+            let (mut row, nnz) = (0.0, sum.nnz);
+            let mut slots = pattern.row(i).iter().zip(pattern.range(i)).peekable();
+            self.for_weights(i, motif, |j, count| {
                 // The arcs of a directed graph are some of the slots counted, in the same order.
-                if arcs.get(k) != Some(&j) {
-                    return;
+                while slots.next_if(|&(&arc, _)| arc < j).is_some() {}
+                let Some((_, slot)) = slots.next_if(|&(&arc, _)| arc == j) else { return };
+                if count >= delta as f64 {
+                    let value = count * weights.map_or(1.0, |w| f64::from(w[slot]));
+                    values[slot - base] = value as f32;
+                    sum.nnz += usize::from(value != 0.0);
+                    row += value;
                 }
-                let slot = start + k;
-                k += 1;
-                if count == 0.0 || count < delta as f64 {
-                    return;
-                }
-                let value = count * weights.map_or(1.0, |w| f64::from(w[slot]));
-                values[slot - base] = value as f32;
-                sum.nnz += usize::from(value != 0.0);
-                row += value;
             });
+            if sum.nnz > nnz {
+                sum.rows.push(i as u32);
+            }
             sum.total += row;
             sum.largest = sum.largest.max(row);
         }
@@ -124,17 +123,30 @@ impl Counts {
     }
 }
 
+/// In f32 as well a power of two; only weights far below all others lose bits.
+fn scaled(value: f32, scale: f64) -> f32 {
+    (f64::from(value) * scale) as f32
+}
+
 /// Figures of a stretch of rows.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 struct Sum {
+    /// Rows with a nonzero.
+    rows: Vec<u32>,
     nnz: usize,
     total: f64,
     largest: f64,
 }
 
 impl Sum {
-    fn merge(self, other: Sum) -> Sum {
-        Sum { nnz: self.nnz + other.nnz, total: self.total + other.total, largest: self.largest.max(other.largest) }
+    fn merge(mut self, mut other: Sum) -> Sum {
+        self.rows.append(&mut other.rows);
+        Sum {
+            rows: self.rows,
+            nnz: self.nnz + other.nnz,
+            total: self.total + other.total,
+            largest: self.largest.max(other.largest),
+        }
     }
 }
 
@@ -142,27 +154,29 @@ fn overflow(motif: Motif) -> Error {
     Error::Numeric { stage: format!("weights of motif {motif}"), message: "a motif degree is not finite".into() }
 }
 
-/// Leaves out zeros, and nodes without a nonzero in row or column.
-fn compact(pattern: &Pattern, values: &[f32]) -> (Option<Vec<u32>>, Csr) {
+/// Leaves out zeros, and nodes without a nonzero in row or column; `rows` are those with one.
+fn compact(pattern: &Pattern, values: &[f32], rows: &[u32], scale: f64) -> (Option<Vec<u32>>, Csr) {
     let n = pattern.rows();
+    let row = |i: u32| {
+        let slots = pattern.row(i as usize).iter().zip(&values[pattern.range(i as usize)]);
+        slots.filter(|&(_, &value)| value != 0.0)
+    };
     let mut touched = vec![false; n];
-    for i in 0..n {
-        let range = pattern.range(i);
-        for (&j, _) in pattern.row(i).iter().zip(&values[range]).filter(|&(_, &value)| value != 0.0) {
-            touched[i] = true;
-            touched[j as usize] = true;
-        }
+    for &i in rows {
+        touched[i as usize] = true;
+        row(i).for_each(|(&j, _)| touched[j as usize] = true);
     }
     let nodes: Vec<u32> = (0..n as u32).filter(|&i| touched[i as usize]).collect();
     let mut number = vec![0u32; n];
     nodes.iter().zip(0..).for_each(|(&node, k)| number[node as usize] = k);
     let (mut offsets, mut columns, mut kept) = (vec![0], Vec::new(), Vec::new());
+    let mut rows = rows.iter().peekable();
     for &i in &nodes {
-        let range = pattern.range(i as usize);
-        let row = pattern.row(i as usize).iter().zip(&values[range]);
-        for (&j, &value) in row.filter(|&(_, &value)| value != 0.0) {
-            columns.push(number[j as usize]);
-            kept.push(value);
+        if rows.next_if_eq(&&i).is_some() {
+            for (&j, &value) in row(i) {
+                columns.push(number[j as usize]);
+                kept.push(scaled(value, scale));
+            }
         }
         offsets.push(columns.len());
     }
