@@ -43,8 +43,7 @@ struct Ritz {
 impl<'a> Subspace<'a> {
     /// Begins with `width` random directions.
     pub(super) fn new(s: &'a Operator, task: &'a Task<'a>, width: usize) -> Self {
-        let mut start = Block::random(s.cols(), width, task.key.with("sketch", 0));
-        orthonormalize(&mut start);
+        let start = Block::random(s.cols(), width, task.key.with("sketch", 0));
         let a = Squared { s, symmetric: s.is_symmetric(), work: Workspace::default() };
         Subspace { a, task, basis: vec![start], h: Small::zeros(0, 0) }
     }
@@ -54,9 +53,12 @@ impl<'a> Subspace<'a> {
         if limit < 2 * DEPTH { self.power(limit, tolerance, info) } else { self.krylov(limit, tolerance, info) }
     }
 
-    /// V ← orth(A V).
+    /// V ← orth(A V). Random directions are nearly orthogonal: only the last product needs more.
     fn power(mut self, limit: usize, tolerance: f64, info: &mut Info) -> Result<(Block, Workspace)> {
         let mut v = self.basis.pop().expect("the first block");
+        if limit < 2 {
+            orthonormalize(&mut v);
+        }
         while info.iterations < limit {
             self.task.progress.check()?;
             let mut image = self.a.times(&v);
@@ -77,6 +79,7 @@ impl<'a> Subspace<'a> {
 
     fn krylov(mut self, limit: usize, tolerance: f64, info: &mut Info) -> Result<(Block, Workspace)> {
         let width = self.basis[0].cols();
+        orthonormalize(&mut self.basis[0]);
         loop {
             self.task.progress.check()?;
             let mut outside = self.extend();

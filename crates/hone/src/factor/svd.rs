@@ -86,6 +86,9 @@ const BUDGET: u64 = 1_000_000_000;
 /// Singular values below this part of the largest are rounding noise of f32 products.
 const ZERO: f64 = 2e-6;
 
+/// Up to this ratio of singular values U = Y E diag(1/sigma) is orthonormal to f32 precision.
+const STEADY: f64 = 10.0;
+
 /// The leading singular triplets of an operator.
 pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     match s {
@@ -121,7 +124,9 @@ fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     let ritz = Ritz::of_gram(&y.gram(), task.rank)?;
     info.rank = ritz.rank;
     let mut u = y.times(&ritz.left(task.rank));
-    orthonormalize(&mut u);
+    if ritz.spread() > STEADY {
+        orthonormalize(&mut u);
+    }
     let signs = u.column_signs();
     u.scale_columns(&signs);
     let v = task.right.then(|| {
@@ -161,6 +166,11 @@ impl Ritz {
     /// The leading singular values, zeros beyond the rank.
     fn padded(&self, columns: usize) -> Vec<f64> {
         (0..columns).map(|j| if j < self.rank { self.sigma[j] } else { 0.0 }).collect()
+    }
+
+    /// The largest singular value over the smallest within the rank.
+    fn spread(&self) -> f64 {
+        self.rank.checked_sub(1).map_or(1.0, |last| self.sigma[0] / self.sigma[last])
     }
 
     /// E with zero columns beyond the rank.
