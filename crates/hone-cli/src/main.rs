@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{completions, config, count, embed, eval, generate, info};
+use command::{completions, config, count, embed, eval, features, generate, info};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -35,6 +35,7 @@ Examples:
   hone info builtin:karate          look at a built-in graph
   hone info graph.tsv --json        size, degrees and components of a file, as JSON
   hone count graph.tsv --by total   motifs of a file
+  hone features graph.tsv -o x.csv  node features from motif counts
   hone help info                    all options of a command (or: hone info --help)
 
 Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
@@ -44,6 +45,7 @@ enum Command {
     Embed(embed::Args),
     Info(info::Args),
     Count(count::Args),
+    Features(features::Args),
     Eval(eval::Args),
     Generate(generate::Args),
     Config(config::Args),
@@ -56,6 +58,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Embed(args) => embed::run(args, &context),
         Command::Info(args) => info::run(args, &context),
         Command::Count(args) => count::run(args, &context),
+        Command::Features(args) => features::run(args, &context),
         Command::Eval(args) => eval::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
         Command::Config(args) => config::run(args, &context),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use parquet::basic::{Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -47,6 +47,15 @@ pub enum Column {
     Floats(Vec<f32>),
     /// See [`Kind::Text`].
     Texts(Vec<String>),
+}
+
+/// A column in which values may be missing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nullable {
+    /// The values that are there.
+    pub values: Column,
+    /// Whether each row has one; none when all have.
+    pub present: Option<Vec<bool>>,
 }
 
 impl Column {
@@ -169,49 +178,85 @@ impl TableReader {
 
     /// All values of the column called `name`; nulls are refused.
     pub fn column(&self, name: &str) -> Result<Column> {
+        let Nullable { values, present } = self.nullable(name)?;
+        match present {
+            None => Ok(values),
+            Some(present) => {
+                let message = format!("column `{name}` has {} values in {} rows", values.len(), present.len());
+                Err(Error::input(&self.path, message, "nulls are not supported: fill or drop them"))
+            }
+        }
+    }
+
+    /// The column called `name`, which may have nulls but no lists.
+    pub fn nullable(&self, name: &str) -> Result<Nullable> {
         let Some(j) = self.columns().iter().position(|c| c == name) else {
             let known = self.columns().join(", ");
             return Err(Error::input(&self.path, format!("no column `{name}`"), format!("the file has: {known}")));
         };
         let broken = |e: &ParquetError| Error::input(&self.path, format!("column `{name}` cannot be read: {e}"), "");
-        let mut parts = Vec::new();
+        let (mut parts, mut levels) = (Vec::new(), Vec::new());
         for g in 0..self.reader.num_row_groups() {
             let group = self.reader.get_row_group(g).map_err(|e| broken(&e))?;
-            let expected = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-            let unsigned = group.metadata().column(j).column_descr().converted_type() == ConvertedType::UINT_64;
-            let reader = group.get_column_reader(j).map_err(|e| broken(&e))?;
-            let part = self.part(name, reader, unsigned)?;
-            if part.len() != expected {
-                let message = format!("column `{name}` has {} values in {expected} rows", part.len());
-                return Err(Error::input(&self.path, message, "nulls and lists are not supported: fill or drop them"));
+            let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            let descriptor = group.metadata().column(j).column_descr_ptr();
+            if descriptor.max_rep_level() > 0 {
+                let message = format!("column `{name}` has lists");
+                return Err(Error::input(&self.path, message, "lists are not supported: write a column an entry"));
             }
+            let reader = group.get_column_reader(j).map_err(|e| broken(&e))?;
+            let mut own = Vec::new();
+            let part = self.part(name, reader, descriptor.converted_type(), &mut own)?;
+            if descriptor.max_def_level() == 0 {
+                own = vec![0; part.len()];
+            }
+            let present = own.iter().filter(|&&level| level == descriptor.max_def_level()).count();
+            if own.len() != rows || present != part.len() {
+                let message = format!("column `{name}` has {} values in {rows} rows", own.len());
+                return Err(Error::input(&self.path, message, "the file is damaged: write it again"));
+            }
+            levels.extend(own.iter().map(|&level| level == descriptor.max_def_level()));
             parts.push(part);
         }
-        self.join(name, self.empty(j), parts)
+        let values = self.join(name, self.empty(j), parts)?;
+        let present = (values.len() < levels.len()).then_some(levels);
+        Ok(Nullable { values, present })
     }
 
-    fn part(&self, name: &str, reader: ColumnReader, unsigned: bool) -> Result<Column> {
-        let broken = |e: &ParquetError| Error::input(&self.path, format!("column `{name}` cannot be read: {e}"), "");
-        let integers = |values: Vec<i64>| {
-            if unsigned {
-                Column::Counts(values.into_iter().map(i64::cast_unsigned).collect())
-            } else {
-                Column::Integers(values)
-            }
-        };
+    fn part(
+        &self,
+        name: &str,
+        reader: ColumnReader,
+        converted: ConvertedType,
+        levels: &mut Vec<i16>,
+    ) -> Result<Column> {
+        let broken = |e: ParquetError| Error::input(&self.path, format!("column `{name}` cannot be read: {e}"), "");
         Ok(match reader {
-            ColumnReader::Int64ColumnReader(r) => integers(drain::<Int64Type>(r).map_err(|e| broken(&e))?),
-            ColumnReader::Int32ColumnReader(r) => {
-                let values = drain::<Int32Type>(r).map_err(|e| broken(&e))?;
+            ColumnReader::BoolColumnReader(r) => {
+                let values = drain::<BoolType>(r, levels).map_err(broken)?;
                 Column::Integers(values.into_iter().map(i64::from).collect())
             }
-            ColumnReader::FloatColumnReader(r) => Column::Floats(drain::<FloatType>(r).map_err(|e| broken(&e))?),
+            ColumnReader::Int64ColumnReader(r) => {
+                let values = drain::<Int64Type>(r, levels).map_err(broken)?;
+                if converted == ConvertedType::UINT_64 {
+                    Column::Counts(values.into_iter().map(i64::cast_unsigned).collect())
+                } else {
+                    Column::Integers(values)
+                }
+            }
+            ColumnReader::Int32ColumnReader(r) => {
+                let values = drain::<Int32Type>(r, levels).map_err(broken)?.into_iter();
+                let unsigned = converted == ConvertedType::UINT_32;
+                let wide = |v: i32| if unsigned { i64::from(v.cast_unsigned()) } else { i64::from(v) };
+                Column::Integers(values.map(wide).collect())
+            }
+            ColumnReader::FloatColumnReader(r) => Column::Floats(drain::<FloatType>(r, levels).map_err(broken)?),
             ColumnReader::DoubleColumnReader(r) => {
-                let values = drain::<DoubleType>(r).map_err(|e| broken(&e))?;
+                let values = drain::<DoubleType>(r, levels).map_err(broken)?;
                 Column::Floats(values.into_iter().map(|v| v as f32).collect())
             }
             ColumnReader::ByteArrayColumnReader(r) => {
-                let values = drain::<ByteArrayType>(r).map_err(|e| broken(&e))?;
+                let values = drain::<ByteArrayType>(r, levels).map_err(broken)?;
                 let texts = values.into_iter().map(|b| String::from_utf8(b.data().to_vec())).collect::<Result<_, _>>();
                 let invalid = |_| Error::input(&self.path, format!("column `{name}` has text that is not UTF-8"), "");
                 Column::Texts(texts.map_err(invalid)?)
@@ -248,13 +293,11 @@ impl TableReader {
     }
 }
 
-/// All non-null values of a column chunk.
-fn drain<T: DataType>(mut reader: ColumnReaderImpl<T>) -> Result<Vec<T::T>, ParquetError> {
-    let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
+/// All non-null values of a column chunk without lists; `levels` gets the definition level of every row.
+fn drain<T: DataType>(mut reader: ColumnReaderImpl<T>, levels: &mut Vec<i16>) -> Result<Vec<T::T>, ParquetError> {
+    let mut values = Vec::new();
     loop {
-        definition.clear();
-        repetition.clear();
-        let read = reader.read_records(ROW_GROUP, Some(&mut definition), Some(&mut repetition), &mut values)?;
+        let read = reader.read_records(ROW_GROUP, Some(levels), None, &mut values)?;
         if read.0 == 0 {
             return Ok(values);
         }

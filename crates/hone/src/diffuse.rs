@@ -21,13 +21,15 @@ use crate::operator::Operator;
 pub struct Diffusion {
     /// Steps K; 0 leaves the attributes as they are.
     pub steps: usize,
+    /// Whether the attributes themselves, X^(0), stay beside the diffused ones; not in the paper.
+    pub original: bool,
     /// The process.
     pub process: Process,
 }
 
 impl Default for Diffusion {
     fn default() -> Self {
-        Diffusion { steps: 2, process: Process::Linear }
+        Diffusion { steps: 2, original: false, process: Process::Linear }
     }
 }
 

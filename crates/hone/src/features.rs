@@ -1,8 +1,8 @@
 //! Node features X from structure: motif counts of every node and aggregates over its neighbours
 //! (sec. 4.3).
 //!
-//! The base columns are the motif degrees: for each of the 13 edge orbits, the sum of the counts of a
-//! node's edges. Each level of recursion appends the sum, mean and maximum over the neighbourhood of
+//! The base columns are the motif degrees: for each motif (by default the 13 edge orbits), the sum of the
+//! counts of a node's edges. Each level of recursion appends the sum, mean and maximum over the neighbourhood of
 //! the columns the level before added; from the second level on a column that nearly repeats an
 //! earlier one (by correlation) is left out, as in ReFeX (Henderson et al. 2011). Counts are
 //! heavy-tailed, so log(1 + x) is taken of every column, and means are means of the logarithms,
@@ -11,15 +11,17 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::dense::Block;
+use crate::dense::{Block, Norm};
 use crate::error::{Error, Result};
-use crate::motif::{Counts, Orbit};
+use crate::motif::{Counts, Motif, MotifSet, Orbit};
 use crate::sparse::Pattern;
 
 /// Which features are made.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Features {
+    /// The motifs that are counted.
+    pub motifs: MotifSet,
     /// Sums over the neighbours.
     pub sum: bool,
     /// Means over the neighbours.
@@ -36,7 +38,7 @@ pub struct Features {
 
 impl Default for Features {
     fn default() -> Self {
-        Features { sum: true, mean: true, max: true, log: true, depth: 1, prune: 0.999 }
+        Features { motifs: MotifSet::default(), sum: true, mean: true, max: true, log: true, depth: 1, prune: 0.999 }
     }
 }
 
@@ -62,6 +64,7 @@ enum Aggregate {
 impl Features {
     /// Refuses values out of range; `field` is the name of this group of settings.
     pub fn check(&self, field: &str) -> Result<()> {
+        self.motifs.check()?;
         if self.depth > 8 {
             return Err(Error::config(format!("{field}.depth"), format!("{} is more than 8", self.depth)));
         }
@@ -82,16 +85,17 @@ impl Features {
     /// How many columns [`Features::of`] makes at most.
     pub fn columns(&self) -> usize {
         let factor = self.aggregates().len();
-        (0..=self.depth).map(|level| Orbit::COUNT * factor.pow(level as u32)).sum()
+        (0..=self.depth).map(|level| self.motifs.motifs().len() * factor.pow(level as u32)).sum()
     }
 
-    /// X of a graph whose motifs were counted.
-    pub fn of(&self, counts: &Counts) -> Named {
+    /// X of a graph whose motifs were counted. Fails when sums of sums leave 32-bit floating point.
+    pub fn of(&self, counts: &Counts) -> Result<Named> {
         let neighbors = counts.pattern();
-        let mut level = base(counts);
+        let mut level = base(counts, &self.motifs.motifs());
         let mut levels = Vec::new();
         for depth in 1..=self.depth {
             let next = self.aggregated(&level, neighbors);
+            check_finite(&next)?;
             levels.push(level);
             level = if depth > 1 { pruned(&levels, &next, self.prune) } else { next };
             if level.names.is_empty() {
@@ -103,7 +107,7 @@ impl Features {
         if self.log {
             take_logs(&mut all.block);
         }
-        all
+        Ok(all)
     }
 
     fn aggregated(&self, level: &Named, neighbors: &Pattern) -> Named {
@@ -149,17 +153,33 @@ impl Aggregate {
 }
 
 /// The motif degrees as columns.
-fn base(counts: &Counts) -> Named {
-    let mut block = Block::zeros(counts.pattern().rows(), Orbit::COUNT);
+fn base(counts: &Counts, motifs: &[Motif]) -> Named {
+    let mut block = Block::zeros(counts.pattern().rows(), motifs.len());
     block.update_rows(|i, row| {
         let mut sums = [0f64; Orbit::COUNT];
         for (_, orbits) in counts.row(i as u32) {
             sums.iter_mut().zip(orbits).for_each(|(sum, count)| *sum += count as f64);
         }
-        row.iter_mut().zip(sums).for_each(|(to, sum)| *to = sum as f32);
+        let degree = |motif: &Motif| motif.orbits().iter().map(|orbit| sums[orbit.index()]).sum::<f64>();
+        row.iter_mut().zip(motifs).for_each(|(to, motif)| *to = degree(motif) as f32);
     });
-    let names = Orbit::ALL.iter().map(|orbit| orbit.name().to_owned()).collect();
-    Named { names, sizes: Orbit::ALL.iter().map(|orbit| orbit.graphlet().size()).collect(), block }
+    let names = motifs.iter().map(|motif| motif.name().to_owned()).collect();
+    Named { names, sizes: motifs.iter().map(|motif| motif.graphlet().size()).collect(), block }
+}
+
+/// Refuses columns that overflow.
+fn check_finite(level: &Named) -> Result<()> {
+    let norms = level.block.column_norms(Norm::Max);
+    match level.names.iter().zip(norms).find(|(_, norm)| !norm.is_finite()) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let message = format!(
+                "`{name}` exceeds 32-bit floating point; lower attributes.features.depth, or leave out sums \
+                 (attributes.features.sum = false)"
+            );
+            Err(Error::Numeric { stage: "features".into(), message })
+        }
+    }
 }
 
 /// log(1 + x) of every value.

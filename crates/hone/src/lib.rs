@@ -19,6 +19,7 @@
 //! | 2.4 | k-step matrices, never formed | [`operator::Operator`] |
 //! | 2.4 | local embeddings S ≈ Φ⟨UV⟩ | [`factor::Solver`] |
 //! | 2.5 | global embedding Y ≈ ZH | [`Hone`] |
+//! | 2.6 | attributes of the user's own | [`attributes::read`] |
 //! | 2.6 | attribute diffusion | [`diffuse::Diffusion`] |
 //! | 2.7 | accumulation | [`matrix::Accumulate`] |
 //! | 4.3 | node features from motif counts | [`features::Features`] |
@@ -28,6 +29,7 @@
 //! [`report`] and [`store`] beside it. [`output`] and [`columnar`] serve every writer. The lowest layer, up to
 //! [`dense`], is the crate `hone-base`.
 
+pub mod attributes;
 pub mod columnar;
 pub mod config;
 pub mod diffuse;

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::attributes::Facts;
 use crate::config::Config;
 use crate::memory;
 
@@ -16,6 +17,9 @@ pub struct Report {
     pub config: Config,
     /// The graph that was embedded.
     pub graph: GraphFacts,
+    /// The file of attributes, if there was one.
+    #[serde(default)]
+    pub attributes: Option<Facts>,
     /// Wall-clock seconds and memory, stage by stage.
     pub stages: Vec<Stage>,
     /// Bytes expected at the peak before the work began.

@@ -22,7 +22,7 @@ fn graph(directed: bool) -> Graph {
 fn features_are_motif_degrees_and_aggregates_of_them() {
     let graph = graph(false);
     let counts = motif::count(&graph, &Silent).unwrap();
-    let x = Features::default().of(&counts);
+    let x = Features::default().of(&counts).unwrap();
     assert_eq!(x.names.len(), 13 * 4);
     assert_eq!((&x.names[0][..], &x.names[13][..], &x.names[28][..]), ("edge", "sum(edge)", "mean(triangle)"));
     let degree_of =
@@ -45,11 +45,11 @@ fn features_are_motif_degrees_and_aggregates_of_them() {
 #[test]
 fn recursion_adds_columns_and_prunes_repetitions() {
     let counts = motif::count(&builtin("karate").unwrap(), &Silent).unwrap();
-    let deep = Features { depth: 2, ..Features::default() }.of(&counts);
+    let deep = Features { depth: 2, ..Features::default() }.of(&counts).unwrap();
     assert!(deep.names.len() > 52 && deep.names.len() < 13 + 39 + 117, "{}", deep.names.len());
-    let all = Features { depth: 2, prune: 1.0, ..Features::default() }.of(&counts);
+    let all = Features { depth: 2, prune: 1.0, ..Features::default() }.of(&counts).unwrap();
     assert!(all.names.len() > deep.names.len());
-    let plain = Features { depth: 0, log: false, ..Features::default() }.of(&counts);
+    let plain = Features { depth: 0, log: false, ..Features::default() }.of(&counts).unwrap();
     assert_eq!(plain.names.len(), 13);
     assert_eq!(plain.block.row(0)[0], 16.0, "the degree of the instructor");
 }
@@ -86,7 +86,7 @@ fn diffuse_and_compare(graph: &Graph, counts: &motif::Counts, motif: Motif, psi:
     let operator = Operator::sparse("W", w.matrix.clone(), !graph.is_directed());
     let matrix = MotifMatrix { psi, ..MotifMatrix::default() };
     let mut expected = start.clone();
-    let diffusion = Diffusion { steps: 3, process };
+    let diffusion = Diffusion { steps: 3, original: false, process };
     let check = |k: usize, found: &Block| {
         let s = match process {
             Process::Laplacian(_) => function(Psi::LNorm, &dense),
@@ -154,7 +154,7 @@ fn orders_of_diffusion_can_be_chosen() {
             last = Some(block.clone());
             Ok(())
         };
-        Diffusion { steps: 2, process: Process::Linear }.run(&x, &operator, &matrix, keep).unwrap();
+        Diffusion { steps: 2, original: false, process: Process::Linear }.run(&x, &operator, &matrix, keep).unwrap();
         last.unwrap()
     };
     assert_ne!(second(Order::Auto), second(Order::PsiOfPower));
@@ -194,7 +194,7 @@ fn relabelling_permutes_the_features() {
         .flat_map(|i| graph.neighbors(i).iter().map(move |&j| (shift(i), shift(j))).collect::<Vec<_>>())
         .collect();
     let moved = GraphBuilder::undirected(34).edges(edges).build().unwrap();
-    let features = |graph: &Graph| Features::default().of(&motif::count(graph, &Silent).unwrap());
+    let features = |graph: &Graph| Features::default().of(&motif::count(graph, &Silent).unwrap()).unwrap();
     let (a, b) = (features(&graph), features(&moved));
     for i in 0..34u32 {
         for (x, y) in a.block.row(i as usize).iter().zip(b.block.row(shift(i) as usize)) {

@@ -11,7 +11,7 @@ use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use super::products::{gram_of, in_order, narrow, times_chunk, widen};
-use super::{Block, Norm, Small, by_lanes, chunk_rows};
+use super::{Block, Norm, Small, by_some_lanes, chunk_rows, product_lanes};
 
 /// Some columns of a tall matrix.
 #[derive(Debug, Clone)]
@@ -185,7 +185,7 @@ impl Columns {
             return Small::zeros(a, b);
         }
         let chunk = chunk_rows(a.max(b));
-        let partial = by_lanes(self.rows, chunk, |lane| {
+        let partial = by_some_lanes(product_lanes(self.rows, a, b), self.rows, chunk, |lane| {
             let mut sum = Mat::<f64>::zeros(a, b);
             for start in lane.clone().step_by(chunk) {
                 let range = start..(start + chunk).min(lane.end);

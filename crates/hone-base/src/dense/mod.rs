@@ -157,10 +157,33 @@ fn chunk_rows(cols: usize) -> usize {
 /// At most this many partial results exist at a time, for any number of threads.
 const LANES: usize = 64;
 
+/// How many partial products of two matrices of `rows` rows, `a` and `b` columns, may exist at a time: together
+/// they take 256 MB or half of what the wider matrix takes, whichever is more. A function of the shape only.
+fn product_lanes(rows: usize, a: usize, b: usize) -> usize {
+    let values = (1 << 25).max(rows.saturating_mul(a.max(b)) / 4);
+    (values / a.saturating_mul(b).max(1)).clamp(2, LANES)
+}
+
+/// Bytes that the Gram matrix of `cols` columns of `rows` values takes while it and its eigenvectors are found.
+pub fn gram_memory(rows: usize, cols: usize) -> u64 {
+    let lanes = product_lanes(rows, cols, cols).min(rows.div_ceil(chunk_rows(cols)));
+    (cols as u64).saturating_mul(cols as u64).saturating_mul(8 * (lanes as u64 + 4))
+}
+
 /// Cuts `0..rows` into at most [`LANES`] ranges of whole chunks and maps each, in parallel; the
 /// results come back in order.
 fn by_lanes<T: Send>(rows: usize, chunk: usize, lane: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-    let length = rows.div_ceil(chunk).div_ceil(LANES).max(1) * chunk;
+    by_some_lanes(LANES, rows, chunk, lane)
+}
+
+/// The same with at most `lanes` ranges.
+fn by_some_lanes<T: Send>(
+    lanes: usize,
+    rows: usize,
+    chunk: usize,
+    lane: impl Fn(Range<usize>) -> T + Sync,
+) -> Vec<T> {
+    let length = rows.div_ceil(chunk).div_ceil(lanes).max(1) * chunk;
     (0..rows.div_ceil(length))
         .into_par_iter()
         .with_max_len(1)

@@ -7,7 +7,7 @@ use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::{Block, Small, by_lanes, chunk_rows};
+use super::{Block, Small, by_some_lanes, chunk_rows, product_lanes};
 
 impl Block {
     /// The Gram matrix XᵀX.
@@ -24,7 +24,7 @@ impl Block {
             return Small::zeros(a, b);
         }
         let chunk = chunk_rows(a.max(b));
-        let partial = by_lanes(self.rows(), chunk, |lane| {
+        let partial = by_some_lanes(product_lanes(self.rows(), a, b), self.rows(), chunk, |lane| {
             let mut sum = Mat::<f64>::zeros(a, b);
             let (mut left, mut right) = (vec![0.0; chunk * a], vec![0.0; chunk * b]);
             for start in lane.clone().step_by(chunk) {
@@ -95,7 +95,7 @@ pub(super) fn gram_of(rows: usize, cols: usize, fill: impl Fn(std::ops::Range<us
         return Small::zeros(0, 0);
     }
     let chunk = chunk_rows(cols);
-    let partial = by_lanes(rows, chunk, |lane| {
+    let partial = by_some_lanes(product_lanes(rows, cols, cols), rows, chunk, |lane| {
         let mut sum = Mat::<f64>::zeros(cols, cols);
         let mut wide = vec![0.0; chunk * cols];
         for start in lane.clone().step_by(chunk) {

@@ -42,6 +42,7 @@ Examples:
   hone embed builtin:karate -o karate.tsv
   hone embed graph.tsv.gz -o vectors.npy --preset hone-w --dim 64
   hone embed graph.mtx -o vectors.parquet --motifs edge,triangle,clique4 --steps auto
+  hone embed graph.tsv -o vectors.npy --preset hone-p+x --attributes people.csv
   hone embed graph.tsv -o again.npy --config vectors.npy.run.json
 
 Beside OUT stands OUT.run.json: every choice, the seed, what was measured; --config repeats it bit for bit.";
@@ -78,6 +79,8 @@ pub(crate) struct ConfigArgs {
     /// Edges with fewer occurrences of a motif drop out of its graph.
     #[arg(long, value_name = "COUNT")]
     delta: Option<u64>,
+    #[command(flatten)]
+    attributes: AttributeArgs,
     /// Return Z (global) or the concatenated local embeddings Y (local).
     #[arg(long, value_enum, value_name = "WHICH")]
     vectors: Option<Vectors>,
@@ -87,6 +90,42 @@ pub(crate) struct ConfigArgs {
     /// Any setting by its dotted name; may be repeated, the last wins.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
+}
+
+/// The user's own attributes; shared by every command that uses them.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct AttributeArgs {
+    /// Attributes of the nodes: .csv, .tsv or .parquet with an id column, or .npy, .mtx or .svm in node order.
+    #[arg(long, value_name = "FILE")]
+    attributes: Option<String>,
+    /// Column of the node ids in that file: a name, or a position from 0 [default: id, node, …, else the first].
+    #[arg(long, value_name = "COLUMN")]
+    attribute_id: Option<String>,
+}
+
+impl AttributeArgs {
+    /// Lays the file on top of other settings.
+    pub(crate) fn lay(&self, mut layers: Layers) -> Result<Layers, Error> {
+        if let Some(file) = &self.attributes {
+            layers = layers.set_value("attributes.file", file.clone().into())?;
+        }
+        if let Some(id) = &self.attribute_id {
+            let value = id.parse::<u32>().map_or_else(|_| id.clone().into(), |position| i64::from(position).into());
+            layers = layers.set_value("attributes.table.id", value)?;
+        }
+        Ok(layers)
+    }
+}
+
+/// Lays settings given as KEY=VALUE on top.
+pub(crate) fn lay_settings(mut layers: Layers, settings: &[String]) -> Result<Layers, Error> {
+    for setting in settings {
+        let Some((key, value)) = setting.split_once('=') else {
+            return Err(Error::config("--set", format!("`{setting}` is not KEY=VALUE, such as local.dim=8")));
+        };
+        layers = layers.set(key.trim(), value.trim())?;
+    }
+    Ok(layers)
 }
 
 /// Which vectors are returned.
@@ -122,13 +161,7 @@ impl ConfigArgs {
                 layers = layers.set(key, &value)?;
             }
         }
-        for setting in &self.set {
-            let Some((key, value)) = setting.split_once('=') else {
-                return Err(Error::config("--set", format!("`{setting}` is not KEY=VALUE, such as local.dim=8")));
-            };
-            layers = layers.set(key.trim(), value.trim())?;
-        }
-        let mut config = layers.build()?;
+        let mut config = lay_settings(self.attributes.lay(layers)?, &self.set)?.build()?;
         if let Some(size) = self.motif_size {
             config.motifs = config.motifs.at_most(size.into());
             config.check()?;
@@ -174,7 +207,7 @@ fn report_path(output: &Path) -> Option<PathBuf> {
 }
 
 /// Finds out before the work, not after it, that an output is in the way.
-fn refuse_existing<'a>(files: impl Iterator<Item = &'a PathBuf>, force: bool) -> Result<(), Error> {
+pub(crate) fn refuse_existing<'a>(files: impl Iterator<Item = &'a PathBuf>, force: bool) -> Result<(), Error> {
     for file in files.filter(|file| file.as_os_str() != "-") {
         Output::create(file, force)?;
     }
@@ -206,11 +239,11 @@ fn summary(report: &Report) -> String {
     out
 }
 
-fn parse_format(text: &str) -> Result<Format, String> {
+pub(crate) fn parse_format(text: &str) -> Result<Format, String> {
     let known = || Format::ALL.map(|(_, name)| name).join(", ");
     Format::from_name(text).ok_or_else(|| format!("one of {}", known()))
 }
 
-fn parse_memory(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
     memory::parse_bytes(text).ok_or_else(|| "a size such as 8G or 512M".into())
 }

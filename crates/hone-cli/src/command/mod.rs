@@ -5,5 +5,6 @@ pub(crate) mod config;
 pub(crate) mod count;
 pub(crate) mod embed;
 pub(crate) mod eval;
+pub(crate) mod features;
 pub(crate) mod generate;
 pub(crate) mod info;

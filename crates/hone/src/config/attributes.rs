@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attributes::Table;
 use crate::diffuse::Diffusion;
 use crate::error::{Error, Result};
 use crate::features::Features;
@@ -12,7 +13,12 @@ use crate::features::Features;
 pub struct Attributes {
     /// Whether features made of motif counts are used (sec. 4.3).
     pub structure: bool,
-    /// How those features are made.
+    /// A file with attributes of the user's own; see [`crate::attributes`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// How that file is read.
+    pub table: Table,
+    /// How features of structure are made.
     pub features: Features,
     /// How attributes spread over each motif graph.
     pub diffusion: Diffusion,
@@ -28,6 +34,8 @@ impl Default for Attributes {
     fn default() -> Self {
         Attributes {
             structure: false,
+            file: None,
+            table: Table::default(),
             features: Features::default(),
             diffusion: Diffusion::default(),
             form: Form::Columns,
@@ -77,6 +85,11 @@ pub enum Combine {
 }
 
 impl Attributes {
+    /// Whether there are any.
+    pub fn any(&self) -> bool {
+        self.structure || self.file.is_some()
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         let refuse = |field: &str, message: String| Err(Error::config(format!("attributes.{field}"), message));
         if !(self.weight.is_finite() && self.weight > 0.0) {
@@ -93,6 +106,7 @@ impl Attributes {
                 return refuse("form.components.offset", format!("{offset} is not a number"));
             }
         }
+        self.table.check("attributes.table")?;
         self.features.check("attributes.features")?;
         self.diffusion.check("attributes.diffusion")
     }

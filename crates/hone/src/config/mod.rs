@@ -225,7 +225,7 @@ impl Config {
             }
         }
         self.attributes.check()?;
-        if self.z_dim() == 0 {
+        if self.z_dim(self.attributes.any()) == 0 {
             return refuse(
                 "global.dim",
                 format!("{} leaves no column beside the attributes' components", self.global.dim),
@@ -236,9 +236,9 @@ impl Config {
         self.global.solver.check("global.solver")
     }
 
-    /// Columns of Z: all of the result but the components of attributes beside it.
-    pub fn z_dim(&self) -> usize {
-        match (self.attributes.structure, self.attributes.combine, self.attributes.form) {
+    /// Columns of Z: all of the result but the components of attributes beside it, if there are any.
+    pub fn z_dim(&self, attributes: bool) -> usize {
+        match (attributes, self.attributes.combine, self.attributes.form) {
             (true, Combine::After, Form::Components(components)) => self.global.dim.saturating_sub(components.dim),
             _ => self.global.dim,
         }

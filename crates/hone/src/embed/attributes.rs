@@ -1,41 +1,90 @@
 //! Node attributes X in the embedding: made, shaped, diffused, weighed (sec. 2.6, 4.3).
 
+use std::sync::Arc;
+
 use super::local::{Weighted, energy};
 use super::{Hone, Part};
+use crate::attributes;
 use crate::config::{Components, Form};
 use crate::dense::{Block, Group, Norm, Small};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::features::Named;
+use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
+use crate::progress::Progress;
+use crate::report::Report;
+
+/// Attributes that do not come from structure: those of the file and those of the caller.
+#[derive(Default)]
+pub(super) struct Own<'a> {
+    read: Option<Named>,
+    given: Option<&'a Named>,
+}
+
+impl Own<'_> {
+    /// Their number.
+    pub(super) fn columns(&self) -> usize {
+        self.all().map(|named| named.block.cols()).sum()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Named> {
+        self.read.iter().chain(self.given)
+    }
+}
+
+/// X, with the names of its columns unless they are components.
+pub(super) struct X {
+    pub(super) block: Block,
+    pub(super) names: Arc<[String]>,
+}
 
 impl Hone {
-    /// X, when there is any: features of structure, then the user's own attributes.
-    pub(super) fn attributes(&self, counts: &Counts) -> Result<Option<Block>> {
+    /// Reads the file of attributes, if there is one, and checks those of the caller.
+    pub(super) fn own_attributes(&self, graph: &Graph, report: &mut Report, progress: &dyn Progress) -> Result<Own<'_>> {
+        if let Some(given) = self.attributes.as_ref().filter(|named| named.block.rows() != graph.nodes()) {
+            let message = format!("{} rows for {} nodes", given.block.rows(), graph.nodes());
+            return Err(Error::config("attributes", message));
+        }
         let config = &self.config.attributes;
-        let structure = config.structure.then(|| config.features.of(counts));
-        let named: Vec<&Named> = structure.iter().chain(self.attributes.as_ref()).collect();
+        let Some(file) = &config.file else {
+            return Ok(Own { read: None, given: self.attributes.as_ref() });
+        };
+        let read = |_: &mut Report| attributes::read(file, &config.table, graph.ids(), self.memory_limit, progress);
+        let loaded = report.time("read attributes", read)?;
+        report.notes.extend(loaded.facts.notes.iter().cloned());
+        report.attributes = Some(loaded.facts);
+        Ok(Own { read: Some(loaded.named), given: self.attributes.as_ref() })
+    }
+
+    /// X, when there is any: features of structure, then the user's own attributes.
+    pub(super) fn attributes(&self, counts: Option<&Counts>, own: Own) -> Result<Option<X>> {
+        let config = &self.config.attributes;
+        let counts = counts.filter(|_| config.structure);
+        let structure = counts.map(|counts| config.features.of(counts)).transpose()?;
+        let named: Vec<&Named> = structure.iter().chain(own.all()).collect();
         if named.is_empty() {
             return Ok(None);
         }
         Ok(Some(match config.form {
             Form::Columns => {
-                let mut x = side_by_side(&named);
-                x.normalize_columns(self.config.local.norm);
-                x
+                let mut block = side_by_side(&named);
+                block.normalize_columns(self.config.local.norm);
+                X { block, names: named.iter().flat_map(|named| named.names.iter().cloned()).collect() }
             }
-            Form::Components(components) => principal(&named, &components)?,
+            Form::Components(components) => X { block: principal(&named, &components)?, names: Arc::default() },
         }))
     }
 
     /// X diffused over the graph of one motif, a step each.
-    pub(super) fn diffused(&self, x: &Block, motif: Motif, w: &Weighted) -> Result<Vec<Part>> {
+    pub(super) fn diffused(&self, x: &X, motif: Motif, w: &Weighted) -> Result<Vec<Part>> {
         let diffusion = &self.config.attributes.diffusion;
-        let touched = w.graph.nodes.as_ref().map(|nodes| pick(x, nodes));
+        let touched = w.graph.nodes.as_ref().map(|nodes| pick(&x.block, nodes));
         let mut parts = Vec::new();
-        diffusion.run(touched.as_ref().unwrap_or(x), &w.operator, &self.config.matrix(), |step, diffused| {
+        diffusion.run(touched.as_ref().unwrap_or(&x.block), &w.operator, &self.config.matrix(), |step, diffused| {
             let mut block = diffused.clone();
             block.normalize_columns(self.config.local.norm);
-            parts.push(Part { name: format!("attributes:{motif}"), step, group: w.group(block) });
+            let (name, columns) = (format!("attributes:{motif}"), x.names.clone());
+            parts.push(Part { name, step, columns, group: w.group(block) });
             Ok(())
         })?;
         Ok(parts)
@@ -53,8 +102,8 @@ impl Hone {
     }
 
     /// X itself as a part, for attributes that are not diffused.
-    pub(super) fn undiffused(x: Block) -> Part {
-        Part { name: "attributes".into(), step: 0, group: Group::full(x) }
+    pub(super) fn undiffused(x: X) -> Part {
+        Part { name: "attributes".into(), step: 0, columns: x.names, group: Group::full(x.block) }
     }
 }
 

@@ -5,7 +5,9 @@
 
 use rayon::prelude::*;
 
-use crate::config::{Config, Form, Output};
+use crate::config::{Combine, Config, Form, Output};
+use crate::dense::gram_memory;
+use crate::factor::svd::WIDEST;
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
 
@@ -15,36 +17,79 @@ const FLOAT: u64 = 4;
 const WORK_BLOCKS: u64 = 5;
 /// Columns beyond the rank that a solver works with.
 const OVERSAMPLING: u64 = 8;
+/// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
+const X_BLOCKS: u64 = 4;
 
-/// Bytes needed on top of the graph and its counts, at the peak; `user` is the number of attribute
-/// columns that the user brings.
-pub(super) fn bytes(
-    config: &Config,
-    user: usize,
-    graph: &Graph,
-    counts: &Counts,
-    motifs: &[Motif],
-    steps: usize,
-) -> u64 {
-    let n = graph.nodes() as u64;
-    let kept = (steps + 1 - config.first_step) as u64;
-    let rows: u64 = touched(counts, motifs, config.delta).iter().sum();
-    let dim = config.local.dim as u64;
+/// What is to be done.
+pub(super) struct Work<'a> {
+    pub(super) config: &'a Config,
+    /// Attribute columns that the user brings.
+    pub(super) own: usize,
+    pub(super) graph: &'a Graph,
+    pub(super) motifs: &'a [Motif],
+}
+
+/// Columns of X before and after it is reduced to components.
+fn x_columns(config: &Config, own: usize) -> (usize, usize) {
     let structure = if config.attributes.structure { config.attributes.features.columns() } else { 0 };
-    let features = (structure + user) as u64;
-    let attributes = match config.attributes.form {
-        Form::Components(components) if features > 0 => components.dim as u64,
-        _ => features,
-    };
-    let diffused = attributes * config.attributes.diffusion.steps as u64;
-    let y = rows * (dim * FLOAT + FLOAT) * kept + (rows * diffused + n * attributes) * FLOAT;
-    let transposed = if graph.is_directed() { 2 } else { 1 };
-    let solver = graph.pattern().nnz() as u64 * FLOAT * transposed + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
-    let result = match config.global.output {
-        Output::Global => n * config.global.dim as u64 * FLOAT,
-        Output::Local => n * dim * kept * motifs.len() as u64 * FLOAT,
-    };
-    y + solver.max(result).max(3 * n * features * FLOAT)
+    let features = structure + own;
+    match config.attributes.form {
+        Form::Components(components) if features > 0 => (features, components.dim),
+        _ => (features, features),
+    }
+}
+
+/// Attribute columns that join the embedding, at most.
+pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> usize {
+    let (_, x) = x_columns(config, own);
+    let diffusion = &config.attributes.diffusion;
+    let plain = usize::from(diffusion.steps == 0 || diffusion.original);
+    x * (plain + diffusion.steps * motifs)
+}
+
+impl Work<'_> {
+    /// Bytes that an embedding needs on top of the graph and its counts, at the peak.
+    pub(super) fn bytes(&self, counts: &Counts, steps: usize) -> u64 {
+        let (config, n) = (self.config, self.graph.nodes() as u64);
+        let kept = (steps + 1 - config.first_step) as u64;
+        let rows: u64 = touched(counts, self.motifs, config.delta).iter().sum();
+        let dim = config.local.dim as u64;
+        let (features, x) = x_columns(config, self.own);
+        let diffused = (x * config.attributes.diffusion.steps) as u64;
+        let y = rows * (dim * FLOAT + FLOAT) * kept + (rows * diffused + n * x as u64) * FLOAT;
+        let transposed = if self.graph.is_directed() { 2 } else { 1 };
+        let nonzeros = self.graph.pattern().nnz() as u64;
+        let solver = nonzeros * FLOAT * transposed + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
+        let making = X_BLOCKS * n * features as u64 * FLOAT;
+        y + solver.max(making).max(self.joining(dim * kept * self.motifs.len() as u64))
+    }
+
+    /// Bytes of the last stage, `local` being the columns of local embeddings.
+    fn joining(&self, local: u64) -> u64 {
+        let (config, n) = (self.config, self.graph.nodes());
+        let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
+        let before = config.attributes.combine == Combine::Before;
+        let (inside, beside) = if before { (local + attributes, 0) } else { (local, attributes) };
+        let rows = n as u64;
+        if config.global.output == Output::Local {
+            return rows * (inside + 2 * beside) * FLOAT;
+        }
+        let dim = config.global.dim as u64;
+        let factors = if inside <= WIDEST as u64 {
+            gram_memory(n, inside as usize)
+        } else {
+            WORK_BLOCKS * (rows + inside) * (dim + OVERSAMPLING) * FLOAT
+        };
+        factors + rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 }
+    }
+
+    /// Bytes that the features alone need.
+    pub(super) fn features(&self) -> u64 {
+        let (features, x) = x_columns(self.config, self.own);
+        let diffused = x * self.config.attributes.diffusion.steps * self.motifs.len();
+        let n = self.graph.nodes() as u64;
+        n * FLOAT * (X_BLOCKS * features as u64).max(2 * (x + diffused) as u64 + X_BLOCKS * x as u64)
+    }
 }
 
 /// Nodes that each motif touches.

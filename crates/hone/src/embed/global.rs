@@ -1,9 +1,11 @@
 //! The global embedding: Y ≈ Z H, and what each part of Y counts in it (sec. 2.5).
 
+use std::sync::Arc;
+
 use super::local::energy;
 use super::{Hone, Part, steps};
 use crate::config::Output;
-use crate::dense::{Block, Columns, Norm};
+use crate::dense::{Block, Columns, Group, Norm};
 use crate::error::Result;
 use crate::factor::{Factors, Task};
 use crate::operator::Operator;
@@ -18,12 +20,18 @@ type Vectors = (Vec<String>, Block);
 struct Label {
     name: String,
     step: usize,
+    columns: Arc<[String]>,
     width: usize,
 }
 
 /// Takes parts apart into labels and Y.
 fn columns(nodes: usize, parts: Vec<Part>) -> (Vec<Label>, Columns) {
-    let label = |part: &Part| Label { name: part.name.clone(), step: part.step, width: part.group.block().cols() };
+    let label = |part: &Part| Label {
+        name: part.name.clone(),
+        step: part.step,
+        columns: part.columns.clone(),
+        width: part.group.block().cols(),
+    };
     let labels = parts.iter().map(label).collect();
     (labels, Columns::new(nodes, parts.into_iter().map(|part| part.group).collect()))
 }
@@ -54,7 +62,7 @@ impl Hone {
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<Block> {
-        let (columns, rank) = (y.cols(), self.config.z_dim());
+        let (columns, rank) = (y.cols(), self.z_dim());
         let total: f64 = y.column_energy().iter().sum();
         let y = Operator::dense("Y", y);
         let key = Key::new(self.config.seed).with("global", 0);
@@ -70,6 +78,10 @@ impl Hone {
             let zero = rank - info.rank;
             report.notes.push(format!("Y has rank {}: the last {zero} columns of Z are zero", info.rank));
         }
+        if !info.converged {
+            let remedy = "raise global.solver.iterations, or reduce attributes to attributes.form = components";
+            report.notes.push(format!("the global stage was cut short after {} iterations: {remedy}", info.iterations));
+        }
         report.global = Some(GlobalFacts { columns, rank: info.rank, singular_values: sigma, residual });
         Ok(z)
     }
@@ -82,11 +94,8 @@ impl Hone {
             z.scale_columns(&vec![(nodes as f64 / size).sqrt(); z.cols()]);
         }
         let (labels, x) = columns(nodes, self.weigh(beside, if size > 0.0 { nodes as f64 } else { 0.0 }));
-        let x = x.to_block();
         // A constant tells nothing of a node: variances are compared, not squares.
-        let means = x.column_means().into_iter().map(|mean| nodes as f64 * mean * mean);
-        let squares = x.column_norms(Norm::L2).into_iter().map(|norm| norm * norm);
-        let variances: Vec<f64> = squares.zip(means).map(|(square, mean)| (square - mean).max(0.0)).collect();
+        let variances: Vec<f64> = x.groups().iter().flat_map(|group| spread(nodes, group.block())).collect();
         let own: f64 = variances.iter().sum();
         let whole = own + energy(&z);
         if whole > 0.0 {
@@ -95,14 +104,16 @@ impl Hone {
             report.importance.extend(appended.map(|part| Importance { share: part.share * own / whole, ..part }));
         }
         names_of_z.extend(names(&labels));
-        let mut all = Block::zeros(nodes, z.cols() + x.cols());
-        all.update_rows(|i, row| {
-            let (left, right) = row.split_at_mut(z.cols());
-            left.copy_from_slice(z.row(i));
-            right.copy_from_slice(x.row(i));
-        });
-        (names_of_z, all)
+        let groups = [vec![Group::full(z)], x.into_groups()].concat();
+        (names_of_z, Columns::new(nodes, groups).to_block())
     }
+}
+
+/// N times the variance of each column of a block, whose other rows, up to `nodes`, are zero.
+fn spread(nodes: usize, block: &Block) -> Vec<f64> {
+    let means = block.column_means().into_iter().map(|mean| mean * block.rows() as f64 / nodes.max(1) as f64);
+    let squares = block.column_norms(Norm::L2).into_iter().map(|norm| norm * norm);
+    squares.zip(means).map(|(square, mean)| (square - nodes as f64 * mean * mean).max(0.0)).collect()
 }
 
 /// Keeps the steps that bring new directions.
@@ -112,20 +123,23 @@ pub(super) fn choose_steps(nodes: usize, parts: Vec<Part>, report: &mut Report) 
     let (labels, y) = columns(nodes, parts);
     let chosen = steps::choose(&y.gram(), &widths)?;
     let joined = labels.into_iter().zip(y.into_groups());
-    let mut kept: Vec<Part> = joined.map(|(label, group)| Part { name: label.name, step: label.step, group }).collect();
+    let part = |(label, group): (Label, Group)| {
+        Part { name: label.name, step: label.step, columns: label.columns, group }
+    };
+    let mut kept: Vec<Part> = joined.map(part).collect();
     kept.retain(|part| part.step <= chosen.steps);
     report.local.retain(|facts| facts.step <= chosen.steps);
     report.automatic_steps = Some(chosen);
     Ok(kept)
 }
 
-/// `edge.k1.0`, `edge.k1.1`, …
+/// `edge.k1.0`, `edge.k1.1`, …, or what the columns are called instead of a number.
 fn names(labels: &[Label]) -> Vec<String> {
-    let of = |label: &Label| {
-        let prefix = format!("{}.k{}", label.name, label.step);
-        (0..label.width).map(move |j| format!("{prefix}.{j}"))
+    let name = |label: &Label, j: usize| match label.columns.get(j) {
+        Some(name) => format!("{}.k{}.{name}", label.name, label.step),
+        None => format!("{}.k{}.{j}", label.name, label.step),
     };
-    labels.iter().flat_map(of).collect()
+    labels.iter().flat_map(|label| (0..label.width).map(move |j| name(label, j))).collect()
 }
 
 /// Shares of the parts in a total energy.

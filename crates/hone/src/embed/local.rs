@@ -1,5 +1,7 @@
 //! Local embeddings U_t^(k), one a motif and step (sec. 2.4).
 
+use std::sync::Arc;
+
 use super::{Hone, Part};
 use crate::config::Scale;
 use crate::dense::{Block, Group, Norm};
@@ -53,7 +55,8 @@ impl Hone {
             progress.check()?;
             let (u, facts) = self.local_factor(motif, w, step, progress)?;
             report.local.push(facts);
-            parts.push(Part { name: motif.name().to_owned(), step, group: w.group(u) });
+            let (name, columns) = (motif.name().to_owned(), Arc::default());
+            parts.push(Part { name, step, columns, group: w.group(u) });
             progress.advance(1);
         }
         Ok(parts)

@@ -10,12 +10,16 @@
 
 mod attributes;
 mod budget;
+mod features;
 mod global;
 mod local;
 mod steps;
 
+use std::sync::Arc;
+
 use crate::config::{Combine, Config, Output, Steps};
-use crate::dense::{Block, Group};
+use crate::dense::Group;
+use crate::diffuse::Diffusion;
 use crate::error::{Error, Result, human_bytes};
 use crate::features::Named;
 use crate::graph::Graph;
@@ -24,6 +28,7 @@ use crate::motif::{self, Counts, Motif};
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report};
 use crate::store::Embedding;
+use attributes::X;
 
 /// The method with its choices made.
 ///
@@ -55,6 +60,8 @@ pub struct Run {
 struct Part {
     name: String,
     step: usize,
+    /// Names of the columns; numbers where there are none.
+    columns: Arc<[String]>,
     group: Group,
 }
 
@@ -83,11 +90,13 @@ impl Hone {
     /// no attribute says otherwise.
     pub fn embed(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
         let motifs = self.config.motifs.motifs();
-        self.check_shape(graph, motifs.len())?;
         let mut report = self.start_report(graph);
+        let own = self.own_attributes(graph, &mut report, progress)?;
+        self.check_shape(motifs.len(), own.columns())?;
         let counts = report.time("count", |_| motif::count(graph, progress))?;
-        self.check_memory(graph, &counts, &motifs, &mut report, progress)?;
-        let x = report.time("attributes", |_| self.attributes(&counts))?;
+        let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
+        self.check_memory(need.bytes(&counts, self.most_steps()), &mut report, progress)?;
+        let x = report.time("attributes", |_| self.attributes(Some(&counts), own))?;
         let (locals, diffused) =
             report.time("local", |report| self.parts(graph, &counts, &motifs, x, report, progress))?;
         drop(counts);
@@ -105,6 +114,7 @@ impl Hone {
                 directed: graph.is_directed(),
                 weighted: graph.weights().is_some(),
             },
+            attributes: None,
             stages: Vec::new(),
             memory_estimate: 0,
             local: Vec::new(),
@@ -122,36 +132,32 @@ impl Hone {
         }
     }
 
-    /// Refuses a D that Y cannot give, and attributes of another graph.
-    fn check_shape(&self, graph: &Graph, motifs: usize) -> Result<()> {
-        if let Some(attributes) = self.attributes.as_ref().filter(|named| named.block.rows() != graph.nodes()) {
-            let message = format!("{} rows for {} nodes", attributes.block.rows(), graph.nodes());
-            return Err(Error::config("attributes", message));
-        }
+    /// Columns of Z, attributes that the caller has brought considered.
+    fn z_dim(&self) -> usize {
+        self.config.z_dim(self.config.attributes.any() || self.attributes.is_some())
+    }
+
+    /// Refuses a D that Y cannot give; `own` is the number of attributes that the user brings.
+    fn check_shape(&self, motifs: usize, own: usize) -> Result<()> {
         let steps = if self.config.steps == Steps::Auto { 1 } else { self.most_steps() + 1 - self.config.first_step };
-        let (dim, wanted) = (self.config.local.dim, self.config.z_dim());
+        let (dim, wanted) = (self.config.local.dim, self.z_dim());
         let columns = motifs * steps * dim;
-        if self.config.global.output == Output::Local || wanted <= columns {
+        let before = self.config.attributes.combine == Combine::Before;
+        let attributes = if before { budget::attribute_columns(&self.config, own, motifs) } else { 0 };
+        if self.config.global.output == Output::Local || wanted <= columns + attributes {
             return Ok(());
         }
         let message = format!(
-            "{wanted} is more than the {columns} columns of Y ({motifs} motifs × {steps} steps × local.dim {dim}); \
-             lower it, or raise local.dim, steps or motifs"
+            "{wanted} is more than the {} columns of Y ({motifs} motifs × {steps} steps × local.dim {dim}{}); lower it, \
+             or raise local.dim, steps or motifs",
+            columns + attributes,
+            if attributes > 0 { format!(" + {attributes} of attributes") } else { String::new() }
         );
         Err(Error::config("global.dim", message))
     }
 
-    /// Estimates the peak of memory, tells it, and refuses what does not fit.
-    fn check_memory(
-        &self,
-        graph: &Graph,
-        counts: &Counts,
-        motifs: &[Motif],
-        report: &mut Report,
-        progress: &dyn Progress,
-    ) -> Result<()> {
-        let user = self.attributes.as_ref().map_or(0, |named| named.block.cols());
-        let need = budget::bytes(&self.config, user, graph, counts, motifs, self.most_steps());
+    /// Tells how much memory is needed, and refuses what does not fit.
+    fn check_memory(&self, need: u64, report: &mut Report, progress: &dyn Progress) -> Result<()> {
         report.memory_estimate = memory::resident().unwrap_or(0) + need;
         let limit = self.memory_limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
         progress.note(&format!("the embedding takes about {}{limit}", human_bytes(need)));
@@ -160,8 +166,15 @@ impl Hone {
                 stage: "the embedding".into(),
                 need,
                 limit,
-                remedy: "lower local.dim, steps, global.dim or the number of motifs, or allow more with --memory"
-                    .into(),
+                remedy: format!(
+                    "lower local.dim, steps, global.dim or the number of motifs{}, or allow more with --memory",
+                    if self.config.attributes.any() {
+                        ", attributes.features.depth or attributes.diffusion.steps, reduce attributes to \
+                         attributes.form = { components = { dim = 16 } }"
+                    } else {
+                        ""
+                    }
+                ),
             }),
             _ => Ok(()),
         }
@@ -174,14 +187,15 @@ impl Hone {
         graph: &Graph,
         counts: &Counts,
         motifs: &[Motif],
-        x: Option<Block>,
+        x: Option<X>,
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<(Vec<Part>, Vec<Part>)> {
         let steps = self.most_steps() + 1 - self.config.first_step;
         progress.stage("local embeddings", (motifs.len() * steps) as u64);
         let (mut locals, mut diffused) = (Vec::new(), Vec::new());
-        let diffuse = self.config.attributes.diffusion.steps > 0;
+        let Diffusion { steps: diffusion, original, .. } = self.config.attributes.diffusion;
+        let diffuse = diffusion > 0;
         for &motif in motifs {
             let w = self.weighted(graph, counts, motif)?;
             locals.extend(self.local(motif, &w, report, progress)?);
@@ -189,7 +203,7 @@ impl Hone {
                 diffused.extend(self.diffused(x, motif, &w)?);
             }
         }
-        diffused.extend(x.filter(|_| !diffuse).map(Self::undiffused));
+        diffused.extend(x.filter(|_| original || !diffuse).map(Self::undiffused));
         locals.sort_by_key(|part| part.step);
         Ok((locals, diffused))
     }

@@ -3,7 +3,8 @@
 //! `Subspace` finds V, orthonormal, that spans the leading right singular space and some more. One
 //! product Y = S V follows; the eigenvectors E of the small YᵀY = E diag(sigma²) Eᵀ give
 //! U = Y E diag(1/sigma) and the right vectors V E. Powers of symmetric matrices share the vectors of
-//! their base; tall dense matrices are solved exactly, since their Gram matrix is small.
+//! their base; tall dense matrices of up to [`WIDEST`] columns are solved exactly, through their Gram
+//! matrix.
 //! Cost: 2 products with S an iteration (1 if symmetric), one more, and O(N b²).
 
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,9 @@ impl From<Iterations> for IterationsText {
 /// Multiply-adds spent on one factorisation when iterations are automatic.
 const BUDGET: u64 = 1_000_000_000;
 
+/// Dense matrices with more columns are iterated on like lazy ones: their Gram matrix would be too large.
+pub const WIDEST: usize = 4096;
+
 /// Singular values below this part of the largest are rounding noise of f32 products.
 const ZERO: f64 = 2e-6;
 
@@ -92,7 +96,7 @@ const STEADY: f64 = 10.0;
 /// The leading singular triplets of an operator.
 pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     match s {
-        Operator::Dense(leaf) => dense(leaf.columns(), task),
+        Operator::Dense(leaf) if leaf.columns().cols() <= WIDEST => dense(leaf.columns(), task),
         Operator::Power(inner, k) if inner.is_symmetric() => {
             let mut found = svd(inner, options, task)?;
             found.sigma.iter_mut().for_each(|sigma| *sigma = sigma.powi(*k as i32));

@@ -151,7 +151,7 @@ impl IdIndex<'_> {
 }
 
 /// The integer that prints exactly as `text`, if there is one within i64.
-pub(super) fn canonical_integer(text: &[u8]) -> Option<i64> {
+pub(crate) fn canonical_integer(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let canonical = match digits {
         [b'0'] => text.len() == 1,
@@ -168,7 +168,7 @@ pub(super) fn canonical_integer(text: &[u8]) -> Option<i64> {
 
 /// Distinct names numbered in order of first appearance: an arena and an open-addressing table.
 #[derive(Debug, Clone)]
-pub(super) struct Names {
+pub(crate) struct Names {
     offsets: Vec<usize>,
     bytes: String,
     /// Numbers of names at their hash's place or the next free one; a power of two of places.
@@ -179,21 +179,21 @@ pub(super) struct Names {
 const FREE: u32 = u32::MAX;
 
 impl Names {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Names { offsets: vec![0], bytes: String::new(), table: vec![FREE; 16] }
     }
 
     /// Number of names.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    pub(super) fn get(&self, i: u32) -> &str {
+    pub(crate) fn get(&self, i: u32) -> &str {
         &self.bytes[self.offsets[i as usize]..self.offsets[i as usize + 1]]
     }
 
     /// The number of `name`, a new one if need be; none when u32 numbers are used up.
-    pub(super) fn intern(&mut self, name: &str) -> Option<u32> {
+    pub(crate) fn intern(&mut self, name: &str) -> Option<u32> {
         let place = self.place(name);
         if self.table[place] != FREE {
             return Some(self.table[place]);
@@ -209,7 +209,7 @@ impl Names {
     }
 
     /// The number of `name`, if it has one.
-    pub(super) fn find(&self, name: &str) -> Option<u32> {
+    pub(crate) fn find(&self, name: &str) -> Option<u32> {
         let number = self.table[self.place(name)];
         (number != FREE).then_some(number)
     }
@@ -234,7 +234,7 @@ impl Names {
     }
 
     /// The names as node ids: integers when every one is canonical, else text.
-    pub(super) fn into_ids(self) -> NodeIds {
+    pub(crate) fn into_ids(self) -> NodeIds {
         let integers: Option<Vec<i64>> =
             (0..self.len() as u32).map(|i| canonical_integer(self.get(i).as_bytes())).collect();
         match integers {

@@ -8,7 +8,7 @@ mod builder;
 mod builtin;
 mod generate;
 mod ids;
-mod read;
+pub(crate) mod read;
 mod summary;
 mod write;
 
@@ -21,6 +21,7 @@ use rayon::prelude::*;
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use generate::{Edges, Generator};
+pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};
 pub use read::{Column, InputFormat, ReadOptions, read};
 pub use summary::{Degrees, Summary};

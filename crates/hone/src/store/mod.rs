@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `.tsv`, `.csv` (also `.gz`, `.zst`) | header `id z0 z1 …`, one node a line |
 //! | `.npy` | N × D float32; the ids stand in `NAME.ids.txt`, one a line |
-//! | `.npz` | arrays `ids` and `embedding` |
+//! | `.npz` | arrays `ids`, `embedding` and `columns`, the names |
 //! | `.parquet` | column `id` and one float column a dimension |
 //! | `.w2v` | word2vec text, as gensim reads it |
 //! | `.safetensors` | tensor `embedding`; ids as tensor `ids` or as text |
@@ -27,6 +27,7 @@ use crate::graph::NodeIds;
 use crate::output::Output;
 
 pub use counts::CountTable;
+pub(crate) use npy::read_npy_array;
 
 /// Node vectors with the names of their rows and columns.
 #[derive(Debug, Clone, PartialEq)]

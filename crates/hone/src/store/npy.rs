@@ -58,6 +58,8 @@ pub(super) fn write_npz(embedding: &Embedding, path: &Path, out: &mut (impl Writ
         write_ids(&embedding.ids, &mut zip)?;
         zip.start_file("embedding.npy", options)?;
         write_vectors(&embedding.vectors, &mut zip)?;
+        zip.start_file("columns.npy", options)?;
+        write_texts(|| embedding.columns.iter().map(String::as_str), &mut zip)?;
         zip.finish()?;
         Ok(())
     };
@@ -79,12 +81,16 @@ fn write_ids(ids: &NodeIds, out: &mut dyn Write) -> io::Result<()> {
         }
         return buffer.flush();
     };
-    let texts = || (0..ids.len() as u32).map(|i| ids.get(i).to_string());
-    let width = texts().map(|t| t.chars().count()).max().unwrap_or(0).max(1);
-    write_header(&format!("<U{width}"), &[ids.len()], out)?;
+    write_texts(|| (0..ids.len() as u32).map(|i| ids.get(i).to_string()), out)
+}
+
+/// Texts as an array of the width of the longest.
+fn write_texts<T: AsRef<str>, I: Iterator<Item = T>>(texts: impl Fn() -> I, out: &mut dyn Write) -> io::Result<()> {
+    let width = texts().map(|t| t.as_ref().chars().count()).max().unwrap_or(0).max(1);
+    write_header(&format!("<U{width}"), &[texts().count()], out)?;
     let mut buffer = io::BufWriter::new(out);
     for text in texts() {
-        let padded = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
+        let padded = text.as_ref().chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
         for code in padded {
             buffer.write_all(&code.to_le_bytes())?;
         }
@@ -132,18 +138,16 @@ impl Array {
     }
 
     fn into_block(self, path: &Path) -> Result<Block> {
-        let wrong = |message: String| Error::input(path, message, "save a two-dimensional float array in C order");
-        let &[rows, cols] = self.shape.as_slice() else {
-            return Err(wrong(format!("the array has {} dimensions, not 2", self.shape.len())));
+        let wrong = |message: String| Error::input(path, message, "save a two-dimensional array of numbers");
+        let (rows, cols) = match *self.shape.as_slice() {
+            [rows, cols] => (rows, cols),
+            [rows] => (rows, 1),
+            _ => return Err(wrong(format!("the array has {} dimensions, not 2", self.shape.len()))),
         };
-        let values: Vec<f32> = match self.dtype.as_str() {
-            "<f4" => self.bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
-            "<f8" => {
-                let words = self.bytes.chunks_exact(8);
-                words.map(|b| f64::from_le_bytes(b.try_into().expect("eight bytes")) as f32).collect()
-            }
-            other => return Err(wrong(format!("the array has type {other}, not float32 or float64"))),
+        let Some((size, number)) = decoder(&self.dtype) else {
+            return Err(wrong(format!("the array has type {}, not a plain number", self.dtype)));
         };
+        let values: Vec<f32> = self.bytes.chunks_exact(size).map(number).collect();
         if Some(values.len()) != self.count() {
             return Err(wrong(format!("the array should have {rows} × {cols} values, the file has {}", values.len())));
         }
@@ -160,16 +164,47 @@ impl Array {
             let ids = words.map(|b| i64::from_le_bytes(b.try_into().expect("eight bytes"))).collect();
             return Ok(NodeIds::from_integers(ids));
         }
+        self.into_texts(path).map(|ids| NodeIds::from_texts(&ids))
+    }
+
+    fn into_texts(self, path: &Path) -> Result<Vec<String>> {
         let width = self.dtype.strip_prefix("<U").and_then(|w| w.parse::<usize>().ok()).filter(|&w| w > 0);
-        let Some(width) = width else {
+        let Some(width) = width.filter(|&width| width <= 1 << 24) else {
             return Err(Error::input(path, format!("ids have type {}", self.dtype), "use int64 or text ids"));
         };
         let text = |bytes: &[u8]| -> String {
             let codes = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
             codes.take_while(|&c| c != 0).filter_map(char::from_u32).collect()
         };
-        Ok(NodeIds::from_texts(&self.bytes.chunks_exact(4 * width).map(text).collect::<Vec<_>>()))
+        Ok(self.bytes.chunks_exact(4 * width).map(text).collect())
     }
+}
+
+/// The bytes of a value of a NumPy type, and how they become a float.
+fn decoder(dtype: &str) -> Option<(usize, fn(&[u8]) -> f32)> {
+    macro_rules! of {
+        ($number:ty, $from:ident) => {
+            (size_of::<$number>(), |b: &[u8]| <$number>::$from(b.try_into().expect("whole values")) as f32)
+        };
+    }
+    Some(match dtype {
+        "<f4" => of!(f32, from_le_bytes),
+        "<f8" => of!(f64, from_le_bytes),
+        "<i8" => of!(i64, from_le_bytes),
+        "<i4" => of!(i32, from_le_bytes),
+        "<i2" => of!(i16, from_le_bytes),
+        "<u8" => of!(u64, from_le_bytes),
+        "<u4" => of!(u32, from_le_bytes),
+        "<u2" => of!(u16, from_le_bytes),
+        ">f4" => of!(f32, from_be_bytes),
+        ">f8" => of!(f64, from_be_bytes),
+        ">i8" => of!(i64, from_be_bytes),
+        ">i4" => of!(i32, from_be_bytes),
+        "|i1" => of!(i8, from_le_bytes),
+        "|u1" => of!(u8, from_le_bytes),
+        "|b1" => (1, |b: &[u8]| f32::from(b[0] != 0)),
+        _ => return None,
+    })
 }
 
 /// The text after `'key':` in a header.
@@ -180,20 +215,28 @@ fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
 
 pub(super) fn read_npy(path: &Path) -> Result<Embedding> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
-    let vectors = Array::read(path, &mut BufReader::new(file))?.into_block(path)?;
+    let (vectors, ids) = read_npy_array(path, &mut BufReader::new(file))?;
+    let ids = ids.unwrap_or(NodeIds::Sequential(vectors.rows()));
+    Ok(Embedding::new(ids, vectors))
+}
+
+/// An array of numbers, a row each, and the ids beside it, if there are any.
+pub(crate) fn read_npy_array(path: &Path, reader: &mut dyn Read) -> Result<(Block, Option<NodeIds>)> {
+    let vectors = Array::read(path, reader)?.into_block(path)?;
     let sidecar = ids_path(path);
-    let ids = if sidecar.exists() { text::read_ids(&sidecar)? } else { NodeIds::Sequential(vectors.rows()) };
-    if ids.len() != vectors.rows() {
+    let ids = sidecar.exists().then(|| text::read_ids(&sidecar)).transpose()?;
+    if let Some(ids) = ids.as_ref().filter(|ids| ids.len() != vectors.rows()) {
         let message = format!("{} ids for {} rows of {}", ids.len(), vectors.rows(), path.display());
         return Err(Error::input(&sidecar, message, "write both files anew"));
     }
-    Ok(Embedding::new(ids, vectors))
+    Ok((vectors, ids))
 }
 
 pub(super) fn read_npz(path: &Path) -> Result<Embedding> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let broken = |what: String| Error::input(path, what, "an .npz with arrays `ids` and `embedding` is expected");
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(|e| broken(e.to_string()))?;
+    let named = archive.index_for_name("columns.npy").is_some();
     let mut array = |name: &str| -> Result<Array> {
         let mut member = archive.by_name(name).map_err(|e| broken(format!("{name}: {e}")))?;
         Array::read(path, &mut member)
@@ -203,5 +246,9 @@ pub(super) fn read_npz(path: &Path) -> Result<Embedding> {
     if ids.len() != vectors.rows() {
         return Err(broken(format!("{} ids for {} rows", ids.len(), vectors.rows())));
     }
-    Ok(Embedding::new(ids, vectors))
+    let columns = if named { array("columns.npy")?.into_texts(path)? } else { Vec::new() };
+    if columns.len() != vectors.cols() {
+        return Ok(Embedding::new(ids, vectors));
+    }
+    Ok(Embedding::with_columns(ids, vectors, columns))
 }

@@ -21,37 +21,37 @@ const BLOCK: usize = 1 << 20;
 /// Bytes a batch of a stream.
 const BATCH: usize = 16 * BLOCK;
 /// A line longer than this is no line of a table.
-pub(super) const LONGEST_LINE: usize = 16 * BLOCK;
+pub(crate) const LONGEST_LINE: usize = 16 * BLOCK;
 
 /// What is wrong with a line.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     /// Lines before it in the block.
-    pub(super) line: u64,
-    pub(super) text: Vec<u8>,
-    pub(super) message: String,
-    pub(super) remedy: String,
+    pub(crate) line: u64,
+    pub(crate) text: Vec<u8>,
+    pub(crate) message: String,
+    pub(crate) remedy: String,
 }
 
 impl Fault {
     /// A fault in some line, whose number the caller of [`Fault::on_line`] adds.
-    pub(super) fn new(text: &[u8], message: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(crate) fn new(text: &[u8], message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Fault { line: 0, text: text.to_vec(), message: message.into(), remedy: remedy.into() }
     }
 
-    pub(super) fn on_line(mut self, line: u64) -> Self {
+    pub(crate) fn on_line(mut self, line: u64) -> Self {
         self.line = line;
         self
     }
 
     /// The error to show, when the block begins after `lines` lines.
-    pub(super) fn into_error(self, source: &Source, lines: u64) -> Error {
+    pub(crate) fn into_error(self, source: &Source, lines: u64) -> Error {
         Error::input_at(source.path(), lines + self.line + 1, &self.text, self.message, self.remedy)
     }
 }
 
 /// Applies `parse` to blocks of whole lines that together are the rest of `source`.
-pub(super) fn parse<T: Send>(
+pub(crate) fn parse<T: Send>(
     mut source: Source,
     progress: &dyn Progress,
     parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync,
@@ -185,7 +185,7 @@ impl Lines<'_> {
 
 fn long_line(text: &[u8]) -> Fault {
     let message = format!("a line of more than {} MB", LONGEST_LINE >> 20);
-    Fault::new(text, message, "is this really a text file with one edge a line?")
+    Fault::new(text, message, "is this really a text file with one record a line?")
 }
 
 fn parse_stream<T: Send>(

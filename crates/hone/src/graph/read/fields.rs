@@ -6,7 +6,7 @@ use super::blocks::Fault;
 
 /// What separates columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Delimiter {
+pub(crate) enum Delimiter {
     /// Any run of spaces and tabs.
     Blanks,
     /// Exactly one of this byte, with blanks around it ignored.
@@ -15,7 +15,7 @@ pub(super) enum Delimiter {
 
 impl Delimiter {
     /// Its name in messages.
-    pub(super) fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         match self {
             Delimiter::Blanks => "spaces".into(),
             Delimiter::Byte(b'\t') => "tabs".into(),
@@ -39,7 +39,7 @@ impl Delimiter {
 
 /// One field, quotes around it taken off.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Field<'a> {
+pub(crate) struct Field<'a> {
     raw: &'a [u8],
     /// Whether quotes within are doubled.
     doubled: bool,
@@ -47,7 +47,7 @@ pub(super) struct Field<'a> {
 
 impl<'a> Field<'a> {
     /// The text of the field.
-    pub(super) fn text(self) -> Cow<'a, [u8]> {
+    pub(crate) fn text(self) -> Cow<'a, [u8]> {
         if !self.doubled {
             return Cow::Borrowed(self.raw);
         }
@@ -64,7 +64,7 @@ impl<'a> Field<'a> {
 }
 
 /// Fills `fields` with those of a line without its end.
-pub(super) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<Field<'a>>) -> Result<(), Fault> {
+pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<Field<'a>>) -> Result<(), Fault> {
     fields.clear();
     let skip = |from: usize| from + line[from..].iter().take_while(|&&b| delimiter.is_blank(b)).count();
     let mut at = skip(0);
@@ -111,13 +111,13 @@ fn quoted(line: &[u8], at: usize) -> Result<(Field<'_>, usize), Fault> {
 }
 
 /// A line without its end, LF or CRLF.
-pub(super) fn without_end(line: &[u8]) -> &[u8] {
+pub(crate) fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Whether a line says nothing: blank, or a comment.
-pub(super) fn is_idle(line: &[u8], comments: &[u8]) -> bool {
+pub(crate) fn is_idle(line: &[u8], comments: &[u8]) -> bool {
     line.iter().find(|b| !b.is_ascii_whitespace()).is_none_or(|first| comments.contains(first))
 }
 

@@ -14,7 +14,7 @@ const SAMPLE: usize = 100;
 /// Bytes looked at, if that many lines are longer.
 const SAMPLE_BYTES: usize = 1 << 16;
 /// What begins a comment in an edge list.
-pub(super) const COMMENTS: &[u8] = b"#%";
+pub(crate) const COMMENTS: &[u8] = b"#%";
 /// Names of the two id columns that are taken for a header without being asked.
 const ID_NAMES: [(&str, &str); 12] = [
     ("source", "target"),
@@ -97,7 +97,7 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Layou
 }
 
 /// Uses up blank lines and comments at the beginning.
-pub(super) fn skip_idle(source: &mut Source, comments: &[u8]) -> Result<()> {
+pub(crate) fn skip_idle(source: &mut Source, comments: &[u8]) -> Result<()> {
     loop {
         source.fill(1)?;
         let mut wanted = SAMPLE_BYTES;
@@ -117,7 +117,7 @@ pub(super) fn skip_idle(source: &mut Source, comments: &[u8]) -> Result<()> {
 }
 
 /// The first lines that say something, complete ones only.
-fn sample(source: &Source) -> Vec<Vec<u8>> {
+pub(crate) fn sample(source: &Source) -> Vec<Vec<u8>> {
     let ahead = source.ahead();
     let complete = if source.ended() { ahead.len() } else { memchr::memrchr(b'\n', ahead).unwrap_or(ahead.len()) };
     let lines = ahead[..complete].split(|&b| b == b'\n').map(without_end);
@@ -125,24 +125,27 @@ fn sample(source: &Source) -> Vec<Vec<u8>> {
 }
 
 /// The fields of a line as text; bytes that are not UTF-8 are the parser's business.
-fn row(line: &[u8], delimiter: Delimiter) -> Result<Vec<String>, Fault> {
+pub(crate) fn row(line: &[u8], delimiter: Delimiter) -> Result<Vec<String>, Fault> {
     let mut fields: Vec<Field> = Vec::new();
     fields::split(line, delimiter, &mut fields)?;
     Ok(fields.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect())
+}
+
+/// The delimiter that a character given as `field` stands for; a space stands for any run of blanks.
+pub(crate) fn named_delimiter(asked: char, field: &str) -> Result<Delimiter> {
+    match asked {
+        ' ' => Ok(Delimiter::Blanks),
+        '"' | '\n' | '\r' => Err(Error::config(field, "a quote or the end of a line cannot separate columns")),
+        asked if asked.is_ascii() => Ok(Delimiter::Byte(asked as u8)),
+        asked => Err(Error::config(field, format!("`{asked}` is not an ASCII character"))),
+    }
 }
 
 /// The delimiter asked for, or the first of tab, comma, semicolon that gives every line the same
 /// number of columns, two or more, with ids in the first two; else blanks.
 fn delimiter(options: &ReadOptions, lines: &[Vec<u8>]) -> Result<Delimiter> {
     if let Some(asked) = options.delimiter {
-        return match asked {
-            ' ' => Ok(Delimiter::Blanks),
-            '"' | '\n' | '\r' => {
-                Err(Error::config("delimiter", "a quote or the end of a line cannot separate columns"))
-            }
-            asked if asked.is_ascii() => Ok(Delimiter::Byte(asked as u8)),
-            asked => Err(Error::config("delimiter", format!("`{asked}` is not an ASCII character"))),
-        };
+        return named_delimiter(asked, "delimiter");
     }
     let fits = |&byte: &u8| {
         let mut rows = lines.iter().map(|line| row(line, Delimiter::Byte(byte)));
@@ -182,7 +185,7 @@ fn has_header(options: &ReadOptions, table: &[Vec<String>]) -> Result<bool> {
     Ok(named || known || contrast)
 }
 
-fn find(header: &[String], name: &str) -> Option<usize> {
+pub(crate) fn find(header: &[String], name: &str) -> Option<usize> {
     header.iter().position(|field| field.eq_ignore_ascii_case(name))
 }
 

@@ -5,17 +5,17 @@
 //! blocks that are parsed in parallel ([`blocks`]); a line that cannot be right is an
 //! [`Error::Input`] with its number, never skipped.
 
-mod blocks;
+pub(crate) mod blocks;
 mod edges;
-mod fields;
+pub(crate) mod fields;
 mod join;
-mod layout;
+pub(crate) mod layout;
 mod metis;
-mod mtx;
+pub(crate) mod mtx;
 mod nodes;
 mod parquet;
 mod scan;
-mod source;
+pub(crate) mod source;
 
 use std::path::{Path, PathBuf};
 use std::{fmt, str};
@@ -156,7 +156,7 @@ pub fn read(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Resu
         None => detect(&mut source)?,
     };
     if format != InputFormat::Parquet {
-        source.check_text()?;
+        source.check_text("it needs at least one edge")?;
     }
     let joined = match format {
         InputFormat::Edges => edges::read(source, options, progress)?,
@@ -246,7 +246,7 @@ fn detect(source: &mut Source) -> Result<InputFormat> {
 }
 
 /// The extension in lower case, that of the compression left out.
-fn extension(path: &Path) -> Option<String> {
+pub(crate) fn extension(path: &Path) -> Option<String> {
     let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
     match lower(path)?.as_str() {
         "gz" | "zst" | "zstd" | "bgz" => lower(Path::new(path.file_stem()?)),

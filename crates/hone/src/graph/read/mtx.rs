@@ -64,14 +64,14 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
 }
 
 /// The line that comes next, without its end.
-fn first_line(source: &mut Source) -> Result<Vec<u8>> {
+pub(crate) fn first_line(source: &mut Source) -> Result<Vec<u8>> {
     source.fill(1 << 12)?;
     let end = next_line(source);
     Ok(without_end(&source.ahead()[..end]).to_vec())
 }
 
 /// Length of the line that comes next, of what is ahead.
-fn next_line(source: &Source) -> usize {
+pub(crate) fn next_line(source: &Source) -> usize {
     memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1)
 }
 

@@ -18,7 +18,7 @@ const HEADERS: [&str; 5] = ["id", "node", "nodes", "node_id", "nodeid"];
 pub(super) fn read(path: &Path) -> Result<Names> {
     let name = path.to_str().ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
     let mut source = Source::open(name)?;
-    source.check_text()?;
+    source.check_text("give one id a line, or leave it out")?;
     let before = source.lines();
     let text = source.take_all()?;
     let mut names = Names::new();

@@ -15,7 +15,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 /// An opened input, with the bytes that were looked at but not used yet.
-pub(super) struct Source {
+pub(crate) struct Source {
     path: PathBuf,
     kind: Kind,
     /// Bytes at `position` and after, already read.
@@ -28,7 +28,7 @@ pub(super) struct Source {
 }
 
 /// How the rest of a [`Source`] can be read.
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A regular file of this many bytes, not compressed.
     File(File, u64),
     /// Anything else, and what the stream is when it breaks.
@@ -37,7 +37,7 @@ pub(super) enum Kind {
 
 impl Source {
     /// Opens a file, or standard input for `-`; finds out whether it is compressed.
-    pub(super) fn open(input: &str) -> Result<Source> {
+    pub(crate) fn open(input: &str) -> Result<Source> {
         let path = PathBuf::from(input);
         if input == "-" {
             return Source::stream(path, Box::new(io::stdin()));
@@ -90,32 +90,32 @@ impl Source {
     }
 
     /// The input as the user named it.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Bytes read but not used.
-    pub(super) fn ahead(&self) -> &[u8] {
+    pub(crate) fn ahead(&self) -> &[u8] {
         &self.ahead
     }
 
     /// Lines used up.
-    pub(super) fn lines(&self) -> u64 {
+    pub(crate) fn lines(&self) -> u64 {
         self.lines
     }
 
     /// Bytes used up.
-    pub(super) fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
     /// Whether nothing comes after what is [`Source::ahead`].
-    pub(super) fn ended(&self) -> bool {
+    pub(crate) fn ended(&self) -> bool {
         self.ended
     }
 
     /// The whole length in bytes, where known.
-    pub(super) fn len(&self) -> Option<u64> {
+    pub(crate) fn len(&self) -> Option<u64> {
         match &self.kind {
             Kind::File(_, len) => Some(*len),
             Kind::Stream(..) => None,
@@ -123,7 +123,7 @@ impl Source {
     }
 
     /// Reads on until at least `wanted` bytes are ahead or the input ends.
-    pub(super) fn fill(&mut self, wanted: usize) -> Result<()> {
+    pub(crate) fn fill(&mut self, wanted: usize) -> Result<()> {
         while self.ahead.len() < wanted && !self.ended {
             let old = self.ahead.len();
             let step = (wanted - old).max(STEP);
@@ -147,14 +147,14 @@ impl Source {
     }
 
     /// Marks the first `bytes` of what is ahead as used.
-    pub(super) fn skip(&mut self, bytes: usize) {
+    pub(crate) fn skip(&mut self, bytes: usize) {
         self.lines += memchr::memchr_iter(b'\n', &self.ahead[..bytes]).count() as u64;
         self.position += bytes as u64;
         self.ahead.drain(..bytes);
     }
 
     /// Takes everything up to the end.
-    pub(super) fn take_all(&mut self) -> Result<Vec<u8>> {
+    pub(crate) fn take_all(&mut self) -> Result<Vec<u8>> {
         let mut wanted = STEP;
         while !self.ended {
             self.fill(wanted)?;
@@ -164,19 +164,20 @@ impl Source {
     }
 
     /// The file behind the source, when it is a plain one.
-    pub(super) fn file(&self) -> Option<&File> {
+    pub(crate) fn file(&self) -> Option<&File> {
         match &self.kind {
             Kind::File(file, _) => Some(file),
             Kind::Stream(..) => None,
         }
     }
 
-    /// Fails when the beginning cannot be text in UTF-8; skips a byte order mark.
-    pub(super) fn check_text(&mut self) -> Result<()> {
+    /// Fails when the beginning cannot be text in UTF-8 or there is none, which `needs` remedies;
+    /// skips a byte order mark.
+    pub(crate) fn check_text(&mut self, needs: &str) -> Result<()> {
         self.fill(1 << 13)?;
         let head = &self.ahead[..self.ahead.len().min(1 << 13)];
         if head.is_empty() {
-            return Err(Error::input(&self.path, "the file is empty", "it needs at least one edge"));
+            return Err(Error::input(&self.path, "the file is empty", needs));
         }
         if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
             return Err(Error::input(&self.path, "the text is in UTF-16", "save it as UTF-8"));
@@ -203,7 +204,7 @@ impl Source {
     }
 
     /// An error of the operating system or of a decoder.
-    pub(super) fn broken(&self, error: io::Error) -> Error {
+    pub(crate) fn broken(&self, error: io::Error) -> Error {
         match &self.kind {
             Kind::Stream(_, name) if !name.is_empty() => {
                 let message = format!("the {name} data is truncated or damaged ({error})");
@@ -214,25 +215,37 @@ impl Source {
     }
 }
 
+impl Read for Source {
+    /// What is ahead, then the rest; for formats that are not text.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fill(1).map_err(io::Error::other)?;
+        let taken = self.ahead.len().min(buffer.len());
+        buffer[..taken].copy_from_slice(&self.ahead[..taken]);
+        self.position += taken as u64;
+        self.ahead.drain(..taken);
+        Ok(taken)
+    }
+}
+
 /// What is said of NUL bytes in text.
-pub(super) const BINARY: (&str, &str) =
+pub(crate) const BINARY: (&str, &str) =
     ("a NUL byte: this looks like a binary file", "give a text file, or name its format if it has the wrong extension");
 
 /// Reads at a place without moving the file's own position, so that threads can share it.
 #[cfg(unix)]
-pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, offset)
 }
 
 /// Reads at a place; the file's own position moves, but nobody uses it.
 #[cfg(windows)]
-pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
 /// Reads at a place, one thread at a time because the file's own position is used.
 #[cfg(not(any(unix, windows)))]
-pub(super) fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+pub(crate) fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     use std::io::{Seek, SeekFrom};
     static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock();

@@ -1,0 +1,171 @@
+//! `hone features INPUT -o X`: motif counts of the nodes, aggregates over neighbours, and attributes of
+//! the user's own as one table, without an embedding.
+
+use std::path::PathBuf;
+
+use hone::config::{Config, Layers};
+use hone::store::{Embedding, Format};
+use hone::{Error, Hone, Run};
+
+use crate::command::embed::{AttributeArgs, lay_settings, parse_format, parse_memory, refuse_existing};
+use crate::context::Context;
+use crate::input::InputArgs;
+
+/// Write node features: motif counts, their aggregates over neighbours, attributes of a file.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Where the features go; the extension names the format (.tsv .csv .parquet .npz .npy .w2v .safetensors). `-` for
+    /// standard output.
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// Format of the output, when the extension does not name it.
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    output_format: Option<Format>,
+    /// Replace existing output files.
+    #[arg(short, long)]
+    force: bool,
+    /// Memory that may be taken, such as 8G [default: what the machine has free].
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    memory: Option<u64>,
+    #[command(flatten)]
+    choices: FeatureArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone features builtin:karate
+  hone features graph.tsv -o x.parquet --depth 2 --aggregates sum,mean
+  hone features graph.tsv -o counts.csv --depth 0 --no-log --motifs triangle,clique4
+  hone features graph.tsv -o x.npz --attributes people.csv --diffuse 2 --over edge,triangle
+  hone features graph.tsv -o x.parquet --config vectors.npy.run.json
+
+A column is called after what it holds: triangle, mean(triangle), max(sum(edge)), city=Rome,
+edge.k1.age (age, diffused one step over edges).";
+
+/// What the features are; they are settings of the same configuration that embeddings use.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Features")]
+struct FeatureArgs {
+    /// Motifs that are counted: orbits, graphlets, or names separated by commas [default: orbits].
+    #[arg(long, value_name = "SET")]
+    motifs: Option<String>,
+    /// Aggregates over the neighbours: some of sum, mean, max, or none [default: sum,mean,max].
+    #[arg(long, value_name = "LIST", value_parser = parse_aggregates)]
+    aggregates: Option<Aggregates>,
+    /// Aggregates of aggregates: levels of recursion; 0 for the counts alone [default: 1].
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+    /// From level 2 on, leave out columns whose correlation with an earlier one is beyond this [default: 0.999].
+    #[arg(long, value_name = "R")]
+    prune: Option<f64>,
+    /// Counts as they are, not log(1 + x).
+    #[arg(long)]
+    no_log: bool,
+    /// Norm by which columns are divided: none, l2, l1 or max [default: none].
+    #[arg(long, value_name = "NORM")]
+    norm: Option<String>,
+    /// No features of structure, only those of --attributes.
+    #[arg(long)]
+    no_structure: bool,
+    #[command(flatten)]
+    attributes: AttributeArgs,
+    /// Add the columns diffused over motif graphs, this many steps [default: 0].
+    #[arg(long, value_name = "K")]
+    diffuse: Option<usize>,
+    /// Motifs whose graphs they are diffused over: orbits, graphlets, or names [default: edge].
+    #[arg(long, value_name = "SET")]
+    over: Option<String>,
+    /// Matrix of the diffusion: w, p, l, l-norm, l-rw [default: p].
+    #[arg(long, value_name = "PSI")]
+    psi: Option<String>,
+    /// Start from the settings of a TOML file, or of the run.json of an earlier run, instead of these defaults.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Any setting by its dotted name; may be repeated, the last wins.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+/// Which aggregates are wanted.
+#[derive(Debug, Clone, Copy)]
+struct Aggregates {
+    sum: bool,
+    mean: bool,
+    max: bool,
+}
+
+fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
+    let mut found = Aggregates { sum: false, mean: false, max: false };
+    for name in text.split(',').filter(|_| text != "none") {
+        match name.trim() {
+            "sum" => found.sum = true,
+            "mean" => found.mean = true,
+            "max" => found.max = true,
+            _ => return Err("some of sum, mean, max, separated by commas, or none".into()),
+        }
+    }
+    Ok(found)
+}
+
+/// What the settings are before any option.
+const DEFAULTS: [(&str, &str); 4] =
+    [("attributes.structure", "true"), ("attributes.diffusion.steps", "0"), ("local.norm", "none"), ("motifs", "edge")];
+
+impl FeatureArgs {
+    /// Defaults or a file, flags and single settings, later ones on top.
+    fn build(&self) -> Result<Config, Error> {
+        let mut layers = match &self.config {
+            Some(file) => Layers::new().file(file)?,
+            None => DEFAULTS.iter().try_fold(Layers::new(), |layers, (key, value)| layers.set(key, value))?,
+        };
+        let none = self.aggregates.is_some_and(|wanted| !(wanted.sum || wanted.mean || wanted.max));
+        let depth = self.depth.or(none.then_some(0));
+        let aggregate = |wanted: fn(&Aggregates) -> bool| self.aggregates.as_ref().map(|a| wanted(a).to_string());
+        let flags = [
+            ("attributes.structure", self.no_structure.then(|| "false".to_owned())),
+            ("attributes.features.motifs", self.motifs.clone()),
+            ("attributes.features.sum", aggregate(|a| a.sum)),
+            ("attributes.features.mean", aggregate(|a| a.mean)),
+            ("attributes.features.max", aggregate(|a| a.max)),
+            ("attributes.features.depth", depth.map(|depth| depth.to_string())),
+            ("attributes.features.prune", self.prune.map(|prune| format!("{prune:?}"))),
+            ("attributes.features.log", self.no_log.then(|| "false".to_owned())),
+            ("local.norm", self.norm.clone()),
+            ("attributes.diffusion.steps", self.diffuse.map(|steps| steps.to_string())),
+            ("motifs", self.over.clone()),
+            ("psi", self.psi.clone()),
+        ];
+        for (key, value) in flags {
+            if let Some(value) = value {
+                layers = layers.set(key, &value)?;
+            }
+        }
+        lay_settings(self.attributes.lay(layers)?, &self.set)?.build()
+    }
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let mut hone = Hone::new(args.choices.build()?)?;
+    if let Some(bytes) = args.memory {
+        hone = hone.memory_limit(bytes);
+    }
+    let files = Embedding::files(&args.output, args.output_format)?;
+    refuse_existing(files.iter(), args.force)?;
+    let graph = args.input.open(context)?;
+    let Run { embedding, report } = hone.features(&graph, context.progress())?;
+    drop(graph);
+    context.progress().stage("writing", 0);
+    embedding.write(&args.output, args.output_format, args.force)?;
+    context.progress_done();
+    for note in &report.notes {
+        context.note(format_args!("note: {note}"));
+    }
+    if args.output.as_os_str() != "-" {
+        let (rows, columns) = (embedding.vectors.rows(), embedding.vectors.cols());
+        context.note(format_args!("wrote {rows} nodes × {columns} features to {}", args.output.display()));
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! Finds out how a text table of attributes is laid out: delimiter, header, which columns are what.
+//!
+//! Decided once from the first lines and the graph's ids; every later line must agree.
+
+use rustc_hash::FxHashSet;
+
+use super::Request;
+use crate::error::{Error, Result};
+use crate::graph::read::blocks::Fault;
+use crate::graph::read::fields::Delimiter;
+use crate::graph::read::layout::{COMMENTS, find, named_delimiter, row, sample, skip_idle};
+use crate::graph::read::source::Source;
+use crate::graph::{Column, IdIndex};
+
+/// Names of an id column that are known without being asked for.
+pub(super) const ID_NAMES: [&str; 7] = ["id", "node", "node_id", "nodeid", "nodes", "index", "__index_level_0__"];
+/// Bytes looked at.
+const SAMPLE_BYTES: usize = 1 << 16;
+
+/// Where the parts of a row are in a line.
+pub(super) struct Layout {
+    pub(super) delimiter: Delimiter,
+    /// Fields of a line.
+    pub(super) fields: usize,
+    /// Position of the id.
+    pub(super) id: usize,
+    /// Positions of the attributes.
+    pub(super) used: Vec<usize>,
+    /// Their names.
+    pub(super) names: Vec<String>,
+    /// Whether their numbers are categories.
+    pub(super) categorical: Vec<bool>,
+}
+
+impl Layout {
+    /// Decides the layout; uses up the comments and the header at the beginning.
+    pub(super) fn detect(source: &mut Source, request: &Request, ids: &IdIndex) -> Result<Layout> {
+        skip_idle(source, COMMENTS)?;
+        let first = memchr::memchr(b'\n', source.ahead()).unwrap_or(0);
+        source.fill(SAMPLE_BYTES.max(8 * first))?;
+        let lines = sample(source);
+        let Some(head) = lines.first() else {
+            return Err(request.fail("the file has only comments or blank lines", NEEDS));
+        };
+        let delimiter = delimiter(request, &lines)?;
+        let first = row(head, delimiter).map_err(|fault| fault.into_error(source, source.lines()))?;
+        let fault = |message: String, remedy: &str| {
+            Err(Fault::new(head, message, remedy).into_error(source, source.lines()))
+        };
+        if first.len() < 2 {
+            if head.contains(&b'\r') {
+                return fault("carriage returns without line feeds".into(), "end lines with LF or CRLF");
+            }
+            let remedy = "an id and at least one attribute are needed; if something unusual separates them, set \
+                          attributes.table.delimiter";
+            return fault("only one column".into(), remedy);
+        }
+        let (id, header) = match id_and_header(request, &first, ids) {
+            Ok(found) => found,
+            Err((message, remedy)) => return fault(message, &remedy),
+        };
+        if header {
+            let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
+            source.skip(end);
+        }
+        Layout::new(request, delimiter, id, column_names(request, &first, header)?)
+    }
+
+    fn new(request: &Request, delimiter: Delimiter, id: usize, all: Vec<String>) -> Result<Layout> {
+        let used = request.used(&all, Some(id))?;
+        let names: Vec<String> = used.iter().map(|&j| all[j].clone()).collect();
+        let categorical = names.iter().map(|name| request.options.categorical.contains(name)).collect();
+        Ok(Layout { delimiter, fields: all.len(), id, used, names, categorical })
+    }
+}
+
+/// What an empty file is told.
+pub(super) const NEEDS: &str = "it needs a row a node: an id and at least one attribute";
+
+/// The delimiter asked for, or the first of tab, comma, semicolon that cuts most lines into the same
+/// number of fields, two or more; else blanks.
+fn delimiter(request: &Request, lines: &[Vec<u8>]) -> Result<Delimiter> {
+    if let Some(asked) = request.options.delimiter {
+        return named_delimiter(asked, "attributes.table.delimiter");
+    }
+    let fits = |&byte: &u8| {
+        let mut rows = lines.iter().map(|line| row(line, Delimiter::Byte(byte)).map(|fields| fields.len()));
+        let Some(Ok(first)) = rows.next() else { return false };
+        let odd = rows.filter(|fields| !fields.as_ref().is_ok_and(|&fields| fields == first)).count();
+        first >= 2 && 2 * odd <= lines.len()
+    };
+    Ok(b"\t,;".iter().copied().find(fits).map_or(Delimiter::Blanks, Delimiter::Byte))
+}
+
+/// The position of the id, and whether the first line is a header; else a message and a remedy.
+fn id_and_header(request: &Request, first: &[String], ids: &IdIndex) -> Result<(usize, bool), (String, String)> {
+    let asked = request.options.header;
+    let known = ID_NAMES.iter().find_map(|name| find(first, name));
+    let id = match &request.options.id {
+        Some(Column::Position(position)) if *position < first.len() => *position,
+        Some(Column::Position(position)) => {
+            let message = format!("there is no column {position}, only 0 to {}", first.len() - 1);
+            return Err((message, "positions count from 0".into()));
+        }
+        Some(Column::Name(name)) => {
+            let found = first.iter().position(|field| field == name).or_else(|| find(first, name));
+            return found.map(|id| (id, true)).ok_or_else(|| {
+                (format!("there is no column `{name}` for the ids"), format!("the columns are {}", first.join(", ")))
+            });
+        }
+        None => known.filter(|_| asked != Some(false)).unwrap_or(0),
+    };
+    let is_node = ids.find(&first[id]).is_some();
+    let has_numbers = first.iter().enumerate().any(|(j, field)| j != id && field.parse::<f64>().is_ok());
+    let looks_so = known == Some(id) || first[id].is_empty() || !is_node && !has_numbers;
+    Ok((id, asked.unwrap_or(looks_so)))
+}
+
+/// The names in the header; `x` and the position for columns without one.
+fn column_names(request: &Request, first: &[String], header: bool) -> Result<Vec<String>> {
+    let name = |(j, field): (usize, &String)| if header && !field.is_empty() { field.clone() } else { format!("x{j}") };
+    let names: Vec<String> = first.iter().enumerate().map(name).collect();
+    let mut seen = FxHashSet::default();
+    match names.iter().find(|name| !seen.insert(name.as_str())) {
+        Some(twice) => {
+            let message = format!("two columns are called `{twice}`");
+            Err(Error::input(request.path, message, "rename one of them; or set attributes.table.header = false"))
+        }
+        None => Ok(names),
+    }
+}

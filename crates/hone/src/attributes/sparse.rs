@@ -1,0 +1,189 @@
+//! Attributes from Matrix Market files (<https://math.nist.gov/MatrixMarket/formats.html>): row i is node i
+//! of the graph, column j an attribute. Coordinate files (what is not there is zero; entries of one
+//! place add up) and array files (column after column), general or symmetric.
+
+use std::str;
+
+use super::columns::Values;
+use super::{Raw, Request};
+use crate::error::Result;
+use crate::graph::read::blocks::{self, Fault};
+use crate::graph::read::fields::{is_idle, without_end};
+use crate::graph::read::layout::skip_idle;
+use crate::graph::read::mtx::{first_line, next_line};
+use crate::graph::read::source::Source;
+
+/// What banner and size line say.
+struct Head {
+    coordinate: bool,
+    pattern: bool,
+    symmetric: bool,
+    rows: u64,
+    columns: u64,
+    /// Entries of a coordinate file.
+    entries: u64,
+}
+
+/// Reads a Matrix Market file.
+pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
+    request.refuse_categories()?;
+    source.check_text("it needs a row a node")?;
+    let head = head(&mut source)?;
+    request.check_rows(head.rows)?;
+    let names = request.numbered(head.columns)?;
+    let used = request.used(&names, None)?;
+    if used.is_empty() {
+        return Err(request.fail("the matrix has no columns", "give at least one attribute"));
+    }
+    let mut columns = vec![Vec::new(); names.len()];
+    let found = if head.coordinate {
+        let chunks = blocks::parse(source, request.progress, |lines| entries(lines, &head))?;
+        let found = chunks.iter().map(Vec::len).sum::<usize>() as u64;
+        for (row, column, value) in chunks.into_iter().flatten() {
+            columns[column as usize].push((row, value));
+            if head.symmetric && row != column {
+                columns[row as usize].push((column, value));
+            }
+        }
+        (found, head.entries)
+    } else {
+        let chunks = blocks::parse(source, request.progress, numbers)?;
+        let found = chunks.iter().map(Vec::len).sum::<usize>() as u64;
+        let expected = head.values();
+        if found == expected {
+            spread(chunks.into_iter().flatten(), &head, &mut columns);
+        }
+        (found, expected)
+    };
+    if found.0 != found.1 {
+        let message = format!("the header promises {} entries, but there are {}", found.1, found.0);
+        return Err(request.fail(message, "the file is truncated or its size line is wrong"));
+    }
+    Ok(Raw {
+        names: used.iter().map(|&j| names[j].clone()).collect(),
+        columns: used.iter().map(|&j| Values::Sparse(std::mem::take(&mut columns[j]))).collect(),
+        nodes: None,
+        lines: None,
+        rows: head.rows,
+        unknown: 0,
+        example: None,
+    })
+}
+
+impl Head {
+    /// Values of an array file: of a symmetric one only the lower triangle stands there.
+    fn values(&self) -> u64 {
+        if self.symmetric { self.rows * (self.rows + 1) / 2 } else { self.rows.saturating_mul(self.columns) }
+    }
+}
+
+/// Gives the values of an array, column after column, their places.
+fn spread(mut values: impl Iterator<Item = f32>, head: &Head, columns: &mut [Vec<(u32, f32)>]) {
+    let (rows, symmetric) = (head.rows as usize, head.symmetric);
+    for j in 0..head.columns as usize {
+        for i in if symmetric { j } else { 0 }..rows {
+            let value = values.next().unwrap_or(0.0);
+            columns[j].push((i as u32, value));
+            if symmetric && i != j {
+                columns[i].push((j as u32, value));
+            }
+        }
+    }
+}
+
+/// Reads banner and size line.
+fn head(source: &mut Source) -> Result<Head> {
+    let banner = first_line(source)?;
+    let text = String::from_utf8_lossy(&banner).to_ascii_lowercase();
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let fault = |source: &Source, line: &[u8], message: &str, remedy: &str| {
+        Err(Fault::new(line, message, remedy).into_error(source, source.lines()))
+    };
+    let ["%%matrixmarket", "matrix", format @ ("coordinate" | "array"), field, symmetry] = words[..] else {
+        let remedy = "a Matrix Market file begins with `%%MatrixMarket matrix coordinate real general` or the like";
+        return fault(source, &banner, "this is not a Matrix Market banner", remedy);
+    };
+    let (coordinate, pattern) = (format == "coordinate", field == "pattern");
+    if !matches!(field, "real" | "double" | "integer") && !(pattern && coordinate) {
+        let remedy = "drop the imaginary parts";
+        return fault(source, &banner, "only real, integer and pattern matrices can be read", remedy);
+    }
+    if !matches!(symmetry, "general" | "symmetric") {
+        return fault(source, &banner, "only general and symmetric matrices can be read", "write it as general");
+    }
+    let symmetric = symmetry == "symmetric";
+    source.skip(next_line(source));
+    skip_idle(source, b"%")?;
+    let line = first_line(source)?;
+    let numbers: Option<Vec<u64>> = str::from_utf8(&line)
+        .ok()
+        .and_then(|text| text.split_ascii_whitespace().map(|word| word.parse().ok()).collect());
+    let (rows, columns, entries) = match numbers.as_deref() {
+        Some(&[rows, columns, entries]) if coordinate => (rows, columns, entries),
+        Some(&[rows, columns]) if !coordinate => (rows, columns, 0),
+        _ => {
+            let remedy = "it must be whole numbers: rows, columns and, of a coordinate file, entries";
+            return fault(source, &line, "this is not a size line", remedy);
+        }
+    };
+    if symmetric && rows != columns {
+        return fault(source, &line, "a symmetric matrix that is not square", "write it as general");
+    }
+    source.skip(next_line(source));
+    Ok(Head { coordinate, pattern, symmetric, rows, columns, entries })
+}
+
+/// Entries of whole lines, counted from 0.
+fn entries(lines: &[u8], head: &Head) -> Result<Vec<(u32, u32, f32)>, Fault> {
+    each_line(lines, |line| {
+        let text = str::from_utf8(line).unwrap_or_default();
+        let words: Vec<&str> = text.split_ascii_whitespace().collect();
+        let (row, column, value) = match words[..] {
+            [row, column] if head.pattern => (row, column, "1"),
+            [row, column, value] if !head.pattern => (row, column, value),
+            _ => {
+                let expected = if head.pattern { "row, column" } else { "row, column, value" };
+                return Err(Fault::new(line, "this is not an entry", format!("it must be: {expected}")));
+            }
+        };
+        let index = |word: &str, most: u64, what: &str| {
+            let number = word.parse::<u64>().ok().filter(|number| (1..=most).contains(number));
+            number.map(|number| (number - 1) as u32).ok_or_else(|| {
+                Fault::new(line, format!("{what} `{word}` is not within 1..{most}"), "indices count from 1")
+            })
+        };
+        Ok((index(row, head.rows, "row")?, index(column, head.columns, "column")?, number(line, value)?))
+    })
+}
+
+/// Numbers of whole lines, one each.
+fn numbers(lines: &[u8]) -> Result<Vec<f32>, Fault> {
+    each_line(lines, |line| number(line, str::from_utf8(line).unwrap_or_default().trim()))
+}
+
+fn each_line<T>(lines: &[u8], parse: impl Fn(&[u8]) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
+    let mut found = Vec::new();
+    for (number, line) in lines.split_inclusive(|&b| b == b'\n').enumerate() {
+        let line = without_end(line);
+        if !is_idle(line, b"%") {
+            found.push(parse(line).map_err(|fault| fault.on_line(number as u64))?);
+        }
+    }
+    Ok(found)
+}
+
+/// A finite number.
+pub(super) fn number(line: &[u8], word: &str) -> Result<f32, Fault> {
+    let Ok(value) = word.parse::<f64>() else {
+        return Err(Fault::new(line, format!("`{word}` is not a number"), "values are numbers; there are no words here"));
+    };
+    if value.is_nan() {
+        let remedy = "leave the entry out if it is zero; a table (.csv) or a .npy array may have missing values";
+        return Err(Fault::new(line, "a value that is not a number", remedy));
+    }
+    if (value as f32).is_infinite() {
+        let message = "a value that is infinite or beyond 32-bit floating point";
+        return Err(Fault::new(line, message, "scale the values down"));
+    }
+    Ok(value as f32 + 0.0)
+}

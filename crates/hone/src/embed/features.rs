@@ -1,0 +1,57 @@
+//! The node features X alone, for those who want no embedding (sec. 4.3, 2.6).
+
+use super::{Hone, Run, budget};
+use crate::dense::{Columns, Group};
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::motif;
+use crate::progress::Progress;
+use crate::store::Embedding;
+
+impl Hone {
+    /// X as the embedding would use it: features of structure, attributes of a file, attributes of the
+    /// caller; columns normalised by `local.norm`. With diffusion, the diffused columns of every motif
+    /// and step follow, called `edge.k1.NAME` and so on.
+    ///
+    /// ```
+    /// use hone::{Hone, Silent, config::Layers, graph};
+    /// let config = Layers::new().set("attributes.structure", "true")?.set("local.norm", "none")?;
+    /// let config = config.set("attributes.diffusion.steps", "0")?.build()?;
+    /// let run = Hone::new(config)?.features(&graph::builtin("petersen")?, &Silent)?;
+    /// assert_eq!(run.embedding.columns[0], "edge");
+    /// assert_eq!(run.embedding.vectors.get(0, 0), 4f32.ln(), "log(1 + degree)");
+    /// # Ok::<(), hone::Error>(())
+    /// ```
+    pub fn features(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
+        let config = &self.config.attributes;
+        if !config.any() && self.attributes.is_none() {
+            return Err(Error::config("attributes", "there are none: name a file, or set attributes.structure = true"));
+        }
+        let mut report = self.start_report(graph);
+        let own = self.own_attributes(graph, &mut report, progress)?;
+        let motifs = if config.diffusion.steps > 0 { self.config.motifs.motifs() } else { Vec::new() };
+        let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
+        self.check_memory(need.features(), &mut report, progress)?;
+        let needed = config.structure || !motifs.is_empty();
+        let counts = needed.then(|| report.time("count", |_| motif::count(graph, progress))).transpose()?;
+        let x = report.time("attributes", |_| self.attributes(counts.as_ref(), own))?;
+        let x = x.expect("there are attributes, as checked above");
+        let mut names = x.names.to_vec();
+        names.extend((names.len()..x.block.cols()).map(|j| format!("pc{j}")));
+        let own = names.clone();
+        let mut groups = Vec::new();
+        progress.stage("diffusion", motifs.len() as u64);
+        for (motif, counts) in motifs.iter().zip(counts.iter().cycle()) {
+            progress.check()?;
+            let w = self.weighted(graph, counts, *motif)?;
+            for part in self.diffused(&x, *motif, &w)? {
+                names.extend(own.iter().map(|name| format!("{motif}.k{}.{name}", part.step)));
+                groups.push(part.group);
+            }
+            progress.advance(1);
+        }
+        groups.insert(0, Group::full(x.block));
+        let vectors = Columns::new(graph.nodes(), groups).to_block();
+        Ok(Run { embedding: Embedding::with_columns(graph.ids().clone(), vectors, names), report })
+    }
+}
