@@ -238,17 +238,17 @@ impl TableReader {
             }
             ColumnReader::Int64ColumnReader(r) => {
                 let values = drain::<Int64Type>(r, levels).map_err(broken)?;
-                if converted == ConvertedType::UINT_64 {
-                    Column::Counts(values.into_iter().map(i64::cast_unsigned).collect())
-                } else {
-                    Column::Integers(values)
+                match converted {
+                    ConvertedType::UINT_64 => Column::Counts(values.into_iter().map(i64::cast_unsigned).collect()),
+                    _ => Column::Integers(values),
                 }
             }
             ColumnReader::Int32ColumnReader(r) => {
                 let values = drain::<Int32Type>(r, levels).map_err(broken)?.into_iter();
-                let unsigned = converted == ConvertedType::UINT_32;
-                let wide = |v: i32| if unsigned { i64::from(v.cast_unsigned()) } else { i64::from(v) };
-                Column::Integers(values.map(wide).collect())
+                match converted {
+                    ConvertedType::UINT_32 => Column::Integers(values.map(|v| v.cast_unsigned().into()).collect()),
+                    _ => Column::Integers(values.map(i64::from).collect()),
+                }
             }
             ColumnReader::FloatColumnReader(r) => Column::Floats(drain::<FloatType>(r, levels).map_err(broken)?),
             ColumnReader::DoubleColumnReader(r) => {

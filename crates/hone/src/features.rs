@@ -235,3 +235,20 @@ fn correlations(block: &Block) -> Vec<f64> {
     };
     (0..width * width).map(|at| of(at / width, at % width)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_overflow_are_refused_by_name() {
+        let level = |value: f32| Named {
+            names: vec!["edge".into(), "sum(edge)".into()],
+            sizes: vec![2, 2],
+            block: Block::from_vec(2, 2, vec![1.0, 2.0, 3.0, value]),
+        };
+        assert!(check_finite(&level(f32::MAX)).is_ok());
+        let error = check_finite(&level(f32::INFINITY)).expect_err("beyond 32 bits").to_string();
+        assert!(error.contains("`sum(edge)`") && error.contains("depth"), "{error}");
+    }
+}

@@ -235,3 +235,89 @@ fn wrong_settings_of_attributes_are_refused_by_name() {
         assert!(error.to_string().contains(named), "{key}={value}: {error}");
     }
 }
+
+fn with(settings: &[(&str, &str)]) -> Config {
+    let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| layers.set(key, value).unwrap());
+    layers.build().unwrap()
+}
+
+/// The features of a graph by id: a row a node, whatever the order of the nodes.
+fn by_id(graph: &Graph, settings: &[(&str, &str)], own: Named) -> std::collections::BTreeMap<String, Vec<f32>> {
+    let run = Hone::new(with(settings)).unwrap().with_attributes(own).features(graph, &Silent).unwrap();
+    let ids = graph.ids().iter().map(|id| id.to_string());
+    ids.enumerate().map(|(i, id)| (id, run.embedding.vectors.row(i).to_vec())).collect()
+}
+
+/// Another order of the nodes permutes the rows of X and of every diffused block, nothing else.
+#[test]
+fn relabelling_permutes_the_diffused_attributes() {
+    let karate = builtin("karate").unwrap();
+    let place = |i: u32| (i * 5 + 3) % 34;
+    let edges: Vec<(u32, u32)> = (0..34u32)
+        .flat_map(|i| karate.neighbors(i).iter().map(move |&j| (place(i), place(j))).collect::<Vec<_>>())
+        .collect();
+    let mut names = vec![0i64; 34];
+    (0..34u32).for_each(|i| names[place(i) as usize] = i64::from(i));
+    let ids = hone::graph::NodeIds::from_integers(names.clone());
+    let moved = GraphBuilder::undirected(34).ids(ids).edges(edges).build().unwrap();
+    let own = |ids: &[i64]| Named {
+        names: vec!["a".into(), "b".into()],
+        sizes: vec![0, 0],
+        block: Block::from_vec(34, 2, ids.iter().flat_map(|&i| [(i * 7 % 11) as f32, (i % 2) as f32]).collect()),
+    };
+    let straight: Vec<i64> = (0..34).collect();
+    for psi in ["w", "p", "l", "l-norm", "l-rw"] {
+        let process = ("attributes.diffusion.process", "{ laplacian = 0.4 }");
+        for more in [&[][..], &[process]] {
+            let settings = [&[("psi", psi), ("attributes.structure", "true")], more].concat();
+            let (a, b) = (by_id(&karate, &settings, own(&straight)), by_id(&moved, &settings, own(&names)));
+            assert_eq!(a["0"].len(), (52 + 2) * (1 + 13 * 2));
+            for (id, row) in &a {
+                for (j, (x, y)) in row.iter().zip(&b[id]).enumerate() {
+                    assert!((x - y).abs() < 2e-5, "{psi}, node {id}, column {j}: {x} {y}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn features_alone_are_the_columns_that_the_embedding_takes() {
+    let graph = builtin("karate").unwrap();
+    let settings = [("attributes.structure", "true"), ("attributes.weight", "1"), ("motifs", "edge,triangle")];
+    let x = Hone::new(with(&settings)).unwrap().features(&graph, &Silent).unwrap().embedding;
+    let local = [&settings[..], &[("global.output", "local"), ("attributes.diffusion.original", "true")]].concat();
+    let y = Hone::new(with(&local)).unwrap().embed(&graph, &Silent).unwrap().embedding;
+    let scale = |i: usize, name: &str, of: &str| {
+        let find = |e: &hone::store::Embedding, name: &str| e.columns.iter().position(|c| c == name).unwrap();
+        (x.vectors.get(i, find(&x, name)), y.vectors.get(i, find(&y, of)))
+    };
+    let pairs = [
+        ("mean(triangle)", "attributes.k0.mean(triangle)"),
+        ("triangle.k2.edge", "attributes:triangle.k2.edge"),
+        ("edge.k1.max(clique4)", "attributes:edge.k1.max(clique4)"),
+    ];
+    let (a, b) = scale(0, pairs[0].0, pairs[0].1);
+    let factor = b / a;
+    for i in 0..34 {
+        for (name, of) in pairs {
+            let (a, b) = scale(i, name, of);
+            assert!((a * factor - b).abs() < 1e-5, "node {i}, {name}: {a} {b}");
+        }
+    }
+}
+
+#[test]
+fn chosen_motifs_are_the_only_columns_and_graphlets_sum_their_orbits() {
+    let graph = graph(false);
+    let counts = motif::count(&graph, &Silent).unwrap();
+    let plain = |motifs: &str| {
+        let motifs = motifs.parse().unwrap();
+        Features { motifs, depth: 0, log: false, ..Features::default() }.of(&counts).unwrap()
+    };
+    let (orbits, path) = (plain("path4-end,path4-mid"), plain("path4"));
+    assert_eq!((orbits.names.len(), path.names.as_slice()), (2, &["path4".to_owned()][..]));
+    for i in 0..9 {
+        assert_eq!(orbits.block.row(i).iter().sum::<f32>(), path.block.get(i, 0), "node {i}");
+    }
+}

@@ -203,3 +203,19 @@ fn options_are_read_and_checked() {
     assert_eq!(solver, hone::factor::Solver::Svd(Svd { tolerance: 0.01, ..Svd::default() }));
     assert!(serde_json::from_str::<hone::factor::Solver>(r#"{"method":"svd","tolerence":0.01}"#).is_err());
 }
+
+/// Exact SVD of a dense matrix with many more columns than rows, some of them zero or equal.
+#[test]
+fn wide_dense_matrices_are_solved_through_their_rows() {
+    let (rows, cols) = (7, 530);
+    let value = |i: usize, j: usize| match j % 3 {
+        0 => 0.0,
+        1 => ((i * i * 31 + j / 9 * 17 + i * j / 9 * 7) % 101) as f32 / 50.0 - 1.0,
+        _ => i as f32 / 7.0,
+    };
+    let y = Block::from_vec(rows, cols, (0..rows * cols).map(|e| value(e / cols, e % cols)).collect());
+    let y = Operator::dense("Y", Columns::from(y));
+    check(&y, &solve(&y, 5), "wide");
+    let all = solve(&y, 9);
+    assert_eq!((all.info.rank, all.sigma[7], all.u.cols()), (7, 0.0, 9), "a rank beyond the rows gives zero columns");
+}

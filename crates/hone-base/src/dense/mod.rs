@@ -177,16 +177,27 @@ fn by_lanes<T: Send>(rows: usize, chunk: usize, lane: impl Fn(Range<usize>) -> T
 }
 
 /// The same with at most `lanes` ranges.
-fn by_some_lanes<T: Send>(
-    lanes: usize,
-    rows: usize,
-    chunk: usize,
-    lane: impl Fn(Range<usize>) -> T + Sync,
-) -> Vec<T> {
+fn by_some_lanes<T: Send>(lanes: usize, rows: usize, chunk: usize, lane: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let length = rows.div_ceil(chunk).div_ceil(lanes).max(1) * chunk;
     (0..rows.div_ceil(length))
         .into_par_iter()
         .with_max_len(1)
         .map(|l| lane(l * length..((l + 1) * length).min(rows)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partial_products_stay_within_their_bound() {
+        assert_eq!(product_lanes(1_000_000, 416, 416), LANES, "the usual width is cut as finely as ever");
+        for (rows, cols) in [(10, 3000), (3000, 1768), (1_000_000, 1768), (10_000_000, 4096)] {
+            let bytes = product_lanes(rows, cols, cols) * cols * cols * 8;
+            let bound = (1 << 28).max(rows * cols * 4 / 2).max(2 * cols * cols * 8);
+            assert!(bytes <= bound, "{rows} × {cols}: {bytes} of {bound}");
+            assert!(gram_memory(rows, cols) >= (cols * cols * 8 * 5) as u64);
+        }
+    }
 }

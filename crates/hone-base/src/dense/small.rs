@@ -132,11 +132,20 @@ impl Small {
         if n == 0 {
             return Ok(Eigen { values: Vec::new(), vectors: Small::zeros(0, 0) });
         }
-        let found = self.as_faer().self_adjoint_eigen(Side::Lower).map_err(|_| no_convergence())?;
+        if let Ok(found) = self.as_faer().self_adjoint_eigen(Side::Lower) {
+            let (values, vectors) = (found.S(), found.U());
+            return Ok(Eigen {
+                values: (0..n).map(|j| values[n - 1 - j]).collect(),
+                vectors: Small::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)]),
+            });
+        }
+        // Seldom, with many equal eigenvalues, the iteration goes astray; another order of rounding helps.
+        let turned = Small::from_fn(n, n, |i, j| self.get(n - 1 - i.min(j), n - 1 - i.max(j)));
+        let found = turned.as_faer().self_adjoint_eigen(Side::Lower).map_err(|_| no_convergence())?;
         let (values, vectors) = (found.S(), found.U());
         Ok(Eigen {
             values: (0..n).map(|j| values[n - 1 - j]).collect(),
-            vectors: Small::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)]),
+            vectors: Small::from_fn(n, n, |i, j| vectors[(n - 1 - i, n - 1 - j)]),
         })
     }
 

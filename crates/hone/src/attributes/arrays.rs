@@ -12,18 +12,18 @@ use crate::store::{self, Embedding};
 pub(super) fn read_npy(mut source: Source, request: &Request) -> Result<Raw> {
     let (block, ids) = store::read_npy_array(request.path, &mut source)?;
     let names = request.numbered(block.cols() as u64)?;
-    columns(&block, names, ids.as_ref(), request)
+    columns(&block, &names, ids.as_ref(), request)
 }
 
 /// Reads an archive with ids.
 pub(super) fn read_embedding(format: Format, request: &Request) -> Result<Raw> {
     let format = if format == Format::Npz { store::Format::Npz } else { store::Format::Safetensors };
     let Embedding { ids, vectors, columns: names } = Embedding::read(request.path, Some(format))?;
-    columns(&vectors, names, Some(&ids), request)
+    columns(&vectors, &names, Some(&ids), request)
 }
 
 /// The columns of a block; NaN is a missing number.
-fn columns(block: &Block, names: Vec<String>, ids: Option<&NodeIds>, request: &Request) -> Result<Raw> {
+fn columns(block: &Block, names: &[String], ids: Option<&NodeIds>, request: &Request) -> Result<Raw> {
     request.refuse_categories()?;
     if names.is_empty() {
         return Err(request.fail("the array has no columns", "give at least one attribute"));
@@ -36,7 +36,7 @@ fn columns(block: &Block, names: Vec<String>, ids: Option<&NodeIds>, request: &R
         let (message, remedy) = Refusal::Infinite.explain(&names[column]);
         return Err(request.fail(format!("row {row} (from 0): {message}"), remedy));
     }
-    let used = request.used(&names, None)?;
+    let used = request.used(names, None)?;
     let places = ids.map(|ids| Rows::of(ids, request));
     let kept: Vec<usize> = places.as_ref().map_or_else(|| (0..block.rows()).collect(), |rows| rows.kept.clone());
     let column = |&j: &usize| Values::Numbers(kept.iter().map(|&row| block.row(row)[j] + 0.0).collect());

@@ -26,8 +26,8 @@ enum Target<'a> {
 }
 
 /// X and the facts about it.
-pub(super) fn encode(raw: Raw, format: Format, request: &Request) -> Result<Loaded> {
-    let rows = row_of_node(&raw, request)?;
+pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loaded> {
+    let rows = row_of_node(raw, request)?;
     let absent = rows.iter().filter(|&&row| row == NO_ROW).count() as u64;
     let mut facts = Facts {
         file: request.path.display().to_string(),
@@ -42,18 +42,18 @@ pub(super) fn encode(raw: Raw, format: Format, request: &Request) -> Result<Load
         notes: Vec::new(),
     };
     if request.options.missing == Missing::Refuse {
-        refuse_missing(&raw, &rows, request)?;
+        refuse_missing(raw, &rows, request)?;
     }
     let mut names = Vec::new();
-    let targets = plan(&raw, &rows, request, &mut names, &mut facts)?;
+    let targets = plan(raw, &rows, request, &mut names, &mut facts)?;
     if names.is_empty() {
         return Err(request.fail("no column has a value for a node of the graph", "give at least one attribute"));
     }
     facts.features = names.len();
     request.check_size(names.len() as u64)?;
-    let mut block = place(&targets, &raw, &rows, names.len());
+    let mut block = place(&targets, raw, &rows, names.len());
     fill(&mut block, request.options.missing);
-    tell(&raw, request, &mut facts);
+    tell(raw, request, &mut facts);
     let sizes = vec![0; names.len()];
     Ok(Loaded { named: Named { names, sizes, block }, facts })
 }
@@ -82,18 +82,18 @@ fn row_of_node(raw: &Raw, request: &Request) -> Result<Vec<u32>> {
             let remedy = "keep one row a node";
             return Err(match &raw.lines {
                 Some(lines) => Error::input_at(request.path, lines[row], id.as_bytes(), message, remedy),
-                None => request.fail(format!("row {}, node `{id}`: {message}", row + 1), remedy),
+                None => request.fail(format!("row {row} (from 0), node `{id}`: {message}"), remedy),
             });
         }
     }
     Ok(rows)
 }
 
-/// `line 5`, or `row 5` where there are no lines.
+/// `on line 5`, or `in row 5` (from 0) where there are no lines.
 fn place_of(raw: &Raw, row: u32) -> String {
     match &raw.lines {
         Some(lines) => format!("on line {}", lines[row as usize]),
-        None => format!("row {}", u64::from(row) + 1),
+        None => format!("in row {row}"),
     }
 }
 
@@ -252,15 +252,18 @@ fn tell(raw: &Raw, request: &Request, facts: &mut Facts) {
     let mut notes = Vec::new();
     if facts.absent_nodes > 0 {
         let all = request.ids.len();
-        notes.push(format!("attributes: {} of {all} nodes are not in {file}: {rule}", facts.absent_nodes));
+        notes.push(format!("attributes: of {all} nodes {} are not in {file}: {rule}", facts.absent_nodes));
     }
     if facts.unknown_ids > 0 {
         let example = raw.example.as_deref().unwrap_or_default();
         let (count, rows) = (facts.unknown_ids, facts.rows);
-        notes.push(format!("attributes: {count} of {rows} rows of {file} are no node of the graph, such as `{example}`"));
+        notes.push(format!(
+            "attributes: of {rows} rows of {file} {count} are no node of the graph, such as `{example}`"
+        ));
     }
     if facts.missing_values > 0 {
-        notes.push(format!("attributes: {} values are missing in {file}: {rule}", facts.missing_values));
+        let (count, is) = (facts.missing_values, if facts.missing_values == 1 { " is" } else { "s are" });
+        notes.push(format!("attributes: {count} value{is} missing in {file}: {rule}"));
     }
     facts.notes.splice(0..0, notes);
 }

@@ -5,7 +5,7 @@
 use rustc_hash::FxHashSet;
 
 use super::Request;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::read::blocks::Fault;
 use crate::graph::read::fields::Delimiter;
 use crate::graph::read::layout::{COMMENTS, find, named_delimiter, row, sample, skip_idle};
@@ -44,18 +44,19 @@ impl Layout {
         };
         let delimiter = delimiter(request, &lines)?;
         let first = row(head, delimiter).map_err(|fault| fault.into_error(source, source.lines()))?;
-        let fault = |message: String, remedy: &str| {
-            Err(Fault::new(head, message, remedy).into_error(source, source.lines()))
-        };
+        let fault =
+            |message: String, remedy: &str| Err(Fault::new(head, message, remedy).into_error(source, source.lines()));
+        if head.contains(&b'\r') {
+            return fault("carriage returns without line feeds".into(), "end lines with LF or CRLF");
+        }
         if first.len() < 2 {
-            if head.contains(&b'\r') {
-                return fault("carriage returns without line feeds".into(), "end lines with LF or CRLF");
-            }
             let remedy = "an id and at least one attribute are needed; if something unusual separates them, set \
                           attributes.table.delimiter";
             return fault("only one column".into(), remedy);
         }
-        let (id, header) = match id_and_header(request, &first, ids) {
+        let found = id_and_header(request, &first, ids);
+        let found = found.and_then(|(id, header)| Ok((id, header, column_names(&first, header)?)));
+        let (id, header, names) = match found {
             Ok(found) => found,
             Err((message, remedy)) => return fault(message, &remedy),
         };
@@ -63,11 +64,11 @@ impl Layout {
             let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
             source.skip(end);
         }
-        Layout::new(request, delimiter, id, column_names(request, &first, header)?)
+        Layout::new(request, delimiter, id, &names)
     }
 
-    fn new(request: &Request, delimiter: Delimiter, id: usize, all: Vec<String>) -> Result<Layout> {
-        let used = request.used(&all, Some(id))?;
+    fn new(request: &Request, delimiter: Delimiter, id: usize, all: &[String]) -> Result<Layout> {
+        let used = request.used(all, Some(id))?;
         let names: Vec<String> = used.iter().map(|&j| all[j].clone()).collect();
         let categorical = names.iter().map(|name| request.options.categorical.contains(name)).collect();
         Ok(Layout { delimiter, fields: all.len(), id, used, names, categorical })
@@ -117,14 +118,14 @@ fn id_and_header(request: &Request, first: &[String], ids: &IdIndex) -> Result<(
 }
 
 /// The names in the header; `x` and the position for columns without one.
-fn column_names(request: &Request, first: &[String], header: bool) -> Result<Vec<String>> {
+fn column_names(first: &[String], header: bool) -> Result<Vec<String>, (String, String)> {
     let name = |(j, field): (usize, &String)| if header && !field.is_empty() { field.clone() } else { format!("x{j}") };
     let names: Vec<String> = first.iter().enumerate().map(name).collect();
     let mut seen = FxHashSet::default();
     match names.iter().find(|name| !seen.insert(name.as_str())) {
         Some(twice) => {
             let message = format!("two columns are called `{twice}`");
-            Err(Error::input(request.path, message, "rename one of them; or set attributes.table.header = false"))
+            Err((message, "rename one of them; or set attributes.table.header = false".into()))
         }
         None => Ok(names),
     }

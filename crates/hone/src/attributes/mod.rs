@@ -41,12 +41,15 @@ use columns::Values;
 pub struct Table {
     /// The column of node ids, by name or by position from 0; by default the one called `id`, `node` or
     /// the like, else the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Column>,
     /// Whether the first line names the columns; by default it does unless it begins with a node of
     /// the graph, or has numbers where the names would be.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
     /// What separates the columns of a text table; a space stands for any run of blanks. By default
     /// found out: tab, comma, semicolon, else blanks.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
     /// The columns that are used; all but the id when empty.
     pub columns: Vec<String>,
@@ -200,7 +203,7 @@ pub fn read(
         Format::SvmLight => svmlight::read(source, &request)?,
     };
     progress.check()?;
-    encode::encode(raw, format, &request)
+    encode::encode(&raw, format, &request)
 }
 
 /// File formats of attributes.
@@ -300,10 +303,7 @@ impl Request<'_> {
             found.ok_or_else(|| {
                 let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
                 let more = if names.len() > shown.len() { ", …" } else { "" };
-                self.fail(
-                    format!("there is no column `{name}`"),
-                    format!("the columns are {}{more}", shown.join(", ")),
-                )
+                self.fail(format!("there is no column `{name}`"), format!("the columns are {}{more}", shown.join(", ")))
             })
         };
         for name in &self.options.categorical {

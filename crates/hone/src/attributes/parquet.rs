@@ -14,6 +14,9 @@ use crate::error::{Error, Result};
 use crate::graph::read::layout::find;
 use crate::graph::{Column, NodeIds};
 
+const ID_REMEDY: &str =
+    "give every row the id of its node, or name the id column with attributes.table.id (--attribute-id)";
+
 /// Reads a Parquet table.
 pub(super) fn read(request: &Request) -> Result<Raw> {
     catch_unwind(AssertUnwindSafe(|| read_table(request)))
@@ -84,14 +87,14 @@ fn id_column(names: &[String], request: &Request) -> Result<usize> {
 fn ids(table: &TableReader, name: &str, request: &Request) -> Result<NodeIds> {
     let Nullable { values, present } = table.nullable(name)?;
     if let Some(row) = present.as_ref().and_then(|present| present.iter().position(|present| !present)) {
-        return Err(request.fail(format!("row {row} (from 0) has no `{name}`"), "give every row the id of its node"));
+        return Err(request.fail(format!("row {row} (from 0) has no `{name}`"), ID_REMEDY));
     }
     match values {
         Stored::Integers(ids) => Ok(NodeIds::from_integers(ids)),
         Stored::Counts(ids) => Ok(NodeIds::from_texts(&ids.iter().map(u64::to_string).collect::<Vec<_>>())),
         Stored::Texts(ids) => Ok(NodeIds::from_texts(&ids)),
         Stored::Floats(_) => {
-            let remedy = "ids are integers or text; convert them, or name another column with attributes.table.id";
+            let remedy = "ids are integers or text; convert them, or name another column with --attribute-id";
             Err(request.fail(format!("column `{name}` has floating-point numbers, not ids"), remedy))
         }
     }

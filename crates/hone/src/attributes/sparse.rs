@@ -35,9 +35,23 @@ pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
     if used.is_empty() {
         return Err(request.fail("the matrix has no columns", "give at least one attribute"));
     }
-    let mut columns = vec![Vec::new(); names.len()];
-    let found = if head.coordinate {
-        let chunks = blocks::parse(source, request.progress, |lines| entries(lines, &head))?;
+    let mut columns = values(source, &head, request)?;
+    Ok(Raw {
+        names: used.iter().map(|&j| names[j].clone()).collect(),
+        columns: used.iter().map(|&j| Values::Sparse(std::mem::take(&mut columns[j]))).collect(),
+        nodes: None,
+        lines: None,
+        rows: head.rows,
+        unknown: 0,
+        example: None,
+    })
+}
+
+/// (row, value) of every column.
+fn values(source: Source, head: &Head, request: &Request) -> Result<Vec<Vec<(u32, f32)>>> {
+    let mut columns = vec![Vec::new(); head.columns as usize];
+    let (found, expected) = if head.coordinate {
+        let chunks = blocks::parse(source, request.progress, |lines| entries(lines, head))?;
         let found = chunks.iter().map(Vec::len).sum::<usize>() as u64;
         for (row, column, value) in chunks.into_iter().flatten() {
             columns[column as usize].push((row, value));
@@ -51,23 +65,15 @@ pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
         let found = chunks.iter().map(Vec::len).sum::<usize>() as u64;
         let expected = head.values();
         if found == expected {
-            spread(chunks.into_iter().flatten(), &head, &mut columns);
+            spread(chunks.into_iter().flatten(), head, &mut columns);
         }
         (found, expected)
     };
-    if found.0 != found.1 {
-        let message = format!("the header promises {} entries, but there are {}", found.1, found.0);
+    if found != expected {
+        let message = format!("the header promises {expected} entries, but there are {found}");
         return Err(request.fail(message, "the file is truncated or its size line is wrong"));
     }
-    Ok(Raw {
-        names: used.iter().map(|&j| names[j].clone()).collect(),
-        columns: used.iter().map(|&j| Values::Sparse(std::mem::take(&mut columns[j]))).collect(),
-        nodes: None,
-        lines: None,
-        rows: head.rows,
-        unknown: 0,
-        example: None,
-    })
+    Ok(columns)
 }
 
 impl Head {
@@ -104,7 +110,8 @@ fn head(source: &mut Source) -> Result<Head> {
         return fault(source, &banner, "this is not a Matrix Market banner", remedy);
     };
     let (coordinate, pattern) = (format == "coordinate", field == "pattern");
-    if !matches!(field, "real" | "double" | "integer") && !(pattern && coordinate) {
+    let readable = matches!(field, "real" | "double" | "integer") || pattern && coordinate;
+    if !readable {
         let remedy = "drop the imaginary parts";
         return fault(source, &banner, "only real, integer and pattern matrices can be read", remedy);
     }
@@ -115,22 +122,26 @@ fn head(source: &mut Source) -> Result<Head> {
     source.skip(next_line(source));
     skip_idle(source, b"%")?;
     let line = first_line(source)?;
-    let numbers: Option<Vec<u64>> = str::from_utf8(&line)
-        .ok()
-        .and_then(|text| text.split_ascii_whitespace().map(|word| word.parse().ok()).collect());
-    let (rows, columns, entries) = match numbers.as_deref() {
-        Some(&[rows, columns, entries]) if coordinate => (rows, columns, entries),
-        Some(&[rows, columns]) if !coordinate => (rows, columns, 0),
-        _ => {
-            let remedy = "it must be whole numbers: rows, columns and, of a coordinate file, entries";
-            return fault(source, &line, "this is not a size line", remedy);
-        }
+    let Some((rows, columns, entries)) = sizes(&line, coordinate) else {
+        let remedy = "it must be whole numbers: rows, columns and, of a coordinate file, entries";
+        return fault(source, &line, "this is not a size line", remedy);
     };
     if symmetric && rows != columns {
         return fault(source, &line, "a symmetric matrix that is not square", "write it as general");
     }
     source.skip(next_line(source));
     Ok(Head { coordinate, pattern, symmetric, rows, columns, entries })
+}
+
+/// Rows, columns and, of a coordinate file, entries.
+fn sizes(line: &[u8], coordinate: bool) -> Option<(u64, u64, u64)> {
+    let words = str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let numbers: Vec<u64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    match *numbers {
+        [rows, columns, entries] if coordinate => Some((rows, columns, entries)),
+        [rows, columns] if !coordinate => Some((rows, columns, 0)),
+        _ => None,
+    }
 }
 
 /// Entries of whole lines, counted from 0.
@@ -175,7 +186,11 @@ fn each_line<T>(lines: &[u8], parse: impl Fn(&[u8]) -> Result<T, Fault>) -> Resu
 /// A finite number.
 pub(super) fn number(line: &[u8], word: &str) -> Result<f32, Fault> {
     let Ok(value) = word.parse::<f64>() else {
-        return Err(Fault::new(line, format!("`{word}` is not a number"), "values are numbers; there are no words here"));
+        return Err(Fault::new(
+            line,
+            format!("`{word}` is not a number"),
+            "values are numbers; there are no words here",
+        ));
     };
     if value.is_nan() {
         let remedy = "leave the entry out if it is zero; a table (.csv) or a .npy array may have missing values";

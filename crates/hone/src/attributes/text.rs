@@ -69,14 +69,7 @@ impl Chunk {
     }
 
     /// Adds the row of one line that says something.
-    fn add(
-        &mut self,
-        line: &[u8],
-        fields: &[Field],
-        layout: &Layout,
-        ids: &IdIndex,
-        number: u32,
-    ) -> Result<(), Fault> {
+    fn add(&mut self, line: &[u8], fields: &[Field], layout: &Layout, ids: &IdIndex, number: u32) -> Result<(), Fault> {
         if fields.len() != layout.fields {
             return Err(wrong_fields(line, fields.len(), layout));
         }

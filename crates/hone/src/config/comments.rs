@@ -29,10 +29,16 @@ const COMMENTS: &[(&str, &str)] = &[
     ("global.solver", "How Z and H are found: svd, exactly, through the Gram matrix of Y."),
     ("attributes", "Node attributes and their diffusion."),
     ("attributes.structure", "Whether features made of motif counts are used."),
-    ("attributes.table", "How attributes.file, a file with attributes of the user's own, is read; see docs/formats.md."),
+    (
+        "attributes.table",
+        "How attributes.file, a file with attributes of the user's own, is read; see docs/formats.md.",
+    ),
     ("attributes.table.columns", "The columns that are used; all but the id when empty."),
     ("attributes.table.categorical", "Columns whose values are categories even where they are numbers."),
-    ("attributes.table.categories", "The most categories of a column that get a column of their own; the others share one."),
+    (
+        "attributes.table.categories",
+        "The most categories of a column that get a column of their own; the others share one.",
+    ),
     ("attributes.table.missing", "What stands for a missing number: mean (of the column), zero, or refuse."),
     ("attributes.form", "columns, or { components = { dim, size-decay, offset } }."),
     ("attributes.combine", "before: as columns of Y; after: beside Z."),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::local::{Weighted, energy};
 use super::{Hone, Part};
 use crate::attributes;
@@ -40,7 +42,12 @@ pub(super) struct X {
 
 impl Hone {
     /// Reads the file of attributes, if there is one, and checks those of the caller.
-    pub(super) fn own_attributes(&self, graph: &Graph, report: &mut Report, progress: &dyn Progress) -> Result<Own<'_>> {
+    pub(super) fn own_attributes(
+        &self,
+        graph: &Graph,
+        report: &mut Report,
+        progress: &dyn Progress,
+    ) -> Result<Own<'_>> {
         if let Some(given) = self.attributes.as_ref().filter(|named| named.block.rows() != graph.nodes()) {
             let message = format!("{} rows for {} nodes", given.block.rows(), graph.nodes());
             return Err(Error::config("attributes", message));
@@ -57,7 +64,7 @@ impl Hone {
     }
 
     /// X, when there is any: features of structure, then the user's own attributes.
-    pub(super) fn attributes(&self, counts: Option<&Counts>, own: Own) -> Result<Option<X>> {
+    pub(super) fn attributes(&self, counts: Option<&Counts>, own: &Own) -> Result<Option<X>> {
         let config = &self.config.attributes;
         let counts = counts.filter(|_| config.structure);
         let structure = counts.map(|counts| config.features.of(counts)).transpose()?;
@@ -69,7 +76,7 @@ impl Hone {
             Form::Columns => {
                 let mut block = side_by_side(&named);
                 block.normalize_columns(self.config.local.norm);
-                X { block, names: named.iter().flat_map(|named| named.names.iter().cloned()).collect() }
+                X { block, names: unique(named.iter().flat_map(|named| &named.names)) }
             }
             Form::Components(components) => X { block: principal(&named, &components)?, names: Arc::default() },
         }))
@@ -105,6 +112,17 @@ impl Hone {
     pub(super) fn undiffused(x: X) -> Part {
         Part { name: "attributes".into(), step: 0, columns: x.names, group: Group::full(x.block) }
     }
+}
+
+/// The names, with `.2`, `.3`, … behind those that came before.
+fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Arc<[String]> {
+    let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
+    let numbered = names.map(|name| {
+        let count = seen.entry(name).or_default();
+        *count += 1;
+        if *count == 1 { name.clone() } else { format!("{name}.{count}") }
+    });
+    numbered.collect()
 }
 
 /// Some rows of a block.

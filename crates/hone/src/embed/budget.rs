@@ -75,8 +75,9 @@ impl Work<'_> {
             return rows * (inside + 2 * beside) * FLOAT;
         }
         let dim = config.global.dim as u64;
-        let factors = if inside <= WIDEST as u64 {
-            gram_memory(n, inside as usize)
+        let factors = if inside.min(rows) <= WIDEST as u64 {
+            let wide = inside > rows;
+            gram_memory(n.max(inside as usize), n.min(inside as usize)) + u64::from(wide) * 2 * rows * inside * FLOAT
         } else {
             WORK_BLOCKS * (rows + inside) * (dim + OVERSAMPLING) * FLOAT
         };

@@ -31,16 +31,19 @@ impl Hone {
         let own = self.own_attributes(graph, &mut report, progress)?;
         let motifs = if config.diffusion.steps > 0 { self.config.motifs.motifs() } else { Vec::new() };
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
-        self.check_memory(need.features(), &mut report, progress)?;
+        self.check_memory("making features", need.features(), &mut report, progress)?;
         let needed = config.structure || !motifs.is_empty();
         let counts = needed.then(|| report.time("count", |_| motif::count(graph, progress))).transpose()?;
-        let x = report.time("attributes", |_| self.attributes(counts.as_ref(), own))?;
+        let x = report.time("attributes", |_| self.attributes(counts.as_ref(), &own))?;
+        drop(own);
         let x = x.expect("there are attributes, as checked above");
         let mut names = x.names.to_vec();
         names.extend((names.len()..x.block.cols()).map(|j| format!("pc{j}")));
         let own = names.clone();
         let mut groups = Vec::new();
-        progress.stage("diffusion", motifs.len() as u64);
+        if !motifs.is_empty() {
+            progress.stage("diffusion", motifs.len() as u64);
+        }
         for (motif, counts) in motifs.iter().zip(counts.iter().cycle()) {
             progress.check()?;
             let w = self.weighted(graph, counts, *motif)?;

@@ -123,9 +123,8 @@ pub(super) fn choose_steps(nodes: usize, parts: Vec<Part>, report: &mut Report) 
     let (labels, y) = columns(nodes, parts);
     let chosen = steps::choose(&y.gram(), &widths)?;
     let joined = labels.into_iter().zip(y.into_groups());
-    let part = |(label, group): (Label, Group)| {
-        Part { name: label.name, step: label.step, columns: label.columns, group }
-    };
+    let part =
+        |(label, group): (Label, Group)| Part { name: label.name, step: label.step, columns: label.columns, group };
     let mut kept: Vec<Part> = joined.map(part).collect();
     kept.retain(|part| part.step <= chosen.steps);
     report.local.retain(|facts| facts.step <= chosen.steps);

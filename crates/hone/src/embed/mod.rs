@@ -95,8 +95,9 @@ impl Hone {
         self.check_shape(motifs.len(), own.columns())?;
         let counts = report.time("count", |_| motif::count(graph, progress))?;
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
-        self.check_memory(need.bytes(&counts, self.most_steps()), &mut report, progress)?;
-        let x = report.time("attributes", |_| self.attributes(Some(&counts), own))?;
+        self.check_memory("the embedding", need.bytes(&counts, self.most_steps()), &mut report, progress)?;
+        let x = report.time("attributes", |_| self.attributes(Some(&counts), &own))?;
+        drop(own);
         let (locals, diffused) =
             report.time("local", |report| self.parts(graph, &counts, &motifs, x, report, progress))?;
         drop(counts);
@@ -157,13 +158,13 @@ impl Hone {
     }
 
     /// Tells how much memory is needed, and refuses what does not fit.
-    fn check_memory(&self, need: u64, report: &mut Report, progress: &dyn Progress) -> Result<()> {
+    fn check_memory(&self, what: &str, need: u64, report: &mut Report, progress: &dyn Progress) -> Result<()> {
         report.memory_estimate = memory::resident().unwrap_or(0) + need;
         let limit = self.memory_limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
-        progress.note(&format!("the embedding takes about {}{limit}", human_bytes(need)));
+        progress.note(&format!("{what} takes about {}{limit}", human_bytes(need)));
         match self.memory_limit {
             Some(limit) if need > limit => Err(Error::Memory {
-                stage: "the embedding".into(),
+                stage: what.to_owned(),
                 need,
                 limit,
                 remedy: format!(

@@ -3,8 +3,8 @@
 //! `Subspace` finds V, orthonormal, that spans the leading right singular space and some more. One
 //! product Y = S V follows; the eigenvectors E of the small YᵀY = E diag(sigma²) Eᵀ give
 //! U = Y E diag(1/sigma) and the right vectors V E. Powers of symmetric matrices share the vectors of
-//! their base; tall dense matrices of up to [`WIDEST`] columns are solved exactly, through their Gram
-//! matrix.
+//! their base; dense matrices of up to [`WIDEST`] rows or columns are solved exactly, through the Gram
+//! matrix of the fewer.
 //! Cost: 2 products with S an iteration (1 if symmetric), one more, and O(N b²).
 
 use serde::{Deserialize, Serialize};
@@ -84,8 +84,12 @@ impl From<Iterations> for IterationsText {
 /// Multiply-adds spent on one factorisation when iterations are automatic.
 const BUDGET: u64 = 1_000_000_000;
 
-/// Dense matrices with more columns are iterated on like lazy ones: their Gram matrix would be too large.
+/// Dense matrices with more rows and columns are iterated on like lazy ones: their Gram matrix would be too
+/// large.
 pub const WIDEST: usize = 4096;
+
+/// Up to this many columns the Gram matrix is that of the columns, however few rows there are.
+const NARROW: usize = 512;
 
 /// Singular values below this part of the largest are rounding noise of f32 products.
 const ZERO: f64 = 2e-6;
@@ -96,7 +100,7 @@ const STEADY: f64 = 10.0;
 /// The leading singular triplets of an operator.
 pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     match s {
-        Operator::Dense(leaf) if leaf.columns().cols() <= WIDEST => dense(leaf.columns(), task),
+        Operator::Dense(leaf) if s.rows().min(s.cols()) <= WIDEST => dense(leaf.columns(), task),
         Operator::Power(inner, k) if inner.is_symmetric() => {
             let mut found = svd(inner, options, task)?;
             found.sigma.iter_mut().for_each(|sigma| *sigma = sigma.powi(*k as i32));
@@ -193,6 +197,9 @@ impl Ritz {
 
 /// Exact SVD of a tall matrix through its Gram matrix: U = Y E diag(1/sigma), V = E.
 fn dense(y: &Columns, task: &Task) -> Result<Factors> {
+    if y.cols() > NARROW.max(y.rows()) {
+        return dense_wide(y, task);
+    }
     let ritz = Ritz::of_gram(&y.gram(), task.rank)?;
     task.progress.check()?;
     let mut u = y.times(&ritz.left(task.rank));
@@ -205,4 +212,46 @@ fn dense(y: &Columns, task: &Task) -> Result<Factors> {
     });
     let info = Info { iterations: 0, residual: None, converged: true, rank: ritz.rank };
     Ok(Factors { u, sigma: ritz.padded(task.rank), v, info })
+}
+
+/// Exact SVD of a wide matrix through the Gram matrix of its rows: U = E, V = Yᵀ E diag(1/sigma). Besides
+/// being smaller, it is far from singular, while that of the columns is not.
+fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
+    let whole = y.to_block();
+    let mut transposed = Block::zeros(y.cols(), y.rows());
+    transposed.update_rows(|j, row| row.iter_mut().enumerate().for_each(|(i, to)| *to = whole.get(i, j)));
+    drop(whole);
+    let ritz = Ritz::of_gram(&transposed.gram(), task.rank)?;
+    task.progress.check()?;
+    let mut u = Block::from(&ritz.right(task.rank));
+    let signs = u.column_signs();
+    u.scale_columns(&signs);
+    let v = task.right.then(|| {
+        let mut left = ritz.left(task.rank);
+        left.scale_columns(&signs);
+        transposed.times(&left)
+    });
+    let info = Info { iterations: 0, residual: None, converged: true, rank: ritz.rank };
+    Ok(Factors { u, sigma: ritz.padded(task.rank), v, info })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use crate::random::Key;
+
+    /// What is too large for a Gram matrix takes the lazy path; here on a small matrix.
+    #[test]
+    fn dense_matrices_can_be_iterated_on() {
+        let y = Columns::from(Block::random(90, 40, Key::new(5)));
+        let operator = Operator::dense("Y", y.clone());
+        let task = Task { rank: 4, right: true, key: Key::new(1), progress: &Silent };
+        let options = Svd { tolerance: 1e-6, iterations: Iterations::AtMost(500), ..Svd::default() };
+        let iterated = lazy(&operator, &options, &task).expect("finite");
+        let exact = dense(&y, &task).expect("finite");
+        for (a, b) in iterated.sigma.iter().zip(&exact.sigma) {
+            assert!((a - b).abs() < 1e-4 * exact.sigma[0], "{:?} {:?}", iterated.sigma, exact.sigma);
+        }
+    }
 }

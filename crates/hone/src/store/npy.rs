@@ -138,7 +138,9 @@ impl Array {
     }
 
     fn into_block(self, path: &Path) -> Result<Block> {
-        let wrong = |message: String| Error::input(path, message, "save a two-dimensional array of numbers");
+        let wrong = |message: String| {
+            Error::input(path, message, "save a two-dimensional array of float32, float64, integers or booleans")
+        };
         let (rows, cols) = match *self.shape.as_slice() {
             [rows, cols] => (rows, cols),
             [rows] => (rows, 1),
@@ -180,8 +182,11 @@ impl Array {
     }
 }
 
-/// The bytes of a value of a NumPy type, and how they become a float.
-fn decoder(dtype: &str) -> Option<(usize, fn(&[u8]) -> f32)> {
+/// How the bytes of a value become a float.
+type Decode = fn(&[u8]) -> f32;
+
+/// The number of bytes of a value of a NumPy type, and how they become a float.
+fn decoder(dtype: &str) -> Option<(usize, Decode)> {
     macro_rules! of {
         ($number:ty, $from:ident) => {
             (size_of::<$number>(), |b: &[u8]| <$number>::$from(b.try_into().expect("whole values")) as f32)
