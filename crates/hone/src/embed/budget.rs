@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::config::{Combine, Config, Form, Output};
 use crate::dense::gram_memory;
-use crate::factor::svd::WIDEST;
+use crate::factor::svd::{NARROW, WIDEST};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
 
@@ -75,9 +75,10 @@ impl Work<'_> {
             return rows * (inside + 2 * beside) * FLOAT;
         }
         let dim = config.global.dim as u64;
-        let factors = if inside.min(rows) <= WIDEST as u64 {
-            let wide = inside > rows;
-            gram_memory(n.max(inside as usize), n.min(inside as usize)) + u64::from(wide) * 2 * rows * inside * FLOAT
+        let factors = if inside > rows.max(NARROW as u64) && rows <= WIDEST as u64 {
+            gram_memory(inside as usize, n) + 2 * rows * inside * FLOAT
+        } else if inside <= WIDEST as u64 {
+            gram_memory(n, inside as usize)
         } else {
             WORK_BLOCKS * (rows + inside) * (dim + OVERSAMPLING) * FLOAT
         };

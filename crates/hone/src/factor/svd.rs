@@ -89,7 +89,7 @@ const BUDGET: u64 = 1_000_000_000;
 pub const WIDEST: usize = 4096;
 
 /// Up to this many columns the Gram matrix is that of the columns, however few rows there are.
-const NARROW: usize = 512;
+pub const NARROW: usize = 512;
 
 /// Singular values below this part of the largest are rounding noise of f32 products.
 const ZERO: f64 = 2e-6;
