@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::attributes::Facts;
 use crate::config::Config;
 use crate::memory;
+use crate::motif::Sampled;
 
 /// Everything a run can tell about itself. Its `config` repeats the run bit for bit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,9 @@ pub struct Report {
     pub attributes: Option<Facts>,
     /// Wall-clock seconds and memory, stage by stage.
     pub stages: Vec<Stage>,
+    /// What was estimated of the motif counts; absent when they are exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
     /// Bytes expected at the peak before the work began.
     pub memory_estimate: u64,
     /// One entry a motif and step.

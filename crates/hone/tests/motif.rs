@@ -3,6 +3,8 @@
 #[path = "motif/oracle.rs"]
 mod oracle;
 
+#[path = "motif/estimates.rs"]
+mod estimates;
 #[path = "motif/laws.rs"]
 mod laws;
 #[path = "motif/named.rs"]

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use hone::motif::{MotifSet, Totals, count};
+use hone::motif::{MotifSet, Sample, Totals};
 use hone::output::Output;
 use hone::store::CountTable;
 
@@ -29,6 +29,12 @@ pub(crate) struct Args {
     /// Leave out motifs of more nodes than this.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
+    /// Estimate instead: from at most cap=64 neighbours of a node, or with error=0.1,confidence=0.95.
+    #[arg(long, value_name = "HOW", default_value_t)]
+    sample: Sample,
+    /// Seed of the estimates.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
     /// Replace the file if it exists.
     #[arg(short, long)]
     force: bool,
@@ -50,6 +56,7 @@ Examples:
   hone count graph.tsv -o counts.tsv
   hone count graph.tsv -o cliques.parquet --motifs triangle,diamond,clique4
   hone count graph.tsv -o nodes.npy --by node
+  hone count hubs.tsv -o counts.parquet --sample cap=64
 
 Occurrences are induced subgraphs. Directions of edges are ignored for counting.";
 
@@ -61,7 +68,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         return Err(hone::Error::config("--motifs", message).into());
     }
     let graph = args.input.open(context)?;
-    let counts = count(&graph, context.progress())?;
+    let counts = args.sample.count(&graph, args.seed, context.progress())?;
+    if let Some(sampled) = counts.sampled() {
+        context.note(format_args!("note: {sampled}"));
+    }
     match args.by {
         By::Edge => write(args, context, &CountTable::edges(&graph, &counts, &motifs.motifs())),
         By::Node => write(args, context, &CountTable::nodes(&graph, &counts, &counts.node_orbits()?)),

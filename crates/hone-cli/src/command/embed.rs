@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use hone::config::{Config, Layers, Output as OutputKind};
+use hone::motif::Sample;
 use hone::output::Output;
 use hone::report::{Report, Stage};
 use hone::store::{Embedding, Format};
@@ -76,6 +77,9 @@ pub(crate) struct ConfigArgs {
     /// Keep motifs of at most this many vertices.
     #[arg(long, value_name = "2-4", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
+    /// Estimate motif counts: from at most cap=64 neighbours of a node, or with error=0.1,confidence=0.95.
+    #[arg(long, value_name = "HOW")]
+    sample: Option<Sample>,
     /// Edges with fewer occurrences of a motif drop out of its graph.
     #[arg(long, value_name = "COUNT")]
     delta: Option<u64>,
@@ -152,6 +156,7 @@ impl ConfigArgs {
             ("local.dim", self.local_dim.map(|v| v.to_string())),
             ("steps", self.steps.clone()),
             ("motifs", self.motifs.clone()),
+            ("sample", self.sample.map(|v| v.to_string())),
             ("delta", self.delta.map(|v| v.to_string())),
             ("global.output", vectors),
             ("seed", self.seed.map(|v| v.to_string())),

@@ -8,6 +8,7 @@ use super::Config;
 const COMMENTS: &[(&str, &str)] = &[
     ("seed", "Seed of every random number: the same seed gives the same bits for any number of threads."),
     ("motifs", "\"orbits\" (the 13 edge orbits), \"graphlets\" (9 whole graphlets), or a list of names."),
+    ("sample", "exact, or estimates from at most cap=64 neighbours, or with error=0.1,confidence=0.95."),
     ("delta", "An edge with fewer occurrences of a motif drops out of that motif's graph."),
     ("weights", "Whether edge weights multiply the motif counts; otherwise they are ignored."),
     ("psi", "Motif matrix: w, p (transition), l (Laplacian), l-norm (normalised), l-rw (random walk)."),

@@ -23,7 +23,7 @@ use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::matrix::{Accumulate, Degree, MotifMatrix, Order, Psi};
-use crate::motif::MotifSet;
+use crate::motif::{MotifSet, Sample};
 
 /// The most steps K that are accepted.
 pub const MAX_STEPS: usize = 16;
@@ -36,6 +36,8 @@ pub struct Config {
     pub seed: u64,
     /// The motifs H (sec. 2.1).
     pub motifs: MotifSet,
+    /// Whether motifs are counted exactly or estimated from a sample of the neighbours (sec. 3.1).
+    pub sample: Sample,
     /// An edge with fewer than delta occurrences of a motif drops out of its W_t (sec. 2.2).
     pub delta: u64,
     /// Whether edge weights multiply the motif counts; otherwise they are ignored.
@@ -67,6 +69,7 @@ impl Default for Config {
         Config {
             seed: 0,
             motifs: MotifSet::default(),
+            sample: Sample::default(),
             delta: 1,
             weights: false,
             psi: Psi::P,
@@ -232,6 +235,7 @@ impl Config {
             );
         }
         self.motifs.check()?;
+        self.sample.check()?;
         self.local.solver.check("local.solver")?;
         self.global.solver.check("global.solver")
     }

@@ -4,7 +4,6 @@ use super::{Hone, Run, budget};
 use crate::dense::{Columns, Group};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::motif;
 use crate::progress::Progress;
 use crate::store::Embedding;
 
@@ -33,7 +32,7 @@ impl Hone {
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
         self.check_memory("making features", need.features(), &mut report, progress)?;
         let needed = config.structure || !motifs.is_empty();
-        let counts = needed.then(|| report.time("count", |_| motif::count(graph, progress))).transpose()?;
+        let counts = needed.then(|| self.count(graph, &mut report, progress)).transpose()?;
         let x = report.time("attributes", |_| self.attributes(counts.as_ref(), &own))?;
         drop(own);
         let x = x.expect("there are attributes, as checked above");

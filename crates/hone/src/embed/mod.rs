@@ -24,7 +24,7 @@ use crate::error::{Error, Result, human_bytes};
 use crate::features::Named;
 use crate::graph::Graph;
 use crate::memory;
-use crate::motif::{self, Counts, Motif};
+use crate::motif::{Counts, Motif, Sampled};
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report};
 use crate::store::Embedding;
@@ -93,7 +93,7 @@ impl Hone {
         let mut report = self.start_report(graph);
         let own = self.own_attributes(graph, &mut report, progress)?;
         self.check_shape(motifs.len(), own.columns())?;
-        let counts = report.time("count", |_| motif::count(graph, progress))?;
+        let counts = self.count(graph, &mut report, progress)?;
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
         self.check_memory("the embedding", need.bytes(&counts, self.most_steps()), &mut report, progress)?;
         let x = report.time("attributes", |_| self.attributes(Some(&counts), &own))?;
@@ -103,6 +103,14 @@ impl Hone {
         drop(counts);
         let embedding = report.time("global", |report| self.join(graph, locals, diffused, report, progress))?;
         Ok(Run { embedding, report })
+    }
+
+    /// Motif counts, exact or estimated.
+    fn count(&self, graph: &Graph, report: &mut Report, progress: &dyn Progress) -> Result<Counts> {
+        let counts = report.time("count", |_| self.config.sample.count(graph, self.config.seed, progress))?;
+        report.sampled = counts.sampled().cloned();
+        report.notes.extend(report.sampled.as_ref().map(Sampled::to_string));
+        Ok(counts)
     }
 
     fn start_report(&self, graph: &Graph) -> Report {
@@ -117,6 +125,7 @@ impl Hone {
             },
             attributes: None,
             stages: Vec::new(),
+            sampled: None,
             memory_estimate: 0,
             local: Vec::new(),
             global: None,

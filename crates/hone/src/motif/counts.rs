@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::estimate::Estimates;
 use super::exact::Exact;
 use super::formula::{self, End, Middle, Number, orbits};
 use super::orbit::{Graphlet, Orbit};
+use super::sample::Sampled;
 use super::set::Motif;
 use crate::error::{Error, Result};
 use crate::sparse::Pattern;
@@ -31,24 +33,9 @@ enum Values {
     Estimated(Box<Estimated>),
 }
 
-/// Estimated primitives of every slot of a symmetric pattern (both directions of an edge alike):
-/// the letters of the [module](super), each unbiased on its own.
-#[derive(Debug, Clone)]
-pub struct Estimates {
-    /// Common neighbours of the two ends.
-    pub t: Vec<f32>,
-    /// Non-induced 4-cycles through the edge.
-    pub c: Vec<f32>,
-    /// 4-cliques on the edge.
-    pub k: Vec<f32>,
-    /// Sum of the degrees of the common neighbours.
-    pub q: Vec<f32>,
-    /// Sum of t(u,w) + t(v,w) over the common neighbours w.
-    pub r: Vec<f32>,
-}
-
 #[derive(Debug, Clone)]
 struct Estimated {
+    facts: Sampled,
     edge: Estimates,
     triangles: Vec<f64>,
     s: Vec<f64>,
@@ -105,21 +92,26 @@ impl Counts {
         Counts { pattern, values: Values::Exact(Box::new(exact)) }
     }
 
-    /// Takes estimated primitives of a symmetric pattern without loops.
-    ///
-    /// # Panics
-    /// When a list has not one value a slot.
-    pub fn from_estimates(pattern: Arc<Pattern>, edge: Estimates) -> Counts {
-        for list in [&edge.t, &edge.c, &edge.k, &edge.q, &edge.r] {
-            assert_eq!(list.len(), pattern.nnz(), "one estimate a slot");
-        }
+    pub(super) fn estimated(pattern: Arc<Pattern>, edge: Estimates, facts: Sampled) -> Counts {
         let rows = || (0..pattern.rows()).into_par_iter();
         let triangles = rows().map(|i| edge.t[pattern.range(i)].iter().map(|&t| f64::from(t)).sum::<f64>() / 2.0);
         let other_degrees =
             |i: usize| pattern.row(i).iter().map(|&j| pattern.range(j as usize).len() - 1).sum::<usize>();
         let s = rows().map(|i| other_degrees(i) as f64).collect();
         let triangles = triangles.collect();
-        Counts { values: Values::Estimated(Box::new(Estimated { edge, triangles, s })), pattern }
+        Counts { values: Values::Estimated(Box::new(Estimated { facts, edge, triangles, s })), pattern }
+    }
+
+    /// The mean of two estimates, and how well it is seen to fit.
+    ///
+    /// # Panics
+    /// When one of them is exact.
+    pub(super) fn averaged(&self, other: &Counts, within: Vec<f64>) -> Counts {
+        let (Values::Estimated(a), Values::Estimated(b)) = (&self.values, &other.values) else {
+            panic!("only estimates are averaged");
+        };
+        let facts = Sampled { within, ..a.facts.clone() };
+        Counts::estimated(self.pattern.clone(), a.edge.averaged(&b.edge), facts)
     }
 
     /// The symmetric adjacency counted on: the graph's own when it is undirected.
@@ -127,9 +119,37 @@ impl Counts {
         &self.pattern
     }
 
-    /// Whether these are estimates.
-    pub fn is_estimate(&self) -> bool {
-        matches!(self.values, Values::Estimated(_))
+    /// What was estimated; `None` when the counts are exact.
+    pub fn sampled(&self) -> Option<&Sampled> {
+        match &self.values {
+            Values::Exact(_) => None,
+            Values::Estimated(estimated) => Some(&estimated.facts),
+        }
+    }
+
+    /// The estimated primitives, in the order of the pattern; `None` when the counts are exact.
+    pub fn estimates(&self) -> Option<&Estimates> {
+        match &self.values {
+            Values::Exact(_) => None,
+            Values::Estimated(estimated) => Some(&estimated.edge),
+        }
+    }
+
+    /// Sums of the orbit counts over the edges of node `i`: its degrees in the motif graphs.
+    pub(super) fn degrees(&self, i: usize) -> [f64; Orbit::COUNT] {
+        let mut sums = [0.0; Orbit::COUNT];
+        let mut add = |counts: [f64; Orbit::COUNT]| {
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count.max(0.0));
+        };
+        match &self.values {
+            Values::Exact(exact) => {
+                self.exact_row(exact, i, 0).for_each(|(_, counts)| add(counts.map(|count| count.0 as f64)));
+            }
+            Values::Estimated(estimated) => {
+                self.estimated_row(estimated, i, 0).for_each(|(_, counts)| add(counts));
+            }
+        }
+        sums
     }
 
     /// Bytes held, without the pattern.

@@ -23,37 +23,48 @@
 //!
 //! How it works: everything follows from five numbers an edge and three a node
 //! (`formula`); two wedge sweeps (`wedge`), two triangle sweeps (`triangle`) and popcounts
-//! (`clique`) over nodes ranked by degree (`ranked`) find those.
+//! (`clique`) over nodes ranked by degree (`ranked`) find those. [`Sample`] estimates them instead,
+//! from a bounded number of neighbours of each node (`estimate`).
 
 mod clique;
 mod column;
 mod counts;
+mod estimate;
 mod exact;
 mod formula;
 mod orbit;
 mod ranked;
+mod sample;
 mod set;
 mod triangle;
 mod wedge;
 mod weight;
 
-pub use counts::{Counts, Estimates, Totals};
+pub use counts::{Counts, Totals};
+pub use estimate::Estimates;
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
+pub use sample::{Sample, Sampled};
 pub use set::{Motif, MotifSet};
 pub use weight::{MotifGraph, Weighting};
+
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::progress::Progress;
+use crate::sparse::Pattern;
 
-/// Counts the 13 edge orbits of every edge exactly.
+/// Counts the 13 edge orbits of every edge exactly; [`Sample::count`] estimates them.
 ///
 /// Takes Σ_e min(d_u, d_v) steps and some popcounts, in parallel; the result does not depend on
 /// the number of threads. Directed graphs are counted without their directions.
 ///
 /// Fails when `progress` asks to stop, or when a node has 2³¹ neighbours or more.
 pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
-    let pattern = if graph.is_directed() { graph.underlying().pattern().clone() } else { graph.pattern().clone() };
-    let exact = exact::Exact::count(&pattern, progress)?;
-    Ok(Counts::exact(pattern, exact))
+    sample::exact(counted_on(graph), progress)
+}
+
+/// The symmetric adjacency that motifs are counted on.
+fn counted_on(graph: &Graph) -> Arc<Pattern> {
+    if graph.is_directed() { graph.underlying().pattern().clone() } else { graph.pattern().clone() }
 }

@@ -129,7 +129,7 @@ impl Ranked {
 }
 
 /// Nodes in order of degree, and for each node its rank (high half) and degree (low half).
-fn by_degree(pattern: &Pattern) -> (Vec<u32>, Vec<u64>) {
+pub(super) fn by_degree(pattern: &Pattern) -> (Vec<u32>, Vec<u64>) {
     let n = pattern.rows();
     let degree = |i: usize| pattern.range(i).len();
     let mut starts = vec![0usize; (0..n).map(degree).max().unwrap_or(0) + 2];

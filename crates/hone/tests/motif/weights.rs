@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hone::Silent;
 use hone::graph::{Graph, GraphBuilder};
-use hone::motif::{Counts, Estimates, Motif, MotifGraph, MotifSet, Orbit, Weighting, count};
+use hone::motif::{Motif, MotifGraph, MotifSet, Orbit, Weighting, count};
 use rand::RngExt;
 
 use crate::oracle::{directed, enumerate, random_edges, rng, undirected};
@@ -110,25 +110,4 @@ fn multiply_with_edge_weights_on_request() {
     let weighting = Weighting { delta: 2, use_weights: true };
     let weighted = counts.motif_graph(&graph, path3, weighting).expect("weights");
     assert_eq!(entries(&weighted), [(2, 3, 16.0), (3, 2, 16.0)]);
-}
-
-#[test]
-fn estimates_serve_like_counts() {
-    // The primitives of K_4, given as estimates.
-    let edges: Vec<_> = (0..4).flat_map(|u| (u + 1..4).map(move |v| (u, v))).collect();
-    let graph = undirected(4, &edges);
-    let slots = |value: f32| vec![value; 12];
-    let estimates = Estimates { t: slots(2.0), c: slots(2.0), k: slots(1.0), q: slots(6.0), r: slots(8.0) };
-    let counts = Counts::from_estimates(graph.pattern().clone(), estimates);
-    let exact = count(&graph, &Silent).expect("counts");
-    assert!(counts.is_estimate() && !exact.is_estimate());
-    assert_eq!(counts.edge(1, 3), exact.edge(1, 3));
-    assert_eq!(counts.totals(), exact.totals());
-    assert_eq!(counts.node_orbits().expect("small"), exact.node_orbits().expect("small"));
-    let clique = Motif::Orbit(Orbit::Clique4);
-    let (a, b) = (
-        counts.motif_graph(&graph, clique, Weighting::default()),
-        exact.motif_graph(&graph, clique, Weighting::default()),
-    );
-    assert_eq!(entries(&a.expect("weights")), entries(&b.expect("weights")));
 }

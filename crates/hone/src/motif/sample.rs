@@ -1,0 +1,244 @@
+//! [`Sample`]: whether motifs are counted exactly or estimated, and how well.
+//!
+//! Estimates look at no more than `cap` neighbours of a node (the bound on the sampled degree of
+//! sec. 3.1); what only concerns nodes of smaller degree stays exact. With a target instead of a
+//! cap, two independent estimates are made and averaged. Half their difference is distributed as
+//! the error of their mean, when errors are as likely up as down, so the share of motif degrees (row
+//! sums of W_t) that lie within the error is seen without knowing the truth; the cap is doubled
+//! until that share is the confidence asked for.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::counts::Counts;
+use super::estimate::{Estimates, estimate};
+use super::exact::Exact;
+use super::orbit::Orbit;
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::progress::Progress;
+use crate::random::Key;
+use crate::sparse::Pattern;
+
+/// How motifs are counted.
+///
+/// ```
+/// use hone::motif::Sample;
+/// let graph = hone::graph::builtin("karate")?;
+/// let sample: Sample = "cap=8".parse()?;
+/// let counts = sample.count(&graph, 42, &hone::Silent)?;
+/// assert_eq!(counts.sampled().expect("an estimate").cap, 8);
+/// assert!("cap=1".parse::<Sample>().is_err());
+/// # Ok::<(), hone::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Sample {
+    /// Exactly: `exact`.
+    #[default]
+    Exact,
+    /// From at most this many neighbours of each node: `cap=64`, or the number alone.
+    Cap(usize),
+    /// So that, for each motif, the motif degrees of this share of the nodes are that close:
+    /// `error=0.1,confidence=0.95`.
+    Target {
+        /// Largest relative error of a motif degree.
+        error: f64,
+        /// Share of the nodes that keep it.
+        confidence: f64,
+    },
+}
+
+/// What was estimated, and how well.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sampled {
+    /// Neighbours looked at, at most.
+    pub cap: usize,
+    /// Independent estimates that were averaged.
+    pub replicates: usize,
+    /// Nodes with more neighbours than the cap.
+    pub nodes: usize,
+    /// Edges between two such nodes: only their common neighbours are estimated; longer cycles and
+    /// sums of other edges may pass such nodes too.
+    pub edges: usize,
+    /// Share of the nodes, motif by motif in the order of [`Orbit::ALL`], whose motif degree is seen
+    /// to be within the error asked for; empty when none was.
+    pub within: Vec<f64>,
+}
+
+impl fmt::Display for Sampled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sampled { cap, replicates, nodes, edges, within } = self;
+        write!(f, "motif counts are estimates from at most {cap} neighbours of a node: {nodes} nodes have more, ")?;
+        write!(f, "{edges} edges join two of them")?;
+        if let Some(least) = within.iter().copied().reduce(f64::min) {
+            write!(
+                f,
+                "; {replicates} estimates averaged, at least {:.1} % of motif degrees within the error",
+                100.0 * least
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Caps that can be asked for. Larger ones cost what exact counting does.
+const CAPS: std::ops::RangeInclusive<usize> = 3..=1024;
+
+/// The cap a target starts with.
+const FIRST_CAP: usize = 16;
+
+const WRITE: &str = "write exact, cap=64, or error=0.1,confidence=0.95";
+
+impl Sample {
+    /// Refuses values out of range.
+    pub fn check(&self) -> Result<()> {
+        let refuse = |message: String| Err(Error::config("sample", message));
+        match *self {
+            Sample::Cap(cap) if !CAPS.contains(&cap) => {
+                refuse(format!("a cap of {cap} is not between {} and {}; {WRITE}", CAPS.start(), CAPS.end()))
+            }
+            Sample::Target { error, .. } if !(error > 0.0 && error < 1.0) => {
+                refuse(format!("an error of {error} is not between 0 and 1; {WRITE}"))
+            }
+            Sample::Target { confidence, .. } if !(confidence > 0.0 && confidence < 1.0) => {
+                refuse(format!("a confidence of {confidence} is not between 0 and 1; {WRITE}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts the 13 edge orbits of every edge, exactly or not; estimates depend on the seed alone.
+    pub fn count(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Counts> {
+        self.check()?;
+        let pattern = super::counted_on(graph);
+        let key = Key::new(seed).with("sample", 0);
+        match *self {
+            Sample::Exact => exact(pattern, progress),
+            Sample::Cap(cap) => {
+                let estimates = estimate(&pattern, cap, key, progress)?;
+                Ok(Counts::estimated(pattern.clone(), estimates, facts(&pattern, cap, 1)))
+            }
+            Sample::Target { error, confidence } => target(&pattern, error, confidence, key, progress),
+        }
+    }
+}
+
+pub(super) fn exact(pattern: Arc<Pattern>, progress: &dyn Progress) -> Result<Counts> {
+    let exact = Exact::count(&pattern, progress)?;
+    Ok(Counts::exact(pattern, exact))
+}
+
+/// Doubles the cap until enough motif degrees are close enough; counts exactly when none will do.
+fn target(pattern: &Arc<Pattern>, error: f64, confidence: f64, key: Key, progress: &dyn Progress) -> Result<Counts> {
+    let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
+    let mut cap = FIRST_CAP;
+    while cap < largest.min(CAPS.end() + 1) {
+        let replicate = |index| -> Result<Counts> {
+            let estimates = estimate(pattern, cap, key.with("replicate", index), progress)?;
+            Ok(Counts::estimated(pattern.clone(), estimates, facts(pattern, cap, 2)))
+        };
+        let (a, b) = (replicate(2 * cap as u64)?, replicate(2 * cap as u64 + 1)?);
+        let within = within(&a, &b, error);
+        if within.iter().all(|&share| share >= confidence) {
+            return Ok(a.averaged(&b, within));
+        }
+        cap *= 2;
+    }
+    exact(pattern.clone(), progress)
+}
+
+fn facts(pattern: &Pattern, cap: usize, replicates: usize) -> Sampled {
+    let large = |i: usize| pattern.range(i).len() > cap;
+    let rows = (0..pattern.rows()).into_par_iter().filter(|&i| large(i));
+    let ends: usize = rows.clone().map(|i| pattern.row(i).iter().filter(|&&j| large(j as usize)).count()).sum();
+    Sampled { cap, replicates, nodes: rows.count(), edges: ends / 2, within: Vec::new() }
+}
+
+/// For each orbit the share of nodes with it whose degrees in two estimates differ by at most
+/// `error` times their sum.
+fn within(a: &Counts, b: &Counts, error: f64) -> Vec<f64> {
+    let add = |mut x: [[u64; 2]; Orbit::COUNT], y: [[u64; 2]; Orbit::COUNT]| {
+        x.iter_mut().flatten().zip(y.into_iter().flatten()).for_each(|(x, y)| *x += y);
+        x
+    };
+    let node = |i: usize| {
+        let (a, b) = (a.degrees(i), b.degrees(i));
+        let seen = |o: usize| [(a[o] - b[o]).abs() <= error * (a[o] + b[o]), true].map(u64::from);
+        std::array::from_fn(|o| if a[o] + b[o] > 0.0 { seen(o) } else { [0, 0] })
+    };
+    let nodes = (0..a.pattern().rows()).into_par_iter();
+    let sums = nodes.map(node).reduce(|| [[0; 2]; Orbit::COUNT], add);
+    sums.map(|[close, all]| if all == 0 { 1.0 } else { close as f64 / all as f64 }).to_vec()
+}
+
+impl Estimates {
+    /// The mean of two estimates.
+    pub(super) fn averaged(&self, other: &Estimates) -> Estimates {
+        let mean = |a: &[f32], b: &[f32]| a.par_iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect();
+        Estimates {
+            t: mean(&self.t, &other.t),
+            c: mean(&self.c, &other.c),
+            k: mean(&self.k, &other.k),
+            q: mean(&self.q, &other.q),
+            r: mean(&self.r, &other.r),
+        }
+    }
+}
+
+impl fmt::Display for Sample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sample::Exact => f.write_str("exact"),
+            Sample::Cap(cap) => write!(f, "cap={cap}"),
+            Sample::Target { error, confidence } => write!(f, "error={error},confidence={confidence}"),
+        }
+    }
+}
+
+impl FromStr for Sample {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Sample> {
+        let unknown = || Error::config("sample", format!("`{text}` is not understood; {WRITE}"));
+        let text = text.trim();
+        if text == "exact" {
+            return Ok(Sample::Exact);
+        }
+        if let Ok(cap) = text.strip_prefix("cap=").unwrap_or(text).parse() {
+            let sample = Sample::Cap(cap);
+            return sample.check().map(|()| sample);
+        }
+        let (mut error, mut confidence) = (None, 0.95);
+        for setting in text.split(',') {
+            match setting.split_once('=').map(|(key, value)| (key.trim(), value.trim().parse::<f64>())) {
+                Some(("error", Ok(value))) => error = Some(value),
+                Some(("confidence", Ok(value))) => confidence = value,
+                _ => return Err(unknown()),
+            }
+        }
+        let sample = Sample::Target { error: error.ok_or_else(unknown)?, confidence };
+        sample.check().map(|()| sample)
+    }
+}
+
+impl TryFrom<String> for Sample {
+    type Error = String;
+
+    fn try_from(text: String) -> std::result::Result<Sample, String> {
+        text.parse().map_err(|error| match error {
+            Error::Config { message, .. } => message,
+            other => other.to_string(),
+        })
+    }
+}
+
+impl From<Sample> for String {
+    fn from(sample: Sample) -> String {
+        sample.to_string()
+    }
+}

@@ -1,0 +1,192 @@
+//! Estimates: exact below the cap, unbiased above it, as close as they say, the same for any threads.
+
+use hone::Silent;
+use hone::graph::{Generator, Graph};
+use hone::motif::{Counts, Motif, Orbit, Sample, Weighting, count};
+use proptest::prelude::*;
+
+use crate::oracle::{directed, random_edges, rng, undirected};
+
+/// t, C, K, Q, R of every slot, from the definitions.
+fn primitives(graph: &Graph) -> Vec<[f64; 5]> {
+    let n = graph.nodes();
+    let mut a = vec![vec![0u64; n]; n];
+    for u in 0..n {
+        graph.pattern().row(u).iter().for_each(|&v| a[u][v as usize] = 1);
+    }
+    let degree = |u: usize| a[u].iter().sum::<u64>();
+    let common = |u: usize, v: usize| (0..n).filter(|&w| a[u][w] * a[v][w] == 1).collect::<Vec<_>>();
+    let t = |u: usize, v: usize| common(u, v).len() as u64;
+    let mut all = Vec::new();
+    for u in 0..n {
+        for v in graph.pattern().row(u).iter().map(|&v| v as usize) {
+            let shared = common(u, v);
+            let cycles: u64 = (0..n)
+                .filter(|&w| w != u && a[v][w] == 1)
+                .map(|w| (0..n).filter(|&x| x != v && x != w && a[w][x] * a[x][u] == 1).count() as u64)
+                .sum();
+            let pairs: u64 =
+                shared.iter().flat_map(|&w| shared.iter().map(move |&x| (w, x))).map(|(w, x)| a[w][x]).sum();
+            let q: u64 = shared.iter().map(|&w| degree(w)).sum();
+            let r: u64 = shared.iter().map(|&w| t(u, w) + t(v, w)).sum();
+            all.push([t(u, v), cycles, pairs / 2, q, r].map(|x| x as f64));
+        }
+    }
+    all
+}
+
+fn estimated(counts: &Counts) -> Vec<[f64; 5]> {
+    let e = counts.estimates().expect("estimates");
+    (0..e.t.len()).map(|slot| [e.t[slot], e.c[slot], e.k[slot], e.q[slot], e.r[slot]].map(f64::from)).collect()
+}
+
+/// Two hubs, a dense core and a sparse fringe.
+fn hubs() -> Graph {
+    let mut edges = random_edges(&mut rng(5), 40, 0.12);
+    edges.extend((1..40).map(|v| (0, v)));
+    edges.extend((2..40).step_by(2).map(|v| (1, v)));
+    edges.extend((2..14).flat_map(|u| (u + 1..14).filter(move |v| (u + v) % 3 != 0).map(move |v| (u, v))));
+    undirected(40, &edges)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn are_exact_when_no_node_has_more_neighbours_than_the_cap(seed in 0u64..1000, n in 0usize..30, density in 0.0..0.9) {
+        let edges = random_edges(&mut rng(seed), n, density);
+        for graph in [undirected(n, &edges), directed(n, &edges)] {
+            let exact = count(&graph, &Silent).expect("counts");
+            for cap in [30, 64, 65, 200] {
+                let estimate = Sample::Cap(cap).count(&graph, seed, &Silent).expect("estimates");
+                for i in 0..n as u32 {
+                    prop_assert_eq!(exact.row(i).collect::<Vec<_>>(), estimate.row(i).collect::<Vec<_>>());
+                }
+                prop_assert_eq!(exact.totals(), estimate.totals());
+                prop_assert_eq!(exact.node_orbits().expect("small"), estimate.node_orbits().expect("small"));
+            }
+        }
+    }
+}
+
+#[test]
+fn are_unbiased() {
+    let graph = hubs();
+    let truth = primitives(&graph);
+    for cap in [3, 7, 12] {
+        let rounds = 3000;
+        let mut sums = vec![[[0.0f64; 2]; 5]; truth.len()];
+        for seed in 0..rounds {
+            let counts = Sample::Cap(cap).count(&graph, seed, &Silent).expect("estimates");
+            for (sum, found) in sums.iter_mut().zip(estimated(&counts)) {
+                for (sum, x) in sum.iter_mut().zip(found) {
+                    sum[0] += x;
+                    sum[1] += x * x;
+                }
+            }
+        }
+        let (mut squares, mut seen) = (0.0, 0.0);
+        for (slot, (sum, truth)) in sums.iter().zip(&truth).enumerate() {
+            for (which, ([sum, square], truth)) in sum.iter().zip(truth).enumerate() {
+                let mean = sum / rounds as f64;
+                let error = ((square / rounds as f64 - mean * mean).max(0.0) / rounds as f64).sqrt();
+                if error < 1e-6 * (1.0 + truth) {
+                    // Never sampled, or hit in no round: rare hits of rare cliques are judged by the sum below.
+                    assert!((mean - truth).abs() < 1e-3 * (1.0 + truth) || mean == 0.0, "slot {slot} {which}");
+                    continue;
+                }
+                let z = (mean - truth) / error;
+                assert!(z.abs() < 6.5, "cap {cap}, slot {slot}, primitive {which}: mean {mean}, truth {truth}, z {z}");
+                squares += z * z;
+                seen += 1.0;
+            }
+        }
+        // Were each off by a standard error, the mean square would be 2.
+        assert!(seen > 500.0 && squares / seen < 1.5, "cap {cap}: mean z² {} of {seen}", squares / seen);
+    }
+}
+
+#[test]
+fn sums_are_unbiased_too() {
+    // Sums over all edges are judged more sharply than single edges.
+    let graph = hubs();
+    let truth = primitives(&graph);
+    let total = |all: &[[f64; 5]], which: usize| all.iter().map(|x| x[which]).sum::<f64>();
+    let rounds = 4000;
+    let found: Vec<_> = (0..rounds)
+        .map(|seed| estimated(&Sample::Cap(6).count(&graph, 77 + seed, &Silent).expect("estimates")))
+        .collect();
+    for which in 0..5 {
+        let sums: Vec<f64> = found.iter().map(|all| total(all, which)).collect();
+        let mean = sums.iter().sum::<f64>() / rounds as f64;
+        let variance = sums.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / rounds as f64;
+        let (truth, error) = (total(&truth, which), (variance / rounds as f64).sqrt());
+        assert!((mean - truth).abs() < 4.5 * error, "primitive {which}: mean {mean} ± {error}, truth {truth}");
+        assert!(error < 0.02 * truth, "primitive {which}: a bias of 10 % would be seen");
+    }
+}
+
+/// Row sums of all motif graphs.
+fn degrees(graph: &Graph, counts: &Counts) -> Vec<Vec<f64>> {
+    let weights = |orbit| {
+        let w = counts.motif_graph(graph, Motif::Orbit(orbit), Weighting::default()).expect("weights");
+        let mut sums = vec![0.0; graph.nodes()];
+        for row in 0..w.matrix.rows() {
+            let node = w.nodes.as_ref().map_or(row, |nodes| nodes[row] as usize);
+            sums[node] = w.matrix.row(row).1.iter().map(|&x| f64::from(x)).sum::<f64>() / w.scale;
+        }
+        sums
+    };
+    Orbit::ALL.iter().map(|&orbit| weights(orbit)).collect()
+}
+
+#[test]
+fn motif_degrees_keep_the_error_asked_for() {
+    let graph = Generator::Rmat { nodes: 1 << 10, degree: 24.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+    let graph = graph.graph(3, &Silent).expect("a graph");
+    let exact = degrees(&graph, &count(&graph, &Silent).expect("counts"));
+    let (error, confidence) = (0.1, 0.8);
+    let (mut shares, mut caps) = (vec![0.0; Orbit::COUNT], Vec::new());
+    let rounds = 12;
+    for seed in 0..rounds {
+        let counts = Sample::Target { error, confidence }.count(&graph, seed, &Silent).expect("estimates");
+        let sampled = counts.sampled().expect("the graph has larger hubs than the cap").clone();
+        assert!(sampled.within.iter().all(|&share| share >= confidence), "{sampled:?}");
+        caps.push(sampled.cap);
+        for ((share, exact), found) in shares.iter_mut().zip(&exact).zip(degrees(&graph, &counts)) {
+            let with: Vec<_> = exact.iter().zip(found).filter(|(exact, _)| **exact > 0.0).collect();
+            let close = with.iter().filter(|(exact, found)| (found - **exact).abs() <= error * **exact).count();
+            *share += close as f64 / with.len().max(1) as f64 / rounds as f64;
+        }
+    }
+    assert!(caps.iter().all(|&cap| cap < 512), "{caps:?}: nothing was sampled");
+    for (orbit, share) in Orbit::ALL.iter().zip(&shares) {
+        assert!(*share >= confidence - 0.05, "{}: {share} of the motif degrees within {error}", orbit.name());
+    }
+}
+
+#[test]
+fn depend_on_the_seed_and_not_on_the_threads() {
+    let graph = hubs();
+    let run = |seed: u64, threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        estimated(&pool.install(|| Sample::Cap(5).count(&graph, seed, &Silent)).expect("estimates"))
+    };
+    assert_eq!(run(1, 1), run(1, 2));
+    assert_eq!(run(1, 1), run(1, 7));
+    assert_ne!(run(1, 1), run(2, 1));
+}
+
+#[test]
+fn read_back_as_written_and_refuse_nonsense() {
+    for sample in [Sample::Exact, Sample::Cap(64), Sample::Target { error: 0.1, confidence: 0.9 }] {
+        assert_eq!(sample.to_string().parse::<Sample>().expect("reads back"), sample);
+    }
+    assert_eq!("128".parse::<Sample>().expect("a cap"), Sample::Cap(128));
+    for wrong in
+        ["", "cap=0", "cap=2", "cap=1e9", "error=0", "error=2", "confidence=0.9", "error=0.1,confidence=1", "most"]
+    {
+        let error = wrong.parse::<Sample>().expect_err(wrong).to_string();
+        assert!(error.contains("sample") && error.contains("cap=64"), "{wrong}: {error}");
+    }
+}
