@@ -1,25 +1,25 @@
 //! Estimated primitives of every edge, from at most `cap` neighbours of each node (sec. 3.1).
 //!
-//! Each node v keeps a random sample N̂(v) of its neighbours, all of them when there are no more
-//! than the cap; a member stands for d_v / |N̂(v)| neighbours, a pair of members for
-//! d_v (d_v − 1) / (|N̂(v)| (|N̂(v)| − 1)) pairs. Samples of different nodes are independent. Nodes
-//! are ranked by (degree, node) as in exact counting, and a node's sample is only looked at from its
-//! neighbours, so that for an edge {u, v} with v ranked lower:
+//! Nodes are ranked by (degree, node) as in exact counting. Each node v keeps random neighbours, all
+//! of them when there are no more than the cap: some ranked below v and some above, for the few above
+//! carry most triangles and cycles. Of a stratum of d neighbours with s members, a member stands for
+//! d/s of them and a pair for d(d − 1)/(s(s − 1)) pairs. Samples of different nodes are independent.
+//! For an edge {u, v} with v ranked lower, and members w of v's sample:
 //!
-//! - t, Q: members of N̂(v) adjacent to u;
-//! - K: adjacent pairs of them; adjacency inside a sample is a bit row;
-//! - R: t(u,w) + t(v,w) over them, where t(v,w) may come from the same N̂(v): then it is a pair;
-//! - C: 4-cycles u–v–w–x with x ≠ v: members w of N̂(v) that samples of other neighbours of u hold
-//!   too, with the cycle's highest node at u or w.
+//! - t, Q: members adjacent to u; adjacency inside a sample is a bit row;
+//! - K: adjacent pairs of them;
+//! - R: t(u,w) + t(v,w) over them, where t(v,w) may come from the same sample: then it is a pair;
+//! - C: 4-cycles u–v–w–x, found from u or v when that or the node across is the highest. Those
+//!   whose highest node has the chord across would be most, and are what the induced count leaves
+//!   out: they are not sampled but taken from R, less those with a chord elsewhere.
 //!
 //! Each is unbiased, and exact where no node involved has more neighbours than the cap: most of a
 //! skewed graph. Cost: O(M cap) steps, and O(M cap²/64) for cliques; memory O(M (1 + cap/64)).
 
-use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
 
 use super::column::cut;
+use super::neighbours::Samples;
 use super::ranked::{balanced, by_degree, ranges, sweep};
 use crate::error::Result;
 use crate::progress::Progress;
@@ -42,92 +42,6 @@ pub struct Estimates {
     pub r: Vec<f32>,
 }
 
-/// Estimates all primitives.
-pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn Progress) -> Result<Estimates> {
-    progress.stage("sampling", 0);
-    let ranks: Vec<u32> = by_degree(pattern).1.into_iter().map(|packed| (packed >> 32) as u32).collect();
-    let samples = Samples::draw(pattern, &ranks, cap, key);
-    let reverse = reverse(pattern);
-    let bounds = balanced(pattern.rows(), 1 << 12, |i| pattern.range(i).len() as u64 + 4);
-    let sweeps = Sweeps { pattern, ranks, samples, reverse, bounds, words: cap.div_ceil(64), progress };
-    progress.stage("estimating motifs", 3 * pattern.rows() as u64);
-    let (c, masks) = sweeps.cycles()?;
-    let c = sweeps.joined(&c);
-    let t = sweeps.joined(&sweeps.common(&masks));
-    let mut r = sweeps.near_sums(&masks, &t)?;
-    let (k, q) = sweeps.cliques(&masks, &t, &mut r)?;
-    drop(masks);
-    let (k, q, r) = (sweeps.joined(&k), sweeps.joined(&q), sweeps.joined(&r));
-    Ok(Estimates { t, c, k, q, r })
-}
-
-/// Sampled neighbours of every node, by rank ascending.
-struct Samples {
-    offsets: Vec<usize>,
-    /// Ranks of the members.
-    members: Vec<u32>,
-    /// Where in the node's row each member stands.
-    places: Vec<u32>,
-    /// Members ranked below the node itself.
-    lower: Vec<u32>,
-}
-
-impl Samples {
-    fn draw(pattern: &Pattern, ranks: &[u32], cap: usize, key: Key) -> Samples {
-        let n = pattern.rows();
-        let mut offsets = vec![0];
-        (0..n).for_each(|i| offsets.push(offsets[i] + pattern.range(i).len().min(cap)));
-        let (mut members, mut places, mut lower) = (vec![0; offsets[n]], vec![0; offsets[n]], vec![0; n]);
-        let bounds: Vec<usize> = (0..n).step_by(1024).chain([n]).collect();
-        let starts: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
-        let parts = cut(&mut members, &starts).into_par_iter().zip(cut(&mut places, &starts));
-        let parts = parts.zip(cut(&mut lower, &bounds)).enumerate();
-        parts.for_each(|(part, ((members, places), lower))| {
-            let mut order: Vec<u64> = Vec::new();
-            for i in bounds[part]..bounds[part + 1] {
-                let (row, size) = (pattern.row(i), offsets[i + 1] - offsets[i]);
-                let entry = |place: u32| u64::from(ranks[row[place as usize] as usize]) << 32 | u64::from(place);
-                order.clear();
-                if size == row.len() {
-                    order.extend((0..size as u32).map(entry));
-                } else {
-                    order.extend(choose(row.len(), size, key.with("node", i as u64)).map(entry));
-                }
-                order.sort_unstable();
-                let at = offsets[i] - starts[part];
-                for (k, entry) in order.iter().enumerate() {
-                    (members[at + k], places[at + k]) = ((entry >> 32) as u32, *entry as u32);
-                }
-                lower[i - bounds[part]] = members[at..at + size].partition_point(|&member| member < ranks[i]) as u32;
-            }
-        });
-        Samples { offsets, members, places, lower }
-    }
-
-    #[inline]
-    fn members(&self, i: usize) -> &[u32] {
-        &self.members[self.offsets[i]..self.offsets[i + 1]]
-    }
-
-    #[inline]
-    fn places(&self, i: usize) -> &[u32] {
-        &self.places[self.offsets[i]..self.offsets[i + 1]]
-    }
-}
-
-/// `size` different numbers below `n` (Floyd's algorithm, Bentley 1987).
-fn choose(n: usize, size: usize, key: Key) -> impl Iterator<Item = u32> {
-    let mut rng = key.rng();
-    let mut chosen = FxHashSet::with_capacity_and_hasher(size, rustc_hash::FxBuildHasher);
-    for last in n - size..n {
-        let drawn = ((u128::from(rng.next_u64()) * (last as u128 + 1)) >> 64) as u32;
-        if !chosen.insert(drawn) {
-            chosen.insert(last as u32);
-        }
-    }
-    chosen.into_iter()
-}
-
 /// For each slot i → j the position of i in the row of j.
 fn reverse(pattern: &Pattern) -> Vec<u32> {
     let mut next = vec![0u32; pattern.rows()];
@@ -138,8 +52,43 @@ fn reverse(pattern: &Pattern) -> Vec<u32> {
     pattern.columns().iter().map(place).collect()
 }
 
-/// What all sweeps share. They write to slots of the row they stand at, so that no two threads meet;
-/// a primitive found at one end only is zero at the other until both are [joined](Sweeps::joined).
+/// Estimates all primitives.
+pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn Progress) -> Result<Estimates> {
+    progress.stage("sampling", 0);
+    let ranks: Vec<u32> = by_degree(pattern).1.into_iter().map(|packed| (packed >> 32) as u32).collect();
+    let samples = Samples::draw(pattern, &ranks, cap, key);
+    let reverse = reverse(pattern);
+    let bounds = balanced(pattern.rows(), 1 << 12, |i| pattern.range(i).len() as u64 + 4);
+    let sweeps = Sweeps { pattern, ranks, samples, reverse, bounds, words: cap.div_ceil(64), progress };
+    progress.stage("estimating motifs", 3 * pattern.rows() as u64);
+    let (mut found, masks) = sweeps.cycles()?;
+    let common = sweeps.common(&masks);
+    sweeps.near(&masks, &common, &mut found)?;
+    sweeps.own(&masks, &common, &mut found)?;
+    drop(masks);
+    Ok(sweeps.joined(&found, &common))
+}
+
+/// What is found of an edge at one of its ends; both ends add up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Half {
+    c: f32,
+    k: f32,
+    q: f32,
+    r: f32,
+}
+
+/// Common neighbours of an edge: all, and those ranked above both ends.
+#[derive(Debug, Clone, Copy, Default)]
+struct Common {
+    all: f32,
+    above: f32,
+}
+
+/// What is found of the slots of a stretch of rows.
+type Found<'a> = &'a mut [Half];
+
+/// What all sweeps share. They write to slots of the row they stand at, so that no two threads meet.
 struct Sweeps<'a> {
     pattern: &'a Pattern,
     ranks: Vec<u32>,
@@ -151,28 +100,10 @@ struct Sweeps<'a> {
     progress: &'a dyn Progress,
 }
 
-/// Arrays over ranks, zero between nodes.
-struct Scratch {
-    mark: Vec<u8>,
-    count: Vec<f32>,
-}
+/// Marks a neighbour of the node at hand among counts.
+const NEIGHBOUR: f32 = -1e30;
 
 impl Sweeps<'_> {
-    fn degree(&self, i: usize) -> f64 {
-        self.pattern.range(i).len() as f64
-    }
-
-    /// Neighbours that a member of the sample of `i` stands for.
-    fn weight(&self, i: usize) -> f64 {
-        self.degree(i) / self.samples.members(i).len() as f64
-    }
-
-    /// Pairs of neighbours that a pair of members of the sample of `i` stands for.
-    fn pair_weight(&self, i: usize) -> f64 {
-        let (d, s) = (self.degree(i), self.samples.members(i).len() as f64);
-        if d == s { 1.0 } else { d * (d - 1.0) / (s * (s - 1.0)) }
-    }
-
     /// The slot of the same edge in the other row.
     #[inline]
     fn other(&self, slot: usize) -> usize {
@@ -180,143 +111,196 @@ impl Sweeps<'_> {
         self.pattern.range(j).start + self.reverse[slot] as usize
     }
 
-    /// Both ends' parts of a primitive, at both ends.
-    fn joined(&self, half: &[f32]) -> Vec<f32> {
-        (0..half.len()).into_par_iter().with_min_len(1 << 14).map(|slot| half[slot] + half[self.other(slot)]).collect()
-    }
-
     /// Slots where the stretches of rows begin, times `width`.
     fn starts(&self, width: usize) -> Vec<usize> {
         self.bounds.iter().map(|&i| width * self.pattern.offsets()[i]).collect()
     }
 
-    /// C, and for each slot u → v the members of N̂(v) adjacent to u, as bits.
-    fn cycles(&self) -> Result<(Vec<f32>, Vec<u64>)> {
-        let (n, slots) = (self.pattern.rows(), self.pattern.nnz());
-        let (mut cycles, mut masks) = (vec![0f32; slots], vec![0u64; slots * self.words]);
-        let parts = cut(&mut cycles, &self.starts(1)).into_iter().zip(cut(&mut masks, &self.starts(self.words)));
-        let parts = ranges(&self.bounds).zip(parts).collect();
-        let scratch = || Scratch { mark: vec![0; n], count: vec![0.0; n] };
-        sweep(parts, self.progress, scratch, |range, (cycles, masks): (&mut [f32], &mut [u64]), scratch| {
-            let base = self.pattern.range(range.start).start;
-            for u in range {
-                let slots = self.pattern.range(u);
-                let slots = slots.start - base..slots.end - base;
-                let masks = &mut masks[slots.start * self.words..slots.end * self.words];
-                self.cycles_of(u, &mut cycles[slots], masks, scratch);
-            }
-        })?;
-        Ok((cycles, masks))
-    }
-
-    /// Wedges from `u` over all its neighbours v to members of their samples: those ranked above v,
-    /// and below too when v is ranked below u; so the highest node of a cycle is u or the far end.
-    fn cycles_of(&self, u: usize, cycles: &mut [f32], masks: &mut [u64], scratch: &mut Scratch) {
-        let (row, rank) = (self.pattern.row(u), self.ranks[u]);
-        let Scratch { mark, count } = scratch;
-        let far = |v: usize| {
-            let from = if self.ranks[v] < rank { 0 } else { self.samples.lower[v] as usize };
-            &self.samples.members(v)[from..]
-        };
-        row.iter().for_each(|&v| mark[self.ranks[v as usize] as usize] = 1);
-        for (&v, mask) in row.iter().zip(masks.chunks_exact_mut(self.words)) {
-            for (word, members) in mask.iter_mut().zip(self.samples.members(v as usize).chunks(64)) {
-                *word = members.iter().rev().fold(0, |bits, &w| bits << 1 | u64::from(mark[w as usize]));
-            }
-            let weight = self.weight(v as usize) as f32;
-            far(v as usize).iter().for_each(|&w| count[w as usize] += weight);
-        }
-        count[rank as usize] = 0.0;
-        for (&v, cycles) in row.iter().zip(cycles) {
-            let (far, weight) = (far(v as usize), self.weight(v as usize));
-            let ends = far.len() - usize::from(far.binary_search(&rank).is_ok());
-            let sum: f64 = far.iter().map(|&w| f64::from(count[w as usize])).sum();
-            *cycles = (weight * (sum - weight * ends as f64)) as f32;
-        }
-        for &v in row {
-            mark[self.ranks[v as usize] as usize] = 0;
-            far(v as usize).iter().for_each(|&w| count[w as usize] = 0.0);
-        }
-    }
-
+    #[inline]
     fn mask<'a>(&self, masks: &'a [u64], slot: usize) -> &'a [u64] {
         &masks[slot * self.words..][..self.words]
     }
 
-    /// t, at the slots u → v with v ranked lower.
-    fn common(&self, masks: &[u64]) -> Vec<f32> {
-        let row = |u: usize| {
-            self.pattern.range(u).map(move |slot| {
-                let v = self.pattern.columns()[slot] as usize;
-                let members: u32 = self.mask(masks, slot).iter().map(|word| word.count_ones()).sum();
-                if self.ranks[v] < self.ranks[u] { (self.weight(v) * f64::from(members)) as f32 } else { 0.0 }
-            })
+    /// Cycles without the chord across, and for each slot u → v the members of v adjacent to u.
+    fn cycles(&self) -> Result<(Vec<Half>, Vec<u64>)> {
+        let (n, slots) = (self.pattern.rows(), self.pattern.nnz());
+        let (mut found, mut masks) = (vec![Half::default(); slots], vec![0u64; slots * self.words]);
+        let parts = cut(&mut found, &self.starts(1)).into_iter().zip(cut(&mut masks, &self.starts(self.words)));
+        let parts = ranges(&self.bounds).zip(parts).collect();
+        sweep(
+            parts,
+            self.progress,
+            || vec![0f32; n],
+            |range, (found, masks): (Found<'_>, &mut [u64]), count| {
+                let base = self.pattern.range(range.start).start;
+                for u in range {
+                    let slots = self.pattern.range(u);
+                    let slots = slots.start - base..slots.end - base;
+                    let masks = &mut masks[slots.start * self.words..slots.end * self.words];
+                    self.cycles_of(u, &mut found[slots], masks, count);
+                }
+            },
+        )?;
+        Ok((found, masks))
+    }
+
+    /// Wedges from `u` over each neighbour v to members of v: those ranked above v, and below too when
+    /// v is ranked below u, so that the highest node of a cycle is u or the far end. `count` is
+    /// zero before and after.
+    fn cycles_of(&self, u: usize, found: &mut [Half], masks: &mut [u64], count: &mut [f32]) {
+        let (row, rank) = (self.pattern.row(u), self.ranks[u]);
+        row.iter().for_each(|&v| count[self.ranks[v as usize] as usize] = NEIGHBOUR);
+        for (&v, mask) in row.iter().zip(masks.chunks_exact_mut(self.words)) {
+            let sample = self.samples.of(v as usize);
+            let far = sample.far(self.ranks[v as usize] < rank);
+            for at in 0..far.start {
+                mask[at / 64] |= u64::from(count[sample.members[at] as usize] < 0.0) << (at % 64);
+            }
+            for (stratum, range) in [far.start..sample.lower, sample.lower..far.end].into_iter().enumerate() {
+                for at in range {
+                    let seen = &mut count[sample.members[at] as usize];
+                    mask[at / 64] |= u64::from(*seen < 0.0) << (at % 64);
+                    *seen += sample.weight[stratum];
+                }
+            }
+        }
+        count[rank as usize] = 0.0;
+        for ((&v, found), mask) in row.iter().zip(found).zip(masks.chunks_exact(self.words)) {
+            let sample = self.samples.of(v as usize);
+            let far = sample.far(self.ranks[v as usize] < rank);
+            let home = sample.members[far.clone()].binary_search(&rank).map_or(usize::MAX, |at| at + far.start);
+            let [lower, upper] = ones(mask, sample.lower);
+            let mut cycles = 0.0;
+            for (stratum, range, near) in [(0, far.start..sample.lower, lower), (1, sample.lower..far.end, upper)] {
+                let members = &sample.members[range.clone()];
+                let sum: f64 = members.iter().map(|&w| f64::from(count[w as usize].max(0.0))).sum();
+                let ends = members.len() - usize::from(range.contains(&home));
+                let own = if range.is_empty() { 0.0 } else { (ends - near as usize) as f64 };
+                let weight = f64::from(sample.weight[stratum]);
+                cycles += weight * (sum - weight * own);
+            }
+            found.c = cycles as f32;
+        }
+        for &v in row {
+            count[self.ranks[v as usize] as usize] = 0.0;
+            let sample = self.samples.of(v as usize);
+            sample.members[sample.far(self.ranks[v as usize] < rank)].iter().for_each(|&w| count[w as usize] = 0.0);
+        }
+    }
+
+    /// Common neighbours of the ends of each slot, by the lower end's sample.
+    fn common(&self, masks: &[u64]) -> Vec<Common> {
+        let slot = |u: usize, slot: usize| {
+            let v = self.pattern.columns()[slot] as usize;
+            let (low, high, slot) = if self.ranks[v] < self.ranks[u] { (v, u, slot) } else { (u, v, self.other(slot)) };
+            let (sample, mask) = (self.samples.of(low), self.mask(masks, slot));
+            let [lower, upper] = ones(mask, sample.lower);
+            let [_, above] = ones(mask, sample.above(self.ranks[high]));
+            Common {
+                all: sample.weight[0] * lower as f32 + sample.weight[1] * upper as f32,
+                above: sample.weight[1] * above as f32,
+            }
         };
+        let row = |u: usize| self.pattern.range(u).map(move |at| slot(u, at));
         (0..self.pattern.rows()).into_par_iter().flat_map_iter(row).collect()
     }
 
-    /// The part Σ t(u,w) of R, at the slots u → v with v ranked lower.
-    fn near_sums(&self, masks: &[u64], t: &[f32]) -> Result<Vec<f32>> {
-        let mut sums = vec![0f32; t.len()];
-        let parts = ranges(&self.bounds).zip(cut(&mut sums, &self.starts(1))).collect();
-        let scratch = || vec![0f32; self.pattern.rows()];
-        sweep(parts, self.progress, scratch, |range, sums: &mut [f32], near: &mut Vec<f32>| {
+    /// Σ t(u,w) of R, at the slots u → v with v ranked lower; and of those the cycles whose highest
+    /// node has the chord.
+    fn near(&self, masks: &[u64], common: &[Common], found: &mut [Half]) -> Result<()> {
+        let parts = ranges(&self.bounds).zip(cut(found, &self.starts(1))).collect();
+        let scratch = || vec![Common::default(); self.pattern.rows()];
+        sweep(parts, self.progress, scratch, |range, found: Found<'_>, near: &mut Vec<Common>| {
             let base = self.pattern.range(range.start).start;
             for u in range {
                 let slots = || self.pattern.range(u).zip(self.pattern.row(u));
-                slots().for_each(|(slot, &w)| near[self.ranks[w as usize] as usize] = t[slot]);
+                slots().for_each(|(slot, &w)| near[self.ranks[w as usize] as usize] = common[slot]);
                 for (slot, &v) in slots().filter(|&(_, &v)| self.ranks[v as usize] < self.ranks[u]) {
-                    let members = self.samples.members(v as usize);
-                    let sum: f64 = bits(self.mask(masks, slot)).map(|k| f64::from(near[members[k] as usize])).sum();
-                    sums[slot - base] = (self.weight(v as usize) * sum) as f32;
+                    let sample = self.samples.of(v as usize);
+                    let (mut all, mut above) = (0.0, 0.0);
+                    for at in bits(self.mask(masks, slot)) {
+                        let (weight, near) = (sample.weight(at), near[sample.members[at] as usize]);
+                        all += weight * f64::from(near.all);
+                        above += weight * f64::from(near.above);
+                    }
+                    let found = &mut found[slot - base];
+                    found.r += all as f32;
+                    found.c += (all - above) as f32;
                 }
             }
-        })?;
-        Ok(sums)
+        })
     }
 
-    /// K and Q, at the slots v → u with u ranked higher; adds the part Σ t(v,w) to R there.
-    fn cliques(&self, masks: &[u64], t: &[f32], r: &mut [f32]) -> Result<(Vec<f32>, Vec<f32>)> {
-        let (mut k, mut q) = (vec![0f32; t.len()], vec![0f32; t.len()]);
-        let starts = self.starts(1);
-        let parts = cut(&mut k, &starts).into_iter().zip(cut(&mut q, &starts)).zip(cut(r, &starts));
-        let parts = ranges(&self.bounds).zip(parts).collect();
-        type Out<'a> = ((&'a mut [f32], &'a mut [f32]), &'a mut [f32]);
-        sweep(parts, self.progress, Vec::new, |range, ((k, q), r): Out<'_>, rows: &mut Vec<u64>| {
+    /// K, Q and Σ t(v,w) of R, at the slots v → u with u ranked higher.
+    fn own(&self, masks: &[u64], common: &[Common], found: &mut [Half]) -> Result<()> {
+        let parts = ranges(&self.bounds).zip(cut(found, &self.starts(1))).collect();
+        sweep(parts, self.progress, Vec::new, |range, found: Found<'_>, rows: &mut Vec<u64>| {
             let base = self.pattern.range(range.start).start;
             for v in range {
                 rows.clear();
                 self.pattern.range(v).for_each(|slot| rows.extend(self.mask(masks, self.other(slot))));
                 for (slot, &u) in self.pattern.range(v).zip(self.pattern.row(v)) {
                     if self.ranks[u as usize] > self.ranks[v] {
-                        let [clique, degrees, sum] = self.triangles_of(v, slot, rows, t);
-                        let at = slot - base;
-                        (k[at], q[at]) = (clique, degrees);
-                        r[at] += sum;
+                        self.own_of(v, slot, rows, common, &mut found[slot - base]);
                     }
                 }
             }
-        })?;
-        Ok((k, q))
+        })
     }
 
-    /// K, Q and Σ t(v,w) of the edge at a slot of `v`, whose bit rows are `rows`.
-    fn triangles_of(&self, v: usize, slot: usize, rows: &[u64], t: &[f32]) -> [f32; 3] {
-        let (start, places) = (self.pattern.range(v).start, self.samples.places(v));
-        let (weight, pair_weight) = (self.weight(v), self.pair_weight(v));
+    /// As [`Sweeps::own`], of one slot of `v`; `rows` are the bit rows of v's neighbours.
+    fn own_of(&self, v: usize, slot: usize, rows: &[u64], common: &[Common], found: &mut Half) {
+        let (start, sample) = (self.pattern.range(v).start, self.samples.of(v));
+        let pair = [sample.pair_weight(0), sample.pair_weight(1)];
+        let across = f64::from(sample.weight[0]) * f64::from(sample.weight[1]);
         let mine = self.mask(rows, slot - start);
-        let (mut pairs, mut degrees, mut sum) = (0u64, 0.0, 0.0);
-        for member in bits(mine) {
-            let place = places[member] as usize;
-            let shared = self.mask(rows, place).iter().zip(mine).map(|(a, b)| (a & b).count_ones());
-            pairs += u64::from(shared.sum::<u32>());
-            let w = self.pattern.columns()[start + place] as usize;
-            degrees += self.degree(w);
-            // t(v,w) is v's own estimate when v is ranked lower, and a member of it then in a pair.
-            let own = self.ranks[w] > self.ranks[v];
-            sum += f64::from(t[start + place]) * if own { pair_weight / weight } else { weight };
+        let rank = self.ranks[self.pattern.columns()[slot] as usize];
+        let (mut k, mut q, mut r, mut chorded) = (0.0, 0.0, 0.0, 0.0);
+        for at in bits(mine) {
+            let (place, weight) = (sample.places[at] as usize, sample.weight(at));
+            let row = self.mask(rows, place);
+            let both = |split: usize| ones_of_both(row, mine, split).map(f64::from);
+            let [lower, upper] = both(sample.lower);
+            q += weight * self.pattern.range(self.pattern.columns()[start + place] as usize).len() as f64;
+            let (all, below) = if at < sample.lower {
+                k += pair[0] * lower + across * upper;
+                let all = weight * f64::from(common[start + place].all);
+                (all, all - weight)
+            } else {
+                // t(v,w) is v's own estimate: its members are in pairs with w.
+                k += across * lower + pair[1] * upper;
+                let [lower, upper] = ones(row, sample.lower).map(f64::from);
+                let all = across * lower + pair[1] * upper;
+                let above = || pair[1] * f64::from(ones(row, at + 1)[1]);
+                (all, if sample.members[at] < rank { all - weight } else { above() })
+            };
+            r += all;
+            chorded += below;
         }
-        [(pair_weight * pairs as f64 / 2.0) as f32, (weight * degrees) as f32, sum as f32]
+        found.k += (k / 2.0) as f32;
+        found.q += q as f32;
+        found.r += r as f32;
+        found.c += (r - chorded) as f32;
+    }
+
+    /// Both ends' parts at both ends.
+    fn joined(&self, found: &[Half], common: &[Common]) -> Estimates {
+        let len = found.len();
+        let mut e =
+            Estimates { t: vec![0.0; len], c: vec![0.0; len], k: vec![0.0; len], q: vec![0.0; len], r: vec![0.0; len] };
+        const CHUNK: usize = 1 << 14;
+        let kqr = e.k.par_chunks_mut(CHUNK).zip(e.q.par_chunks_mut(CHUNK)).zip(e.r.par_chunks_mut(CHUNK));
+        let chunks = e.t.par_chunks_mut(CHUNK).zip(e.c.par_chunks_mut(CHUNK)).zip(kqr).enumerate();
+        chunks.for_each(|(chunk, ((t, c), ((k, q), r)))| {
+            for at in 0..t.len() {
+                let slot = chunk * CHUNK + at;
+                let (a, b) = (found[slot], found[self.other(slot)]);
+                t[at] = common[slot].all;
+                (k[at], q[at], r[at]) = (a.k + b.k, a.q + b.q, a.r + b.r);
+                c[at] = a.c + b.c - 2.0 * t[at];
+            }
+        });
+        e
     }
 }
 
@@ -330,4 +314,23 @@ fn bits(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
             bit
         })
     })
+}
+
+/// Ones of a bit row before position `split`, and from there on.
+#[inline]
+fn ones(words: &[u64], split: usize) -> [u32; 2] {
+    ones_of_both(words, words, split)
+}
+
+/// Ones of the intersection of two bit rows before position `split`, and from there on.
+#[inline]
+fn ones_of_both(a: &[u64], b: &[u64], split: usize) -> [u32; 2] {
+    let mut sums = [0, 0];
+    for (at, (a, b)) in a.iter().zip(b).enumerate() {
+        let both = a & b;
+        let first = both & 1u64.checked_shl(split.saturating_sub(64 * at) as u32).map_or(u64::MAX, |bit| bit - 1);
+        sums[0] += first.count_ones();
+        sums[1] += (both ^ first).count_ones();
+    }
+    sums
 }

@@ -32,6 +32,7 @@ mod counts;
 mod estimate;
 mod exact;
 mod formula;
+mod neighbours;
 mod orbit;
 mod ranked;
 mod sample;

@@ -87,7 +87,7 @@ impl fmt::Display for Sampled {
 }
 
 /// Caps that can be asked for. Larger ones cost what exact counting does.
-const CAPS: std::ops::RangeInclusive<usize> = 3..=1024;
+const CAPS: std::ops::RangeInclusive<usize> = 4..=1024;
 
 /// The cap a target starts with.
 const FIRST_CAP: usize = 16;

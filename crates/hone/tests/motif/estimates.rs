@@ -73,7 +73,7 @@ proptest! {
 fn are_unbiased() {
     let graph = hubs();
     let truth = primitives(&graph);
-    for cap in [3, 7, 12] {
+    for cap in [4, 7, 12] {
         let rounds = 3000;
         let mut sums = vec![[[0.0f64; 2]; 5]; truth.len()];
         for seed in 0..rounds {
@@ -184,7 +184,7 @@ fn read_back_as_written_and_refuse_nonsense() {
     }
     assert_eq!("128".parse::<Sample>().expect("a cap"), Sample::Cap(128));
     for wrong in
-        ["", "cap=0", "cap=2", "cap=1e9", "error=0", "error=2", "confidence=0.9", "error=0.1,confidence=1", "most"]
+        ["", "cap=0", "cap=3", "cap=1e9", "error=0", "error=2", "confidence=0.9", "error=0.1,confidence=1", "most"]
     {
         let error = wrong.parse::<Sample>().expect_err(wrong).to_string();
         assert!(error.contains("sample") && error.contains("cap=64"), "{wrong}: {error}");

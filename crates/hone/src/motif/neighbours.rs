@@ -1,0 +1,141 @@
+//! [`Samples`]: at most `cap` random neighbours of every node, in two strata.
+//!
+//! Neighbours ranked below a node and above it are drawn apart: half the cap for each, and what one
+//! stratum leaves the other takes. A stratum of which something is left out has at least two members,
+//! so that pairs are seen.
+
+use rand_xoshiro::rand_core::Rng;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use super::column::cut;
+use crate::random::Key;
+use crate::sparse::Pattern;
+
+/// The samples of all nodes.
+pub(super) struct Samples {
+    heads: Vec<Head>,
+    /// Ranks of the members, ascending for each node.
+    members: Vec<u32>,
+    /// Where in the node's row each member stands.
+    places: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Head {
+    start: usize,
+    /// Members ranked below the node, and all.
+    lower: u32,
+    size: u32,
+    /// Neighbours that a member of each stratum stands for.
+    weight: [f32; 2],
+}
+
+/// The sample of a node.
+pub(super) struct Sample<'a> {
+    pub(super) members: &'a [u32],
+    pub(super) places: &'a [u32],
+    /// Members ranked below the node.
+    pub(super) lower: usize,
+    /// Neighbours that a member of each stratum stands for.
+    pub(super) weight: [f32; 2],
+}
+
+impl Samples {
+    /// Draws the samples; node i from the stream `key`, "node", i.
+    pub(super) fn draw(pattern: &Pattern, ranks: &[u32], cap: usize, key: Key) -> Samples {
+        let n = pattern.rows();
+        let mut heads = vec![Head::default(); n];
+        let mut end = 0;
+        for (i, head) in heads.iter_mut().enumerate() {
+            head.start = end;
+            end += pattern.range(i).len().min(cap);
+        }
+        let (mut members, mut places) = (vec![0; end], vec![0; end]);
+        let bounds: Vec<usize> = (0..n).step_by(1024).chain([n]).collect();
+        let starts: Vec<usize> = bounds.iter().map(|&i| heads.get(i).map_or(end, |head| head.start)).collect();
+        let parts = cut(&mut members, &starts).into_par_iter().zip(cut(&mut places, &starts));
+        let parts = parts.zip(cut(&mut heads, &bounds)).enumerate();
+        parts.for_each(|(part, ((members, places), heads))| {
+            let mut order: Vec<u64> = Vec::new();
+            for (head, i) in heads.iter_mut().zip(bounds[part]..) {
+                rank_row(pattern.row(i), ranks, &mut order);
+                let lower = order.partition_point(|&entry| ((entry >> 32) as u32) < ranks[i]);
+                let (below, above) = order.split_at(lower);
+                let strata = [below, above];
+                let most = [cap / 2, cap - cap / 2];
+                let size = |s: usize| strata[s].len().min(most[s].max(cap.saturating_sub(strata[1 - s].len())));
+                let mut at = head.start - starts[part];
+                for (s, stratum) in strata.into_iter().enumerate() {
+                    for entry in pick(stratum, size(s), key.with("node", 2 * i as u64 + s as u64)) {
+                        (members[at], places[at]) = ((entry >> 32) as u32, entry as u32);
+                        at += 1;
+                    }
+                    head.weight[s] = if size(s) == 0 { 1.0 } else { (stratum.len() as f64 / size(s) as f64) as f32 };
+                }
+                (head.lower, head.size) = (size(0) as u32, (size(0) + size(1)) as u32);
+            }
+        });
+        Samples { heads, members, places }
+    }
+
+    #[inline]
+    pub(super) fn of(&self, i: usize) -> Sample<'_> {
+        let Head { start, lower, size, weight } = self.heads[i];
+        let range = start..start + size as usize;
+        Sample { members: &self.members[range.clone()], places: &self.places[range], lower: lower as usize, weight }
+    }
+}
+
+impl Sample<'_> {
+    /// Neighbours that member `at` stands for.
+    #[inline]
+    pub(super) fn weight(&self, at: usize) -> f64 {
+        f64::from(self.weight[usize::from(at >= self.lower)])
+    }
+
+    /// Pairs of neighbours that a pair of members of a stratum stands for.
+    #[inline]
+    pub(super) fn pair_weight(&self, stratum: usize) -> f64 {
+        let size = [self.lower, self.members.len() - self.lower][stratum] as f64;
+        let weight = f64::from(self.weight[stratum]);
+        if weight == 1.0 { 1.0 } else { weight * (weight * size - 1.0) / (size - 1.0) }
+    }
+
+    /// Members a wedge over this node goes on to: all from above, else only those ranked above it.
+    #[inline]
+    pub(super) fn far(&self, from_above: bool) -> std::ops::Range<usize> {
+        if from_above { 0..self.members.len() } else { self.lower..self.members.len() }
+    }
+
+    /// The first member ranked above `rank`.
+    pub(super) fn above(&self, rank: u32) -> usize {
+        self.members.partition_point(|&member| member <= rank)
+    }
+}
+
+/// The ranks of a row (high half) and the places in it, ascending by rank.
+fn rank_row(row: &[u32], ranks: &[u32], order: &mut Vec<u64>) {
+    order.clear();
+    order.extend(row.iter().zip(0u64..).map(|(&j, place)| u64::from(ranks[j as usize]) << 32 | place));
+    order.sort_unstable();
+}
+
+/// `size` of the entries, at random, in order.
+fn pick(entries: &[u64], size: usize, key: Key) -> Vec<u64> {
+    if size == entries.len() {
+        return entries.to_vec();
+    }
+    // Floyd's algorithm (Bentley 1987).
+    let mut rng = key.rng();
+    let mut chosen = FxHashSet::with_capacity_and_hasher(size, rustc_hash::FxBuildHasher);
+    for last in entries.len() - size..entries.len() {
+        let drawn = ((u128::from(rng.next_u64()) * (last as u128 + 1)) >> 64) as usize;
+        if !chosen.insert(drawn) {
+            chosen.insert(last);
+        }
+    }
+    let mut picked: Vec<usize> = chosen.into_iter().collect();
+    picked.sort_unstable();
+    picked.into_iter().map(|at| entries[at]).collect()
+}
