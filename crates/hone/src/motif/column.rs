@@ -72,15 +72,20 @@ impl Column {
     }
 
     /// The value at `i`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(&self, i: usize) -> u64 {
         match &self.data {
             Data::U8(v) if v[i] != u8::MAX => u64::from(v[i]),
             Data::U16(v) if v[i] != u16::MAX => u64::from(v[i]),
             Data::U32(v) if v[i] != u32::MAX => u64::from(v[i]),
             Data::U64(v) => v[i],
-            _ => self.wide[self.wide.binary_search_by_key(&i, |w| w.0).expect("a wide value is listed")].1,
+            _ => self.wide(i),
         }
+    }
+
+    #[cold]
+    fn wide(&self, i: usize) -> u64 {
+        self.wide[self.wide.binary_search_by_key(&i, |w| w.0).expect("a wide value is listed")].1
     }
 
     /// Number of nonzeros among positions `range`.

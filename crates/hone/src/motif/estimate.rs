@@ -218,11 +218,11 @@ impl Sweeps<'_> {
                 for (slot, &v) in slots().filter(|&(_, &v)| self.ranks[v as usize] < self.ranks[u]) {
                     let sample = self.samples.of(v as usize);
                     let (mut all, mut above) = (0.0, 0.0);
-                    for at in bits(self.mask(masks, slot)) {
+                    for_ones(self.mask(masks, slot), |at| {
                         let (weight, near) = (sample.weight(at), near[sample.members[at] as usize]);
                         all += weight * f64::from(near.all);
                         above += weight * f64::from(near.above);
-                    }
+                    });
                     let found = &mut found[slot - base];
                     found.r += all as f32;
                     found.c += (all - above) as f32;
@@ -256,7 +256,7 @@ impl Sweeps<'_> {
         let mine = self.mask(rows, slot - start);
         let rank = self.ranks[self.pattern.columns()[slot] as usize];
         let (mut k, mut q, mut r, mut chorded) = (0.0, 0.0, 0.0, 0.0);
-        for at in bits(mine) {
+        for_ones(mine, |at| {
             let (place, weight) = (sample.places[at] as usize, sample.weight(at));
             let row = self.mask(rows, place);
             let both = |split: usize| ones_of_both(row, mine, split).map(f64::from);
@@ -276,7 +276,7 @@ impl Sweeps<'_> {
             };
             r += all;
             chorded += below;
-        }
+        });
         found.k += (k / 2.0) as f32;
         found.q += q as f32;
         found.r += r as f32;
@@ -304,16 +304,16 @@ impl Sweeps<'_> {
     }
 }
 
-/// Positions of the ones of a bit row.
-fn bits(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    words.iter().enumerate().flat_map(|(at, &word)| {
+/// Calls `f` with the positions of the ones of a bit row.
+#[inline(always)]
+fn for_ones(words: &[u64], mut f: impl FnMut(usize)) {
+    for (at, &word) in words.iter().enumerate() {
         let mut rest = word;
-        std::iter::from_fn(move || {
-            let bit = (rest != 0).then(|| 64 * at + rest.trailing_zeros() as usize);
-            rest &= rest.wrapping_sub(1);
-            bit
-        })
-    })
+        while rest != 0 {
+            f(64 * at + rest.trailing_zeros() as usize);
+            rest &= rest - 1;
+        }
+    }
 }
 
 /// Ones of a bit row before position `split`, and from there on.

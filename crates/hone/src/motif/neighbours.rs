@@ -6,7 +6,6 @@
 
 use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
 
 use super::column::cut;
 use crate::random::Key;
@@ -57,23 +56,24 @@ impl Samples {
         let parts = cut(&mut members, &starts).into_par_iter().zip(cut(&mut places, &starts));
         let parts = parts.zip(cut(&mut heads, &bounds)).enumerate();
         parts.for_each(|(part, ((members, places), heads))| {
-            let mut order: Vec<u64> = Vec::new();
+            let mut strata = [Vec::new(), Vec::new()];
             for (head, i) in heads.iter_mut().zip(bounds[part]..) {
-                rank_row(pattern.row(i), ranks, &mut order);
-                let lower = order.partition_point(|&entry| ((entry >> 32) as u32) < ranks[i]);
-                let (below, above) = order.split_at(lower);
-                let strata = [below, above];
+                split_row(pattern.row(i), ranks, ranks[i], &mut strata);
                 let most = [cap / 2, cap - cap / 2];
-                let size = |s: usize| strata[s].len().min(most[s].max(cap.saturating_sub(strata[1 - s].len())));
+                let left = [strata[1].len(), strata[0].len()].map(|other| cap.saturating_sub(other));
                 let mut at = head.start - starts[part];
-                for (s, stratum) in strata.into_iter().enumerate() {
-                    for entry in pick(stratum, size(s), key.with("node", 2 * i as u64 + s as u64)) {
-                        (members[at], places[at]) = ((entry >> 32) as u32, entry as u32);
+                for (s, stratum) in strata.iter_mut().enumerate() {
+                    let all = stratum.len();
+                    let size = all.min(most[s].max(left[s]));
+                    pick(stratum, size, key.with("node", 2 * i as u64 + s as u64));
+                    for entry in &*stratum {
+                        (members[at], places[at]) = ((entry >> 32) as u32, *entry as u32);
                         at += 1;
                     }
-                    head.weight[s] = if size(s) == 0 { 1.0 } else { (stratum.len() as f64 / size(s) as f64) as f32 };
+                    head.weight[s] = if size == 0 { 1.0 } else { (all as f64 / size as f64) as f32 };
+                    head.size += size as u32;
                 }
-                (head.lower, head.size) = (size(0) as u32, (size(0) + size(1)) as u32);
+                head.lower = strata[0].len() as u32;
             }
         });
         Samples { heads, members, places }
@@ -114,28 +114,26 @@ impl Sample<'_> {
     }
 }
 
-/// The ranks of a row (high half) and the places in it, ascending by rank.
-fn rank_row(row: &[u32], ranks: &[u32], order: &mut Vec<u64>) {
-    order.clear();
-    order.extend(row.iter().zip(0u64..).map(|(&j, place)| u64::from(ranks[j as usize]) << 32 | place));
-    order.sort_unstable();
+/// The entries of a row, rank in the high half and place in the low: ranked below the node, and above.
+fn split_row(row: &[u32], ranks: &[u32], rank: u32, strata: &mut [Vec<u64>; 2]) {
+    strata.iter_mut().for_each(Vec::clear);
+    for (&j, place) in row.iter().zip(0u64..) {
+        let other = ranks[j as usize];
+        strata[usize::from(other > rank)].push(u64::from(other) << 32 | place);
+    }
 }
 
-/// `size` of the entries, at random, in order.
-fn pick(entries: &[u64], size: usize, key: Key) -> Vec<u64> {
-    if size == entries.len() {
-        return entries.to_vec();
-    }
-    // Floyd's algorithm (Bentley 1987).
-    let mut rng = key.rng();
-    let mut chosen = FxHashSet::with_capacity_and_hasher(size, rustc_hash::FxBuildHasher);
-    for last in entries.len() - size..entries.len() {
-        let drawn = ((u128::from(rng.next_u64()) * (last as u128 + 1)) >> 64) as usize;
-        if !chosen.insert(drawn) {
-            chosen.insert(last);
+/// Keeps `size` of the entries, at random, ascending.
+fn pick(entries: &mut Vec<u64>, size: usize, key: Key) {
+    if size < entries.len() {
+        // The first steps of a shuffle (Fisher, Yates 1938).
+        let mut rng = key.rng();
+        for at in 0..size {
+            let left = (entries.len() - at) as u128;
+            let other = at + ((u128::from(rng.next_u64()) * left) >> 64) as usize;
+            entries.swap(at, other);
         }
+        entries.truncate(size);
     }
-    let mut picked: Vec<usize> = chosen.into_iter().collect();
-    picked.sort_unstable();
-    picked.into_iter().map(|at| entries[at]).collect()
+    entries.sort_unstable();
 }
