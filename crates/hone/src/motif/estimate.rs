@@ -19,7 +19,7 @@
 use rayon::prelude::*;
 
 use super::column::cut;
-use super::neighbours::Samples;
+use super::neighbours::{Head, Sample, Samples};
 use super::ranked::{balanced, by_degree, ranges, sweep};
 use crate::error::Result;
 use crate::progress::Progress;
@@ -61,8 +61,8 @@ pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn P
     let bounds = balanced(pattern.rows(), 1 << 12, |i| pattern.range(i).len() as u64 + 4);
     let sweeps = Sweeps { pattern, ranks, samples, reverse, bounds, words: cap.div_ceil(64), progress };
     progress.stage("estimating motifs", 3 * pattern.rows() as u64);
-    let (mut found, masks) = sweeps.cycles()?;
-    let common = sweeps.common(&masks);
+    let Cycles { mut found, common, masks } = sweeps.cycles()?;
+    let common = sweeps.mirrored(common);
     sweeps.near(&masks, &common, &mut found)?;
     sweeps.own(&masks, &common, &mut found)?;
     drop(masks);
@@ -87,6 +87,29 @@ struct Common {
 
 /// What is found of the slots of a stretch of rows.
 type Found<'a> = &'a mut [Half];
+
+/// What the first sweep finds.
+struct Cycles {
+    /// Cycles without the chord across.
+    found: Vec<Half>,
+    /// Common neighbours, at the slots u → v with v ranked lower.
+    common: Vec<Common>,
+    /// For each slot u → v the members of v adjacent to u, as bits.
+    masks: Vec<u64>,
+}
+
+/// The slots of one row, in each of [`Cycles`].
+struct Row<'a> {
+    found: &'a mut [Half],
+    common: &'a mut [Common],
+    masks: &'a mut [u64],
+}
+
+/// Kept by a thread: counts by rank, zero between nodes, and the neighbours of the node at hand.
+struct Scratch {
+    count: Vec<f32>,
+    heads: Vec<Head>,
+}
 
 /// What all sweeps share. They write to slots of the row they stand at, so that no two threads meet.
 struct Sweeps<'a> {
@@ -121,88 +144,91 @@ impl Sweeps<'_> {
         &masks[slot * self.words..][..self.words]
     }
 
-    /// Cycles without the chord across, and for each slot u → v the members of v adjacent to u.
-    fn cycles(&self) -> Result<(Vec<Half>, Vec<u64>)> {
+    fn cycles(&self) -> Result<Cycles> {
         let (n, slots) = (self.pattern.rows(), self.pattern.nnz());
-        let (mut found, mut masks) = (vec![Half::default(); slots], vec![0u64; slots * self.words]);
-        let parts = cut(&mut found, &self.starts(1)).into_iter().zip(cut(&mut masks, &self.starts(self.words)));
+        let mut found = vec![Half::default(); slots];
+        let mut common = vec![Common::default(); slots];
+        let mut masks = vec![0u64; slots * self.words];
+        let starts = self.starts(1);
+        let parts = cut(&mut found, &starts).into_iter().zip(cut(&mut common, &starts));
+        let parts = parts.zip(cut(&mut masks, &self.starts(self.words)));
+        let parts = parts.map(|((found, common), masks)| Row { found, common, masks });
         let parts = ranges(&self.bounds).zip(parts).collect();
-        sweep(
-            parts,
-            self.progress,
-            || vec![0f32; n],
-            |range, (found, masks): (Found<'_>, &mut [u64]), count| {
-                let base = self.pattern.range(range.start).start;
-                for u in range {
-                    let slots = self.pattern.range(u);
-                    let slots = slots.start - base..slots.end - base;
-                    let masks = &mut masks[slots.start * self.words..slots.end * self.words];
-                    self.cycles_of(u, &mut found[slots], masks, count);
-                }
-            },
-        )?;
-        Ok((found, masks))
+        let scratch = || Scratch { count: vec![0.0; n], heads: Vec::new() };
+        sweep(parts, self.progress, scratch, |range, out: Row<'_>, scratch| {
+            let base = self.pattern.range(range.start).start;
+            for u in range.filter(|&u| self.pattern.range(u).len() > 1) {
+                let slots = self.pattern.range(u);
+                let slots = slots.start - base..slots.end - base;
+                let masks = &mut out.masks[slots.start * self.words..slots.end * self.words];
+                let row = Row { found: &mut out.found[slots.clone()], common: &mut out.common[slots], masks };
+                self.cycles_of(u, row, scratch);
+            }
+        })?;
+        Ok(Cycles { found, common, masks })
     }
 
     /// Wedges from `u` over each neighbour v to members of v: those ranked above v, and below too when
-    /// v is ranked below u, so that the highest node of a cycle is u or the far end. `count` is
-    /// zero before and after.
-    fn cycles_of(&self, u: usize, found: &mut [Half], masks: &mut [u64], count: &mut [f32]) {
-        let (row, rank) = (self.pattern.row(u), self.ranks[u]);
-        row.iter().for_each(|&v| count[self.ranks[v as usize] as usize] = NEIGHBOUR);
-        for (&v, mask) in row.iter().zip(masks.chunks_exact_mut(self.words)) {
-            let sample = self.samples.of(v as usize);
-            let far = sample.far(self.ranks[v as usize] < rank);
-            for at in 0..far.start {
-                mask[at / 64] |= u64::from(count[sample.members[at] as usize] < 0.0) << (at % 64);
-            }
-            for (stratum, range) in [far.start..sample.lower, sample.lower..far.end].into_iter().enumerate() {
-                for at in range {
-                    let seen = &mut count[sample.members[at] as usize];
-                    mask[at / 64] |= u64::from(*seen < 0.0) << (at % 64);
-                    *seen += sample.weight[stratum];
-                }
-            }
+    /// v is ranked below u, so that the highest node of a cycle is u or the far end.
+    fn cycles_of(&self, u: usize, row: Row<'_>, Scratch { count, heads }: &mut Scratch) {
+        let rank = self.ranks[u];
+        heads.clear();
+        heads.extend(self.pattern.row(u).iter().map(|&v| self.samples.head(v as usize)));
+        heads.iter().for_each(|head| count[head.rank as usize] = NEIGHBOUR);
+        for (head, mask) in heads.iter().zip(row.masks.chunks_exact_mut(self.words)) {
+            self.see(head, rank, mask, count);
         }
         count[rank as usize] = 0.0;
-        for ((&v, found), mask) in row.iter().zip(found).zip(masks.chunks_exact(self.words)) {
-            let sample = self.samples.of(v as usize);
-            let far = sample.far(self.ranks[v as usize] < rank);
-            let home = sample.members[far.clone()].binary_search(&rank).map_or(usize::MAX, |at| at + far.start);
-            let [lower, upper] = ones(mask, sample.lower);
-            let mut cycles = 0.0;
-            for (stratum, range, near) in [(0, far.start..sample.lower, lower), (1, sample.lower..far.end, upper)] {
-                let members = &sample.members[range.clone()];
-                let sum: f64 = members.iter().map(|&w| f64::from(count[w as usize].max(0.0))).sum();
-                let ends = members.len() - usize::from(range.contains(&home));
-                let own = if range.is_empty() { 0.0 } else { (ends - near as usize) as f64 };
-                let weight = f64::from(sample.weight[stratum]);
-                cycles += weight * (sum - weight * own);
+        for (at, (head, mask)) in heads.iter().zip(row.masks.chunks_exact(self.words)).enumerate() {
+            let sample = self.samples.at(*head);
+            let near = ones(mask, sample.lower);
+            row.found[at].c = cycles_over(&sample, head.rank < rank, rank, near, count) as f32;
+            if head.rank < rank {
+                let [lower, upper] = near.map(|ones| ones as f32);
+                let [_, above] = ones(mask, sample.above(rank));
+                let [w0, w1] = sample.weight;
+                row.common[at] = Common { all: w0 * lower + w1 * upper, above: w1 * above as f32 };
             }
-            found.c = cycles as f32;
         }
-        for &v in row {
-            count[self.ranks[v as usize] as usize] = 0.0;
-            let sample = self.samples.of(v as usize);
-            sample.members[sample.far(self.ranks[v as usize] < rank)].iter().for_each(|&w| count[w as usize] = 0.0);
+        for head in &*heads {
+            count[head.rank as usize] = 0.0;
+            let sample = self.samples.at(*head);
+            sample.members[sample.far(head.rank < rank)].iter().for_each(|&w| count[w as usize] = 0.0);
         }
     }
 
-    /// Common neighbours of the ends of each slot, by the lower end's sample.
-    fn common(&self, masks: &[u64]) -> Vec<Common> {
-        let slot = |u: usize, slot: usize| {
-            let v = self.pattern.columns()[slot] as usize;
-            let (low, high, slot) = if self.ranks[v] < self.ranks[u] { (v, u, slot) } else { (u, v, self.other(slot)) };
-            let (sample, mask) = (self.samples.of(low), self.mask(masks, slot));
-            let [lower, upper] = ones(mask, sample.lower);
-            let [_, above] = ones(mask, sample.above(self.ranks[high]));
-            Common {
-                all: sample.weight[0] * lower as f32 + sample.weight[1] * upper as f32,
-                above: sample.weight[1] * above as f32,
+    /// Finds the members of a neighbour that are neighbours too, and counts the wedges to its far ones.
+    #[inline(always)]
+    fn see(&self, head: &Head, rank: u32, mask: &mut [u64], count: &mut [f32]) {
+        let sample = self.samples.at(*head);
+        let far = sample.far(head.rank < rank);
+        for (at, &w) in sample.members[..far.start].iter().enumerate() {
+            mask[at / 64] |= u64::from(count[w as usize] < 0.0) << (at % 64);
+        }
+        for (stratum, range) in [far.start..sample.lower, sample.lower..far.end].into_iter().enumerate() {
+            for (&w, at) in sample.members[range.clone()].iter().zip(range) {
+                let seen = &mut count[w as usize];
+                mask[at / 64] |= u64::from(*seen < 0.0) << (at % 64);
+                *seen += sample.weight[stratum];
             }
-        };
-        let row = |u: usize| self.pattern.range(u).map(move |at| slot(u, at));
-        (0..self.pattern.rows()).into_par_iter().flat_map_iter(row).collect()
+        }
+    }
+
+    /// What stands at the slots u → v with v ranked lower, at both slots of an edge.
+    fn mirrored(&self, common: Vec<Common>) -> Vec<Common> {
+        let mut both = common.clone();
+        let parts: Vec<_> = ranges(&self.bounds).zip(cut(&mut both, &self.starts(1))).collect();
+        parts.into_par_iter().for_each(|(range, both)| {
+            let base = self.pattern.range(range.start).start;
+            for u in range {
+                for (slot, &v) in self.pattern.range(u).zip(self.pattern.row(u)) {
+                    if self.ranks[v as usize] > self.ranks[u] {
+                        both[slot - base] = common[self.other(slot)];
+                    }
+                }
+            }
+        });
+        both
     }
 
     /// Σ t(u,w) of R, at the slots u → v with v ranked lower; and of those the cycles whose highest
@@ -238,11 +264,16 @@ impl Sweeps<'_> {
             let base = self.pattern.range(range.start).start;
             for v in range {
                 rows.clear();
-                self.pattern.range(v).for_each(|slot| rows.extend(self.mask(masks, self.other(slot))));
-                for (slot, &u) in self.pattern.range(v).zip(self.pattern.row(v)) {
-                    if self.ranks[u as usize] > self.ranks[v] {
-                        self.own_of(v, slot, rows, common, &mut found[slot - base]);
-                    }
+                let slots = || self.pattern.range(v).zip(self.pattern.row(v));
+                let above = |u: u32| self.ranks[u as usize] > self.ranks[v];
+                for (slot, &w) in slots() {
+                    // No common neighbour among the members of the lower end v: all bits are zero.
+                    let none = above(w) && common[slot].all == 0.0;
+                    let from = if none { slot * self.words } else { self.other(slot) * self.words };
+                    rows.extend(masks[from..from + self.words].iter().map(|&bits| if none { 0 } else { bits }));
+                }
+                for (slot, _) in slots().filter(|&(slot, &u)| above(u) && common[slot].all > 0.0) {
+                    self.own_of(v, slot, rows, common, &mut found[slot - base]);
                 }
             }
         })
@@ -302,6 +333,26 @@ impl Sweeps<'_> {
         });
         e
     }
+}
+
+/// Cycles over a neighbour whose members are `near` the node of that `rank` in each stratum: far members
+/// counted from other neighbours too.
+#[inline(always)]
+fn cycles_over(sample: &Sample<'_>, from_above: bool, rank: u32, near: [u32; 2], count: &[f32]) -> f64 {
+    let far = sample.far(from_above);
+    let home = sample.members[far.clone()].binary_search(&rank).map_or(usize::MAX, |at| at + far.start);
+    let mut cycles = 0.0;
+    for (stratum, range) in [far.start..sample.lower, sample.lower..far.end].into_iter().enumerate() {
+        if range.is_empty() {
+            continue;
+        }
+        let members = &sample.members[range.clone()];
+        let sum: f64 = members.iter().map(|&w| f64::from(count[w as usize].max(0.0))).sum();
+        let own = members.len() - usize::from(range.contains(&home)) - near[stratum] as usize;
+        let weight = f64::from(sample.weight[stratum]);
+        cycles += weight * (sum - weight * own as f64);
+    }
+    cycles
 }
 
 /// Calls `f` with the positions of the ones of a bit row.

@@ -20,9 +20,11 @@ pub(super) struct Samples {
     places: Vec<u32>,
 }
 
+/// Where the sample of a node is; together with its rank, since who needs one needs the other.
 #[derive(Clone, Copy, Default)]
-struct Head {
+pub(super) struct Head {
     start: usize,
+    pub(super) rank: u32,
     /// Members ranked below the node, and all.
     lower: u32,
     size: u32,
@@ -58,6 +60,7 @@ impl Samples {
         parts.for_each(|(part, ((members, places), heads))| {
             let mut strata = [Vec::new(), Vec::new()];
             for (head, i) in heads.iter_mut().zip(bounds[part]..) {
+                head.rank = ranks[i];
                 split_row(pattern.row(i), ranks, ranks[i], &mut strata);
                 let most = [cap / 2, cap - cap / 2];
                 let left = [strata[1].len(), strata[0].len()].map(|other| cap.saturating_sub(other));
@@ -80,8 +83,18 @@ impl Samples {
     }
 
     #[inline]
+    pub(super) fn head(&self, i: usize) -> Head {
+        self.heads[i]
+    }
+
+    #[inline]
     pub(super) fn of(&self, i: usize) -> Sample<'_> {
-        let Head { start, lower, size, weight } = self.heads[i];
+        self.at(self.heads[i])
+    }
+
+    #[inline]
+    pub(super) fn at(&self, head: Head) -> Sample<'_> {
+        let Head { start, lower, size, weight, .. } = head;
         let range = start..start + size as usize;
         Sample { members: &self.members[range.clone()], places: &self.places[range], lower: lower as usize, weight }
     }
