@@ -106,17 +106,31 @@ impl MotifMatrix {
     /// # Panics
     /// When W is not square or k is 0.
     pub fn operator(&self, w: &Operator, k: usize) -> Result<Operator> {
+        Ok(self.scaled_operator(w, k)?.1)
+    }
+
+    /// [`MotifMatrix::operator`] with the power of two that S^(k) was multiplied with.
+    ///
+    /// # Panics
+    /// When W is not square or k is 0.
+    pub fn scaled_operator(&self, w: &Operator, k: usize) -> Result<(f64, Operator)> {
         assert!(k > 0, "steps are counted from 1");
         let (scale, w) = tame(w, k);
+        let factor = self.factor(scale, k);
         let alpha = match self.accumulate {
-            Accumulate::None => return self.step(&w, k),
+            Accumulate::None => return Ok((factor, self.step(&w, k)?)),
             Accumulate::Mean => 1.0,
             Accumulate::Decay(alpha) => alpha,
         };
         // Of all terms c^k is taken out, not c^l of each.
-        let rest = |l: usize| if self.is_scale_free() { 1.0 } else { scale.powi((k - l) as i32) };
+        let rest = |l: usize| self.factor(scale, k - l);
         let term = |l: usize| Ok((alpha.powi(l as i32) * rest(l) / k as f64, self.step(&w, l)?));
-        Ok(Operator::Sum((1..=k).map(term).collect::<Result<_>>()?))
+        Ok((factor, Operator::Sum((1..=k).map(term).collect::<Result<_>>()?)))
+    }
+
+    /// What S^(k) is multiplied with when W is multiplied with c.
+    pub fn factor(&self, c: f64, k: usize) -> f64 {
+        if self.is_scale_free() { 1.0 } else { c.powi(k as i32) }
     }
 
     /// Whether Psi(c W) = Psi(W).

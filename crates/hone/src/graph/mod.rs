@@ -4,10 +4,12 @@
 //! no self-loops, no duplicate edges, sorted neighbourhoods. What it dropped on the way is counted
 //! in [`Dropped`], never silent. [`read()`] makes one of a file.
 
+mod arcs;
 mod builder;
 mod builtin;
 mod generate;
 mod ids;
+mod number;
 pub(crate) mod read;
 mod summary;
 mod write;

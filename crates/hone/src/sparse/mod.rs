@@ -3,9 +3,11 @@
 //! Many matrices of the method share one pattern (all W_t share the graph's), so the pattern is
 //! reference-counted and the values stand apart.
 
+mod indices;
 mod multiply;
 mod reshape;
 
+pub use indices::Indices;
 pub use multiply::{Fused, Plus};
 
 use std::sync::Arc;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     offsets: Vec<usize>,
-    columns: Vec<u32>,
+    columns: Indices,
     cols: usize,
 }
 
@@ -28,6 +30,14 @@ impl Pattern {
     /// # Panics
     /// When they do not.
     pub fn new(offsets: Vec<usize>, columns: Vec<u32>, cols: usize) -> Self {
+        Self::shared(offsets, columns.into(), cols)
+    }
+
+    /// [`Pattern::new`] of columns that may be lent.
+    ///
+    /// # Panics
+    /// When the guarantees are not kept.
+    pub fn shared(offsets: Vec<usize>, columns: Indices, cols: usize) -> Self {
         assert!(offsets.first() == Some(&0) && offsets.last() == Some(&columns.len()), "offsets do not span columns");
         assert!(
             offsets.len() - 1 <= u32::MAX as usize && cols <= u32::MAX as usize,

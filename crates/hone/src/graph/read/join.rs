@@ -23,7 +23,7 @@ pub(super) struct Chunk {
 
 /// Both ends of every edge of a [`Chunk`].
 #[derive(Debug)]
-pub(super) enum Ends {
+pub(in super::super) enum Ends {
     /// Final node numbers.
     Nodes(Vec<(u32, u32)>),
     /// Integer ids that fit u32.
@@ -132,7 +132,7 @@ fn unzip(chunks: Vec<Chunk>, weighted: bool) -> (Vec<Ends>, Option<Vec<f32>>) {
 
 /// Numbers the nodes of all chunks: integers ascending, text in order of first appearance; none
 /// when there are too many.
-fn join(ends: Vec<Ends>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
+pub(in super::super) fn join(ends: Vec<Ends>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
     if ends.iter().any(|ends| matches!(ends, Ends::Text(..))) {
         join_text(ends)
     } else if ends.iter().any(|ends| matches!(ends, Ends::Wide(_))) {

@@ -26,6 +26,7 @@ use super::{BUILTIN_PREFIX, Graph, GraphBuilder, NodeIds, builtin};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use join::Joined;
+pub(super) use join::{Ends, join};
 use source::Source;
 
 /// How to read a graph; everything has a sensible default.
