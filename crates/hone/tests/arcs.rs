@@ -90,6 +90,20 @@ proptest! {
 }
 
 #[test]
+fn directions_can_be_taken_and_given() {
+    let path = |directed| {
+        let ids = NodeIds::Sequential(3);
+        Graph::from_arcs(vec![0, 1, 3, 4], vec![1, 0, 2, 1], None, Some(directed), ids).unwrap()
+    };
+    assert!(path(true).is_directed() && path(true).edges() == 4);
+    for directed in [None, Some(false)] {
+        assert_eq!((path(true).with_direction(directed).is_directed(), path(true).edges()), (false, 4));
+    }
+    assert!(path(false).with_direction(Some(true)).is_directed());
+    assert!(!path(false).with_direction(None).is_directed());
+}
+
+#[test]
 fn a_finished_matrix_is_not_copied() {
     let lent: Arc<[u32]> = vec![1, 0, 2, 1].into();
     let arcs =

@@ -43,13 +43,22 @@ impl Graph {
     ) -> Result<Graph> {
         let matrix = Matrix { offsets, columns: columns.into(), weights };
         matrix.check(ids.len())?;
-        let graph = matrix.graph(ids)?;
-        let symmetric = directed != Some(true) && graph.is_symmetric();
-        Ok(match directed {
-            _ if symmetric => Graph { directed: false, ..graph },
-            Some(false) => graph.underlying(),
-            _ => graph,
-        })
+        Ok(matrix.graph(ids)?.with_direction(directed))
+    }
+
+    /// The same arcs as a directed or as an undirected graph; without `directed`, as an undirected
+    /// one when they are symmetric. [`Graph::from_arcs`] says what that means.
+    #[must_use]
+    pub fn with_direction(self, directed: Option<bool>) -> Graph {
+        if directed == Some(true) {
+            return Graph { directed: true, ..self };
+        }
+        match directed {
+            _ if !self.directed => self,
+            _ if self.is_symmetric() => Graph { directed: false, ..self },
+            Some(false) => self.underlying(),
+            _ => self,
+        }
     }
 
     /// Whether every arc has its reverse, with the same weight.

@@ -25,7 +25,7 @@ pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use generate::{Edges, Generator};
 pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};
-pub use read::{Column, InputFormat, ReadOptions, read};
+pub use read::{Column, ID_COLUMNS, InputFormat, ReadOptions, WEIGHT_COLUMNS, read};
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};
 

@@ -15,8 +15,8 @@ const SAMPLE: usize = 100;
 const SAMPLE_BYTES: usize = 1 << 16;
 /// What begins a comment in an edge list.
 pub(crate) const COMMENTS: &[u8] = b"#%";
-/// Names of the two id columns that are taken for a header without being asked.
-const ID_NAMES: [(&str, &str); 12] = [
+/// Names of the two id columns of a table that are recognised without being asked for, in lower case.
+pub const ID_COLUMNS: [(&str, &str); 12] = [
     ("source", "target"),
     ("src", "dst"),
     ("src", "dest"),
@@ -30,7 +30,8 @@ const ID_NAMES: [(&str, &str); 12] = [
     ("source_id", "target_id"),
     ("u", "v"),
 ];
-const WEIGHT_NAMES: [&str; 4] = ["weight", "weights", "w", "value"];
+/// Names of the weight column of a table, in lower case.
+pub const WEIGHT_COLUMNS: [&str; 4] = ["weight", "weights", "w", "value"];
 
 /// Where the parts of an edge are in a line.
 #[derive(Debug, Clone)]
@@ -180,7 +181,7 @@ fn has_header(options: &ReadOptions, table: &[Vec<String>]) -> Result<bool> {
     let first = &table[0];
     let wordy = first.iter().take(2).all(|field| !field.is_empty() && field.parse::<f64>().is_err());
     // `u v` alone may well be an edge.
-    let known = ID_NAMES[..ID_NAMES.len() - 1].iter().any(|names| find_pair(first, *names).is_some());
+    let known = ID_COLUMNS[..ID_COLUMNS.len() - 1].iter().any(|names| find_pair(first, *names).is_some());
     let contrast = wordy && first[0] != first[1] && table.len() > 1 && table[1..].iter().all(integers);
     Ok(named || known || contrast)
 }
@@ -215,7 +216,7 @@ pub(super) fn columns(
     let source = options.source.as_ref().map(resolve).transpose()?;
     let target = options.target.as_ref().map(resolve).transpose()?;
     let weight = options.weight.as_ref().map(resolve).transpose()?;
-    let known = ID_NAMES.iter().find_map(|pair| find_pair(names, *pair));
+    let known = ID_COLUMNS.iter().find_map(|pair| find_pair(names, *pair));
     let free = |taken: [Option<usize>; 2]| (0..columns).find(|&c| !taken.contains(&Some(c)));
     let source = source.or(known.map(|k| k.0).filter(|&s| Some(s) != target)).or_else(|| free([target, weight]));
     let target = target.or(known.map(|k| k.1).filter(|&t| Some(t) != source)).or_else(|| free([source, weight]));
@@ -246,7 +247,7 @@ fn with_weight(
     names: &[String],
 ) -> Result<Layout, (String, &'static str)> {
     let is_free = |c: &usize| *c != layout.source && *c != layout.target;
-    let named = WEIGHT_NAMES.iter().find_map(|name| find(names, name)).filter(is_free);
+    let named = WEIGHT_COLUMNS.iter().find_map(|name| find(names, name)).filter(is_free);
     let numeric = |c: &usize| {
         let first = table.get(usize::from(!names.is_empty()));
         first.and_then(|row| row.get(*c)).is_some_and(|field| field.parse::<f32>().is_ok())

@@ -27,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::progress::Progress;
 use join::Joined;
 pub(super) use join::{Ends, join};
+pub use layout::{ID_COLUMNS, WEIGHT_COLUMNS};
 use source::Source;
 
 /// How to read a graph; everything has a sensible default.

@@ -1,0 +1,40 @@
+"""Higher-order network embeddings: vectors for the nodes of a graph, built from its motifs.
+
+After *HONE: Higher-Order Network Embeddings* (Rossi et al., arXiv:1801.09303).
+
+>>> from hone_embed import HONE, generate
+>>> graph = generate("ring-of-cliques", cliques=6, size=5)
+>>> HONE(n_components=32).fit_transform(graph).shape
+(30, 32)
+
+Every function takes a graph in whatever form it is at hand: a SciPy matrix, an edge array or table, a
+NetworkX, igraph, rustworkx, PyTorch Geometric or DGL graph, a file, or a :class:`Graph`.
+"""
+
+from hone_embed._estimator import HONE, presets
+from hone_embed._evaluate import LinkSplit, evaluate_link_prediction, link_split, methods
+from hone_embed._graph import Graph, HoneWarning, generate, read_graph
+from hone_embed._motifs import OrbitCounts, count_orbits, motif_adjacency, motif_matrix
+from hone_embed._native import VERSION as __version__
+from hone_embed._store import Embedding, load, save
+
+__all__ = [
+    "HONE",
+    "Embedding",
+    "Graph",
+    "HoneWarning",
+    "LinkSplit",
+    "OrbitCounts",
+    "__version__",
+    "count_orbits",
+    "evaluate_link_prediction",
+    "generate",
+    "link_split",
+    "load",
+    "methods",
+    "motif_adjacency",
+    "motif_matrix",
+    "presets",
+    "read_graph",
+    "save",
+]

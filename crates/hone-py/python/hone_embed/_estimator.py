@@ -1,0 +1,343 @@
+"""HONE as a scikit-learn transformer: a graph in, one vector a node out."""
+
+from __future__ import annotations
+
+import json
+import numbers
+import os
+from typing import Any, Optional, Union
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from hone_embed import _native
+from hone_embed._graph import Graph, _plain, as_graph
+from hone_embed._progress import jobs, listener
+
+
+def presets() -> dict[str, str]:
+    """Names of all presets, with what they stand for.
+
+    >>> presets()["hone-p"]
+    "the paper's HONE-P: motif transition matrices P = D⁻¹W"
+    """
+    return dict(_native.presets())
+
+
+class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+    """Higher-order network embeddings.
+
+    A transformer whose input is a graph and whose output has one row a node.
+
+    Parameters
+    ----------
+    preset
+        What to start from: ``"hone"``, the library's default, or the paper's ``"hone-w"``,
+        ``"hone-p"``, ``"hone-l"``, ``"hone-l-norm"``, ``"hone-l-rw"``, each also with ``"+x"`` for
+        diffused motif features. See :func:`presets`. The parameters below that are None take the
+        preset's value.
+    n_components
+        Dimensions of the vectors.
+    n_local_components
+        Dimensions of each local embedding, one a motif and step.
+    n_steps
+        Number of steps K, or ``"auto"``.
+    motifs
+        ``"all"`` (13 edge orbits), ``"graphlets"`` (9), ``"size3"``, or a list of names.
+    weights
+        Whether edge weights multiply the motif counts; the graph must have weights then.
+    directed
+        Whether edges have a direction; by default the graph decides (see :class:`Graph`).
+    random_state
+        Seed: the same seed gives the same bits, whatever ``n_jobs``. None draws one; 0 leaves a seed
+        that ``config`` names.
+    n_jobs
+        Threads; None or -1 for all cores.
+    memory_limit
+        Bytes that may be taken, or text such as ``"8G"``; by default what the machine has free.
+    config
+        Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
+        or a TOML file or run report. It is laid over the preset; parameters that are not None win.
+    graph
+        The graph, when ``X`` is to be node ids: ``fit`` embeds all of it, ``transform`` looks nodes
+        up. This is the way to cross-validate a classifier of nodes; see the examples.
+    verbose
+        Whether to show progress.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of float32, shape (n_nodes, n_components)
+        One vector a node.
+    node_ids_ : ndarray
+        The id of each row.
+    motif_importance_ : dict
+        Share of each motif in the embedding, the largest first.
+    report_ : dict
+        What the run did: every choice, seconds and memory by stage, singular values, notes.
+    config_ : dict
+        Every setting that was used.
+    n_features_in_ : int
+        Number of nodes, when ``X`` was a square matrix.
+
+    Examples
+    --------
+    >>> from hone_embed import HONE, read_graph
+    >>> karate = read_graph("builtin:karate")
+    >>> hone = HONE(preset="hone-p", n_components=16, motifs=["edge", "triangle"]).fit(karate)
+    >>> hone.embedding_.shape
+    (34, 16)
+    >>> sorted(hone.motif_importance_)
+    ['edge', 'triangle']
+
+    A classifier of nodes, cross-validated over nodes of one graph:
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from hone_embed import generate
+    >>> graph = generate("sbm", nodes=120, degree=12, communities=3, mixing=0.1)
+    >>> labels = graph.node_ids // 40
+    >>> model = make_pipeline(HONE(graph=graph), LogisticRegression(max_iter=500))
+    >>> search = GridSearchCV(model, {"hone__n_components": [24, 32]}, cv=3)
+    >>> bool(search.fit(graph.node_ids, labels).best_score_ > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        preset: str = "hone",
+        *,
+        n_components: Optional[int] = None,
+        n_local_components: Optional[int] = None,
+        n_steps: Union[int, str, None] = None,
+        motifs: Union[str, list[str], None] = None,
+        weights: Optional[bool] = None,
+        directed: Optional[bool] = None,
+        random_state: Any = 0,
+        n_jobs: Optional[int] = None,
+        memory_limit: Union[int, str, None] = None,
+        config: Union[dict[str, Any], str, os.PathLike[str], None] = None,
+        graph: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.preset = preset
+        self.n_components = n_components
+        self.n_local_components = n_local_components
+        self.n_steps = n_steps
+        self.motifs = motifs
+        self.weights = weights
+        self.directed = directed
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.config = config
+        self.graph = graph
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, *, attributes: Any = None) -> HONE:
+        """Embed a graph.
+
+        Parameters
+        ----------
+        X
+            The graph, in any form that :class:`Graph` takes; with ``graph``, the ids of nodes.
+        y
+            Ignored.
+        attributes
+            Further columns for each node, in the graph's order: an array or a DataFrame.
+        """
+        self._embed(X, attributes)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, attributes: Any = None) -> Any:
+        """Embed a graph and return the vectors; those of the nodes ``X`` with ``graph``."""
+        self._embed(X, attributes)
+        if self.graph is not None:
+            return self.transform(X)
+        return self._output(self.embedding_, self.node_ids_)
+
+    def transform(self, X: Any) -> Any:
+        """Vectors of nodes.
+
+        With ``graph``, of the nodes whose ids are in ``X``. Otherwise ``X`` is either the graph that
+        was fitted, or a matrix with a row a new node and a column a fitted one: the edges between
+        them. A new node gets the mean of its neighbours' vectors, weighted by its entries.
+        """
+        check_is_fitted(self)
+        if self.graph is not None:
+            rows = self._rows_of(X)
+            return self._output(self.embedding_[rows], self.node_ids_[rows])
+        self._check_features(X)
+        if not _is_new_rows(X, len(self.embedding_)):
+            graph = as_graph(X, directed=self.directed, weighted=self.config_["weights"])
+            if graph._native.fingerprint() == self._fingerprint:
+                return self._output(self.embedding_, self.node_ids_)
+            if not _is_matrix(X):
+                raise ValueError(
+                    "X: not the graph that was fitted; vectors of another graph need a fit of their own, those of "
+                    "new nodes a matrix of their edges to the fitted ones"
+                )
+        return self._output(self._of_new(X), None)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of the embedding."""
+        check_is_fitted(self)
+        return np.asarray(self._columns, dtype=object)
+
+    def set_output(self, *, transform: Optional[str] = None) -> HONE:
+        """Have vectors returned as ``"pandas"`` (indexed by node id), ``"polars"`` or ``"default"`` arrays."""
+        if transform is not None:
+            if transform not in ("default", "pandas", "polars"):
+                raise ValueError(f"transform: {transform!r} is none of 'default', 'pandas', 'polars'")
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    # --- the work
+
+    def _embed(self, X: Any, attributes: Any) -> None:
+        config = self._resolve()
+        parsed = json.loads(config)
+        data = X if self.graph is None else self.graph
+        graph = as_graph(data, directed=self.directed, weighted=parsed["weights"])
+        if graph.n_nodes == 0:
+            raise ValueError("graph: Found array with 0 sample(s): it has no nodes, so there is nothing to embed")
+        memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
+        columns = None if attributes is None else _attributes(attributes)
+        with listener(self.verbose) as listen:
+            vectors, names, report = _native.embed(
+                graph._native, config, jobs(self.n_jobs), memory, columns, listen
+            )
+        self.embedding_, self._columns = vectors, names
+        self.node_ids_ = graph.node_ids
+        self.config_, self.report_ = parsed, json.loads(report)
+        self.motif_importance_ = _importance(self.report_)
+        self._fingerprint = graph._native.fingerprint()
+        self._note_features(X)
+
+    def _note_features(self, X: Any) -> None:
+        if hasattr(self, "n_features_in_"):
+            del self.n_features_in_
+        if self.graph is None and _is_matrix(X):
+            self.n_features_in_ = len(self.embedding_)
+
+    def _check_features(self, X: Any) -> None:
+        """Complains as scikit-learn does about a matrix that is not about the fitted nodes."""
+        if not _is_matrix(X):
+            return
+        values = X.data if scipy.sparse.issparse(X) else X
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError("X: Input contains NaN or infinity; every entry must be finite")
+        if X.shape[1] != len(self.embedding_) and not _is_edges(X):
+            name, fitted = type(self).__name__, len(self.embedding_)
+            raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {fitted} features as input.")
+
+    def _resolve(self) -> str:
+        """The configuration as the library understands it, as JSON."""
+        named = {
+            "global.dim": self.n_components,
+            "local.dim": self.n_local_components,
+            "steps": self.n_steps,
+            "motifs": list(self.motifs) if isinstance(self.motifs, (tuple, set)) else self.motifs,
+            "weights": self.weights,
+        }
+        file = None if self.config is None or isinstance(self.config, dict) else os.fspath(self.config)
+        settings = dict(self.config) if isinstance(self.config, dict) else {}
+        settings.update({key: value for key, value in named.items() if value is not None})
+        settings.update(self._seed())
+        return _native.resolve(self.preset, file, json.dumps(settings, default=_plain))
+
+    def _seed(self) -> dict[str, int]:
+        if isinstance(self.random_state, numbers.Integral):
+            if self.random_state < 0:
+                raise ValueError(f"random_state: {self.random_state} is negative")
+            # 0 is the default here as there: a seed that `config` names stands.
+            return {"seed": int(self.random_state)} if self.random_state else {}
+        return {"seed": int(check_random_state(self.random_state).randint(2**31))}
+
+    def _rows_of(self, X: Any) -> np.ndarray:
+        wanted = np.asarray(X).reshape(-1).tolist()
+        index = {id: row for row, id in enumerate(self.node_ids_.tolist())}
+        try:
+            return np.asarray([index[id] for id in wanted], dtype=np.int64)
+        except KeyError as error:
+            raise ValueError(f"X: {error.args[0]!r} is no node of the graph") from None
+
+    def _of_new(self, X: Any) -> np.ndarray:
+        edges = scipy.sparse.csr_array(X, dtype=np.float32)
+        total = np.asarray(abs(edges).sum(axis=1)).reshape(-1, 1)
+        return np.asarray(edges @ self.embedding_) / np.where(total > 0, total, 1).astype(np.float32)
+
+    def _output(self, vectors: np.ndarray, ids: Optional[np.ndarray]) -> Any:
+        from sklearn import get_config
+
+        chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
+        container = chosen or get_config().get("transform_output", "default")
+        if container == "pandas":
+            import pandas
+
+            return pandas.DataFrame(vectors, index=ids, columns=self.get_feature_names_out())
+        if container == "polars":
+            import polars
+
+            return polars.DataFrame(vectors, schema=list(self._columns), orient="row")
+        return vectors
+
+    # --- what scikit-learn asks
+
+    def __sklearn_clone__(self) -> HONE:
+        """A copy without results; the graph, which may be large, is shared and not copied."""
+        new = type(self)(**{name: _copy(name, value) for name, value in self.get_params(deep=False).items()})
+        if hasattr(self, "_sklearn_output_config"):
+            new._sklearn_output_config = dict(self._sklearn_output_config)
+        return new
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Cross-validation then takes rows and columns of an adjacency, not rows only.
+        tags.input_tags.pairwise = self.graph is None
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []  # vectors are always float32
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """The same for scikit-learn before 1.6."""
+        return {"pairwise": self.graph is None, "preserves_dtype": []}
+
+
+def _copy(name: str, value: Any) -> Any:
+    return value if name == "graph" else clone(value, safe=False)
+
+
+def _importance(report: dict[str, Any]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for entry in report["importance"]:
+        sums[entry["motif"]] = sums.get(entry["motif"], 0.0) + entry["share"]
+    return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+
+def _attributes(values: Any) -> tuple[np.ndarray, list[str]]:
+    names = [str(name) for name in getattr(values, "columns", [])]
+    array = np.asarray(values, dtype=np.float32)
+    if array.ndim == 1:
+        array = array.reshape(-1, 1)
+    if array.ndim != 2:
+        raise ValueError(f"attributes: {array.ndim} dimensions; one row a node, one column an attribute is expected")
+    if not np.isfinite(array).all():
+        raise ValueError("attributes: not all values are finite; fill or drop what is missing")
+    return np.ascontiguousarray(array), names or [f"x{k}" for k in range(array.shape[1])]
+
+
+def _is_matrix(X: Any) -> bool:
+    return scipy.sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
+
+
+def _is_edges(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.dtype.kind in "iuUSO" and 2 in X.shape
+
+
+def _is_new_rows(X: Any, fitted: int) -> bool:
+    """Whether X cannot be a graph, but can be the edges of new nodes."""
+    return _is_matrix(X) and X.shape[1] == fitted and X.shape[0] != fitted and not _is_edges(X)

@@ -1,0 +1,155 @@
+"""Link prediction: how well vectors tell removed edges from pairs without an edge."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Optional, Union
+
+import numpy as np
+
+from hone_embed import _native
+from hone_embed._estimator import HONE
+from hone_embed._graph import Graph, as_graph
+from hone_embed._progress import jobs, listener
+
+
+def methods() -> dict[str, str]:
+    """Names of all contestants of :func:`evaluate_link_prediction`, with what they are.
+
+    >>> methods()["degree"]
+    'eight hand-made features of degree and triangles'
+    """
+    return dict(_native.methods())
+
+
+class LinkSplit(NamedTuple):
+    """A graph with edges removed, and pairs of nodes to tell apart; pairs are row numbers."""
+
+    graph: Graph
+    """What is left: all that a method may see. Nodes keep their order."""
+    train_pairs: np.ndarray
+    """Pairs to choose options and to fit a classifier on, shape (n, 2)."""
+    train_labels: np.ndarray
+    """Whether each is an edge."""
+    test_pairs: np.ndarray
+    """Pairs to test on."""
+    test_labels: np.ndarray
+    """Whether each is an edge."""
+
+
+def link_split(
+    graph: Any, *, removed: float = 0.5, selection: float = 0.1, random_state: int = 1, directed: Optional[bool] = None
+) -> LinkSplit:
+    """Remove edges and draw as many pairs without one, for link prediction by any method.
+
+    Parameters
+    ----------
+    graph
+        Anything :class:`Graph` takes.
+    removed
+        Share of the edges that are removed.
+    selection
+        Share of the labelled pairs to train on; the rest is for the test.
+
+    Examples
+    --------
+    >>> split = link_split("builtin:karate")
+    >>> split.graph, len(split.train_labels), len(split.test_labels)
+    (Graph(nodes=34, edges=39), 8, 70)
+    """
+    graph = as_graph(graph, directed=directed)
+    train, fit, test = _native.link_split(graph._native, removed, selection, random_state)
+    return LinkSplit(Graph._of(train, graph._ids), *fit, *test)
+
+
+def evaluate_link_prediction(
+    graph: Any,
+    methods: Union[str, HONE, Sequence[Union[str, HONE]]] = ("hone", "degree"),
+    *,
+    seeds: Union[int, Iterable[int]] = 3,
+    removed: float = 0.5,
+    selection: float = 0.1,
+    protocol: str = "select10",
+    operators: Union[str, Sequence[str]] = ("mean",),
+    standardize: bool = False,
+    grid: bool = False,
+    directed: Optional[bool] = None,
+    cache: Union[str, os.PathLike[str], None] = None,
+    output: str = "auto",
+    n_jobs: Optional[int] = None,
+    verbose: bool = False,
+) -> Any:
+    """Judge embeddings by link prediction: remove edges, embed the rest, classify pairs.
+
+    Parameters
+    ----------
+    graph
+        Anything :class:`Graph` takes.
+    methods
+        Contestants: names (see :func:`methods`), with options after a colon of which validation
+        chooses (``"hone-p:steps=1|2|3"``), and :class:`HONE` estimators.
+    seeds
+        How many splits, or their seeds; they are 1, 2, … by default.
+    removed, selection, protocol, operators, standardize
+        Share of removed edges; share of pairs that options are chosen on; ``"select10"``, ``"cv"`` or
+        ``"train-graph"``; how the vectors of a pair are joined (``"mean"``, ``"hadamard"``, ``"l1"``,
+        ``"l2"``, ``"concat"``, or several with ``+``); whether features are standardised.
+    grid
+        Whether to search the options the paper searches.
+    cache
+        A folder for finished results; an interrupted run continues from it.
+    output
+        ``"pandas"``, ``"records"`` (a list of dictionaries), or ``"auto"``: pandas where installed.
+
+    Returns
+    -------
+    A row a method, seed and operator: ``auc``, ``average_precision``, what validation chose, seconds.
+
+    Examples
+    --------
+    >>> rows = evaluate_link_prediction("builtin:karate", ["degree"], seeds=2, output="records")
+    >>> [row["seed"] for row in rows], 0.5 < rows[0]["auc"] < 1
+    ([1, 2], True)
+    """
+    if output not in ("auto", "pandas", "records"):
+        raise ValueError(f"output: {output!r} is none of 'auto', 'pandas', 'records'")
+    entries = [methods] if isinstance(methods, (str, HONE)) else list(methods)
+    if not entries:
+        raise ValueError("methods: there must be at least one")
+    settings = {
+        "seeds": list(range(1, seeds + 1)) if isinstance(seeds, int) else [int(seed) for seed in seeds],
+        "removed": removed,
+        "selection": selection,
+        "protocol": protocol,
+        "operators": [operators] if isinstance(operators, str) else list(operators),
+        "standardize": standardize,
+        "grid": grid,
+        "cache": None if cache is None else os.fspath(cache),
+    }
+    graph = as_graph(graph, directed=directed)
+    with listener(verbose) as listen:
+        contestants = [_contestant(entry) for entry in entries]
+        text = _native.evaluate_link(graph._native, contestants, settings, jobs(n_jobs), listen)
+    return _frame(json.loads(text), output)
+
+
+def _contestant(entry: Union[str, HONE]) -> tuple[str, Optional[str]]:
+    if isinstance(entry, str):
+        return entry, None
+    if isinstance(entry, HONE):
+        return " ".join(repr(entry).split()), entry._resolve()
+    raise TypeError(f"methods: {entry!r} is neither a name nor a HONE")
+
+
+def _frame(rows: list[dict[str, Any]], output: str) -> Any:
+    if output == "records":
+        return rows
+    try:
+        import pandas
+    except ImportError:
+        if output == "auto":
+            return rows
+        raise
+    return pandas.DataFrame(rows)

@@ -1,0 +1,270 @@
+"""The graph that everything works on, and the ways to get one."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from typing import Any, Optional, Union
+
+import numpy as np
+import scipy.sparse
+
+from hone_embed import _native
+from hone_embed._progress import listener
+
+Column = Union[str, int]
+
+
+class HoneWarning(UserWarning):
+    """Something about the input that its owner should know: edges that were dropped, and the like."""
+
+
+class Graph:
+    """An immutable graph with the node ids of its source.
+
+    Parameters
+    ----------
+    data
+        * a SciPy sparse matrix or array, or a dense square array: the adjacency. The column numbers
+          of a CSR or CSC matrix are used where they lie when its rows are sorted and free of loops
+          and duplicates: do not change the matrix while the graph is in use. Zeros are no edges.
+        * an integer array of shape (2, M) or (M, 2), or a list of pairs: the edges, between integer
+          ids or names (an array of shape (2, 2) is read as two rows, each an edge);
+        * a graph of NetworkX, igraph, rustworkx, PyTorch Geometric (``Data``) or DGL;
+        * a table of pandas, polars or pyarrow with an edge a row, or a pandas adjacency whose index
+          equals its columns;
+        * the name of a file, or ``"builtin:karate"`` and the like (see :func:`read_graph`);
+        * a :class:`Graph`, taken as it is.
+    directed
+        Whether edges have a direction. By default the object decides: NetworkX, igraph and rustworkx
+        know; a matrix, ``Data`` or DGL graph is undirected when symmetric and directed otherwise;
+        edge lists, tables and files are undirected. An undirected graph made of arcs has an edge
+        where there is an arc either way.
+    weighted
+        Whether to keep edge weights; there must be some then.
+    nodes
+        Ids of all nodes in the order wanted, for edge lists and tables (nodes without an edge stay in
+        the result) and for matrices (names of the rows); a number n stands for 0, …, n - 1. By
+        default integer ids come in ascending order, others in order of appearance.
+    edge_weight
+        One weight an edge, for edge arrays.
+    source, target, weight
+        Columns of a table, by name or position; ``weight`` also names the edge attribute of NetworkX,
+        igraph, DGL and ``Data`` graphs.
+
+    Examples
+    --------
+    >>> graph = Graph([("ann", "bob"), ("bob", "cid"), ("cid", "ann"), ("cid", "dee")])
+    >>> graph
+    Graph(nodes=4, edges=4)
+    >>> graph.node_ids
+    array(['ann', 'bob', 'cid', 'dee'], dtype='<U3')
+    """
+
+    __slots__ = ("_ids", "_native")
+    _ids: Optional[np.ndarray]
+    _native: _native.Graph
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        directed: Optional[bool] = None,
+        weighted: bool = False,
+        nodes: Any = None,
+        edge_weight: Any = None,
+        source: Optional[Column] = None,
+        target: Optional[Column] = None,
+        weight: Optional[Column] = None,
+    ) -> None:
+        from hone_embed._inputs import Options, convert
+
+        options = Options(directed, weighted or edge_weight is not None, nodes, edge_weight, source, target, weight)
+        self._native, self._ids = convert(data, options)
+        if not isinstance(data, Graph):
+            _warn_of_drops(self._native)
+
+    @classmethod
+    def _of(cls, native: _native.Graph, ids: Optional[np.ndarray] = None) -> Graph:
+        graph = cls.__new__(cls)
+        graph._native, graph._ids = native, ids
+        return graph
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self._native.nodes
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges: undirected ones once, arcs of a directed graph each."""
+        return self._native.edges
+
+    @property
+    def directed(self) -> bool:
+        """Whether edges have a direction."""
+        return self._native.directed
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges have weights."""
+        return self._native.weighted
+
+    @property
+    def node_ids(self) -> np.ndarray:
+        """Ids of the nodes, in the order of every result."""
+        if self._ids is not None:
+            return self._ids
+        return ids_to_array(self._native.ids(), self.n_nodes)
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """How many self-loops, duplicates and weights were left out."""
+        return dict(zip(("self_loops", "duplicates", "weights"), self._native.dropped))
+
+    def adjacency(self) -> scipy.sparse.csr_array:
+        """The adjacency as a SciPy matrix, ones where there are no weights.
+
+        >>> Graph([(0, 1), (1, 2)]).adjacency().toarray()
+        array([[0., 1., 0.],
+               [1., 0., 1.],
+               [0., 1., 0.]], dtype=float32)
+        """
+        indptr, indices, weights = self._native.csr()
+        if weights is None:
+            weights = np.ones(len(indices), dtype=np.float32)
+        shape = (self.n_nodes, self.n_nodes)
+        return scipy.sparse.csr_array((weights, indices, indptr.astype(indices.dtype)), shape=shape)
+
+    def __repr__(self) -> str:
+        kind = "".join(f", {word}=True" for word in ("directed", "weighted") if getattr(self, word))
+        return f"Graph(nodes={self.n_nodes}, edges={self.n_edges}{kind})"
+
+    def __reduce__(self) -> Any:
+        return _restore, (self.adjacency(), self.directed, self.weighted, self._ids_to_keep())
+
+    def _ids_to_keep(self) -> Optional[np.ndarray]:
+        own = self._ids is not None or self._native.ids() is not None
+        return self.node_ids if own else None
+
+    def __copy__(self) -> Graph:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Graph:
+        return self
+
+
+def _restore(adjacency: Any, directed: bool, weighted: bool, ids: Optional[np.ndarray]) -> Graph:
+    weights = adjacency.data if weighted else None
+    native = _native.Graph.from_csr(adjacency.indptr, adjacency.indices, weights, directed)
+    return Graph._of(native, ids)
+
+
+def as_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool = False) -> Graph:
+    """``data`` as a graph; a :class:`Graph` as it is, if it is what is asked for."""
+    return Graph(data, directed=directed, weighted=weighted)
+
+
+def ids_to_array(ids: Any, count: int) -> np.ndarray:
+    """Ids of the native half (nothing, integers or names) as an array."""
+    return np.arange(count) if ids is None else np.asarray(ids)
+
+
+def _warn_of_drops(native: _native.Graph) -> None:
+    names = ("self-loop", "duplicate edge", "weight")
+    parts = [f"{n} {what}{'s' * (n > 1)}" for n, what in zip(native.dropped, names) if n]
+    if parts:
+        remedy = " (weighted=True keeps weights)" if native.dropped[2] else ""
+        warnings.warn(f"dropped {', '.join(parts)}{remedy}", HoneWarning, stacklevel=_outside())
+
+
+def _outside() -> int:
+    """How many frames up the caller of the package is, for warnings."""
+    package, level = os.path.dirname(__file__), 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def read_graph(
+    path: Union[str, os.PathLike[str]],
+    *,
+    directed: bool = False,
+    weighted: bool = False,
+    format: Optional[str] = None,
+    delimiter: Optional[str] = None,
+    header: Optional[bool] = None,
+    source: Optional[Column] = None,
+    target: Optional[Column] = None,
+    weight: Optional[Column] = None,
+    nodes: Union[str, os.PathLike[str], None] = None,
+    verbose: bool = False,
+) -> Graph:
+    """Read a graph from a file: edge list, Matrix Market, METIS or Parquet, plain, ``.gz`` or ``.zst``.
+
+    Parameters
+    ----------
+    path
+        The file, or ``"builtin:NAME"`` for a tiny graph with a name: karate, florentine, petersen,
+        star, grid, barbell, ring-of-cliques.
+    directed, weighted
+        Keep directions, keep weights.
+    format
+        ``"edges"``, ``"mtx"``, ``"parquet"`` or ``"metis"``, when content and extension do not tell.
+    delimiter, header, source, target, weight
+        What separates columns, whether the first line names them, and which they are (by name or by
+        position from 0); found out by default. Naming ``weight`` keeps the weights.
+    nodes
+        A file with a node id a line, which fixes the order and adds nodes without an edge.
+
+    Examples
+    --------
+    >>> read_graph("builtin:florentine").node_ids[:2]
+    array(['Acciaiuoli', 'Albizzi'], dtype='<U12')
+    """
+    weighted = weighted or weight is not None
+    options: dict[str, Any] = {"directed": directed, "weighted": weighted, "format": format, "header": header}
+    options.update(delimiter=delimiter, source=source, target=target, weight=weight)
+    options["nodes"] = None if nodes is None else os.fspath(nodes)
+    with listener(verbose) as listen:
+        native = _native.read(os.fspath(path), json.dumps(options), listen)
+    _warn_of_drops(native)
+    return Graph._of(native)
+
+
+def generate(model: str, *, random_state: int = 1, verbose: bool = False, **parameters: Any) -> Graph:
+    """Draw a random or regular graph; the same seed gives the same graph.
+
+    Parameters
+    ----------
+    model
+        ``"er"`` (Erdős–Rényi), ``"ba"`` (Barabási–Albert): ``nodes``, ``degree``; ``"rmat"``: also
+        ``quadrants``; ``"sbm"`` (stochastic block model): also ``communities``, ``mixing``;
+        ``"ring-of-cliques"``: ``cliques``, ``size``; ``"barbell"``: ``size``, ``path``.
+    random_state
+        The seed.
+
+    Examples
+    --------
+    >>> generate("sbm", nodes=200, degree=12, communities=4, mixing=0.1).n_nodes
+    200
+    """
+    if model == "rmat":
+        parameters.setdefault("quadrants", (0.57, 0.19, 0.19, 0.05))
+    if model == "sbm":
+        parameters.setdefault("mixing", 0.1)
+    if model == "barbell":
+        parameters.setdefault("path", 0)
+    text = json.dumps({"model": model, **parameters}, default=_plain)
+    with listener(verbose) as listen:
+        return Graph._of(_native.generate(text, random_state, listen))
+
+
+def _plain(value: Any) -> Any:
+    """NumPy numbers as Python ones, for JSON."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"{value!r} is not a plain value")

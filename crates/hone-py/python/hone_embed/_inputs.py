@@ -1,0 +1,417 @@
+"""From any object that is a graph to the native one: one converter a kind of object.
+
+Libraries are told by the module an object's class comes from, so none is imported for an object that
+is not its own. What a converter returns is the native graph and, where the native half does not know
+them, the ids.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, NamedTuple, Optional
+
+import numpy as np
+import scipy.sparse
+
+from hone_embed import _native
+
+Converted = tuple[_native.Graph, Optional[np.ndarray]]
+
+ID_NAMES, WEIGHT_NAMES = _native.table_columns()
+
+
+class Options(NamedTuple):
+    """What the caller says about the object; see :class:`hone_embed.Graph`."""
+
+    directed: Optional[bool] = None
+    weighted: bool = False
+    nodes: Any = None
+    edge_weight: Any = None
+    source: Any = None
+    target: Any = None
+    weight: Any = None
+
+    def refuse(self, what: str, *names: str) -> None:
+        """Complains about options that say nothing about this kind of object."""
+        for name in names:
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name}: {what} has its own; leave it out")
+
+
+def convert(data: Any, options: Options) -> Converted:
+    """The native graph of any object that is one."""
+    for accepts, converter in CONVERTERS:
+        if accepts(data):
+            return converter(data, options)
+    kind = f"{type(data).__module__}.{type(data).__qualname__}"
+    raise TypeError(
+        f"graph: a {kind} is none; pass a SciPy matrix, an edge array or table, a graph of NetworkX, igraph, "
+        "rustworkx, PyTorch Geometric or DGL, a file name, or a hone_embed.Graph"
+    )
+
+
+def _comes_from(*modules: str) -> Callable[[Any], bool]:
+    return lambda data: any(base.__module__.split(".")[0] in modules for base in type(data).__mro__)
+
+
+# --- matrices
+
+
+def _from_graph(data: Any, options: Options) -> Converted:
+    options.refuse("a Graph", "nodes", "edge_weight", "source", "target", "weight")
+    if options.directed is not None and options.directed != data.directed:
+        raise ValueError(f"directed: the Graph has directed={data.directed}; make it with directed={options.directed}")
+    if options.weighted and not data.weighted:
+        raise ValueError("weights: the Graph has none; make it with weighted=True")
+    return data._native, data._ids
+
+
+def _from_sparse(data: Any, options: Options) -> Converted:
+    options.refuse("a matrix", "edge_weight", "source", "target", "weight")
+    if data.ndim != 2 or data.shape[0] != data.shape[1]:
+        raise ValueError(f"adjacency: shape {data.shape}; it must be square")
+    if data.format not in ("csr", "csc"):
+        data = data.tocsr()
+    if np.iscomplexobj(data.data):
+        raise ValueError("adjacency: Complex data not supported")
+    if np.count_nonzero(data.data) < len(data.data):
+        data = data.copy()
+        data.eliminate_zeros()
+    ids = _matrix_ids(options.nodes, data.shape[0])
+    if data.format == "csc":
+        # The columns of a matrix are the rows of its transpose: the same when it is symmetric, and
+        # for an undirected graph of arcs it does not matter which way they point.
+        native = None if options.directed else _compressed(data, options)
+        if native is not None and not native.directed:
+            return native, ids
+        data = data.tocsr()
+    return _compressed(data, options), ids
+
+
+def _compressed(data: Any, options: Options) -> _native.Graph:
+    indptr, indices = (_integers(part) for part in (data.indptr, data.indices))
+    weights = _weights(data.data) if options.weighted else None
+    return _native.Graph.from_csr(indptr, np.ascontiguousarray(indices), weights, options.directed)
+
+
+def _from_dense(data: np.ndarray, options: Options) -> Converted:
+    if data.dtype.kind == "O":
+        data = data.astype(np.float64)
+    if data.dtype.kind == "f" and not np.isfinite(data).all():
+        raise ValueError("adjacency: Input contains NaN or infinity; every entry must be finite")
+    return _from_sparse(scipy.sparse.csr_array(data), options)
+
+
+def _matrix_ids(nodes: Any, count: int) -> Optional[np.ndarray]:
+    if nodes is None:
+        return None
+    ids = _node_list(nodes)
+    if len(ids) != count:
+        raise ValueError(f"nodes: {len(ids)} ids for {count} rows; give one a row")
+    return ids
+
+
+# --- edges
+
+
+def _from_array(data: Any, options: Options) -> Converted:
+    array = np.asarray(data)
+    if array.ndim == 1 and array.size == 0:
+        array = array.reshape(0, 2).astype(np.int64)
+    if array.ndim != 2:
+        raise ValueError(
+            f"graph: an array of {array.ndim} dimensions and shape {array.shape}; Expected 2D array: edges (2 × M or "
+            "M × 2) or a square adjacency. Reshape your data"
+        )
+    if np.iscomplexobj(array):
+        raise ValueError("graph: Complex data not supported")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError("graph: Input contains NaN or infinity; every entry must be finite")
+    if 0 in array.shape and 2 not in array.shape:
+        what = "sample(s)" if array.shape[0] == 0 else "feature(s)"
+        raise ValueError(f"graph: an empty array, 0 {what} (shape={array.shape}) while a minimum of 1 is required.")
+    is_edges = 2 in array.shape and array.dtype.kind in "iuUSTO" and not (array.dtype.kind == "O" and _is_numbers(array))
+    if is_edges:
+        sources, targets = (array[:, 0], array[:, 1]) if array.shape[1] == 2 else (array[0], array[1])
+        options.refuse("an edge array", "source", "target", "weight")
+        if options.weighted and options.edge_weight is None:
+            raise ValueError("weights: an edge array has none; pass them as edge_weight")
+        return _from_columns(sources, targets, options.edge_weight, options)
+    if array.shape[0] == array.shape[1]:
+        return _from_dense(array, options)
+    raise ValueError(
+        f"graph: an array of {array.dtype} and shape {array.shape} is neither edges (integers or names, 2 × M or "
+        "M × 2) nor a square adjacency"
+    )
+
+
+def _is_numbers(array: np.ndarray) -> bool:
+    return array.size > 0 and all(isinstance(value, (float, complex)) for value in array.flat)
+
+
+def _from_columns(sources: Any, targets: Any, weights: Any, options: Options) -> Converted:
+    """Edges between ids of any kind, given by their two columns."""
+    directed = bool(options.directed)
+    weights = None if weights is None else _weights(weights)
+    if weights is not None and len(weights) != len(sources):
+        raise ValueError(f"weights: {len(weights)} for {len(sources)} edges; give one an edge")
+    sources, targets = _ids(sources, "source"), _ids(targets, "target")
+    if options.nodes is not None:
+        ids = _node_list(options.nodes)
+        sources, targets = _positions(ids, sources), _positions(ids, targets)
+        return _native.Graph.from_edges(len(ids), sources, targets, weights, directed), ids
+    kinds = sources.dtype.kind + targets.dtype.kind
+    if kinds == "ii":
+        return _native.Graph.from_integers(sources, targets, weights, directed), None
+    if kinds == "UU":
+        native = _native.Graph.from_texts(sources.tolist(), targets.tolist(), weights, directed)
+        return native, np.asarray(native.ids(), dtype=np.str_) if native.nodes else None
+    numbers: dict[Any, int] = {}
+    pairs = [numbers.setdefault(id, len(numbers)) for pair in zip(sources.tolist(), targets.tolist()) for id in pair]
+    ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    native = _native.Graph.from_edges(len(numbers), ends[:, 0], ends[:, 1], weights, directed)
+    return native, _objects(list(numbers))
+
+
+def _ids(column: Any, name: str) -> np.ndarray:
+    """Ids as int64, text or, where they are neither, objects."""
+    array = np.asarray(column)
+    if array.dtype.kind in "iu":
+        return _integers(array)
+    if array.dtype.kind in "SUT":
+        return array.astype(np.str_)
+    if array.dtype.kind == "O":
+        missing = [k for k, id in enumerate(array.tolist()) if id is None or id != id]
+        if missing:
+            raise ValueError(f"{name}: row {missing[0]} has no id; drop the rows without one")
+        return _objects(array.tolist())
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(f"{name}: row {int(np.isnan(array).argmax())} has no id; drop the rows without one")
+    raise ValueError(f"{name}: ids of type {array.dtype}; use integers or names")
+
+
+def _objects(ids: list[Any]) -> np.ndarray:
+    """Python objects as an array of the narrowest kind: int64, text, or objects."""
+    if ids and all(type(id) is str for id in ids):
+        return np.asarray(ids, dtype=np.str_)
+    if ids and all(isinstance(id, (int, np.integer)) and not isinstance(id, bool) for id in ids):
+        return np.asarray(ids, dtype=np.int64)
+    array = np.empty(len(ids), dtype=object)
+    for k, id in enumerate(ids):
+        array[k] = id
+    return array
+
+
+def _node_list(nodes: Any) -> np.ndarray:
+    if isinstance(nodes, (int, np.integer)):
+        return np.arange(int(nodes))
+    ids = _ids(nodes if isinstance(nodes, np.ndarray) else list(nodes), "nodes")
+    if len(set(ids.tolist())) < len(ids):
+        raise ValueError("nodes: an id comes twice; give each node once")
+    return ids
+
+
+def _positions(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where each wanted id stands in the list of all."""
+    if ids.dtype.kind == "i" and wanted.dtype.kind == "i" and len(ids):
+        order = np.argsort(ids, kind="stable")
+        places = order[np.searchsorted(ids, wanted, sorter=order).clip(max=len(ids) - 1)]
+        found = ids[places] == wanted
+    else:
+        index = {id: k for k, id in enumerate(ids.tolist())}
+        places = np.asarray([index.get(id, -1) for id in wanted.tolist()], dtype=np.int64)
+        found = places >= 0
+    if not found.all():
+        unknown = int(np.argmin(found))
+        raise ValueError(f"nodes: edge {unknown} has the id {wanted[unknown]!r}, which is not in the list of nodes")
+    return places
+
+
+def _integers(array: Any) -> np.ndarray:
+    """As int32 or int64, without a copy where it is one of them."""
+    array = np.asarray(array)
+    if array.dtype in (np.int32, np.int64):
+        return array
+    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+        raise ValueError("ids: beyond 2⁶³; use names instead")
+    return array.astype(np.int64)
+
+
+def _weights(values: Any) -> np.ndarray:
+    try:
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(values, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"weights: {error}") from None
+
+
+# --- graph libraries
+
+
+def _from_networkx(data: Any, options: Options) -> Converted:
+    options.refuse("a NetworkX graph", "nodes", "edge_weight", "source", "target")
+    ids = list(data.nodes())
+    number = {id: k for k, id in enumerate(ids)}
+    ends = np.fromiter((number[id] for edge in data.edges() for id in edge[:2]), dtype=np.int64)
+    weights = None
+    if options.weighted:
+        name = options.weight or "weight"
+        found = [weight for _, _, weight in data.edges(data=name)]
+        if all(weight is None for weight in found) and found:
+            raise ValueError(f"weights: no edge has the attribute {name!r}")
+        weights = _weights([1.0 if weight is None else weight for weight in found])
+    directed = data.is_directed() if options.directed is None else options.directed
+    native = _native.Graph.from_edges(len(ids), ends[::2], ends[1::2], weights, directed)
+    return native, None if ids == list(range(len(ids))) else _objects(ids)
+
+
+def _from_igraph(data: Any, options: Options) -> Converted:
+    options.refuse("an igraph graph", "nodes", "edge_weight", "source", "target")
+    ends = np.asarray(data.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    weights = None
+    if options.weighted:
+        name = options.weight or "weight"
+        if name not in data.es.attributes():
+            raise ValueError(f"weights: no edge has the attribute {name!r}")
+        weights = _weights(data.es[name])
+    directed = data.is_directed() if options.directed is None else options.directed
+    native = _native.Graph.from_edges(data.vcount(), ends[:, 0], ends[:, 1], weights, directed)
+    names = data.vs["name"] if "name" in data.vs.attributes() else None
+    return native, None if names is None else _objects(names)
+
+
+def _from_rustworkx(data: Any, options: Options) -> Converted:
+    options.refuse("a rustworkx graph", "nodes", "edge_weight", "source", "target", "weight")
+    ids = np.asarray(list(data.node_indices()), dtype=np.int64)
+    ends = np.asarray(list(data.edge_list()), dtype=np.int64).reshape(-1, 2)
+    weights = _weights(list(data.edges())) if options.weighted else None
+    directed = hasattr(data, "successors") if options.directed is None else options.directed
+    sources, targets = _positions(ids, ends[:, 0]), _positions(ids, ends[:, 1])
+    return _native.Graph.from_edges(len(ids), sources, targets, weights, directed), ids
+
+
+def _from_pyg(data: Any, options: Options) -> Converted:
+    options.refuse("a Data object", "nodes", "edge_weight", "source", "target")
+    sources, targets = _tensor(data.edge_index)
+    weights = None
+    if options.weighted:
+        names = [str(options.weight)] if options.weight is not None else ["edge_weight", "edge_attr"]
+        weights = _first_weights([getattr(data, name, None) for name in names], names)
+    nodes = int(data.num_nodes)
+    return _native.Graph.from_edges(nodes, _integers(sources), _integers(targets), weights, options.directed), None
+
+
+def _from_dgl(data: Any, options: Options) -> Converted:
+    options.refuse("a DGL graph", "nodes", "edge_weight", "source", "target")
+    sources, targets = (_integers(_tensor(part)) for part in data.edges())
+    weights = None
+    if options.weighted:
+        names = [str(options.weight)] if options.weight is not None else ["weight", "w"]
+        weights = _first_weights([data.edata.get(name) for name in names], names)
+    return _native.Graph.from_edges(int(data.num_nodes()), sources, targets, weights, options.directed), None
+
+
+def _first_weights(found: list[Any], names: list[str]) -> np.ndarray:
+    present = [_tensor(values) for values in found if values is not None]
+    if not present:
+        raise ValueError(f"weights: no edge has the attribute {' or '.join(map(repr, names))}")
+    if present[0].size != len(present[0]):
+        raise ValueError(f"weights: an attribute of shape {present[0].shape}; one number an edge is needed")
+    return _weights(present[0].reshape(-1))
+
+
+def _tensor(values: Any) -> np.ndarray:
+    """A tensor's memory as an array, without a copy when it is in main memory."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().numpy()
+    return np.asarray(values)
+
+
+# --- tables and files
+
+
+def _from_pandas(data: Any, options: Options) -> Converted:
+    if data.shape[0] == data.shape[1] and data.shape[0] > 0 and list(data.index) == list(data.columns):
+        options.refuse("an adjacency table", "nodes", "edge_weight", "source", "target", "weight")
+        return _from_dense(data.to_numpy(), options._replace(nodes=_objects(list(data.index))))
+    return _from_table(list(data.columns), lambda name: data[name].to_numpy(), options)
+
+
+def _from_polars(data: Any, options: Options) -> Converted:
+    if hasattr(data, "collect"):
+        data = data.collect()
+    return _from_table(list(data.columns), lambda name: data[name].to_numpy(), options)
+
+
+def _from_pyarrow(data: Any, options: Options) -> Converted:
+    return _from_table(list(data.schema.names), lambda name: _arrow_column(data.column(name)), options)
+
+
+def _arrow_column(column: Any) -> np.ndarray:
+    return np.asarray(column.to_numpy(zero_copy_only=False) if not hasattr(column, "chunks") else column.to_numpy())
+
+
+def _from_table(names: list[Any], column: Callable[[Any], Any], options: Options) -> Converted:
+    options.refuse("a table", "edge_weight")
+    if len(names) < 2:
+        raise ValueError(f"table: {len(names)} columns; an edge needs two ids, in columns source and target")
+    lower = {str(name).lower(): name for name in names}
+    known = next((pair for pair in ID_NAMES if all(part in lower for part in pair)), None)
+    ends = [lower[part] for part in known] if known else names[:2]
+    source, target = (
+        _column(names, asked, end) for asked, end in zip((options.source, options.target), ends)
+    )
+    weights = None
+    if options.weighted or options.weight is not None:
+        found = next((lower[name] for name in WEIGHT_NAMES if name in lower), None)
+        name = _column(names, options.weight, found)
+        if name is None:
+            raise ValueError(f"weight: no column is called {' or '.join(WEIGHT_NAMES)}; name it")
+        weights = column(name)
+    return _from_columns(column(source), column(target), weights, options)
+
+
+def _column(names: list[Any], asked: Any, default: Any) -> Any:
+    if asked is None:
+        return default
+    if asked in names:
+        return asked
+    if isinstance(asked, int) and 0 <= asked < len(names):
+        return names[asked]
+    raise ValueError(f"table: no column {asked!r}; columns: {', '.join(map(str, names))}")
+
+
+def _from_file(data: Any, options: Options) -> Converted:
+    import json
+
+    options.refuse("a file", "edge_weight")
+    if options.nodes is not None and not isinstance(options.nodes, (str, os.PathLike)):
+        raise ValueError("nodes: for a file, name a file with an id a line")
+    nodes = None if options.nodes is None else os.fspath(options.nodes)
+    weighted = options.weighted or options.weight is not None
+    asked = {"directed": bool(options.directed), "weighted": weighted, "nodes": nodes}
+    asked.update(source=options.source, target=options.target, weight=options.weight)
+    return _native.read(os.fspath(data), json.dumps(asked), None), None
+
+
+def _is_own(data: Any) -> bool:
+    from hone_embed._graph import Graph
+
+    return isinstance(data, Graph)
+
+
+#: What an object is, and how it becomes a graph; the first that fits.
+CONVERTERS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Options], Converted]], ...] = (
+    (_is_own, _from_graph),
+    (lambda data: isinstance(data, (str, os.PathLike)), _from_file),
+    (scipy.sparse.issparse, _from_sparse),
+    (_comes_from("networkx"), _from_networkx),
+    (_comes_from("igraph"), _from_igraph),
+    (_comes_from("rustworkx"), _from_rustworkx),
+    (_comes_from("torch_geometric"), _from_pyg),
+    (_comes_from("dgl"), _from_dgl),
+    (_comes_from("pandas"), _from_pandas),
+    (_comes_from("polars"), _from_polars),
+    (_comes_from("pyarrow"), _from_pyarrow),
+    (lambda data: isinstance(data, (np.ndarray, list, tuple)) or hasattr(data, "__array__"), _from_array),
+)

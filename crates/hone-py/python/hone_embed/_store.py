@@ -1,0 +1,85 @@
+"""Embeddings on disk, in every format of the library."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple, Optional, Union
+
+import numpy as np
+
+from hone_embed import _native
+from hone_embed._graph import ids_to_array
+
+Path = Union[str, os.PathLike[str]]
+
+
+class Embedding(NamedTuple):
+    """Node vectors with the names of their rows and columns."""
+
+    node_ids: np.ndarray
+    """The id of each row."""
+    vectors: np.ndarray
+    """float32, one row a node."""
+    columns: list[str]
+    """The name of each column."""
+
+
+def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite: bool = False) -> list[str]:
+    """Write an embedding; the files appear whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file; its extension names the format: ``.tsv``, ``.csv`` (also with ``.gz``, ``.zst``),
+        ``.npy`` (ids beside it), ``.npz``, ``.parquet``, ``.w2v`` or ``.safetensors``.
+    embedding
+        A fitted :class:`HONE`, an :class:`Embedding`, a DataFrame, or a pair of ids and vectors.
+    format
+        The extension of another format.
+    overwrite
+        Whether to replace existing files.
+
+    Returns
+    -------
+    The files that were written.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from hone_embed import HONE
+    >>> file = os.path.join(tempfile.mkdtemp(), "karate.npz")
+    >>> files = save(file, HONE(n_components=24).fit("builtin:karate"))
+    >>> load(file).vectors.shape
+    (34, 24)
+    """
+    ids, vectors, columns = _parts(embedding)
+    vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+    if vectors.ndim != 2:
+        raise ValueError(f"embedding: {vectors.ndim} dimensions; one row a node is expected")
+    ids = np.asarray(ids)
+    if ids.dtype.kind in "iu":
+        rows: Any = ids.astype(np.int64)
+    else:
+        rows = [str(id) for id in ids.tolist()]
+    names = [str(name) for name in columns] if columns is not None else [f"z{k}" for k in range(vectors.shape[1])]
+    written = _native.write_embedding(os.fspath(path), rows, vectors, names, format, overwrite)
+    return [os.fspath(file) for file in written]
+
+
+def load(path: Path, *, format: Optional[str] = None) -> Embedding:
+    """Read an embedding that :func:`save`, the command ``hone`` or a compatible tool wrote."""
+    ids, vectors, columns = _native.read_embedding(os.fspath(path), format)
+    return Embedding(ids_to_array(ids, len(vectors)), vectors, columns)
+
+
+def _parts(embedding: Any) -> tuple[Any, Any, Any]:
+    if hasattr(embedding, "embedding_"):
+        return embedding.node_ids_, embedding.embedding_, embedding._columns
+    if hasattr(embedding, "get_params"):
+        raise ValueError("embedding: the estimator is not fitted; call fit first")
+    if isinstance(embedding, Embedding):
+        return embedding
+    if hasattr(embedding, "index") and hasattr(embedding, "columns"):
+        return embedding.index.to_numpy(), embedding.to_numpy(), list(embedding.columns)
+    ids, vectors = embedding
+    return ids, vectors, None

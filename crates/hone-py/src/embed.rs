@@ -1,0 +1,83 @@
+//! Configurations, resolved by the library, and the embedding itself.
+
+use std::path::PathBuf;
+
+use hone::config::{Layers, PRESETS};
+use hone::dense::Block;
+use hone::features::Named;
+use hone::{Config, Hone};
+use numpy::{PyArray2, PyReadonlyArray2};
+use pyo3::prelude::*;
+use serde_json::{Map, Value};
+
+use crate::error::{raise, refuse};
+use crate::graph::Graph;
+use crate::memory;
+use crate::work::run;
+
+/// Names of all presets with what they stand for.
+#[pyfunction]
+pub(crate) fn presets() -> Vec<(&'static str, &'static str)> {
+    PRESETS.to_vec()
+}
+
+/// The checked configuration, as JSON: a preset, below a file, below settings in order (JSON, an
+/// object of dotted keys).
+#[pyfunction]
+pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> PyResult<String> {
+    let mut layers = Layers::new().preset(preset).map_err(raise)?;
+    if let Some(file) = file {
+        layers = layers.file(&file).map_err(raise)?;
+    }
+    let settings: Map<String, Value> =
+        serde_json::from_str(settings).map_err(|error| refuse("config", error.to_string()))?;
+    for (key, value) in settings {
+        let value = toml::Value::try_from(value).map_err(|error| refuse(&key, error.to_string()))?;
+        layers = layers.set_value(&key, value).map_err(raise)?;
+    }
+    let config = layers.build().map_err(raise)?;
+    serde_json::to_string(&config).map_err(|error| refuse("config", error.to_string()))
+}
+
+/// The number of bytes that `8G`, `512M` or the like stand for.
+#[pyfunction]
+pub(crate) fn parse_bytes(text: &str) -> PyResult<u64> {
+    hone::memory::parse_bytes(text).ok_or_else(|| refuse("memory_limit", format!("`{text}` is no size such as 8G")))
+}
+
+pub(crate) fn parse(config: &str) -> PyResult<Config> {
+    serde_json::from_str(config).map_err(|error| refuse("config", error.to_string()))
+}
+
+/// Vectors, names of their columns, and the report as JSON.
+type Embedded<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String);
+
+/// Embeds a graph. `attributes` are further columns with their names.
+#[pyfunction]
+#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None))]
+pub(crate) fn embed<'py>(
+    py: Python<'py>,
+    graph: &Bound<'py, Graph>,
+    config: &str,
+    jobs: usize,
+    memory: Option<u64>,
+    attributes: Option<(PyReadonlyArray2<'py, f32>, Vec<String>)>,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<Embedded<'py>> {
+    let mut hone = Hone::new(parse(config)?).map_err(raise)?;
+    if let Some(bytes) = memory {
+        hone = hone.memory_limit(bytes);
+    }
+    if let Some((values, names)) = attributes {
+        let values = values.as_array();
+        let block = Block::from_vec(values.nrows(), values.ncols(), values.iter().copied().collect());
+        if names.len() != block.cols() {
+            return Err(refuse("attributes", format!("{} names for {} columns", names.len(), block.cols())));
+        }
+        hone = hone.with_attributes(Named { sizes: vec![0; names.len()], names, block });
+    }
+    let graph = graph.get();
+    let result = run(py, jobs, listener, |progress| hone.embed(&graph.inner, progress))?;
+    let report = result.report.to_json();
+    Ok((memory::array(py, result.embedding.vectors)?, result.embedding.columns, report))
+}

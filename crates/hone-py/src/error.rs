@@ -1,0 +1,45 @@
+//! Library errors as Python exceptions of the matching kind, with the same text.
+
+use std::any::Any;
+use std::io::ErrorKind;
+
+use hone::Error;
+use pyo3::PyErr;
+use pyo3::exceptions::{
+    PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyKeyboardInterrupt, PyMemoryError,
+    PyNotADirectoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
+};
+
+/// The exception that stands for a library error.
+pub(crate) fn raise(error: Error) -> PyErr {
+    let text = error.to_string();
+    match error {
+        Error::Io { source, .. } => match source.kind() {
+            ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+            ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
+            ErrorKind::AlreadyExists => PyFileExistsError::new_err(text),
+            ErrorKind::IsADirectory => PyIsADirectoryError::new_err(text),
+            ErrorKind::NotADirectory => PyNotADirectoryError::new_err(text),
+            ErrorKind::OutOfMemory => PyMemoryError::new_err(text),
+            _ => PyOSError::new_err(text),
+        },
+        Error::Exists { .. } => PyFileExistsError::new_err(text),
+        Error::Memory { .. } => PyMemoryError::new_err(text),
+        Error::Interrupted => PyKeyboardInterrupt::new_err(text),
+        Error::Input { .. } | Error::Config { .. } | Error::Numeric { .. } => PyValueError::new_err(text),
+    }
+}
+
+/// A `ValueError` about one argument.
+pub(crate) fn refuse(field: &str, message: impl Into<String>) -> PyErr {
+    raise(Error::config(field, message))
+}
+
+/// What a panic becomes: a bug of ours, or arrays that were changed while they were in use.
+pub(crate) fn panicked(payload: &(dyn Any + Send)) -> PyErr {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    PyRuntimeError::new_err(format!(
+        "internal error: {}; either arrays were changed while they were in use, or this is a bug",
+        text.unwrap_or("a panic without a message")
+    ))
+}

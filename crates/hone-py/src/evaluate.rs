@@ -1,0 +1,128 @@
+//! Link prediction by the experiments' own code, and its splits for anyone's.
+
+use std::path::PathBuf;
+
+use hone_eval::cache::Cache;
+use hone_eval::method::{Embedder, Kind, Method, registry};
+use hone_eval::pairs::Scaling;
+use hone_eval::split::{LabeledPairs, LinkSplit};
+use hone_eval::task::{LinkConfig, link};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::embed::parse;
+use crate::error::{raise, refuse};
+use crate::graph::Graph;
+use crate::work::run;
+
+/// Name and one-line description of every contestant.
+#[pyfunction]
+pub(crate) fn methods() -> Vec<(String, String)> {
+    registry()
+}
+
+/// A contestant: by name with options, or a name and a configuration (JSON).
+fn method((name, config): (String, Option<String>), grid: bool) -> PyResult<Method> {
+    match config {
+        None => Method::parse(&name, grid).map_err(raise),
+        Some(config) => {
+            let embedder = Embedder::Hone(Box::new(parse(&config)?));
+            Ok(Method { name, kind: Kind::Vectors(vec![(String::new(), embedder)]) })
+        }
+    }
+}
+
+/// Settings of the experiment, as Python passes them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Settings {
+    seeds: Vec<u64>,
+    removed: f64,
+    selection: f64,
+    protocol: String,
+    operators: Vec<String>,
+    standardize: bool,
+    grid: bool,
+    cache: Option<PathBuf>,
+}
+
+impl Settings {
+    fn link(&self) -> PyResult<LinkConfig> {
+        if self.operators.is_empty() {
+            return Err(refuse("operators", "there must be at least one"));
+        }
+        Ok(LinkConfig {
+            removed: self.removed,
+            protocol: self.protocol.parse().map_err(raise)?,
+            selection: self.selection,
+            operators: self.operators.iter().map(|o| o.parse()).collect::<hone::Result<_>>().map_err(raise)?,
+            scaling: if self.standardize { Scaling::Standardize } else { Scaling::Keep },
+        })
+    }
+}
+
+/// Every outcome as a JSON object of its own, in a list.
+#[pyfunction]
+pub(crate) fn evaluate_link(
+    py: Python<'_>,
+    graph: &Bound<'_, Graph>,
+    contestants: Vec<(String, Option<String>)>,
+    settings: Settings,
+    jobs: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let config = settings.link()?;
+    let methods = contestants.into_iter().map(|c| method(c, settings.grid)).collect::<PyResult<Vec<_>>>()?;
+    let cache = match &settings.cache {
+        Some(folder) => Cache::open(folder).map_err(raise)?,
+        None => Cache::none(),
+    };
+    let graph = &graph.get().inner;
+    let rows = run(py, jobs, listener, |progress| {
+        progress.stage("link prediction", (settings.seeds.len() * methods.len()) as u64);
+        let mut rows = Vec::new();
+        for &seed in &settings.seeds {
+            let cells = link(graph, &methods, &config, seed, &cache, progress)?;
+            for (method, cell) in methods.iter().zip(cells) {
+                rows.extend(cell.outcomes.into_iter().map(|outcome| {
+                    json!({ "method": method.name, "seed": seed, "operator": outcome.operator, "auc": outcome.auc,
+                        "average_precision": outcome.average_precision, "validation": outcome.validation,
+                        "candidate": outcome.candidate, "C": outcome.c, "seconds": cell.seconds })
+                }));
+            }
+        }
+        Ok(rows)
+    })?;
+    Ok(serde_json::Value::Array(rows).to_string())
+}
+
+/// Pairs of node numbers with their labels.
+type Pairs<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray1<bool>>);
+
+fn pairs_to_python<'py>(py: Python<'py>, pairs: LabeledPairs) -> PyResult<Pairs<'py>> {
+    let rows = pairs.len();
+    let flat: Vec<i64> = pairs.pairs.iter().flat_map(|&(u, v)| [i64::from(u), i64::from(v)]).collect();
+    Ok((flat.into_pyarray(py).reshape([rows, 2])?, pairs.labels.into_pyarray(py)))
+}
+
+/// A graph with edges removed; the pairs to choose and fit on; the pairs to test on.
+#[pyfunction]
+pub(crate) fn link_split<'py>(
+    py: Python<'py>,
+    graph: &Bound<'py, Graph>,
+    removed: f64,
+    selection: f64,
+    seed: u64,
+) -> PyResult<(Graph, Pairs<'py>, Pairs<'py>)> {
+    if !(selection > 0.0 && selection < 1.0) {
+        return Err(refuse("selection", format!("is {selection}; must be between 0 and 1")));
+    }
+    let whole = graph.get().inner.clone();
+    let (train, select, test) = run(py, 0, None, move |_| {
+        let split = LinkSplit::new(whole, removed, false, seed)?;
+        let (select, test) = split.pairs.divide(selection, seed);
+        Ok((split.train.graph().clone(), select, test))
+    })?;
+    Ok((Graph { inner: train }, pairs_to_python(py, select)?, pairs_to_python(py, test)?))
+}

@@ -1,0 +1,307 @@
+//! [`Graph`]: the library's graph as a Python object, and the ways to make one.
+
+use std::sync::Arc;
+
+use hone::graph::{Generator, Graph as Inner, GraphBuilder, NodeIds, ReadOptions};
+use hone::sparse::Indices;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rayon::prelude::*;
+
+use crate::error::{raise, refuse};
+use crate::memory::lent;
+use crate::work::run;
+
+/// An immutable graph; made by the functions of this module.
+#[pyclass(module = "hone_embed._native", frozen)]
+pub(crate) struct Graph {
+    pub(crate) inner: Inner,
+}
+
+/// A strided array of integers of any of the usual kinds.
+enum Integers<'py> {
+    Int32(PyReadonlyArray1<'py, i32>),
+    Int64(PyReadonlyArray1<'py, i64>),
+}
+
+impl<'py> Integers<'py> {
+    fn of(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = object.extract() {
+            return Ok(Integers::Int32(array));
+        }
+        let message = "an array of int32 or int64 with one dimension is expected";
+        object.extract().map(Integers::Int64).map_err(|_| PyTypeError::new_err(message))
+    }
+
+    fn get(&self) -> View<'_> {
+        match self {
+            Integers::Int32(array) => View::Int32(array.as_array()),
+            Integers::Int64(array) => View::Int64(array.as_array()),
+        }
+    }
+}
+
+/// The values of [`Integers`], free of the interpreter.
+#[derive(Clone, Copy)]
+enum View<'a> {
+    Int32(numpy::ndarray::ArrayView1<'a, i32>),
+    Int64(numpy::ndarray::ArrayView1<'a, i64>),
+}
+
+impl View<'_> {
+    fn len(&self) -> usize {
+        match self {
+            View::Int32(view) => view.len(),
+            View::Int64(view) => view.len(),
+        }
+    }
+
+    fn at(&self, i: usize) -> i64 {
+        match self {
+            View::Int32(view) => i64::from(view[i]),
+            View::Int64(view) => view[i],
+        }
+    }
+
+    /// All values as `T`; the first that does not fit is an error about `field`.
+    fn collect<T: TryFrom<i64> + Send>(&self, field: &str) -> hone::Result<Vec<T>> {
+        let fit = |i: usize| {
+            let value = self.at(i);
+            let wrong = |_| hone::Error::config(field, format!("value {i} is {value}, which is out of range"));
+            T::try_from(value).map_err(wrong)
+        };
+        (0..self.len()).into_par_iter().with_min_len(1 << 12).map(fit).collect()
+    }
+}
+
+/// Undirected unless the caller says otherwise.
+fn builder(directed: bool, ids: NodeIds) -> GraphBuilder {
+    let builder = if directed { GraphBuilder::directed(0) } else { GraphBuilder::undirected(0) };
+    builder.ids(ids)
+}
+
+fn build(builder: GraphBuilder, pairs: Vec<(u32, u32)>, weights: Option<Vec<f32>>) -> hone::Result<Graph> {
+    let builder = builder.edges(pairs);
+    let inner = match weights {
+        Some(weights) => builder.weights(weights).build()?,
+        None => builder.build()?,
+    };
+    Ok(Graph { inner })
+}
+
+fn weights_of(weights: Option<PyReadonlyArray1<'_, f32>>) -> Option<Vec<f32>> {
+    weights.map(|weights| weights.as_array().to_vec())
+}
+
+fn check_lengths(sources: &View<'_>, targets: &View<'_>) -> PyResult<()> {
+    if sources.len() == targets.len() {
+        return Ok(());
+    }
+    Err(refuse("edges", format!("{} sources and {} targets", sources.len(), targets.len())))
+}
+
+#[pymethods]
+impl Graph {
+    /// From a matrix in compressed rows; int32 column numbers are used where they lie.
+    #[staticmethod]
+    #[pyo3(signature = (indptr, indices, weights=None, directed=None))]
+    fn from_csr(
+        py: Python<'_>,
+        indptr: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        weights: Option<PyReadonlyArray1<'_, f32>>,
+        directed: Option<bool>,
+    ) -> PyResult<Self> {
+        let (indptr, indices) = (Integers::of(indptr)?, Integers::of(indices)?);
+        let offsets = indptr.get();
+        let ids = NodeIds::Sequential(offsets.len().saturating_sub(1));
+        let shared = match &indices {
+            Integers::Int32(array) => Some(lent(array)?),
+            Integers::Int64(_) => None,
+        };
+        let columns = indices.get();
+        let weights = weights.as_ref().map(PyReadonlyArray1::as_array);
+        run(py, 0, None, move |_| {
+            let offsets = offsets.collect::<usize>("indptr")?;
+            let columns = shared.map_or_else(|| columns.collect::<u32>("indices").map(Indices::from), Ok)?;
+            let weights = weights.map(|weights| weights.iter().copied().collect::<Arc<[f32]>>());
+            Ok(Graph { inner: Inner::from_arcs(offsets, columns, weights, directed, ids)? })
+        })
+    }
+
+    /// From edges between node numbers; without `directed` they are arcs, and the graph is undirected
+    /// when each has its reverse.
+    #[staticmethod]
+    #[pyo3(signature = (nodes, sources, targets, weights=None, directed=None))]
+    fn from_edges(
+        py: Python<'_>,
+        nodes: usize,
+        sources: &Bound<'_, PyAny>,
+        targets: &Bound<'_, PyAny>,
+        weights: Option<PyReadonlyArray1<'_, f32>>,
+        directed: Option<bool>,
+    ) -> PyResult<Self> {
+        let (sources, targets) = (Integers::of(sources)?, Integers::of(targets)?);
+        let (sources, targets) = (sources.get(), targets.get());
+        check_lengths(&sources, &targets)?;
+        let builder = builder(directed.unwrap_or(true), NodeIds::Sequential(nodes));
+        let weights = weights_of(weights);
+        run(py, 0, None, move |_| {
+            let (sources, targets) = (sources.collect::<u32>("source")?, targets.collect::<u32>("target")?);
+            let graph = build(builder, sources.into_iter().zip(targets).collect(), weights)?;
+            Ok(Graph { inner: graph.inner.with_direction(directed) })
+        })
+    }
+
+    /// From edges between integer ids; nodes come in ascending order.
+    #[staticmethod]
+    #[pyo3(signature = (sources, targets, weights=None, directed=false))]
+    fn from_integers(
+        py: Python<'_>,
+        sources: &Bound<'_, PyAny>,
+        targets: &Bound<'_, PyAny>,
+        weights: Option<PyReadonlyArray1<'_, f32>>,
+        directed: bool,
+    ) -> PyResult<Self> {
+        let (sources, targets) = (Integers::of(sources)?, Integers::of(targets)?);
+        let (sources, targets) = (sources.get(), targets.get());
+        check_lengths(&sources, &targets)?;
+        let weights = weights_of(weights);
+        run(py, 0, None, move |_| {
+            let (ids, pairs) = NodeIds::number_integers(sources.len(), |e| (sources.at(e), targets.at(e)))?;
+            build(builder(directed, ids), pairs, weights)
+        })
+    }
+
+    /// From edges between names; nodes come in order of first appearance.
+    #[staticmethod]
+    #[pyo3(signature = (sources, targets, weights=None, directed=false))]
+    fn from_texts(
+        py: Python<'_>,
+        sources: Vec<String>,
+        targets: Vec<String>,
+        weights: Option<PyReadonlyArray1<'_, f32>>,
+        directed: bool,
+    ) -> PyResult<Self> {
+        if sources.len() != targets.len() {
+            return Err(refuse("edges", format!("{} sources and {} targets", sources.len(), targets.len())));
+        }
+        let weights = weights_of(weights);
+        run(py, 0, None, move |_| {
+            let named = sources.iter().map(String::as_str).zip(targets.iter().map(String::as_str));
+            let (ids, pairs) = NodeIds::number_texts(named)?;
+            build(builder(directed, ids), pairs, weights)
+        })
+    }
+
+    /// Number of nodes.
+    #[getter]
+    fn nodes(&self) -> usize {
+        self.inner.nodes()
+    }
+
+    /// Number of edges.
+    #[getter]
+    fn edges(&self) -> usize {
+        self.inner.edges()
+    }
+
+    /// Whether arcs have a direction.
+    #[getter]
+    fn directed(&self) -> bool {
+        self.inner.is_directed()
+    }
+
+    /// Whether edges have weights.
+    #[getter]
+    fn weighted(&self) -> bool {
+        self.inner.weights().is_some()
+    }
+
+    /// Self-loops, duplicates and weights that were dropped.
+    #[getter]
+    fn dropped(&self) -> (u64, u64, u64) {
+        let dropped = self.inner.dropped();
+        (dropped.self_loops, dropped.duplicates, dropped.weights)
+    }
+
+    /// Nothing for ids 0, 1, 2, …; an int64 array, or a list of text.
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        ids_to_python(py, self.inner.ids())
+    }
+
+    /// Copies of `indptr` (int64), `indices` (int32 when they fit, else int64) and the weights.
+    fn csr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let pattern = self.inner.pattern();
+        let indptr: Vec<i64> = pattern.offsets().iter().map(|&o| o as i64).collect();
+        let indices = if i32::try_from(self.inner.nodes()).is_ok() && i32::try_from(pattern.nnz()).is_ok() {
+            let narrow: Vec<i32> = pattern.columns().iter().map(|&j| j as i32).collect();
+            narrow.into_pyarray(py).into_any()
+        } else {
+            let wide: Vec<i64> = pattern.columns().iter().map(|&j| i64::from(j)).collect();
+            wide.into_pyarray(py).into_any()
+        };
+        let weights = self.inner.weights().map(|weights| PyArray1::from_slice(py, weights));
+        (indptr.into_pyarray(py), indices, weights).into_pyobject(py)
+    }
+
+    /// Where the column numbers lie in memory.
+    fn address(&self) -> usize {
+        self.inner.pattern().columns().as_ptr().addr()
+    }
+
+    /// A number for the content: direction, adjacency and weights.
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<u64> {
+        run(py, 0, None, |_| Ok(fingerprint(&self.inner)))
+    }
+}
+
+/// Ids as Python gets them.
+pub(crate) fn ids_to_python<'py>(py: Python<'py>, ids: &NodeIds) -> PyResult<Option<Bound<'py, PyAny>>> {
+    Ok(match ids {
+        NodeIds::Sequential(_) => None,
+        NodeIds::Integers(ids) => Some(PyArray1::from_slice(py, ids).into_any()),
+        NodeIds::Text { .. } => {
+            let texts: Vec<String> = ids.iter().map(|id| id.to_string()).collect();
+            Some(texts.into_pyobject(py)?.into_any())
+        }
+    })
+}
+
+/// Values in a chunk of the fingerprint.
+const CHUNK: usize = 1 << 16;
+
+fn fingerprint(graph: &Inner) -> u64 {
+    let mix = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let offsets = graph.pattern().offsets().par_chunks(CHUNK);
+    let offsets = offsets.map(|chunk| chunk.iter().fold(1, |hash, &o| mix(hash, o as u64)));
+    let columns = graph.pattern().columns().par_chunks(CHUNK);
+    let columns = columns.map(|chunk| chunk.iter().fold(2, |hash, &j| mix(hash, u64::from(j))));
+    let weights = graph.weights().map_or(&[][..], |weights| weights).par_chunks(CHUNK);
+    let weights = weights.map(|chunk| chunk.iter().fold(3, |hash, w| mix(hash, u64::from(w.to_bits()))));
+    let parts: Vec<u64> = offsets.chain(columns).chain(weights).collect();
+    parts.into_iter().fold(u64::from(graph.is_directed()), mix)
+}
+
+/// Reads a graph from a file or takes a built-in one; `options` is JSON.
+#[pyfunction]
+pub(crate) fn read(py: Python<'_>, path: &str, options: &str, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
+    let options: ReadOptions = serde_json::from_str(options).map_err(|error| refuse("options", error.to_string()))?;
+    run(py, 0, listener, |progress| Ok(Graph { inner: hone::graph::read(path, &options, progress)? }))
+}
+
+/// Draws a graph; `model` is JSON.
+#[pyfunction]
+pub(crate) fn generate(py: Python<'_>, model: &str, seed: u64, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
+    let model: Generator = serde_json::from_str(model).map_err(|error| refuse("model", error.to_string()))?;
+    model.check().map_err(raise)?;
+    run(py, 0, listener, |progress| Ok(Graph { inner: model.graph(seed, progress)? }))
+}
+
+/// Names of the id columns of a table, pair by pair, and of its weight, in lower case.
+#[pyfunction]
+pub(crate) fn table_columns() -> (Vec<(&'static str, &'static str)>, Vec<&'static str>) {
+    (hone::graph::ID_COLUMNS.to_vec(), hone::graph::WEIGHT_COLUMNS.to_vec())
+}

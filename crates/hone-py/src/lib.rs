@@ -1,0 +1,47 @@
+//! The native half of the Python package `hone_embed`: arrays in, arrays out.
+//!
+//! Python decides what an object is and what it means (`python/hone_embed`); this half takes NumPy
+//! arrays and plain values, releases the interpreter while the library works, and turns its errors
+//! into exceptions. One file a concern:
+//!
+//! | file | concern |
+//! |---|---|
+//! | `work` | threads, signals, progress and panics of long work |
+//! | `error` | library errors as Python exceptions, with the same text |
+//! | `memory` | memory lent by NumPy and to it; the only `unsafe` of the workspace |
+//! | `graph` | graphs from matrices, edge lists, files and generators |
+//! | `embed` | configurations and the embedding |
+//! | `motif` | counts, weighted motif graphs, motif matrices as operators |
+//! | `evaluate` | link prediction |
+//! | `store` | embeddings on disk |
+
+mod embed;
+mod error;
+mod evaluate;
+mod graph;
+mod memory;
+mod motif;
+mod store;
+mod work;
+
+use pyo3::prelude::*;
+
+/// Native half of `hone_embed`; use the package, not this module.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::embed::{embed, parse_bytes, presets, resolve};
+    #[pymodule_export]
+    use crate::evaluate::{evaluate_link, link_split, methods};
+    #[pymodule_export]
+    use crate::graph::{Graph, generate, read, table_columns};
+    #[pymodule_export]
+    use crate::memory::Vectors;
+    #[pymodule_export]
+    use crate::motif::{MotifOperator, count_edges, count_nodes, motif_graph, motif_names, node_orbit_names};
+    #[pymodule_export]
+    use crate::store::{read_embedding, write_embedding};
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,265 @@
+//! Motif counts as arrays, weighted motif graphs as compressed rows, motif matrices as operators.
+
+use std::ops::Range;
+
+use hone::Error;
+use hone::dense::Block;
+use hone::graph::Graph as Inner;
+use hone::matrix::MotifMatrix;
+use hone::motif::{self, Counts, Motif, MotifSet, NODE_ORBITS, Weighting};
+use hone::operator::Operator;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
+use pyo3::prelude::*;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use crate::error::{raise, refuse};
+use crate::graph::Graph;
+use crate::work::{pool, run, run_short};
+
+/// The names of a set of motifs: `all`, `graphlets`, `size3`, or names separated by commas.
+#[pyfunction]
+pub(crate) fn motif_names(set: &str) -> PyResult<Vec<&'static str>> {
+    Ok(parse(set)?.into_iter().map(Motif::name).collect())
+}
+
+/// The names of the 15 node orbits.
+#[pyfunction]
+pub(crate) fn node_orbit_names() -> Vec<&'static str> {
+    NODE_ORBITS.to_vec()
+}
+
+fn parse(set: &str) -> PyResult<Vec<Motif>> {
+    Ok(set.parse::<MotifSet>().map_err(raise)?.motifs())
+}
+
+/// Positions of `graph` in pieces of rows, so that pieces can be worked on in parallel.
+fn pieces(graph: &Inner) -> Vec<Range<usize>> {
+    const ROWS: usize = 1 << 10;
+    (0..graph.nodes()).step_by(ROWS).map(|start| start..graph.nodes().min(start + ROWS)).collect()
+}
+
+/// The edges of row `i` (undirected ones once) and their counts.
+fn listed<'a>(
+    graph: &'a Inner,
+    counts: &'a Counts,
+    i: u32,
+    twice: bool,
+) -> impl Iterator<Item = (u32, [u64; motif::Orbit::COUNT])> + 'a {
+    let mut arcs = graph.neighbors(i).iter().peekable();
+    // The arcs of a directed graph are some of the neighbours counted, in the same order.
+    let own = move |j: u32| arcs.next_if_eq(&&j).is_some();
+    let mut own = own;
+    counts.row(i).filter(move |&(j, _)| own(j) && (twice || graph.is_directed() || i < j))
+}
+
+fn weight(motif: Motif, counts: &[u64; motif::Orbit::COUNT], (i, j): (u32, u32)) -> hone::Result<u64> {
+    let message = || format!("more than u64 holds on the edge between nodes {i} and {j}");
+    let too_large = || Error::Numeric { stage: format!("counts of motif {motif}"), message: message() };
+    motif.weight(counts).ok_or_else(too_large)
+}
+
+/// Sources, targets and one row of counts an edge.
+type EdgeCounts<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<u64>>);
+
+/// Some edges and their counts in a row.
+#[derive(Default)]
+struct Rows {
+    sources: Vec<i64>,
+    targets: Vec<i64>,
+    counts: Vec<u64>,
+}
+
+/// Counts motifs on every edge.
+#[pyfunction]
+#[pyo3(signature = (graph, motifs, jobs=0, listener=None))]
+pub(crate) fn count_edges<'py>(
+    py: Python<'py>,
+    graph: &Bound<'py, Graph>,
+    motifs: &str,
+    jobs: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<EdgeCounts<'py>> {
+    let (motifs, graph) = (parse(motifs)?, &graph.get().inner);
+    let all = run(py, jobs, listener, |progress| {
+        let counts = motif::count(graph, progress)?;
+        let piece = |nodes: &Range<usize>| {
+            let mut rows = Rows::default();
+            for i in nodes.start as u32..nodes.end as u32 {
+                for (j, orbits) in listed(graph, &counts, i, false) {
+                    rows.sources.push(i64::from(i));
+                    rows.targets.push(i64::from(j));
+                    for &motif in &motifs {
+                        rows.counts.push(weight(motif, &orbits, (i, j))?);
+                    }
+                }
+            }
+            Ok(rows)
+        };
+        let mut all = Rows::default();
+        // Some pieces at a time, so that the table is never held twice.
+        for wave in pieces(graph).chunks(64) {
+            progress.check()?;
+            for rows in wave.par_iter().map(piece).collect::<hone::Result<Vec<_>>>()? {
+                all.sources.extend(rows.sources);
+                all.targets.extend(rows.targets);
+                all.counts.extend(rows.counts);
+            }
+        }
+        Ok(all)
+    })?;
+    let shape = [all.sources.len(), motifs.len()];
+    let counts = all.counts.into_pyarray(py).reshape(shape)?;
+    Ok((all.sources.into_pyarray(py), all.targets.into_pyarray(py), counts))
+}
+
+/// Counts the 15 node orbits of every node.
+#[pyfunction]
+#[pyo3(signature = (graph, jobs=0, listener=None))]
+pub(crate) fn count_nodes<'py>(
+    py: Python<'py>,
+    graph: &Bound<'py, Graph>,
+    jobs: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let graph = &graph.get().inner;
+    let orbits = run(py, jobs, listener, |progress| motif::count(graph, progress)?.node_orbits())?;
+    let shape = [orbits.len(), NODE_ORBITS.len()];
+    orbits.into_iter().flatten().collect::<Vec<u64>>().into_pyarray(py).reshape(shape)
+}
+
+/// `indptr`, `indices` and values of a matrix in compressed rows.
+type Compressed<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
+/// The weighted motif graph W with exact weights, zeros left out.
+#[pyfunction]
+#[pyo3(signature = (graph, motif, delta=1, weights=false, jobs=0, listener=None))]
+pub(crate) fn motif_graph<'py>(
+    py: Python<'py>,
+    graph: &Bound<'py, Graph>,
+    motif: &str,
+    delta: u64,
+    weights: bool,
+    jobs: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<Compressed<'py>> {
+    let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, &graph.get().inner);
+    let own = graph.weights().filter(|_| weights);
+    let (indptr, indices, values) = run(py, jobs, listener, |progress| {
+        let counts = motif::count(graph, progress)?;
+        let row = |i: u32, entries: &mut Vec<(i64, f64)>| {
+            let start = graph.pattern().range(i as usize).start;
+            for (k, (j, orbits)) in listed(graph, &counts, i, true).enumerate() {
+                let count = weight(motif, &orbits, (i, j))?;
+                let value = count as f64 * own.map_or(1.0, |own| f64::from(own[start + k]));
+                if count >= delta && value != 0.0 {
+                    entries.push((i64::from(j), value));
+                }
+            }
+            Ok(entries.len())
+        };
+        let piece = |nodes: &Range<usize>| {
+            let mut entries = Vec::new();
+            let ends = (nodes.start as u32..nodes.end as u32).map(|i| row(i, &mut entries));
+            let ends = ends.collect::<hone::Result<Vec<usize>>>()?;
+            Ok((ends, entries))
+        };
+        let made = pieces(graph).par_iter().map(piece).collect::<hone::Result<Vec<_>>>()?;
+        let (mut indptr, mut indices, mut values) = (vec![0i64], Vec::new(), Vec::new());
+        for (ends, entries) in made {
+            let base = indices.len();
+            indptr.extend(ends.into_iter().map(|end| (base + end) as i64));
+            entries.into_iter().for_each(|(j, value)| {
+                indices.push(j);
+                values.push(value);
+            });
+        }
+        Ok((indptr, indices, values))
+    })?;
+    Ok((indptr.into_pyarray(py), indices.into_pyarray(py), values.into_pyarray(py)))
+}
+
+/// A motif matrix of k steps that is only ever multiplied.
+#[pyclass(module = "hone_embed._native", frozen)]
+pub(crate) struct MotifOperator {
+    nodes: usize,
+    /// The nodes the motif touches, where they are not all.
+    touched: Option<Vec<u32>>,
+    operator: Operator,
+    /// What the operator is multiplied with.
+    factor: f64,
+    pool: ThreadPool,
+}
+
+#[pymethods]
+impl MotifOperator {
+    /// Psi of the weighted motif graph; `matrix` is JSON with psi, order, degree and regularize.
+    #[new]
+    #[pyo3(signature = (graph, motif, matrix, steps, delta=1, weights=false, jobs=0, listener=None))]
+    #[expect(clippy::too_many_arguments, reason = "called by keyword, from one place")]
+    fn new(
+        py: Python<'_>,
+        graph: &Bound<'_, Graph>,
+        motif: &str,
+        matrix: &str,
+        steps: usize,
+        delta: u64,
+        weights: bool,
+        jobs: usize,
+        listener: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, &graph.get().inner);
+        let matrix: MotifMatrix =
+            serde_json::from_str(matrix).map_err(|error| refuse("motif matrix", error.to_string()))?;
+        if !(1..=hone::config::MAX_STEPS).contains(&steps) {
+            return Err(refuse("k", format!("{steps} is not between 1 and {}", hone::config::MAX_STEPS)));
+        }
+        let weighting = Weighting { delta, use_weights: weights };
+        let (touched, operator, factor) = run(py, jobs, listener, |progress| {
+            let w = motif::count(graph, progress)?.motif_graph(graph, motif, weighting)?;
+            let leaf = Operator::sparse("W", w.matrix, !graph.is_directed());
+            let (scaled, operator) = matrix.scaled_operator(&leaf, steps)?;
+            Ok((w.nodes, operator, scaled * matrix.factor(w.scale, steps)))
+        })?;
+        Ok(MotifOperator { nodes: graph.nodes(), touched, operator, factor, pool: pool(jobs)? })
+    }
+
+    /// The matrix, or its transpose, times the columns of `x`.
+    fn apply<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray2<'py, f64>,
+        transposed: bool,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let x = x.as_array();
+        if x.nrows() != self.nodes {
+            return Err(refuse("x", format!("{} rows for {} nodes", x.nrows(), self.nodes)));
+        }
+        let cols = x.ncols();
+        let product = run_short(py, &self.pool, || {
+            let node = |row: usize| self.touched.as_ref().map_or(row, |touched| touched[row] as usize);
+            let mut block = Block::zeros(self.operator.rows(), cols);
+            block.update_rows(|i, row| row.iter_mut().enumerate().for_each(|(k, v)| *v = x[(node(i), k)] as f32));
+            let y = if transposed { self.operator.apply_transposed(&block) } else { self.operator.apply(&block) };
+            let mut product = vec![0f64; self.nodes * cols];
+            for i in 0..y.rows() {
+                let out = &mut product[node(i) * cols..(node(i) + 1) * cols];
+                out.iter_mut().zip(y.row(i)).for_each(|(out, &value)| *out = f64::from(value) / self.factor);
+            }
+            product
+        })?;
+        product.into_pyarray(py).reshape([self.nodes, cols])
+    }
+
+    /// The matrix as a formula.
+    #[getter]
+    fn formula(&self) -> String {
+        self.operator.formula()
+    }
+
+    /// Whether the matrix equals its transpose.
+    #[getter]
+    fn symmetric(&self) -> bool {
+        self.operator.is_symmetric()
+    }
+}

@@ -1,0 +1,67 @@
+//! Embeddings on disk, in every format of the library.
+
+use std::path::PathBuf;
+
+use hone::dense::Block;
+use hone::graph::NodeIds;
+use hone::store::{Embedding, Format};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use crate::error::refuse;
+use crate::graph::ids_to_python;
+use crate::memory;
+use crate::work::run;
+
+fn format_of(name: Option<&str>) -> PyResult<Option<Format>> {
+    let known = || Format::ALL.map(|(_, name)| name).join(", ");
+    let find =
+        |name| Format::from_name(name).ok_or_else(|| refuse("format", format!("`{name}` is none of {}", known())));
+    name.map(find).transpose()
+}
+
+/// Ids (nothing for 0, 1, 2, …), vectors and names of their columns.
+type Stored<'py> = (Option<Bound<'py, PyAny>>, Bound<'py, PyArray2<f32>>, Vec<String>);
+
+/// Reads an embedding.
+#[pyfunction]
+#[pyo3(signature = (path, format=None))]
+pub(crate) fn read_embedding<'py>(py: Python<'py>, path: PathBuf, format: Option<&str>) -> PyResult<Stored<'py>> {
+    let format = format_of(format)?;
+    let embedding = run(py, 0, None, |_| Embedding::read(&path, format))?;
+    Ok((ids_to_python(py, &embedding.ids)?, memory::array(py, embedding.vectors)?, embedding.columns))
+}
+
+/// Ids of rows that are to be written.
+#[derive(FromPyObject)]
+pub(crate) enum RowIds<'py> {
+    Integers(PyReadonlyArray1<'py, i64>),
+    Texts(Vec<String>),
+}
+
+/// Writes an embedding; returns the files.
+#[pyfunction]
+#[pyo3(signature = (path, ids, vectors, columns, format=None, overwrite=false))]
+pub(crate) fn write_embedding(
+    py: Python<'_>,
+    path: PathBuf,
+    ids: RowIds<'_>,
+    vectors: PyReadonlyArray2<'_, f32>,
+    columns: Vec<String>,
+    format: Option<&str>,
+    overwrite: bool,
+) -> PyResult<Vec<PathBuf>> {
+    let format = format_of(format)?;
+    let ids = match ids {
+        RowIds::Integers(ids) => NodeIds::from_integers(ids.as_array().to_vec()),
+        RowIds::Texts(ids) => NodeIds::from_texts(&ids),
+    };
+    let values = vectors.as_array();
+    let (rows, cols) = values.dim();
+    if (ids.len(), columns.len()) != (rows, cols) {
+        let message = format!("{} ids and {} names for {rows} rows and {cols} columns", ids.len(), columns.len());
+        return Err(refuse("embedding", message));
+    }
+    let block = Block::from_vec(rows, cols, values.iter().copied().collect());
+    run(py, 0, None, move |_| Embedding::with_columns(ids, block, columns).write(&path, format, overwrite))
+}

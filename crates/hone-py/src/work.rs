@@ -1,0 +1,132 @@
+//! Long work on behalf of Python: off the interpreter, on threads of its own, and interruptible.
+//!
+//! The calling thread lets go of the interpreter and waits; some times a second it takes it back for
+//! a moment, to pass progress on and to hear of Ctrl-C, on which the library's `Progress` says stop.
+//! Every call has a thread pool of its own: one shared by the process would not survive `fork`, which
+//! `multiprocessing` still does. A panic ends the work, not the interpreter.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use hone::{Progress, Result};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::{panicked, raise};
+
+/// How often the waiting thread looks up.
+const POLL: Duration = Duration::from_millis(50);
+
+/// What happened since the interpreter last heard.
+#[derive(Default)]
+struct Teller {
+    cancelled: AtomicBool,
+    events: Mutex<Vec<Event>>,
+    done: AtomicU64,
+}
+
+enum Event {
+    Stage(String, u64),
+    Note(String),
+}
+
+impl Progress for Teller {
+    fn stage(&self, name: &str, total: u64) {
+        self.push(Event::Stage(name.to_owned(), total));
+        self.done.store(0, Ordering::Relaxed);
+    }
+
+    fn advance(&self, done: u64) {
+        self.done.fetch_add(done, Ordering::Relaxed);
+    }
+
+    fn note(&self, message: &str) {
+        self.push(Event::Note(message.to_owned()));
+    }
+
+    fn cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+impl Teller {
+    fn push(&self, event: Event) {
+        if let Ok(mut events) = self.events.lock() {
+            events.push(event);
+        }
+    }
+
+    /// Passes everything on to `listener(kind, text, number)`.
+    fn tell(&self, py: Python<'_>, listener: Option<&Py<PyAny>>) -> PyResult<()> {
+        let Some(listener) = listener else { return Ok(()) };
+        let events = self.events.lock().map(|mut events| std::mem::take(&mut *events)).unwrap_or_default();
+        for event in events {
+            match event {
+                Event::Stage(name, total) => listener.call1(py, ("stage", name, total))?,
+                Event::Note(message) => listener.call1(py, ("note", message, 0))?,
+            };
+        }
+        listener.call1(py, ("done", "", self.done.load(Ordering::Relaxed)))?;
+        Ok(())
+    }
+}
+
+/// Runs `work` on `jobs` threads (0: all cores) without the interpreter; `listener` hears of progress.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    jobs: usize,
+    listener: Option<Py<PyAny>>,
+    work: impl FnOnce(&dyn Progress) -> Result<T> + Send,
+) -> PyResult<T> {
+    let pool = pool(jobs)?;
+    let teller = Teller::default();
+    let look_up = || {
+        Python::attach(|py| {
+            py.check_signals()?;
+            teller.tell(py, listener.as_ref())
+        })
+    };
+    let (outcome, raised) = py.detach(|| {
+        thread::scope(|scope| {
+            let (finished, wait) = mpsc::channel::<()>();
+            let worker = scope.spawn(|| {
+                let _dropped_at_the_end = finished;
+                pool.install(|| work(&teller))
+            });
+            let mut raised = None;
+            while wait.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
+                if raised.is_none()
+                    && let Err(error) = look_up()
+                {
+                    teller.cancelled.store(true, Ordering::Relaxed);
+                    raised = Some(error);
+                }
+            }
+            (worker.join(), raised)
+        })
+    });
+    match (raised, outcome) {
+        (Some(error), _) => Err(error),
+        (None, Ok(result)) => {
+            teller.tell(py, listener.as_ref())?;
+            result.map_err(raise)
+        }
+        (None, Err(payload)) => Err(panicked(&*payload)),
+    }
+}
+
+/// Short work on a pool that exists: no signals, no progress.
+pub(crate) fn run_short<T: Send>(py: Python<'_>, pool: &ThreadPool, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let caught = py.detach(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(work))));
+    caught.map_err(|payload| panicked(&*payload))
+}
+
+/// A pool of `jobs` threads, or of as many as there are cores.
+pub(crate) fn pool(jobs: usize) -> PyResult<ThreadPool> {
+    let named = ThreadPoolBuilder::new().num_threads(jobs).thread_name(|i| format!("hone-{i}"));
+    named.build().map_err(|error| PyRuntimeError::new_err(format!("no thread pool: {error}")))
+}

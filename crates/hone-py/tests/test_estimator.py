@@ -1,0 +1,221 @@
+"""HONE as scikit-learn knows estimators, and the vectors themselves."""
+
+import copy
+import json
+import pickle
+import subprocess
+
+import numpy as np
+import pandas
+import polars
+import pytest
+import scipy.sparse
+from hone_embed import HONE, Embedding, Graph, generate, load, presets, save
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    return generate("sbm", nodes=150, degree=14, communities=3, mixing=0.1, random_state=5)
+
+
+def test_fit_gives_what_the_attributes_promise(karate):
+    hone = HONE("hone-p", n_components=20, n_steps=3, motifs=["edge", "triangle"], random_state=7).fit(karate)
+    assert hone.embedding_.shape == (34, 20) and hone.embedding_.dtype == np.float32
+    np.testing.assert_array_equal(hone.node_ids_, np.arange(34))
+    assert set(hone.motif_importance_) == {"edge", "triangle"}
+    shares = list(hone.motif_importance_.values())
+    assert shares == sorted(shares, reverse=True) and abs(sum(shares) - 1) < 1e-6
+    assert hone.config_["seed"] == 7 and hone.config_["steps"] == 3 and hone.config_["global"]["dim"] == 20
+    assert hone.report_["graph"] == {"nodes": 34, "edges": 78, "directed": False, "weighted": False}
+    assert hone.report_["config"] == hone.config_
+
+
+def test_none_takes_the_value_of_the_preset():
+    for preset in presets():
+        config = json.loads(HONE(preset)._resolve())
+        assert config["global"]["dim"] == 128 and config["local"]["dim"] == (112 if preset == "hone" else 16)
+    assert HONE("hone-l", n_components=8).fit("builtin:karate").config_["psi"] == "l"
+
+
+def test_any_setting_can_be_named(tmp_path, karate):
+    hone = HONE("hone-p", config={"local.solver.iterations": 3, "local": {"norm": "l1"}, "seed": 9}, n_components=8)
+    assert hone.fit(karate).config_["local"]["solver"]["iterations"] == 3
+    assert hone.config_["local"]["norm"] == "l1" and hone.config_["seed"] == 9
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(hone.report_))
+    again = HONE(config=file).fit(karate)
+    np.testing.assert_array_equal(again.embedding_, hone.embedding_)
+    assert HONE("hone-p", config={"global.dim": 8}, n_components=4).fit(karate).embedding_.shape[1] == 4
+    with pytest.raises(ValueError, match="unknown field `dimm`"):
+        HONE(config={"local.dimm": 3}).fit(karate)
+    with pytest.raises(ValueError, match="global.dim: 999 is more than the"):
+        HONE("hone-p", n_components=999).fit(karate)
+
+
+def test_seeds_and_threads(blocks):
+    vectors = HONE("hone-p", n_components=16, random_state=1, n_jobs=1).fit_transform(blocks)
+    for jobs in (2, 3, None, -1, -2):
+        again = HONE("hone-p", n_components=16, random_state=1, n_jobs=jobs).fit_transform(blocks)
+        np.testing.assert_array_equal(vectors, again)
+    seeds = {HONE(random_state=state)._resolve() for state in (None, None, np.random.RandomState(3))}
+    assert len(seeds) == 3
+    for state, jobs in ((-1, None), (0, 0)):
+        with pytest.raises(ValueError, match="random_state|n_jobs"):
+            HONE(random_state=state, n_jobs=jobs).fit(blocks)
+
+
+def test_the_form_of_the_graph_does_not_matter(karate):
+    forms = [karate, Graph(karate), Graph(karate).adjacency(), Graph(karate).adjacency().toarray(), "builtin:karate"]
+    first, *others = (HONE(n_components=24).fit_transform(form) for form in forms)
+    for other in others:
+        np.testing.assert_array_equal(first, other)
+
+
+def test_weights_and_directions_reach_the_library(random_matrix):
+    matrix = random_matrix[1].copy()
+    rng = np.random.default_rng(1)
+    matrix.data = rng.uniform(0.5, 4, matrix.nnz)
+    plain = HONE("hone-w", n_components=6, motifs=["edge"]).fit(matrix)
+    weighted = HONE("hone-w", n_components=6, motifs=["edge"], weights=True).fit(matrix)
+    assert plain.report_["graph"] == {**weighted.report_["graph"], "weighted": False}
+    assert weighted.report_["graph"]["weighted"] and weighted.report_["graph"]["directed"]
+    for model, truth in ((plain, matrix.toarray() > 0), (weighted, matrix.toarray())):
+        found = np.array(model.report_["local"][0]["singular_values"]) / model.report_["local"][0]["scale"]
+        expected = np.linalg.svd(truth.astype(float), compute_uv=False)[: len(found)]
+        np.testing.assert_allclose(found[:6], expected[:6], rtol=1e-4)
+    assert not HONE(directed=False, n_components=24).fit(matrix).report_["graph"]["directed"]
+    with pytest.raises(ValueError, match="weights: the Graph has none"):
+        HONE(weights=True).fit(Graph(matrix))
+
+
+def test_attributes(karate):
+    values = pandas.DataFrame({"age": np.arange(34.0), "club": np.arange(34) % 2})
+    with_attributes = HONE("hone-p", n_components=8).fit(karate, attributes=values)
+    without = HONE("hone-p", n_components=8).fit(karate)
+    assert not np.array_equal(with_attributes.embedding_, without.embedding_)
+    assert any(name.startswith("attributes") for name in with_attributes.motif_importance_)
+    with pytest.raises(ValueError, match="attributes: 3 rows for 34 nodes"):
+        HONE().fit(karate, attributes=np.ones((3, 2)))
+    with pytest.raises(ValueError, match="finite"):
+        HONE().fit(karate, attributes=np.full((34, 2), np.nan))
+
+
+def test_parameters_clone_and_pickle(blocks):
+    hone = HONE("hone-p", n_components=8, graph=blocks, config={"delta": 2}).set_output(transform="pandas")
+    assert hone.get_params()["n_components"] == 8
+    assert hone.set_params(n_components=12).n_components == 12
+    twin = clone(hone)
+    assert twin.get_params() == hone.get_params() and twin.graph is blocks and twin.config is not hone.config
+    assert not hasattr(twin, "embedding_")
+    assert isinstance(twin.fit_transform(blocks.node_ids), pandas.DataFrame)
+    hone.fit(None)
+    for other in (pickle.loads(pickle.dumps(hone)), copy.deepcopy(hone)):
+        np.testing.assert_array_equal(other.embedding_, hone.embedding_)
+        np.testing.assert_array_equal(other.transform([3, 1]), hone.transform([3, 1]))
+        assert other.report_ == hone.report_
+
+
+def test_graphs_survive_pickling(random_matrix):
+    matrix = random_matrix[1].copy()
+    matrix.data = np.arange(1.0, matrix.nnz + 1)
+    for graph in (Graph(matrix, weighted=True), Graph([("a", "b"), ("b", "c")]), Graph(random_matrix[0])):
+        other = pickle.loads(pickle.dumps(graph))
+        assert repr(other) == repr(graph)
+        np.testing.assert_array_equal(other.adjacency().toarray(), graph.adjacency().toarray())
+        np.testing.assert_array_equal(other.node_ids, graph.node_ids)
+
+
+def test_output_containers(karate):
+    hone = HONE("hone-p", n_components=3, n_local_components=3).fit(karate)
+    assert isinstance(hone.transform(karate), np.ndarray)
+    frame = hone.set_output(transform="pandas").transform(karate)
+    assert list(frame.columns) == list(hone.get_feature_names_out()) == ["z0", "z1", "z2"]
+    np.testing.assert_array_equal(frame.index, hone.node_ids_)
+    np.testing.assert_array_equal(frame.to_numpy(), hone.embedding_)
+    table = hone.set_output(transform="polars").fit_transform(karate)
+    assert isinstance(table, polars.DataFrame) and table.columns == ["z0", "z1", "z2"]
+    np.testing.assert_array_equal(table.to_numpy(), hone.embedding_)
+    assert isinstance(hone.set_output(transform="default").transform(karate), np.ndarray)
+    with config_context(transform_output="pandas"):
+        assert isinstance(HONE(n_components=24).fit_transform(karate), pandas.DataFrame)
+    with pytest.raises(ValueError, match="none of 'default', 'pandas', 'polars'"):
+        hone.set_output(transform="list")
+
+
+def test_transform_knows_its_graph_and_new_nodes(random_matrix):
+    undirected = random_matrix[0]
+    hone = HONE("hone-p", n_components=5).fit(undirected)
+    np.testing.assert_array_equal(hone.transform(undirected.tocsc()), hone.embedding_)
+    new = np.zeros((2, 40))
+    new[0, [3, 7]] = 1, 3
+    vectors = hone.transform(scipy.sparse.csr_array(new))
+    np.testing.assert_allclose(vectors[0], (hone.embedding_[3] + 3 * hone.embedding_[7]) / 4, rtol=1e-5)
+    assert not vectors[1].any()
+    with pytest.raises(ValueError, match="X has 39 features, but HONE is expecting 40"):
+        hone.transform(new[:, 1:])
+    with pytest.raises(ValueError, match="not the graph that was fitted"):
+        hone.transform([(0, 1)])
+
+
+def test_pipeline_over_nodes_of_one_graph(blocks):
+    labels = blocks.node_ids // 50
+    model = make_pipeline(HONE("hone-p", graph=blocks), StandardScaler(), LogisticRegression(max_iter=500))
+    search = GridSearchCV(model, {"hone__n_components": [2, 16], "hone__n_steps": [1, 2]}, cv=3)
+    search.fit(blocks.node_ids, labels)
+    assert search.best_score_ > 0.9 and search.best_params_["hone__n_components"] == 16
+    assert (search.predict(blocks.node_ids) == labels).mean() > 0.9
+    with pytest.raises(ValueError, match="X: 999 is no node of the graph"):
+        search.predict([999])
+
+
+def test_pipeline_over_an_adjacency(blocks):
+    labels = blocks.node_ids // 50
+    model = make_pipeline(HONE("hone-p", n_components=16), LogisticRegression(max_iter=500, C=100))
+    adjacency = blocks.adjacency()
+    assert (model.fit(adjacency, labels).predict(adjacency) == labels).mean() > 0.9
+    # Rows and columns are cut together: held-out nodes come with their edges to the others.
+    assert cross_val_score(model, adjacency, labels, cv=3).mean() > 0.7
+
+
+def test_files(tmp_path, karate):
+    hone = HONE(n_components=24).fit(karate)
+    frame = hone.set_output(transform="pandas").transform(karate)
+    pair = (hone.node_ids_, hone.embedding_)
+    embedding = Embedding(*pair, list(hone.get_feature_names_out()))
+    for name in ("z.npy", "z.npz", "z.tsv", "z.csv.gz", "z.parquet", "z.w2v", "z.safetensors"):
+        for thing in (hone, frame, pair, embedding):
+            assert save(tmp_path / name, thing, overwrite=True)[0] == str(tmp_path / name)
+            back = load(tmp_path / name)
+            np.testing.assert_array_equal(back.node_ids, np.arange(34))
+            np.testing.assert_allclose(back.vectors, hone.embedding_, rtol=1e-6)
+    with pytest.raises(FileExistsError, match="exists"):
+        save(tmp_path / "z.npy", hone)
+    np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), hone.embedding_)
+    names = Graph([("b", "a"), ("a", "c")])
+    save(tmp_path / "n.tsv", HONE("hone-p", n_components=2, n_local_components=2).fit(names))
+    assert list(load(tmp_path / "n.tsv").node_ids) == ["b", "a", "c"]
+    with pytest.raises(ValueError, match="not fitted"):
+        save(tmp_path / "u.npy", HONE())
+    with pytest.raises(FileNotFoundError, match="missing.npy"):
+        load(tmp_path / "missing.npy")
+
+
+def test_the_result_is_that_of_the_library(tmp_path):
+    """The command, where it was built, gives the same bits."""
+    from pathlib import Path
+
+    target = Path(__file__).resolve().parents[3] / "target"
+    command = next((target / kind / "hone" for kind in ("debug", "release") if (target / kind / "hone").exists()), None)
+    if command is None:
+        pytest.skip("the command `hone` is not built")
+    file = tmp_path / "z.npy"
+    arguments = [command, "embed", "builtin:karate", "-o", file, "--preset", "hone-p", "--seed", "4", "--quiet"]
+    subprocess.run(arguments, check=True)
+    found = HONE("hone-p", random_state=4).fit_transform("builtin:karate")
+    np.testing.assert_array_equal(found, np.load(file))

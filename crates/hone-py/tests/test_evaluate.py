@@ -1,0 +1,83 @@
+"""Link prediction against scikit-learn's own classifier and measure."""
+
+import numpy as np
+import pandas
+import pytest
+from hone_embed import HONE, Graph, evaluate_link_prediction, generate, link_split, methods
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return generate("sbm", nodes=200, degree=16, communities=4, mixing=0.1, random_state=2)
+
+
+def features(vectors, pairs):
+    return (vectors[pairs[:, 0]] + vectors[pairs[:, 1]]) / 2
+
+
+def test_splits_hide_what_they_remove(graph):
+    split = link_split(graph, removed=0.3, random_state=4)
+    whole, left = graph.adjacency().toarray(), split.graph.adjacency().toarray()
+    pairs = np.concatenate([split.train_pairs, split.test_pairs])
+    labels = np.concatenate([split.train_labels, split.test_labels])
+    np.testing.assert_array_equal(whole[pairs[:, 0], pairs[:, 1]] > 0, labels)
+    assert not left[pairs[:, 0], pairs[:, 1]].any()
+    assert labels.sum() == round(0.3 * graph.n_edges) and len(labels) == 2 * labels.sum()
+    assert len(split.train_labels) == round(0.1 * len(labels))
+    assert list(split.graph.node_ids) == list(graph.node_ids)
+    assert list(link_split(Graph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])).graph.node_ids) == list("abcde")
+
+
+def test_auc_equals_that_of_scikit_learn(graph):
+    """The same split, features, C and classifier, but all of it scikit-learn's."""
+    hone = HONE("hone-p", n_components=32)
+    rows = evaluate_link_prediction(graph, hone, seeds=[1, 2], output="records")
+    for row in rows:
+        split = link_split(graph, random_state=row["seed"])
+        vectors = HONE("hone-p", n_components=32, random_state=row["seed"]).fit_transform(split.graph)
+        train, test = features(vectors, split.train_pairs), features(vectors, split.test_pairs)
+        scale = np.sqrt((train.astype(float) ** 2).mean())
+        model = LogisticRegression(C=row["C"], tol=1e-8, max_iter=10_000).fit(train / scale, split.train_labels)
+        scores = model.decision_function(test / scale)
+        assert abs(roc_auc_score(split.test_labels, scores) - row["auc"]) < 5e-3
+        assert abs(average_precision_score(split.test_labels, scores) - row["average_precision"]) < 5e-3
+
+
+def test_tables_have_a_row_a_method_seed_and_operator(graph):
+    names = ["hone", "degree", "common-neighbors", "random:dim=8"]
+    table = evaluate_link_prediction(graph, names, seeds=2, operators=["mean", "hadamard"])
+    assert isinstance(table, pandas.DataFrame)
+    assert set(table["method"]) == set(names) and set(table["seed"]) == {1, 2}
+    assert len(table) == 2 * (3 * 2 + 1)
+    means = table.groupby("method")["auc"].mean()
+    assert means["hone"] > means["random:dim=8"] + 0.1
+    assert set(names) - {"random:dim=8"} <= set(methods())
+
+
+def test_results_are_kept(graph, tmp_path):
+    def run():
+        return evaluate_link_prediction(graph, ["hone-p", "degree"], seeds=1, cache=tmp_path, output="records")
+
+    first = run()
+    assert len(list(tmp_path.iterdir())) == 2
+    assert run() == first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"methods": ["node3vec"]}, "`node3vec` is unknown"),
+        ({"methods": []}, "methods: there must be at least one"),
+        ({"protocol": "leave-one-out"}, "none of select10"),
+        ({"operators": ["sum"]}, "`sum` is none of"),
+        ({"operators": []}, "operators"),
+        ({"removed": 1.5}, "removed"),
+        ({"selection": 0.0}, "selection"),
+        ({"output": "xml"}, "output"),
+    ],
+)
+def test_slips_are_named(graph, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate_link_prediction(graph, **arguments)

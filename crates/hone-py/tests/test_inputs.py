@@ -1,0 +1,329 @@
+"""Every kind of graph gives the same adjacency, ids and direction as its own library says."""
+
+import igraph
+import networkx
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+import rustworkx
+import scipy.sparse
+from hone_embed import Graph, HoneWarning, read_graph
+
+EDGES = np.array([[30, 10], [10, 20], [20, 30], [20, 40]])
+WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0])
+IDS = [10, 20, 30, 40]
+
+
+def dense(graph):
+    return graph.adjacency().toarray()
+
+
+def truth(edges, ids, weights=None, directed=False):
+    """Adjacency by a dictionary of positions."""
+    place = {id: k for k, id in enumerate(ids)}
+    matrix = np.zeros((len(ids), len(ids)))
+    for k, (u, v) in enumerate(edges):
+        weight = 1.0 if weights is None else weights[k]
+        matrix[place[u], place[v]] = weight
+        if not directed:
+            matrix[place[v], place[u]] = weight
+    return matrix
+
+
+def check(graph, ids=IDS, weights=None, directed=False, edges=EDGES.tolist()):
+    assert list(graph.node_ids) == list(ids)
+    assert graph.directed == directed
+    assert graph.weighted == (weights is not None)
+    np.testing.assert_array_equal(dense(graph), truth(edges, ids, weights, directed))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint16, np.uint64])
+def test_edge_arrays(kind, directed):
+    edges = EDGES.astype(kind)
+    for form in (edges, edges.T, np.asfortranarray(edges), edges[::-1][::-1]):
+        check(Graph(form, directed=directed), directed=directed)
+    weighted = Graph(edges, directed=directed, edge_weight=WEIGHTS)
+    check(weighted, weights=WEIGHTS, directed=directed)
+
+
+def test_edge_lists_of_names_and_objects():
+    names = [(str(u), str(v)) for u, v in EDGES]
+    for form in (names, np.array(names), np.array(names, dtype=object)):
+        check(Graph(form), ids=["30", "10", "20", "40"], edges=names)
+    mixed = [((0, 1), "b"), ("b", 3.5), (3.5, (0, 1))]
+    array = np.empty((3, 2), dtype=object)
+    for k, pair in enumerate(mixed):
+        array[k, 0], array[k, 1] = pair
+    check(Graph(array), ids=[(0, 1), "b", 3.5], edges=mixed)
+
+
+def test_two_by_two_is_two_rows():
+    assert Graph(np.array([[1, 2], [3, 4]])).n_edges == 2
+    np.testing.assert_array_equal(dense(Graph(np.array([[1, 2], [3, 4]]))), truth([(1, 2), (3, 4)], [1, 2, 3, 4]))
+
+
+def test_node_lists_fix_the_order_and_keep_isolated_nodes():
+    order = [99, 40, 30, 20, 10]
+    check(Graph(EDGES, nodes=order), ids=order)
+    check(Graph(EDGES, nodes=np.array(order)), ids=order)
+    check(Graph(EDGES, nodes=range(50)), ids=range(50))
+    check(Graph(EDGES, nodes=50), ids=range(50))
+    names = [(str(u), str(v)) for u, v in EDGES]
+    check(Graph(names, nodes=[str(id) for id in order]), ids=[str(id) for id in order], edges=names)
+    with pytest.raises(ValueError, match=r"edge 0 has the id (np.int64\()?30\)?, which is not in the list"):
+        Graph(EDGES, nodes=[10, 20])
+    with pytest.raises(ValueError, match="twice"):
+        Graph(EDGES, nodes=[10, 10])
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
+@pytest.mark.parametrize("kind", [scipy.sparse.csr_array, scipy.sparse.csr_matrix])
+def test_matrices(random_matrix, form, kind):
+    undirected, directed = (kind(matrix).asformat(form) for matrix in random_matrix)
+    for matrix, is_directed in ((undirected, False), (directed, True)):
+        graph = Graph(matrix)
+        assert graph.directed == is_directed
+        np.testing.assert_array_equal(dense(graph), matrix.toarray())
+        np.testing.assert_array_equal(graph.node_ids, np.arange(40))
+    either = Graph(directed, directed=False)
+    np.testing.assert_array_equal(dense(either), (directed + directed.T).toarray() > 0)
+    arcs = Graph(undirected, directed=True)
+    assert arcs.directed and arcs.n_edges == undirected.tocsr().nnz
+    np.testing.assert_array_equal(dense(Graph(directed.toarray())), directed.toarray())
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_matrices_with_weights_and_wide_indices(random_matrix, index):
+    matrix = random_matrix[1].copy()
+    matrix.data = np.arange(1.0, matrix.nnz + 1)
+    for part in (matrix, (matrix + matrix.T).tocsr()):
+        part = part.copy()
+        part.indices, part.indptr = part.indices.astype(index), part.indptr.astype(index)
+        for form in (part, part.tocsc()):
+            np.testing.assert_array_equal(dense(Graph(form, weighted=True)), part.toarray())
+    both = Graph(matrix, weighted=True, directed=False)
+    np.testing.assert_array_equal(dense(both), (matrix + matrix.T).toarray())
+
+
+def test_matrices_that_need_mending():
+    unsorted = scipy.sparse.csr_array((np.ones(5), np.array([2, 1, 0, 2, 0]), np.array([0, 2, 4, 5])), shape=(3, 3))
+    with pytest.warns(HoneWarning, match="dropped 1 duplicate edge"):
+        doubled = Graph(scipy.sparse.csr_array((np.ones(4), [1, 1, 0, 1], [0, 2, 3, 4]), shape=(3, 3)), directed=True)
+    assert doubled.n_edges == 3
+    np.testing.assert_array_equal(dense(Graph(unsorted, directed=True)), unsorted.toarray())
+    with pytest.warns(HoneWarning, match="dropped 3 self-loops"):
+        looped = Graph(np.ones((3, 3)))
+    np.testing.assert_array_equal(dense(looped), 1 - np.eye(3))
+    assert looped.dropped == {"self_loops": 3, "duplicates": 0, "weights": 0}
+    zeros = scipy.sparse.csr_array((np.array([1.0, 0.0, 1.0]), np.array([1, 2, 0]), np.array([0, 2, 3, 3])), shape=(3, 3))
+    assert Graph(zeros).n_edges == 1 and zeros.nnz == 3
+
+
+def test_names_of_rows(random_matrix):
+    names = [f"n{k}" for k in range(40)]
+    assert list(Graph(random_matrix[0], nodes=names).node_ids) == names
+    with pytest.raises(ValueError, match="2 ids for 40 rows"):
+        Graph(random_matrix[0], nodes=["a", "b"])
+
+
+@pytest.mark.parametrize("kind", [networkx.Graph, networkx.DiGraph, networkx.MultiGraph, networkx.MultiDiGraph])
+def test_networkx(kind):
+    graph = kind()
+    graph.add_node("alone")
+    graph.add_weighted_edges_from([(*edge, weight) for edge, weight in zip(EDGES.tolist(), WEIGHTS)])
+    ids = ["alone", 30, 10, 20, 40]
+    check(Graph(graph), ids=ids, directed=graph.is_directed())
+    check(Graph(graph, weighted=True), ids=ids, weights=WEIGHTS, directed=graph.is_directed())
+    check(Graph(graph, directed=True), ids=ids, directed=True, edges=[edge[:2] for edge in graph.edges()])
+    expected = networkx.to_numpy_array(graph, weight=None)
+    np.testing.assert_array_equal(dense(Graph(graph)), expected)
+    with pytest.raises(ValueError, match="no edge has the attribute 'cost'"):
+        Graph(graph, weighted=True, weight="cost")
+
+
+def test_networkx_parallel_edges_add_up():
+    graph = networkx.MultiGraph([("a", "b", {"weight": 2}), ("a", "b", {"weight": 3}), ("b", "c", {})])
+    with pytest.warns(HoneWarning, match="dropped 1 duplicate edge"):
+        found = Graph(graph, weighted=True)
+    np.testing.assert_array_equal(dense(found), networkx.to_numpy_array(graph))
+
+
+def test_igraph():
+    for directed in (False, True):
+        graph = igraph.Graph(n=4, edges=[(2, 0), (0, 1), (1, 2), (1, 3)], directed=directed)
+        graph.es["weight"] = WEIGHTS
+        np.testing.assert_array_equal(dense(Graph(graph)), np.array(list(graph.get_adjacency())))
+        weighted = Graph(graph, weighted=True)
+        np.testing.assert_array_equal(dense(weighted), graph.get_adjacency_sparse("weight").toarray())
+        graph.vs["name"] = ["a", "b", "c", "d"]
+        assert list(Graph(graph).node_ids) == ["a", "b", "c", "d"]
+        assert Graph(graph).directed == directed
+
+
+@pytest.mark.parametrize("kind", [rustworkx.PyGraph, rustworkx.PyDiGraph])
+def test_rustworkx(kind):
+    graph = kind()
+    graph.add_nodes_from(["gone", "a", "b", "c"])
+    graph.add_edges_from([(1, 2, 2.0), (2, 3, 5.0), (0, 3, 1.0)])
+    graph.remove_node(0)
+    directed = kind is rustworkx.PyDiGraph
+    found = Graph(graph, weighted=True)
+    assert found.directed == directed and list(found.node_ids) == [1, 2, 3]
+    matrix = (rustworkx.digraph_adjacency_matrix if directed else rustworkx.graph_adjacency_matrix)(graph, float)
+    np.testing.assert_array_equal(dense(found), matrix)
+
+
+class Tensor:
+    """A stand-in with what the converters use of a torch tensor."""
+
+    def __init__(self, values):
+        self._values = np.asarray(values)
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return self._values
+
+
+class Data:
+    """A stand-in for torch_geometric.data.Data."""
+
+    def __init__(self, edge_index, num_nodes, **more):
+        self.edge_index, self.num_nodes = Tensor(edge_index), num_nodes
+        self.__dict__.update(more)
+
+
+Data.__module__ = "torch_geometric.data.data"
+
+
+class DGLGraph:
+    """A stand-in for dgl.DGLGraph."""
+
+    def __init__(self, sources, targets, nodes, edata):
+        self._ends, self._nodes, self.edata = (Tensor(sources), Tensor(targets)), nodes, edata
+
+    def edges(self):
+        return self._ends
+
+    def num_nodes(self):
+        return self._nodes
+
+
+DGLGraph.__module__ = "dgl.heterograph"
+
+
+def test_tensors():
+    arcs = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+    weights = Tensor([[2.0], [2.0], [3.0], [3.0]])
+    for graph in (Data(arcs, 4), DGLGraph(*arcs, 4, {})):
+        found = Graph(graph)
+        check(found, ids=range(4), edges=[(0, 1), (1, 2)])
+        assert Graph(graph, directed=True).n_edges == 4
+        with pytest.raises(ValueError, match="no edge has the attribute 'edge_weight'|no edge has the attribute 'weight'"):
+            Graph(graph, weighted=True)
+    for graph in (Data(arcs, 4, edge_attr=weights), DGLGraph(*arcs, 4, {"w": weights})):
+        check(Graph(graph, weighted=True), ids=range(4), edges=[(0, 1), (1, 2)], weights=[2, 3])
+    one_way = Graph(Data(arcs[:, ::2], 3))
+    assert one_way.directed and one_way.n_edges == 2
+    wide = Data(arcs, 4, edge_attr=Tensor(np.ones((4, 2))))
+    with pytest.raises(ValueError, match=r"shape \(4, 2\)"):
+        Graph(wide, weighted=True)
+
+
+def tables(columns):
+    yield pandas.DataFrame(columns)
+    yield polars.DataFrame(columns)
+    yield polars.LazyFrame(columns)
+    yield pyarrow.table(columns)
+    yield pyarrow.record_batch(columns)
+
+
+def test_tables():
+    columns = {"since": [1, 2, 3, 4], "Source": EDGES[:, 0], "Target": EDGES[:, 1], "weight": WEIGHTS}
+    for table in tables(columns):
+        check(Graph(table))
+        check(Graph(table, weighted=True), weights=WEIGHTS)
+        check(Graph(table, directed=True), directed=True)
+        check(Graph(table, source="Target", target=1, directed=True), directed=True, edges=EDGES[:, ::-1].tolist())
+        assert dense(Graph(table, weight="since")).max() == 4
+        with pytest.raises(ValueError, match="no column 'who'; columns: since, Source"):
+            Graph(table, source="who")
+    names = {"a": ["x", "y", "z"], "b": ["y", "z", "w"]}
+    for table in tables(names):
+        check(Graph(table), ids=["x", "y", "z", "w"], edges=list(zip(names["a"], names["b"])))
+        with pytest.raises(ValueError, match="no column is called weight"):
+            Graph(table, weighted=True)
+
+
+def test_tables_with_holes_are_refused():
+    for column in ([1, None, 3], ["x", None, "y"]):
+        for table in tables({"source": column, "target": column[::-1]}):
+            with pytest.raises(ValueError, match="source: row 1 has no id"):
+                Graph(table)
+
+
+def test_adjacency_tables(karate):
+    table = networkx.to_pandas_adjacency(networkx.relabel_nodes(karate, str), weight=None)
+    graph = Graph(table)
+    assert list(graph.node_ids) == [str(k) for k in range(34)] and graph.n_edges == 78
+
+
+def test_files(tmp_path):
+    file = tmp_path / "graph.csv"
+    file.write_text("source,target,weight\nann,bob,2\nbob,cid,3\n")
+    edges = [("ann", "bob"), ("bob", "cid")]
+    with pytest.warns(HoneWarning, match=r"dropped 2 weights \(weighted=True keeps weights\)"):
+        check(Graph(file), ids=["ann", "bob", "cid"], edges=edges)
+    for graph in (Graph(str(file), weighted=True), read_graph(file, weighted=True), read_graph(file, weight="weight")):
+        check(graph, ids=["ann", "bob", "cid"], edges=edges, weights=[2, 3])
+    assert Graph(file, weighted=True, directed=True).directed
+    nodes = tmp_path / "nodes.txt"
+    nodes.write_text("zoe\ncid\nbob\nann\n")
+    assert list(read_graph(file, nodes=nodes, weighted=True).node_ids) == ["zoe", "cid", "bob", "ann"]
+    assert Graph("builtin:karate").n_edges == 78
+
+
+def test_graphs_are_taken_as_they_are(random_matrix):
+    graph = Graph(random_matrix[0])
+    assert Graph(graph)._native is graph._native
+    with pytest.raises(ValueError, match="directed=False"):
+        Graph(graph, directed=True)
+    with pytest.raises(ValueError, match="weights: the Graph has none"):
+        Graph(graph, weighted=True)
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (3, TypeError, "a builtins.int is none"),
+        (np.zeros((3, 4)), ValueError, "neither edges"),
+        (np.zeros(3), ValueError, "1 dimensions"),
+        (np.array([[0.5, 1.5], [2.0, 3.0], [4.0, 5.0]]), ValueError, "neither edges"),
+        (scipy.sparse.csr_array((3, 4)), ValueError, r"shape \(3, 4\)"),
+        (np.array([[0, np.nan], [1, 0]]), ValueError, "NaN"),
+        (pandas.DataFrame({"a": [1]}), ValueError, "1 columns"),
+        (np.array([[0, 2**63]], dtype=np.uint64), ValueError, "2⁶³"),
+    ],
+)
+def test_other_things_are_refused(data, error, message):
+    with pytest.raises(error, match=message):
+        Graph(data)
+
+
+def test_negative_weights_are_refused():
+    matrix = scipy.sparse.csr_array(np.array([[0, -1.0], [-1.0, 0]]))
+    assert Graph(matrix).n_edges == 1
+    with pytest.raises(ValueError, match="weight 0 is -1; weights must be finite and ≥ 0"):
+        Graph(matrix, weighted=True)
+
+
+def test_empty_graphs():
+    for data in (np.empty((0, 2), int), np.empty((2, 0), int), [], networkx.Graph(), scipy.sparse.csr_array((0, 0))):
+        assert (Graph(data).n_nodes, Graph(data).n_edges) == (0, 0)

@@ -1,0 +1,196 @@
+"""Counts against networkx and brute force; motif matrices against explicit ones and scipy's svds."""
+
+import itertools
+
+import networkx
+import numpy as np
+import pytest
+import scipy.sparse
+from hone_embed import HONE, Graph, count_orbits, generate, motif_adjacency, motif_matrix
+from scipy.sparse.linalg import svds
+
+#: Graphlets by their degree sequences, which tell them apart up to four nodes.
+GRAPHLETS = {
+    (1, 1): "edge",
+    (1, 1, 2): "path3",
+    (2, 2, 2): "triangle",
+    (1, 1, 2, 2): "path4",
+    (1, 1, 1, 3): "star4",
+    (2, 2, 2, 2): "cycle4",
+    (1, 2, 2, 3): "tailed-triangle",
+    (2, 2, 3, 3): "diamond",
+    (3, 3, 3, 3): "clique4",
+}
+
+
+def brute_force(graph):
+    """Number of induced occurrences of each graphlet on each edge, by looking at all sets of nodes."""
+    counts = {}
+    for size in (2, 3, 4):
+        for nodes in itertools.combinations(graph, size):
+            part = graph.subgraph(nodes)
+            if networkx.is_connected(part):
+                name = GRAPHLETS[tuple(sorted(degree for _, degree in part.degree()))]
+                for u, v in part.edges():
+                    key = (min(u, v), max(u, v), name)
+                    counts[key] = counts.get(key, 0) + 1
+    return counts
+
+
+@pytest.fixture(params=["sparse", "dense", "clustered"])
+def graph(request):
+    if request.param == "clustered":
+        return networkx.relaxed_caveman_graph(4, 5, 0.2, seed=2)
+    return networkx.gnp_random_graph(18, {"sparse": 0.15, "dense": 0.5}[request.param], seed=1)
+
+
+def test_edge_counts_equal_brute_force(graph):
+    truth = brute_force(graph)
+    table = count_orbits(graph, motifs="graphlets")
+    assert len(table) == graph.number_of_edges()
+    for row in table.to_dict("records"):
+        u, v = row.pop("source"), row.pop("target")
+        assert u < v and graph.has_edge(u, v)
+        assert row == {name: truth.get((u, v, name), 0) for name in row}
+    totals = count_orbits(graph, motifs="graphlets", output="numpy")
+    edges = {"edge": 1, "path3": 2, "triangle": 3, "path4": 3, "star4": 3, "cycle4": 4, "tailed-triangle": 4}
+    edges.update({"diamond": 5, "clique4": 6})
+    for name, column in zip(totals.names, totals.counts.T):
+        assert column.sum() // edges[name] == sum(n for key, n in truth.items() if key[2] == name) // edges[name]
+
+
+def test_triangles_equal_networkx(karate):
+    nodes = count_orbits(karate, by="node")
+    assert nodes["triangle"].to_dict() == networkx.triangles(karate)
+    assert nodes.index.name == "id" and nodes.shape == (34, 15)
+    edges = count_orbits(karate, output="numpy")
+    assert edges.counts[:, edges.names.index("triangle")].sum() == sum(networkx.triangles(karate).values())
+    assert edges.counts.dtype == np.uint64 and edges.keys.shape == (78, 2)
+
+
+def test_orbits_add_up_to_graphlets(graph):
+    orbits, graphlets = count_orbits(graph), count_orbits(graph, motifs="graphlets")
+    assert (orbits["path4-end"] + orbits["path4-mid"] == graphlets["path4"]).all()
+    assert (orbits["tailed-tail"] + orbits["tailed-near"] + orbits["tailed-far"] == graphlets["tailed-triangle"]).all()
+
+
+def test_ids_come_back():
+    table = count_orbits([("x", "y"), ("y", "z"), ("z", "x")])
+    assert set(map(tuple, table[["source", "target"]].to_numpy())) == {("x", "y"), ("x", "z"), ("y", "z")}
+    assert list(count_orbits([("x", "y")], by="node").index) == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("field", "bad"),
+    [("by", {"by": "arc"}), ("output", {"output": "list"}), ("motifs", {"motifs": "tringle"})]
+    + [("motifs", {"by": "node", "motifs": "size3"})],
+)
+def test_wrong_requests_are_refused(field, bad):
+    with pytest.raises(ValueError, match=f"^{field}: "):
+        count_orbits([(0, 1)], **bad)
+
+
+def test_adjacency_holds_the_counts(graph):
+    truth = brute_force(graph)
+    nodes = list(graph)
+    for motif in ("edge", "triangle", "path4", "cycle4", "clique4"):
+        matrix = motif_adjacency(graph, motif).toarray()
+        for u, v in itertools.product(nodes, nodes):
+            expected = truth.get((min(u, v), max(u, v), motif), 0)
+            assert matrix[nodes.index(u), nodes.index(v)] == expected
+        most = motif_adjacency(graph, motif, delta=3).toarray()
+        np.testing.assert_array_equal(most, np.where(matrix >= 3, matrix, 0))
+
+
+def test_adjacency_of_directed_and_weighted_graphs(random_matrix):
+    arcs = random_matrix[1].copy()
+    arcs.data = np.arange(1.0, arcs.nnz + 1)
+    either = motif_adjacency(Graph(arcs, directed=False), "triangle").toarray()
+    directed = motif_adjacency(arcs, "triangle").toarray()
+    np.testing.assert_array_equal(directed, np.where(arcs.toarray() > 0, either, 0))
+    weighted = motif_adjacency(arcs, "triangle", weights=True).toarray()
+    np.testing.assert_array_equal(weighted, directed * arcs.toarray())
+
+
+def explicit(w, psi, k, order):
+    """The matrix by its definition, dense and in double precision."""
+
+    def function(a):
+        d = a.sum(axis=1)
+        inverse = np.divide(1, d, out=np.zeros_like(d), where=d > 0)
+        root, some = np.sqrt(inverse), np.diag((d > 0).astype(float))
+        return {
+            "w": a,
+            "p": np.diag(inverse) @ a,
+            "l": np.diag(d) - a,
+            "l-norm": some - np.diag(root) @ a @ np.diag(root),
+            "l-rw": some - np.diag(inverse) @ a,
+            "a-norm": np.diag(root) @ a @ np.diag(root),
+        }[psi]
+
+    power = np.linalg.matrix_power
+    first = order == "psi-of-power" or (order == "auto" and psi not in ("p", "a-norm"))
+    return function(power(w, k)) if first else power(function(w), k)
+
+
+@pytest.mark.parametrize("psi", ["w", "p", "l", "l-norm", "l-rw", "a-norm"])
+@pytest.mark.parametrize("order", ["auto", "psi-of-power", "power-of-psi"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_matrices_equal_explicit_ones(random_matrix, psi, order, directed):
+    matrix = random_matrix[int(directed)]
+    rng = np.random.default_rng(0)
+    for motif, k in (("edge", 1), ("edge", 3), ("triangle", 2), ("clique4", 2)):
+        w = motif_adjacency(matrix, motif).toarray()
+        truth = explicit(w, psi, k, order)
+        operator = motif_matrix(matrix, motif, psi, k, order=order)
+        assert operator.shape == truth.shape
+        size = max(abs(truth).max(), 1e-30)
+        np.testing.assert_allclose(operator @ np.eye(40), truth, atol=2e-6 * 40 * size)
+        x = rng.normal(size=40)
+        for found, expected in ((operator @ x, truth @ x), (operator.T @ x, truth.T @ x), (operator.rmatvec(x), truth.T @ x)):
+            np.testing.assert_allclose(found, expected, atol=1e-5 * 40 * size)
+
+
+def test_svds_of_the_operator_and_of_the_explicit_matrix_agree(karate):
+    w = motif_adjacency(karate, "triangle").toarray()
+    for psi, k in (("w", 1), ("p", 2), ("l-norm", 1)):
+        truth = np.sort(svds(scipy.sparse.csr_array(explicit(w, psi, k, "auto")), k=5, return_singular_vectors=False))
+        found = np.sort(svds(motif_matrix(karate, "triangle", psi, k), k=5, return_singular_vectors=False))
+        np.testing.assert_allclose(found, truth, rtol=1e-4)
+
+
+def test_the_estimator_factors_these_matrices(karate):
+    """Singular values in the report are those scipy finds on the explicit matrix."""
+    hone = HONE("hone-p", n_components=8, n_local_components=6, motifs=["triangle"], n_steps=2).fit(karate)
+    w = motif_adjacency(karate, "triangle").toarray()
+    for facts in hone.report_["local"]:
+        truth = np.sort(svds(scipy.sparse.csr_array(explicit(w, "p", facts["step"], "auto")), k=6)[1])[::-1]
+        np.testing.assert_allclose(facts["singular_values"][:6], truth, rtol=1e-4)
+
+
+def test_wrong_matrices_are_refused(karate):
+    for arguments, message in (
+        (("triangle", "q", 1), "unknown variant `q`"),
+        (("triangle", "p", 0), "k: 0 is not between 1 and 16"),
+        (("tringle", "p", 1), "`tringle` is no motif"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            motif_matrix(karate, *arguments)
+    with pytest.raises(ValueError, match="dimension mismatch|x:"):
+        motif_matrix(karate, "edge") @ np.ones(3)
+
+
+def test_generated_graphs_repeat():
+    first, again, other = (generate("er", nodes=100, degree=6, random_state=seed) for seed in (1, 1, 2))
+    assert (first.adjacency() != again.adjacency()).nnz == 0
+    assert (first.adjacency() != other.adjacency()).nnz > 0
+    for model, parameters in (
+        ("ba", {"nodes": 50, "degree": 4}),
+        ("rmat", {"nodes": 64, "degree": 4}),
+        ("ring-of-cliques", {"cliques": 4, "size": np.int64(5)}),
+        ("barbell", {"size": 4, "path": 2}),
+    ):
+        assert networkx.from_scipy_sparse_array(generate(model, **parameters).adjacency()).number_of_edges() > 0
+    for model, parameters in (("er", {"nodes": 10}), ("er", {"nodes": 0, "degree": 1}), ("es", {})):
+        with pytest.raises(ValueError, match="degree|nodes|es"):
+            generate(model, **parameters)

@@ -1,0 +1,241 @@
+"""The border between Python and Rust: signals, threads, memory, errors, panics, types."""
+
+import ast
+import importlib
+import multiprocessing
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import doctest
+import hone_embed
+import numpy as np
+import pytest
+import scipy.sparse
+from hone_embed import HONE, Graph, _native, count_orbits, generate, read_graph
+
+PACKAGE = Path(hone_embed.__file__).parent
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+
+
+def test_threads_of_python_run_meanwhile():
+    ticks = []
+    graph = generate("er", nodes=10_000, degree=10)
+    worker = threading.Thread(target=lambda: HONE("hone-p").fit(graph))
+    worker.start()
+    while worker.is_alive():
+        ticks.append(time.perf_counter())
+        time.sleep(0.005)
+    gaps = np.diff(ticks)
+    assert len(ticks) > 20 and np.median(gaps) < 0.1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGINT to send on Windows")
+@pytest.mark.parametrize("wait", [0.3, 1.0, 2.5])
+def test_interrupts_are_heard_within_a_second(wait):
+    """A long run in a process of its own, interrupted as by Ctrl-C."""
+    code = """
+import sys, time
+from hone_embed import HONE, generate
+graph = generate("er", nodes=200_000, degree=30)
+print("ready", flush=True)
+try:
+    HONE("hone-l", n_local_components=64, n_steps=8, config={"local.solver.iterations": 200, "local.solver.tolerance": 0}).fit(graph)
+    print("finished", flush=True)
+except KeyboardInterrupt:
+    print("interrupted", time.time(), flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(wait)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        answer, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert answer.startswith("interrupted"), answer
+    assert float(answer.split()[1]) - sent < 1.0
+
+
+def test_columns_of_a_matrix_are_not_copied():
+    graph = generate("er", nodes=2000, degree=8)
+    matrix = graph.adjacency()
+    for lent in (matrix, matrix.tocsc(), scipy.sparse.csr_matrix(matrix)):
+        assert lent.indices.dtype == np.int32
+        assert Graph(lent)._native.address() == lent.indices.ctypes.data
+    wide = matrix.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    assert Graph(wide)._native.address() != wide.indices.ctypes.data
+
+
+def test_lent_memory_outlives_the_matrix():
+    matrix = generate("er", nodes=500, degree=8).adjacency()
+    graph, before = Graph(matrix), matrix.toarray()
+    references = sys.getrefcount(matrix.indices)
+    with pytest.raises(ValueError, match="resize"):
+        matrix.indices.resize(3)
+    indices = matrix.indices
+    del matrix
+    np.testing.assert_array_equal(graph.adjacency().toarray(), before)
+    del graph
+    assert sys.getrefcount(indices) < references
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured through /proc")
+def test_memory_of_a_matrix_is_not_taken_twice():
+    """Making a graph of a matrix takes the row offsets; making one of edges takes the columns too."""
+    code = """
+import numpy as np, scipy.sparse
+from hone_embed import Graph
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+nodes, degree = 20_000, 500
+row = np.arange(nodes)[:, None]
+steps = np.concatenate([np.arange(1, degree // 2 + 1), -np.arange(1, degree // 2 + 1)])
+indices = np.sort((row + steps) % nodes, axis=1).astype(np.int32).ravel()
+indptr = np.arange(0, nodes * degree + 1, degree, dtype=np.int32)
+matrix = scipy.sparse.csr_array((np.ones(len(indices), dtype=bool), indices, indptr), shape=(nodes, nodes))
+Graph(matrix[:100, :100])  # what the first call takes once and for all
+before = resident()
+graph = Graph(matrix)
+lent = resident() - before
+matrix.indices = matrix.indices.astype(np.int64)
+before = resident()
+copied = Graph(matrix)
+print(lent, resident() - before, 4 * len(indices))
+"""
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    lent, copied, columns = map(int, answer.stdout.split())
+    assert lent < columns / 10, (lent, columns)
+    assert copied > columns * 0.8, (copied, columns)
+
+
+def test_vectors_are_not_copied_either():
+    vectors = HONE("hone-p", n_components=4).fit("builtin:karate").embedding_
+    assert isinstance(vectors.base, _native.Vectors)
+    assert vectors.flags.c_contiguous and vectors.flags.writeable
+
+
+def test_arrays_changed_in_use_are_an_exception_and_no_crash(capfd):
+    matrix = generate("er", nodes=500, degree=8).adjacency()
+    graph = Graph(matrix)
+    matrix.indices[:] = 2**31 - 1
+    for work in (lambda: count_orbits(graph), lambda: HONE().fit(graph)):
+        with pytest.raises(RuntimeError, match="internal error: index out of bounds"):
+            work()
+    assert Graph("builtin:karate").n_edges == 78
+
+
+def test_errors_have_the_text_of_the_library(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"missing\.tsv: No such file"):
+        read_graph(tmp_path / "missing.tsv")
+    with pytest.raises(ValueError, match="this is a directory"):
+        read_graph(tmp_path)
+    with pytest.raises(OSError, match="missing"):
+        HONE(config=tmp_path / "missing.toml").fit("builtin:karate")
+    broken = tmp_path / "broken.tsv"
+    broken.write_text("1\t2\n3\n")
+    with pytest.raises(ValueError, match=r"broken\.tsv, line 2"):
+        read_graph(broken)
+    with pytest.raises(MemoryError, match="the embedding needs about .* but only 1.0 kB may be used"):
+        HONE(memory_limit=1000).fit("builtin:karate")
+    with pytest.raises(ValueError, match="`lots` is no size"):
+        HONE(memory_limit="lots").fit("builtin:karate")
+    assert HONE(memory_limit="2G", n_components=24).fit("builtin:karate").embedding_.shape == (34, 24)
+    with pytest.raises(ValueError, match="preset: `home` is unknown; one of hone, hone-w"):
+        HONE("home").fit("builtin:karate")
+
+
+def embed_karate(_):
+    return HONE(n_components=24).fit_transform("builtin:karate")
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_forked_processes_work():
+    expected = embed_karate(None)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for found in pool.map_async(embed_karate, range(4)).get(timeout=60):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_progress_through_tqdm(capfd):
+    HONE("hone-p", n_components=16, verbose=True).fit(generate("er", nodes=5_000, degree=20))
+    shown = capfd.readouterr().err
+    assert "the embedding takes about" in shown and "local embeddings" in shown
+    HONE("hone-p", n_components=16).fit("builtin:karate")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_without_tqdm(capfd, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    HONE("hone-p", n_components=16, verbose=True).fit("builtin:karate")
+    assert "hone: local embeddings" in capfd.readouterr().err
+
+
+def test_listeners_may_fail():
+    def fail(kind, text, number):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        _native.generate('{"model": "er", "nodes": 300000, "degree": 10}', 1, fail)
+
+
+def test_no_library_is_imported_unless_its_objects_come():
+    code = """
+import sys
+import scipy.sparse.linalg, sklearn.base, sklearn.utils.validation  # may import some by themselves
+before = set(sys.modules)
+from hone_embed import HONE
+HONE(n_components=24).fit_transform("builtin:karate")
+optional = "networkx igraph rustworkx torch torch_geometric dgl pandas polars pyarrow tqdm matplotlib".split()
+print([name for name in optional if name in set(sys.modules) - before])
+"""
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
+def test_stubs_name_what_there_is():
+    tree = ast.parse((PACKAGE / "_native.pyi").read_text(encoding="utf-8"))
+    defined = {node.name: node for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    public = {name for name in dir(_native) if not name.startswith("_")} - {"VERSION"}
+    assert set(defined) == public
+    for name, node in defined.items():
+        if isinstance(node, ast.ClassDef):
+            members = {part.name for part in node.body if isinstance(part, ast.FunctionDef)} - {"__init__"}
+            assert members == {member for member in dir(getattr(_native, name)) if not member.startswith("_")}
+        else:
+            given = getattr(_native, name).__text_signature__
+            assert [part.arg for part in node.args.args] == re.findall(r"(\w+)(?:=[^,)]*)?(?=[,)])", given)
+    assert (PACKAGE / "py.typed").exists() and hone_embed.__version__ == _native.VERSION
+
+
+MODULES = ["hone_embed"] + [f"hone_embed.{file.stem}" for file in sorted(PACKAGE.glob("_*.py")) if file.stem != "__init__"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings(module):
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+def test_public_names_are_documented():
+    for name in hone_embed.__all__:
+        assert name == "__version__" or getattr(hone_embed, name).__doc__, name
+
+
+def test_examples_in_the_tutorial():
+    """The fenced examples with prompts, run one after another as one session."""
+    text = (DOCS / "python.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    session = "\n".join(block for block in blocks if block.startswith(">>>"))
+    test = doctest.DocTestParser().get_doctest(session, {}, "python.md", str(DOCS / "python.md"), 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    runner.run(test)
+    assert runner.summarize().attempted > 10 and runner.failures == 0
