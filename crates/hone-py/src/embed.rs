@@ -76,8 +76,8 @@ pub(crate) fn embed<'py>(
         }
         hone = hone.with_attributes(Named { sizes: vec![0; names.len()], names, block });
     }
-    let graph = graph.get();
-    let result = run(py, jobs, listener, |progress| hone.embed(&graph.inner, progress))?;
+    let graph = graph.get().inner.clone();
+    let result = run(py, jobs, listener, move |progress| hone.embed(&graph, progress))?;
     let report = result.report.to_json();
     Ok((memory::array(py, result.embedding.vectors)?, result.embedding.columns, report))
 }

@@ -78,12 +78,12 @@ pub(crate) fn evaluate_link(
         Some(folder) => Cache::open(folder).map_err(raise)?,
         None => Cache::none(),
     };
-    let graph = &graph.get().inner;
-    let rows = run(py, jobs, listener, |progress| {
+    let graph = graph.get().inner.clone();
+    let rows = run(py, jobs, listener, move |progress| {
         progress.stage("link prediction", (settings.seeds.len() * methods.len()) as u64);
         let mut rows = Vec::new();
         for &seed in &settings.seeds {
-            let cells = link(graph, &methods, &config, seed, &cache, progress)?;
+            let cells = link(&graph, &methods, &config, seed, &cache, progress)?;
             for (method, cell) in methods.iter().zip(cells) {
                 rows.extend(cell.outcomes.into_iter().map(|outcome| {
                     json!({ "method": method.name, "seed": seed, "operator": outcome.operator, "auc": outcome.auc,

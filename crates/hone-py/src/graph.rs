@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::error::{raise, refuse};
 use crate::memory::lent;
-use crate::work::run;
+use crate::work::{run, run_borrowed};
 
 /// An immutable graph; made by the functions of this module.
 #[pyclass(module = "hone_embed._native", frozen)]
@@ -123,7 +123,7 @@ impl Graph {
         };
         let columns = indices.get();
         let weights = weights.as_ref().map(PyReadonlyArray1::as_array);
-        run(py, 0, None, move |_| {
+        run_borrowed(py, move |_| {
             let offsets = offsets.collect::<usize>("indptr")?;
             let columns = shared.map_or_else(|| columns.collect::<u32>("indices").map(Indices::from), Ok)?;
             let weights = weights.map(|weights| weights.iter().copied().collect::<Arc<[f32]>>());
@@ -148,7 +148,7 @@ impl Graph {
         check_lengths(&sources, &targets)?;
         let builder = builder(directed.unwrap_or(true), NodeIds::Sequential(nodes));
         let weights = weights_of(weights);
-        run(py, 0, None, move |_| {
+        run_borrowed(py, move |_| {
             let (sources, targets) = (sources.collect::<u32>("source")?, targets.collect::<u32>("target")?);
             let graph = build(builder, sources.into_iter().zip(targets).collect(), weights)?;
             Ok(Graph { inner: graph.inner.with_direction(directed) })
@@ -169,7 +169,7 @@ impl Graph {
         let (sources, targets) = (sources.get(), targets.get());
         check_lengths(&sources, &targets)?;
         let weights = weights_of(weights);
-        run(py, 0, None, move |_| {
+        run_borrowed(py, move |_| {
             let (ids, pairs) = NodeIds::number_integers(sources.len(), |e| (sources.at(e), targets.at(e)))?;
             build(builder(directed, ids), pairs, weights)
         })
@@ -189,7 +189,7 @@ impl Graph {
             return Err(refuse("edges", format!("{} sources and {} targets", sources.len(), targets.len())));
         }
         let weights = weights_of(weights);
-        run(py, 0, None, move |_| {
+        run_borrowed(py, move |_| {
             let named = sources.iter().map(String::as_str).zip(targets.iter().map(String::as_str));
             let (ids, pairs) = NodeIds::number_texts(named)?;
             build(builder(directed, ids), pairs, weights)
@@ -254,7 +254,7 @@ impl Graph {
 
     /// A number for the content: direction, adjacency and weights.
     fn fingerprint(&self, py: Python<'_>) -> PyResult<u64> {
-        run(py, 0, None, |_| Ok(fingerprint(&self.inner)))
+        run_borrowed(py, |_| Ok(fingerprint(&self.inner)))
     }
 }
 
@@ -287,9 +287,9 @@ fn fingerprint(graph: &Inner) -> u64 {
 
 /// Reads a graph from a file or takes a built-in one; `options` is JSON.
 #[pyfunction]
-pub(crate) fn read(py: Python<'_>, path: &str, options: &str, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
+pub(crate) fn read(py: Python<'_>, path: String, options: &str, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
     let options: ReadOptions = serde_json::from_str(options).map_err(|error| refuse("options", error.to_string()))?;
-    run(py, 0, listener, |progress| Ok(Graph { inner: hone::graph::read(path, &options, progress)? }))
+    run(py, 0, listener, move |progress| Ok(Graph { inner: hone::graph::read(&path, &options, progress)? }))
 }
 
 /// Draws a graph; `model` is JSON.
@@ -297,7 +297,7 @@ pub(crate) fn read(py: Python<'_>, path: &str, options: &str, listener: Option<P
 pub(crate) fn generate(py: Python<'_>, model: &str, seed: u64, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
     let model: Generator = serde_json::from_str(model).map_err(|error| refuse("model", error.to_string()))?;
     model.check().map_err(raise)?;
-    run(py, 0, listener, |progress| Ok(Graph { inner: model.graph(seed, progress)? }))
+    run(py, 0, listener, move |progress| Ok(Graph { inner: model.graph(seed, progress)? }))
 }
 
 /// Names of the id columns of a table, pair by pair, and of its weight, in lower case.

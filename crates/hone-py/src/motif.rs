@@ -80,13 +80,14 @@ pub(crate) fn count_edges<'py>(
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<EdgeCounts<'py>> {
-    let (motifs, graph) = (parse(motifs)?, &graph.get().inner);
-    let all = run(py, jobs, listener, |progress| {
-        let counts = motif::count(graph, progress)?;
+    let (motifs, graph) = (parse(motifs)?, graph.get().inner.clone());
+    let width = motifs.len();
+    let all = run(py, jobs, listener, move |progress| {
+        let counts = motif::count(&graph, progress)?;
         let piece = |nodes: &Range<usize>| {
             let mut rows = Rows::default();
             for i in nodes.start as u32..nodes.end as u32 {
-                for (j, orbits) in listed(graph, &counts, i, false) {
+                for (j, orbits) in listed(&graph, &counts, i, false) {
                     rows.sources.push(i64::from(i));
                     rows.targets.push(i64::from(j));
                     for &motif in &motifs {
@@ -98,7 +99,7 @@ pub(crate) fn count_edges<'py>(
         };
         let mut all = Rows::default();
         // Some pieces at a time, so that the table is never held twice.
-        for wave in pieces(graph).chunks(64) {
+        for wave in pieces(&graph).chunks(64) {
             progress.check()?;
             for rows in wave.par_iter().map(piece).collect::<hone::Result<Vec<_>>>()? {
                 all.sources.extend(rows.sources);
@@ -108,7 +109,7 @@ pub(crate) fn count_edges<'py>(
         }
         Ok(all)
     })?;
-    let shape = [all.sources.len(), motifs.len()];
+    let shape = [all.sources.len(), width];
     let counts = all.counts.into_pyarray(py).reshape(shape)?;
     Ok((all.sources.into_pyarray(py), all.targets.into_pyarray(py), counts))
 }
@@ -122,8 +123,8 @@ pub(crate) fn count_nodes<'py>(
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-    let graph = &graph.get().inner;
-    let orbits = run(py, jobs, listener, |progress| motif::count(graph, progress)?.node_orbits())?;
+    let graph = graph.get().inner.clone();
+    let orbits = run(py, jobs, listener, move |progress| motif::count(&graph, progress)?.node_orbits())?;
     let shape = [orbits.len(), NODE_ORBITS.len()];
     orbits.into_iter().flatten().collect::<Vec<u64>>().into_pyarray(py).reshape(shape)
 }
@@ -143,13 +144,13 @@ pub(crate) fn motif_graph<'py>(
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Compressed<'py>> {
-    let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, &graph.get().inner);
-    let own = graph.weights().filter(|_| weights);
-    let (indptr, indices, values) = run(py, jobs, listener, |progress| {
-        let counts = motif::count(graph, progress)?;
+    let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, graph.get().inner.clone());
+    let (indptr, indices, values) = run(py, jobs, listener, move |progress| {
+        let own = graph.weights().filter(|_| weights);
+        let counts = motif::count(&graph, progress)?;
         let row = |i: u32, entries: &mut Vec<(i64, f64)>| {
             let start = graph.pattern().range(i as usize).start;
-            for (k, (j, orbits)) in listed(graph, &counts, i, true).enumerate() {
+            for (k, (j, orbits)) in listed(&graph, &counts, i, true).enumerate() {
                 let count = weight(motif, &orbits, (i, j))?;
                 let value = count as f64 * own.map_or(1.0, |own| f64::from(own[start + k]));
                 if count >= delta && value != 0.0 {
@@ -164,7 +165,7 @@ pub(crate) fn motif_graph<'py>(
             let ends = ends.collect::<hone::Result<Vec<usize>>>()?;
             Ok((ends, entries))
         };
-        let made = pieces(graph).par_iter().map(piece).collect::<hone::Result<Vec<_>>>()?;
+        let made = pieces(&graph).par_iter().map(piece).collect::<hone::Result<Vec<_>>>()?;
         let (mut indptr, mut indices, mut values) = (vec![0i64], Vec::new(), Vec::new());
         for (ends, entries) in made {
             let base = indices.len();
@@ -208,20 +209,21 @@ impl MotifOperator {
         jobs: usize,
         listener: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, &graph.get().inner);
+        let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, graph.get().inner.clone());
+        let nodes = graph.nodes();
         let matrix: MotifMatrix =
             serde_json::from_str(matrix).map_err(|error| refuse("motif matrix", error.to_string()))?;
         if !(1..=hone::config::MAX_STEPS).contains(&steps) {
             return Err(refuse("k", format!("{steps} is not between 1 and {}", hone::config::MAX_STEPS)));
         }
         let weighting = Weighting { delta, use_weights: weights };
-        let (touched, operator, factor) = run(py, jobs, listener, |progress| {
-            let w = motif::count(graph, progress)?.motif_graph(graph, motif, weighting)?;
+        let (touched, operator, factor) = run(py, jobs, listener, move |progress| {
+            let w = motif::count(&graph, progress)?.motif_graph(&graph, motif, weighting)?;
             let leaf = Operator::sparse("W", w.matrix, !graph.is_directed());
             let (scaled, operator) = matrix.scaled_operator(&leaf, steps)?;
             Ok((w.nodes, operator, scaled * matrix.factor(w.scale, steps)))
         })?;
-        Ok(MotifOperator { nodes: graph.nodes(), touched, operator, factor, pool: pool(jobs)? })
+        Ok(MotifOperator { nodes, touched, operator, factor, pool: pool(jobs)? })
     }
 
     /// The matrix, or its transpose, times the columns of `x`.

@@ -28,7 +28,7 @@ type Stored<'py> = (Option<Bound<'py, PyAny>>, Bound<'py, PyArray2<f32>>, Vec<St
 #[pyo3(signature = (path, format=None))]
 pub(crate) fn read_embedding<'py>(py: Python<'py>, path: PathBuf, format: Option<&str>) -> PyResult<Stored<'py>> {
     let format = format_of(format)?;
-    let embedding = run(py, 0, None, |_| Embedding::read(&path, format))?;
+    let embedding = run(py, 0, None, move |_| Embedding::read(&path, format))?;
     Ok((ids_to_python(py, &embedding.ids)?, memory::array(py, embedding.vectors)?, embedding.columns))
 }
 

@@ -5,11 +5,11 @@
 //! Every call has a thread pool of its own: one shared by the process would not survive `fork`, which
 //! `multiprocessing` still does. A panic ends the work, not the interpreter.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hone::{Progress, Result};
 use pyo3::exceptions::PyRuntimeError;
@@ -20,6 +20,8 @@ use crate::error::{panicked, raise};
 
 /// How often the waiting thread looks up.
 const POLL: Duration = Duration::from_millis(50);
+/// How long cancelled work may take to end before it is left to itself.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What happened since the interpreter last heard.
 #[derive(Default)]
@@ -73,50 +75,92 @@ impl Teller {
         listener.call1(py, ("done", "", self.done.load(Ordering::Relaxed)))?;
         Ok(())
     }
+
+    /// Waits for the end of the work, looking up now and then; what was raised meanwhile, by Ctrl-C or
+    /// by the listener, cancels the work, which then has `patience` to end.
+    fn watch(&self, wait: &Receiver<()>, listener: Option<&Py<PyAny>>, patience: Option<Duration>) -> Option<PyErr> {
+        let look_up = || {
+            Python::attach(|py| {
+                py.check_signals()?;
+                self.tell(py, listener)
+            })
+        };
+        let mut raised: Option<(PyErr, Instant)> = None;
+        while wait.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
+            match &raised {
+                None => raised = look_up().err().map(|error| (error, Instant::now())),
+                Some((_, since)) if patience.is_some_and(|patience| since.elapsed() > patience) => break,
+                Some(_) => {}
+            }
+            self.cancelled.store(raised.is_some(), Ordering::Relaxed);
+        }
+        raised.map(|(error, _)| error)
+    }
+
+    /// The result of work that came to its end.
+    fn finish<T>(
+        &self,
+        py: Python<'_>,
+        listener: Option<&Py<PyAny>>,
+        outcome: thread::Result<Result<T>>,
+    ) -> PyResult<T> {
+        match outcome {
+            Ok(result) => {
+                self.tell(py, listener)?;
+                result.map_err(raise)
+            }
+            Err(payload) => Err(panicked(&*payload)),
+        }
+    }
 }
 
 /// Runs `work` on `jobs` threads (0: all cores) without the interpreter; `listener` hears of progress.
-pub(crate) fn run<T: Send>(
+///
+/// Work that does not hear of Ctrl-C in time is left to itself: it ends at its next look at `Progress`,
+/// and its result is thrown away.
+pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     jobs: usize,
     listener: Option<Py<PyAny>>,
-    work: impl FnOnce(&dyn Progress) -> Result<T> + Send,
+    work: impl FnOnce(&dyn Progress) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let pool = pool(jobs)?;
+    let teller = Arc::new(Teller::default());
+    let (finished, wait) = mpsc::channel::<()>();
+    let worker = thread::spawn({
+        let teller = Arc::clone(&teller);
+        move || {
+            let _dropped_at_the_end = finished;
+            pool.install(|| work(&*teller))
+        }
+    });
+    let outcome = py.detach(|| {
+        let raised = teller.watch(&wait, listener.as_ref(), Some(PATIENCE));
+        raised.map_or_else(|| Ok(worker.join()), Err)
+    })?;
+    teller.finish(py, listener.as_ref(), outcome)
+}
+
+/// The same for short work on borrowed arrays, which cannot be left to itself.
+pub(crate) fn run_borrowed<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&dyn Progress) -> Result<T> + Send,
+) -> PyResult<T> {
+    let pool = pool(0)?;
     let teller = Teller::default();
-    let look_up = || {
-        Python::attach(|py| {
-            py.check_signals()?;
-            teller.tell(py, listener.as_ref())
-        })
-    };
-    let (outcome, raised) = py.detach(|| {
+    let outcome = py.detach(|| {
         thread::scope(|scope| {
             let (finished, wait) = mpsc::channel::<()>();
             let worker = scope.spawn(|| {
                 let _dropped_at_the_end = finished;
                 pool.install(|| work(&teller))
             });
-            let mut raised = None;
-            while wait.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
-                if raised.is_none()
-                    && let Err(error) = look_up()
-                {
-                    teller.cancelled.store(true, Ordering::Relaxed);
-                    raised = Some(error);
-                }
-            }
-            (worker.join(), raised)
+            let raised = teller.watch(&wait, None, None);
+            let outcome = worker.join();
+            raised.map_or(Ok(outcome), Err)
         })
-    });
-    match (raised, outcome) {
-        (Some(error), _) => Err(error),
-        (None, Ok(result)) => {
-            teller.tell(py, listener.as_ref())?;
-            result.map_err(raise)
-        }
-        (None, Err(payload)) => Err(panicked(&*payload)),
-    }
+    })?;
+    teller.finish(py, None, outcome)
 }
 
 /// Short work on a pool that exists: no signals, no progress.
