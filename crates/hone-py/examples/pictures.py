@@ -1,6 +1,6 @@
 """Draws the pictures of docs/python.md into docs/images.
 
-    python crates/hone-py/examples/pictures.py
+python crates/hone-py/examples/pictures.py
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ import matplotlib.pyplot as plt
 
 IMAGES = Path(__file__).resolve().parents[3] / "docs" / "images"
 COLORS = ["#3b6fb6", "#d9822b", "#4f9d69", "#a8527f"]
-plt.rcParams.update({
-    "svg.hashsalt": "hone",
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 11,
-})
+plt.rcParams.update(
+    {
+        "svg.hashsalt": "hone",
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+        "font.size": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.titlesize": 11,
+    }
+)
 
 
 def save(figure: plt.Figure, name: str) -> None:

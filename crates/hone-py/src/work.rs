@@ -78,7 +78,7 @@ impl Teller {
 
     /// Waits for the end of the work, looking up now and then; what was raised meanwhile, by Ctrl-C or
     /// by the listener, cancels the work, which then has `patience` to end.
-    fn watch(&self, wait: &Receiver<()>, listener: Option<&Py<PyAny>>, patience: Option<Duration>) -> Option<PyErr> {
+    fn watch(&self, wait: Receiver<()>, listener: Option<&Py<PyAny>>, patience: Option<Duration>) -> Option<PyErr> {
         let look_up = || {
             Python::attach(|py| {
                 py.check_signals()?;
@@ -135,7 +135,7 @@ pub(crate) fn run<T: Send + 'static>(
         }
     });
     let outcome = py.detach(|| {
-        let raised = teller.watch(&wait, listener.as_ref(), Some(PATIENCE));
+        let raised = teller.watch(wait, listener.as_ref(), Some(PATIENCE));
         raised.map_or_else(|| Ok(worker.join()), Err)
     })?;
     teller.finish(py, listener.as_ref(), outcome)
@@ -155,7 +155,7 @@ pub(crate) fn run_borrowed<T: Send>(
                 let _dropped_at_the_end = finished;
                 pool.install(|| work(&teller))
             });
-            let raised = teller.watch(&wait, None, None);
+            let raised = teller.watch(wait, None, None);
             let outcome = worker.join();
             raised.map_or(Ok(outcome), Err)
         })

@@ -11,7 +11,8 @@ import rustworkx
 import scipy.sparse
 from hone_embed import Graph, HoneWarning, read_graph
 
-EDGES = np.array([[30, 10], [10, 20], [20, 30], [20, 40]])
+PAIRS = [[30, 10], [10, 20], [20, 30], [20, 40]]
+EDGES = np.array(PAIRS)
 WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0])
 IDS = [10, 20, 30, 40]
 
@@ -32,7 +33,7 @@ def truth(edges, ids, weights=None, directed=False):
     return matrix
 
 
-def check(graph, ids=IDS, weights=None, directed=False, edges=EDGES.tolist()):
+def check(graph, ids=IDS, weights=None, directed=False, edges=PAIRS):
     assert list(graph.node_ids) == list(ids)
     assert graph.directed == directed
     assert graph.weighted == (weights is not None)
@@ -118,7 +119,9 @@ def test_matrices_that_need_mending():
         looped = Graph(np.ones((3, 3)))
     np.testing.assert_array_equal(dense(looped), 1 - np.eye(3))
     assert looped.dropped == {"self_loops": 3, "duplicates": 0, "weights": 0}
-    zeros = scipy.sparse.csr_array((np.array([1.0, 0.0, 1.0]), np.array([1, 2, 0]), np.array([0, 2, 3, 3])), shape=(3, 3))
+    zeros = scipy.sparse.csr_array(
+        (np.array([1.0, 0.0, 1.0]), np.array([1, 2, 0]), np.array([0, 2, 3, 3])), shape=(3, 3)
+    )
     assert Graph(zeros).n_edges == 1 and zeros.nnz == 3
 
 
@@ -226,7 +229,9 @@ def test_tensors():
         found = Graph(graph)
         check(found, ids=range(4), edges=[(0, 1), (1, 2)])
         assert Graph(graph, directed=True).n_edges == 4
-        with pytest.raises(ValueError, match="no edge has the attribute 'edge_weight'|no edge has the attribute 'weight'"):
+        with pytest.raises(
+            ValueError, match="no edge has the attribute 'edge_weight'|no edge has the attribute 'weight'"
+        ):
             Graph(graph, weighted=True)
     for graph in (Data(arcs, 4, edge_attr=weights), DGLGraph(*arcs, 4, {"w": weights})):
         check(Graph(graph, weighted=True), ids=range(4), edges=[(0, 1), (1, 2)], weights=[2, 3])

@@ -147,7 +147,11 @@ def test_matrices_equal_explicit_ones(random_matrix, psi, order, directed):
         size = max(abs(truth).max(), 1e-30)
         np.testing.assert_allclose(operator @ np.eye(40), truth, atol=2e-6 * 40 * size)
         x = rng.normal(size=40)
-        for found, expected in ((operator @ x, truth @ x), (operator.T @ x, truth.T @ x), (operator.rmatvec(x), truth.T @ x)):
+        for found, expected in (
+            (operator @ x, truth @ x),
+            (operator.T @ x, truth.T @ x),
+            (operator.rmatvec(x), truth.T @ x),
+        ):
             np.testing.assert_allclose(found, expected, atol=1e-5 * 40 * size)
 
 

@@ -1,6 +1,7 @@
 """The border between Python and Rust: signals, threads, memory, errors, panics, types."""
 
 import ast
+import doctest
 import importlib
 import multiprocessing
 import os
@@ -12,7 +13,6 @@ import threading
 import time
 from pathlib import Path
 
-import doctest
 import hone_embed
 import numpy as np
 import pytest
@@ -44,7 +44,8 @@ from hone_embed import HONE, generate
 graph = generate("er", nodes=200_000, degree=30)
 print("ready", flush=True)
 try:
-    HONE("hone-l", n_local_components=64, n_steps=8, config={"local.solver.iterations": 200, "local.solver.tolerance": 0}).fit(graph)
+    endless = {"local.solver.iterations": 200, "local.solver.tolerance": 0}
+    HONE("hone-l", n_local_components=64, n_steps=8, config=endless).fit(graph)
     print("finished", flush=True)
 except KeyboardInterrupt:
     print("interrupted", time.time(), flush=True)
@@ -216,7 +217,9 @@ def test_stubs_name_what_there_is():
     assert (PACKAGE / "py.typed").exists() and hone_embed.__version__ == _native.VERSION
 
 
-MODULES = ["hone_embed"] + [f"hone_embed.{file.stem}" for file in sorted(PACKAGE.glob("_*.py")) if file.stem != "__init__"]
+MODULES = ["hone_embed"] + [
+    f"hone_embed.{file.stem}" for file in sorted(PACKAGE.glob("_*.py")) if file.stem != "__init__"
+]
 
 
 @pytest.mark.parametrize("module", MODULES)

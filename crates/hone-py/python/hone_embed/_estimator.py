@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hone_embed import _native
-from hone_embed._graph import Graph, _plain, as_graph
+from hone_embed._graph import _plain, as_graph
 from hone_embed._progress import jobs, listener
 
 
@@ -27,7 +27,7 @@ def presets() -> dict[str, str]:
     return dict(_native.presets())
 
 
-class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg,misc]
     """Higher-order network embeddings.
 
     A transformer whose input is a graph and whose output has one row a node.
@@ -105,6 +105,13 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     >>> bool(search.fit(graph.node_ids, labels).best_score_ > 0.9)
     True
     """
+
+    embedding_: np.ndarray
+    node_ids_: np.ndarray
+    motif_importance_: dict[str, float]
+    report_: dict[str, Any]
+    config_: dict[str, Any]
+    n_features_in_: int
 
     def __init__(
         self,
@@ -207,9 +214,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
         columns = None if attributes is None else _attributes(attributes)
         with listener(self.verbose) as listen:
-            vectors, names, report = _native.embed(
-                graph._native, config, jobs(self.n_jobs), memory, columns, listen
-            )
+            vectors, names, report = _native.embed(graph._native, config, jobs(self.n_jobs), memory, columns, listen)
         self.embedding_, self._columns = vectors, names
         self.node_ids_ = graph.node_ids
         self.config_, self.report_ = parsed, json.loads(report)
@@ -227,7 +232,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         """Complains as scikit-learn does about a matrix that is not about the fitted nodes."""
         if not _is_matrix(X):
             return
-        values = X.data if scipy.sparse.issparse(X) else X
+        values: Any = X.data if scipy.sparse.issparse(X) else X
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError("X: Input contains NaN or infinity; every entry must be finite")
         if X.shape[1] != len(self.embedding_) and not _is_edges(X):

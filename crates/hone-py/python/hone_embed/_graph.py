@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from hone_embed import _native
+from hone_embed._native import Graph as NativeGraph
 from hone_embed._progress import listener
 
 Column = Union[str, int]
@@ -65,7 +66,7 @@ class Graph:
 
     __slots__ = ("_ids", "_native")
     _ids: Optional[np.ndarray]
-    _native: _native.Graph
+    _native: NativeGraph
 
     def __init__(
         self,
@@ -87,7 +88,7 @@ class Graph:
             _warn_of_drops(self._native)
 
     @classmethod
-    def _of(cls, native: _native.Graph, ids: Optional[np.ndarray] = None) -> Graph:
+    def _of(cls, native: NativeGraph, ids: Optional[np.ndarray] = None) -> Graph:
         graph = cls.__new__(cls)
         graph._native, graph._ids = native, ids
         return graph
@@ -172,7 +173,7 @@ def ids_to_array(ids: Any, count: int) -> np.ndarray:
     return np.arange(count) if ids is None else np.asarray(ids)
 
 
-def _warn_of_drops(native: _native.Graph) -> None:
+def _warn_of_drops(native: NativeGraph) -> None:
     names = ("self-loop", "duplicate edge", "weight")
     parts = [f"{n} {what}{'s' * (n > 1)}" for n, what in zip(native.dropped, names) if n]
     if parts:

@@ -130,7 +130,9 @@ def _from_array(data: Any, options: Options) -> Converted:
     if 0 in array.shape and 2 not in array.shape:
         what = "sample(s)" if array.shape[0] == 0 else "feature(s)"
         raise ValueError(f"graph: an empty array, 0 {what} (shape={array.shape}) while a minimum of 1 is required.")
-    is_edges = 2 in array.shape and array.dtype.kind in "iuUSTO" and not (array.dtype.kind == "O" and _is_numbers(array))
+    is_edges = (
+        2 in array.shape and array.dtype.kind in "iuUSTO" and not (array.dtype.kind == "O" and _is_numbers(array))
+    )
     if is_edges:
         sources, targets = (array[:, 0], array[:, 1]) if array.shape[1] == 2 else (array[0], array[1])
         options.refuse("an edge array", "source", "target", "weight")
@@ -215,7 +217,7 @@ def _positions(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Where each wanted id stands in the list of all."""
     if ids.dtype.kind == "i" and wanted.dtype.kind == "i" and len(ids):
         order = np.argsort(ids, kind="stable")
-        places = order[np.searchsorted(ids, wanted, sorter=order).clip(max=len(ids) - 1)]
+        places: np.ndarray = order[np.searchsorted(ids, wanted, sorter=order).clip(max=len(ids) - 1)]
         found = ids[places] == wanted
     else:
         index = {id: k for k, id in enumerate(ids.tolist())}
@@ -227,12 +229,12 @@ def _positions(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return places
 
 
-def _integers(array: Any) -> np.ndarray:
+def _integers(values: Any) -> np.ndarray:
     """As int32 or int64, without a copy where it is one of them."""
-    array = np.asarray(array)
+    array: np.ndarray = np.asarray(values)
     if array.dtype in (np.int32, np.int64):
         return array
-    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+    if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
         raise ValueError("ids: beyond 2⁶³; use names instead")
     return array.astype(np.int64)
 
@@ -358,9 +360,7 @@ def _from_table(names: list[Any], column: Callable[[Any], Any], options: Options
     lower = {str(name).lower(): name for name in names}
     known = next((pair for pair in ID_NAMES if all(part in lower for part in pair)), None)
     ends = [lower[part] for part in known] if known else names[:2]
-    source, target = (
-        _column(names, asked, end) for asked, end in zip((options.source, options.target), ends)
-    )
+    source, target = (_column(names, asked, end) for asked, end in zip((options.source, options.target), ends))
     weights = None
     if options.weighted or options.weight is not None:
         found = next((lower[name] for name in WEIGHT_NAMES if name in lower), None)
