@@ -25,6 +25,8 @@ struct Lent {
 // SAFETY: the pointer is only read through, and the reference count of the owner is only touched
 // while attached to the interpreter (`Py` sees to that).
 unsafe impl Send for Lent {}
+// SAFETY: as above; reading from several threads at once is what a shared slice is for.
+unsafe impl Sync for Lent {}
 
 impl AsRef<[u32]> for Lent {
     fn as_ref(&self) -> &[u32] {
