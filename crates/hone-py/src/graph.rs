@@ -232,6 +232,11 @@ impl Graph {
         ids_to_python(py, self.inner.ids())
     }
 
+    /// The same graph with other ids.
+    fn with_ids(&self, ids: RowIds<'_>) -> PyResult<Self> {
+        Ok(Graph { inner: self.inner.clone().with_ids(ids.into()).map_err(raise)? })
+    }
+
     /// Copies of `indptr` (int64), `indices` (int32 when they fit, else int64) and the weights.
     fn csr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let pattern = self.inner.pattern();
@@ -255,6 +260,22 @@ impl Graph {
     /// A number for the content: direction, adjacency and weights.
     fn fingerprint(&self, py: Python<'_>) -> PyResult<u64> {
         run_borrowed(py, |_| Ok(fingerprint(&self.inner)))
+    }
+}
+
+/// Ids as Python gives them.
+#[derive(FromPyObject)]
+pub(crate) enum RowIds<'py> {
+    Integers(PyReadonlyArray1<'py, i64>),
+    Texts(Vec<String>),
+}
+
+impl From<RowIds<'_>> for NodeIds {
+    fn from(ids: RowIds<'_>) -> Self {
+        match ids {
+            RowIds::Integers(ids) => NodeIds::from_integers(ids.as_array().to_vec()),
+            RowIds::Texts(ids) => NodeIds::from_texts(&ids),
+        }
     }
 }
 

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use hone::dense::Block;
 use hone::graph::NodeIds;
 use hone::store::{Embedding, Format};
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::error::refuse;
-use crate::graph::ids_to_python;
+use crate::graph::{RowIds, ids_to_python};
 use crate::memory;
 use crate::work::run;
 
@@ -32,13 +32,6 @@ pub(crate) fn read_embedding<'py>(py: Python<'py>, path: PathBuf, format: Option
     Ok((ids_to_python(py, &embedding.ids)?, memory::array(py, embedding.vectors)?, embedding.columns))
 }
 
-/// Ids of rows that are to be written.
-#[derive(FromPyObject)]
-pub(crate) enum RowIds<'py> {
-    Integers(PyReadonlyArray1<'py, i64>),
-    Texts(Vec<String>),
-}
-
 /// Writes an embedding; returns the files.
 #[pyfunction]
 #[pyo3(signature = (path, ids, vectors, columns, format=None, overwrite=false))]
@@ -52,10 +45,7 @@ pub(crate) fn write_embedding(
     overwrite: bool,
 ) -> PyResult<Vec<PathBuf>> {
     let format = format_of(format)?;
-    let ids = match ids {
-        RowIds::Integers(ids) => NodeIds::from_integers(ids.as_array().to_vec()),
-        RowIds::Texts(ids) => NodeIds::from_texts(&ids),
-    };
+    let ids = NodeIds::from(ids);
     let values = vectors.as_array();
     let (rows, cols) = values.dim();
     if (ids.len(), columns.len()) != (rows, cols) {

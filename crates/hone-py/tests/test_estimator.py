@@ -5,6 +5,7 @@ import json
 import pickle
 import subprocess
 
+import networkx
 import numpy as np
 import pandas
 import polars
@@ -104,6 +105,18 @@ def test_attributes(karate):
         HONE().fit(karate, attributes=np.ones((3, 2)))
     with pytest.raises(ValueError, match="finite"):
         HONE().fit(karate, attributes=np.full((34, 2), np.nan))
+
+
+def test_attribute_files_go_by_the_ids_of_the_graph(tmp_path):
+    """Rows of the file are in another order than the nodes, whose names only Python knows."""
+    graph = networkx.relabel_nodes(networkx.karate_club_graph(), {k: f"m{k}" for k in range(34)})
+    file = tmp_path / "people.csv"
+    file.write_text("id,age\n" + "".join(f"m{k},{k * k}\n" for k in reversed(range(34))))
+    settings = {"attributes.diffusion.steps": 0}
+    by_file = HONE("hone-p", n_components=8, config={**settings, "attributes.file": str(file)}).fit(graph)
+    ages = np.arange(34.0)[:, None] ** 2
+    by_array = HONE("hone-p", n_components=8, config=settings).fit(graph, attributes=ages)
+    np.testing.assert_allclose(by_file.embedding_, by_array.embedding_, atol=1e-6)
 
 
 def test_parameters_clone_and_pickle(blocks):

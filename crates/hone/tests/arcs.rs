@@ -150,6 +150,14 @@ fn names_are_numbered_as_they_come() {
 }
 
 #[test]
+fn names_can_be_changed() {
+    let path = || Graph::from_arcs(vec![0, 1, 2], vec![1, 0], None, None, NodeIds::Sequential(2)).unwrap();
+    let named = path().with_ids(NodeIds::from_texts(&["b", "a"])).unwrap();
+    assert_eq!((named.ids().get(0).to_string(), named.edges()), ("b".into(), 1));
+    assert!(path().with_ids(NodeIds::Sequential(3)).is_err());
+}
+
+#[test]
 fn broken_matrices_are_refused() {
     let make = |offsets: Vec<usize>, columns: Vec<u32>, weights: Option<Vec<f32>>, nodes| {
         Graph::from_arcs(offsets, columns, weights.map(Arc::from), None, NodeIds::Sequential(nodes))

@@ -213,8 +213,9 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             raise ValueError("graph: Found array with 0 sample(s): it has no nodes, so there is nothing to embed")
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
         columns = None if attributes is None else _attributes(attributes)
+        native = graph._named() if parsed["attributes"].get("file") else graph._native
         with listener(self.verbose) as listen:
-            vectors, names, report = _native.embed(graph._native, config, jobs(self.n_jobs), memory, columns, listen)
+            vectors, names, report = _native.embed(native, config, jobs(self.n_jobs), memory, columns, listen)
         self.embedding_, self._columns = vectors, names
         self.node_ids_ = graph.node_ids
         self.config_, self.report_ = parsed, json.loads(report)

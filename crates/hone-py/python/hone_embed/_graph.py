@@ -146,6 +146,10 @@ class Graph:
     def __reduce__(self) -> Any:
         return _restore, (self.adjacency(), self.directed, self.weighted, self._ids_to_keep())
 
+    def _named(self) -> NativeGraph:
+        """The native graph with the ids it may not know of, for files that go by them."""
+        return self._native if self._ids is None else self._native.with_ids(ids_to_native(self._ids))
+
     def _ids_to_keep(self) -> Optional[np.ndarray]:
         own = self._ids is not None or self._native.ids() is not None
         return self.node_ids if own else None
@@ -171,6 +175,11 @@ def as_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool = Fal
 def ids_to_array(ids: Any, count: int) -> np.ndarray:
     """Ids of the native half (nothing, integers or names) as an array."""
     return np.arange(count) if ids is None else np.asarray(ids)
+
+
+def ids_to_native(ids: np.ndarray) -> Any:
+    """Ids as the native half takes them: integers as they are, anything else as text."""
+    return ids.astype(np.int64) if ids.dtype.kind in "iu" else [str(id) for id in ids.tolist()]
 
 
 def _warn_of_drops(native: NativeGraph) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Optional, Union
 import numpy as np
 
 from hone_embed import _native
-from hone_embed._graph import ids_to_array
+from hone_embed._graph import ids_to_array, ids_to_native
 
 Path = Union[str, os.PathLike[str]]
 
@@ -56,11 +56,7 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
     vectors = np.ascontiguousarray(vectors, dtype=np.float32)
     if vectors.ndim != 2:
         raise ValueError(f"embedding: {vectors.ndim} dimensions; one row a node is expected")
-    ids = np.asarray(ids)
-    if ids.dtype.kind in "iu":
-        rows: Any = ids.astype(np.int64)
-    else:
-        rows = [str(id) for id in ids.tolist()]
+    rows = ids_to_native(np.asarray(ids))
     names = [str(name) for name in columns] if columns is not None else [f"z{k}" for k in range(vectors.shape[1])]
     written = _native.write_embedding(os.fspath(path), rows, vectors, names, format, overwrite)
     return [os.fspath(file) for file in written]

@@ -228,6 +228,13 @@ impl Graph {
         &self.ids
     }
 
+    /// The same graph with other names; an error unless there is one a node.
+    pub fn with_ids(self, ids: NodeIds) -> Result<Graph> {
+        let graph = Graph { ids, ..self };
+        graph.check_shape()?;
+        Ok(graph)
+    }
+
     /// What the builder dropped.
     pub fn dropped(&self) -> Dropped {
         self.dropped
