@@ -122,6 +122,16 @@ impl Block {
         out
     }
 
+    /// The block with zero columns added until there are `cols`.
+    pub fn widened(self, cols: usize) -> Block {
+        if cols <= self.cols {
+            return self;
+        }
+        let mut wide = Block::zeros(self.rows, cols);
+        wide.update_rows(|i, row| row[..self.cols].copy_from_slice(self.row(i)));
+        wide
+    }
+
     /// Rewrites each row, in parallel, given its number.
     pub fn update_rows(&mut self, change: impl Fn(usize, &mut [f32]) + Sync) {
         let cols = self.cols;

@@ -47,7 +47,7 @@ impl Svd {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "IterationsText", into = "IterationsText")]
 pub enum Iterations {
-    /// What about 10⁹ multiply-adds allow, between 2 and 100.
+    /// What about 10⁹ multiply-adds allow, between 2 and 300.
     #[default]
     Auto,
     /// That many, fewer only when the tolerance is met.
@@ -131,18 +131,18 @@ fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     drop(work);
     let ritz = Ritz::of_gram(&y.gram(), task.rank)?;
     info.rank = ritz.rank;
-    let mut u = y.times(&ritz.left(task.rank));
+    let mut u = y.times(&ritz.left(task.rank.min(width)));
     if ritz.spread() > STEADY {
         orthonormalize(&mut u);
     }
     let signs = u.column_signs();
     u.scale_columns(&signs);
     let v = task.right.then(|| {
-        let mut right = ritz.right(task.rank);
+        let mut right = ritz.right(signs.len());
         right.scale_columns(&signs);
-        v.times(&right)
+        v.times(&right).widened(task.rank)
     });
-    Ok(Factors { u, sigma: ritz.padded(task.rank), v, info })
+    Ok(Factors { u: u.widened(task.rank), sigma: ritz.padded(task.rank), v, info })
 }
 
 /// Iterations to spend at most.
@@ -150,7 +150,7 @@ fn limit(s: &Operator, options: &Svd, width: usize) -> usize {
     let products = if s.is_symmetric() { 1 } else { 2 };
     let work = s.cost() * products * width as u64;
     match options.iterations {
-        Iterations::Auto => (BUDGET / work.max(1)).clamp(2, 100) as usize,
+        Iterations::Auto => (BUDGET / work.max(1)).clamp(2, 300) as usize,
         Iterations::AtMost(count) => count,
     }
 }

@@ -20,8 +20,10 @@ const BLOCK: usize = 128;
 struct Scratch {
     /// Local number + 1 of the neighbours of x, 0 elsewhere.
     local: Vec<u32>,
-    /// Edges (a, b) of the local graph, with their number in the triangle graph.
-    pairs: Vec<(u32, u32, usize)>,
+    /// Edges of the local graph, by their lower end a: the higher end, and the place in a's upper row.
+    pairs: Vec<(u32, u32)>,
+    /// Where the edges of each a end.
+    ends: Vec<usize>,
     /// Bit rows.
     bits: Vec<u64>,
     /// Twice the cliques on {x, a}.
@@ -67,16 +69,14 @@ fn cliques_above(graph: &TriangleGraph, x: usize, scratch: &mut Scratch, cliques
     if above.len() < 3 {
         return;
     }
-    let Scratch { local, pairs, bits, own } = scratch;
+    let Scratch { local, pairs, ends, bits, own } = scratch;
     above.iter().zip(1..).for_each(|(&a, k)| local[a as usize] = k);
     pairs.clear();
-    for (&a, i) in above.iter().zip(0..) {
-        let start = graph.heads[a as usize].edge;
-        for (k, &b) in graph.upper(a as usize).iter().enumerate() {
-            if local[b as usize] != 0 {
-                pairs.push((i, local[b as usize] - 1, start + k));
-            }
-        }
+    ends.clear();
+    for &a in above {
+        let near = graph.upper(a as usize).iter().zip(0..);
+        pairs.extend(near.map(|(&b, k)| (local[b as usize], k)).filter(|&(b, _)| b != 0).map(|(b, k)| (b - 1, k)));
+        ends.push(pairs.len());
     }
     above.iter().for_each(|&a| local[a as usize] = 0);
     if pairs.len() < 3 {
@@ -86,14 +86,22 @@ fn cliques_above(graph: &TriangleGraph, x: usize, scratch: &mut Scratch, cliques
     own.resize(above.len(), 0);
     for start in (0..above.len()).step_by(64 * BLOCK) {
         let words = (above.len() - start).div_ceil(64).min(BLOCK);
-        fill_bits(pairs, above.len(), start as u32, words, bits);
-        for &(a, b, edge) in pairs.iter() {
-            let common = common_bits(&bits[a as usize * words..][..words], &bits[b as usize * words..][..words]);
-            if common > 0 {
-                cliques[edge].fetch_add(common, Relaxed);
-                own[a as usize] += common;
-                own[b as usize] += common;
+        fill_bits(pairs, ends, start, words, bits);
+        let mut first = 0;
+        for (a, &end) in ends.iter().enumerate() {
+            let mine = &bits[a * words..][..words];
+            let edge = graph.heads[above[a] as usize].edge;
+            let mut sum = 0;
+            for &(b, k) in &pairs[first..end] {
+                let common = common_bits(mine, &bits[b as usize * words..][..words]);
+                if common > 0 {
+                    cliques[edge + k as usize].fetch_add(common, Relaxed);
+                    own[b as usize] += common;
+                    sum += common;
+                }
             }
+            own[a] += sum;
+            first = end;
         }
     }
     for (k, twice) in own.iter().enumerate().filter(|&(_, &twice)| twice > 0) {
@@ -103,17 +111,21 @@ fn cliques_above(graph: &TriangleGraph, x: usize, scratch: &mut Scratch, cliques
 
 /// Bit rows of the local graph: columns `start..start + 64 * words`.
 #[inline(always)]
-fn fill_bits(pairs: &[(u32, u32, usize)], nodes: usize, start: u32, words: usize, bits: &mut Vec<u64>) {
+fn fill_bits(pairs: &[(u32, u32)], ends: &[usize], start: usize, words: usize, bits: &mut Vec<u64>) {
     bits.clear();
-    bits.resize(nodes * words, 0);
-    let mut set = |row: u32, column: u32| {
-        let at = column.wrapping_sub(start) as usize;
+    bits.resize(ends.len() * words, 0);
+    let mut set = |row: usize, column: usize| {
+        let at = column.wrapping_sub(start);
         if at < 64 * words {
-            bits[row as usize * words + at / 64] |= 1 << (at % 64);
+            bits[row * words + at / 64] |= 1 << (at % 64);
         }
     };
-    for &(a, b, _) in pairs {
-        set(a, b);
-        set(b, a);
+    let mut first = 0;
+    for (a, &end) in ends.iter().enumerate() {
+        for &(b, _) in &pairs[first..end] {
+            set(a, b as usize);
+            set(b as usize, a);
+        }
+        first = end;
     }
 }

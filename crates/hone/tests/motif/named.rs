@@ -26,6 +26,20 @@ fn complete_graphs() {
 }
 
 #[test]
+fn complete_graph_of_two_thousand_nodes() {
+    let n = 2000u32;
+    let edges: Vec<_> = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))).collect();
+    let counts = count(&undirected(n as usize, &edges), &Silent).expect("counts");
+    let others = u64::from(n) - 2;
+    let expected = [1, 0, others, 0, 0, 0, 0, 0, 0, 0, 0, 0, others * (others - 1) / 2];
+    for (u, v) in [(0, 1), (17, 1999), (1000, 999)] {
+        assert_eq!(counts.edge(u, v).expect("an edge"), expected);
+    }
+    let n = u128::from(n);
+    assert_eq!(counts.totals().graphlets, [choose(n, 2), 0, choose(n, 3), 0, 0, 0, 0, 0, choose(n, 4)]);
+}
+
+#[test]
 fn stars() {
     for leaves in [1u128, 2, 3, 100_000] {
         let edges: Vec<_> = (1..=leaves as u32).map(|v| (0, v)).collect();
