@@ -96,6 +96,34 @@ fn parquet_tables() {
 }
 
 #[test]
+fn compressed_text_holds_the_same() {
+    let folder = folder();
+    for name in ["x.tsv", "x.tsv.gz", "x.tsv.zst"] {
+        hone(folder.path(), &["count", "graph.tsv", "-o", name]).success();
+    }
+    let bytes = |name: &str| fs::read(folder.path().join(name)).expect("a file");
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&*bytes("x.tsv.gz")), &mut text).expect("gzip");
+    assert_eq!(text.as_bytes(), bytes("x.tsv"));
+    assert_eq!(zstd::decode_all(&*bytes("x.tsv.zst")).expect("zstd"), bytes("x.tsv"));
+    hone(folder.path(), &["count", "graph.tsv", "-o", "x.npy.gz"]).failure().code(2);
+}
+
+#[test]
+fn estimates_say_so_and_follow_the_seed() {
+    let folder = folder();
+    let run = |seed: &str, name: &str| {
+        let args = ["count", "builtin:karate", "--sample", "cap=4", "--seed", seed, "-o", name];
+        let output = hone(folder.path(), &args).success().get_output().stderr.clone();
+        assert!(String::from_utf8_lossy(&output).contains("estimates from at most 4 neighbours"));
+        read(folder.path(), name)
+    };
+    let (a, b, c) = (run("1", "a.tsv"), run("1", "b.tsv"), run("2", "c.tsv"));
+    assert!(a == b && a != c);
+    hone(folder.path(), &["count", "builtin:karate", "--sample", "cap=2"]).failure().code(2);
+}
+
+#[test]
 fn totals_and_info() {
     let folder = folder();
     let total = hone(folder.path(), &["count", "builtin:karate", "--by", "total", "--motifs", "graphlets"]).success();
@@ -114,7 +142,7 @@ fn totals_and_info() {
 fn refuses_what_it_cannot_do() {
     let folder = folder();
     let args: [(&[&str], &str); 4] = [
-        (&["count", "graph.tsv", "-o", "x.doc"], ".tsv, .csv, .npy or .parquet"),
+        (&["count", "graph.tsv", "-o", "x.doc"], ".tsv, .csv (also .gz, .zst), .npy or .parquet"),
         (&["count", "graph.tsv", "--motifs", "tringle"], "tailed-near"),
         (&["count", "graph.tsv", "--motifs", "clique4", "--motif-size", "3"], "the list is empty"),
         (&["count", "graph.tsv", "-o", "graph.tsv"], "exists"),

@@ -58,7 +58,10 @@ Examples:
   hone count graph.tsv -o nodes.npy --by node
   hone count hubs.tsv -o counts.parquet --sample cap=64
 
-Occurrences are induced subgraphs. Directions of edges are ignored for counting.";
+Occurrences are induced subgraphs. Directions of edges are ignored for counting.
+Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by commas:
+  edge path3 triangle path4-end path4-mid star4 cycle4 tailed-tail tailed-near tailed-far
+  diamond-chord diamond-rim clique4, and the whole graphlets path4 tailed-triangle diamond";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let motifs = args.motif_size.map_or_else(|| args.motifs.clone(), |size| args.motifs.at_most(size.into()));

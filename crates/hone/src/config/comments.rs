@@ -7,11 +7,14 @@ use super::Config;
 /// What each setting means; keys that are not here (options of solvers, features and diffusion) speak for themselves.
 const COMMENTS: &[(&str, &str)] = &[
     ("seed", "Seed of every random number: the same seed gives the same bits for any number of threads."),
-    ("motifs", "\"orbits\" (the 13 edge orbits), \"graphlets\" (9 whole graphlets), or a list of names."),
+    ("motifs", "\"all\" (the 13 edge orbits), \"graphlets\" (9 whole graphlets), or a list of names."),
     ("sample", "exact, or estimates from at most cap=64 neighbours, or with error=0.1,confidence=0.95."),
     ("delta", "An edge with fewer occurrences of a motif drops out of that motif's graph."),
     ("weights", "Whether edge weights multiply the motif counts; otherwise they are ignored."),
-    ("psi", "Motif matrix: w, p (transition), l (Laplacian), l-norm (normalised), l-rw (random walk)."),
+    (
+        "psi",
+        "Motif matrix: w, p (transition), l (Laplacian), l-norm (normalised), l-rw (random walk), a-norm (I − l-norm).",
+    ),
     ("order", "psi-of-power: Psi(W^k); power-of-psi: Psi(W)^k; auto: the latter for p, the former for all else."),
     ("degree", "Motif degree of directed graphs: out, in or total."),
     ("steps", "Number of steps K, from 1 to 16, or \"auto\"."),

@@ -231,7 +231,11 @@ impl Config {
         if self.z_dim(self.attributes.any()) == 0 {
             return refuse(
                 "global.dim",
-                format!("{} leaves no column beside the attributes' components", self.global.dim),
+                format!(
+                    "{0} leaves no column beside the {0} or more of the attributes' components; raise it, or lower \
+                     attributes.form.components.dim",
+                    self.global.dim
+                ),
             );
         }
         self.motifs.check()?;
@@ -285,12 +289,17 @@ impl Layers {
 
     /// Lays a file on top: TOML, or the JSON of a run report, whose `config` is taken.
     pub fn file(mut self, path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Error::input(path, "the file is not text", "a TOML configuration or a run report is expected")
+        })?;
         let json = text.trim_start().starts_with('{');
         let table = if json { table_of_json(&text) } else { text.parse::<Table>().map_err(|e| e.to_string()) };
-        let table = table.map_err(|message| {
-            Error::input(path, message.trim_end().to_owned(), "a TOML configuration or a run report is expected")
-        })?;
+        let wrong = |message: String| Error::input(path, message, "a TOML configuration or a run report is expected");
+        let table = table.map_err(|message| wrong(message.trim_end().to_owned()))?;
+        let mut alone = table.clone();
+        name_methods(&mut alone);
+        read_config(alone).map_err(|e| wrong(e.to_string()))?;
         merge(&mut self.0, table);
         Ok(self)
     }
@@ -322,21 +331,43 @@ impl Layers {
 
     /// The checked configuration.
     pub fn build(mut self) -> Result<Config> {
-        for stage in ["local", "global"] {
-            let solver = self.0.get_mut(stage).and_then(|stage| stage.get_mut("solver"));
-            if let Some(Value::Table(solver)) = solver {
-                solver.entry("method").or_insert_with(|| Value::String("svd".into()));
-            }
-        }
-        let read: Result<Config, _> = serde_path_to_error::deserialize(Value::Table(self.0));
-        let config = read.map_err(|e| {
-            let path = e.path().to_string();
-            let field = if path == "." { "config".to_owned() } else { path };
-            Error::config(field, e.into_inner().message().trim())
-        })?;
+        name_methods(&mut self.0);
+        let config = read_config(self.0)?;
         config.check()?;
         Ok(config)
     }
+}
+
+/// Solvers without a method are the default's.
+fn name_methods(table: &mut Table) {
+    for stage in ["local", "global"] {
+        let solver = table.get_mut(stage).and_then(|stage| stage.get_mut("solver"));
+        if let Some(Value::Table(solver)) = solver {
+            solver.entry("method").or_insert_with(|| Value::String("svd".into()));
+        }
+    }
+}
+
+fn read_config(table: Table) -> Result<Config> {
+    let read: Result<Config, _> = serde_path_to_error::deserialize(Value::Table(table));
+    read.map_err(|e| {
+        let path = e.path().to_string();
+        let field = if path == "." { "config".to_owned() } else { path };
+        Error::config(field, in_plain_words(e.into_inner().message().trim()))
+    })
+}
+
+/// What a reader of the language's messages would call things.
+fn in_plain_words(message: &str) -> String {
+    let words = [
+        ("expected usize", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("expected a boolean", "expected true or false"),
+        ("expected struct ", "expected the group of settings "),
+        ("unit variant, expected newtype variant", "a name alone, expected { name = value }"),
+    ];
+    words.iter().fold(message.to_owned(), |message, (from, to)| message.replace(from, to))
 }
 
 /// Lays `top` over `base`, table by table; a solver of another method replaces the whole solver.

@@ -93,6 +93,7 @@ impl Hone {
         let mut report = self.start_report(graph);
         let own = self.own_attributes(graph, &mut report, progress)?;
         self.check_shape(motifs.len(), own.columns())?;
+        report.notes.extend(self.weights_note(graph));
         let counts = self.count(graph, &mut report, progress)?;
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
         self.check_memory("the embedding", need.bytes(&counts, self.most_steps()), &mut report, progress)?;
@@ -101,8 +102,19 @@ impl Hone {
         let (locals, diffused) =
             report.time("local", |report| self.parts(graph, &counts, &motifs, x, report, progress))?;
         drop(counts);
+        report.notes.extend(unconverged(&report));
         let embedding = report.time("global", |report| self.join(graph, locals, diffused, report, progress))?;
         Ok(Run { embedding, report })
+    }
+
+    /// Weights that are not used, or asked for and not there.
+    fn weights_note(&self, graph: &Graph) -> Option<String> {
+        let note = match (graph.weights().is_some(), self.config.weights) {
+            (true, false) => "edge weights are ignored; weights = true multiplies the motif counts by them",
+            (false, true) => "weights = true has no effect: the graph has no weights",
+            _ => return None,
+        };
+        Some(note.to_owned())
     }
 
     /// Motif counts, exact or estimated.
@@ -158,8 +170,9 @@ impl Hone {
             return Ok(());
         }
         let message = format!(
-            "{wanted} is more than the {} columns of Y ({motifs} motifs × {steps} steps × local.dim {dim}{}); lower it, \
+            "{} takes {wanted} columns of Y, which has {} ({motifs} motifs × {steps} steps × local.dim {dim}{}); lower it, \
              or raise local.dim, steps or motifs",
+            self.config.global.dim,
             columns + attributes,
             if attributes > 0 { format!(" + {attributes} of attributes") } else { String::new() }
         );
@@ -239,4 +252,18 @@ impl Hone {
         let (columns, vectors) = if beside.is_empty() { z } else { self.append(graph.nodes(), z, beside, report) };
         Ok(Embedding::with_columns(graph.ids().clone(), vectors, columns))
     }
+}
+
+/// How many local embeddings are less accurate than asked for.
+fn unconverged(report: &Report) -> Option<String> {
+    let open = || report.local.iter().filter(|facts| !facts.converged);
+    let worst = open().filter_map(|facts| facts.residual).fold(0.0, f64::max);
+    (open().count() > 0).then(|| {
+        format!(
+            "{} of {} local embeddings stopped before the tolerance (largest relative residual {worst:.1e}); \
+             local.solver.iterations sets how many iterations they may take",
+            open().count(),
+            report.local.len()
+        )
+    })
 }

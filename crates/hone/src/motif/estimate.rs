@@ -62,7 +62,7 @@ pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn P
     let sweeps = Sweeps { pattern, ranks, samples, reverse, bounds, words: cap.div_ceil(64), progress };
     progress.stage("estimating motifs", 3 * pattern.rows() as u64);
     let Cycles { mut found, common, masks } = sweeps.cycles()?;
-    let common = sweeps.mirrored(common);
+    let common = sweeps.mirrored(&common);
     sweeps.near(&masks, &common, &mut found)?;
     sweeps.own(&masks, &common, &mut found)?;
     drop(masks);
@@ -161,8 +161,8 @@ impl Sweeps<'_> {
                 let slots = self.pattern.range(u);
                 let slots = slots.start - base..slots.end - base;
                 let masks = &mut out.masks[slots.start * self.words..slots.end * self.words];
-                let row = Row { found: &mut out.found[slots.clone()], common: &mut out.common[slots], masks };
-                self.cycles_of(u, row, scratch);
+                let mut row = Row { found: &mut out.found[slots.clone()], common: &mut out.common[slots], masks };
+                self.cycles_of(u, &mut row, scratch);
             }
         })?;
         Ok(Cycles { found, common, masks })
@@ -170,7 +170,7 @@ impl Sweeps<'_> {
 
     /// Wedges from `u` over each neighbour v to members of v: those ranked above v, and below too when
     /// v is ranked below u, so that the highest node of a cycle is u or the far end.
-    fn cycles_of(&self, u: usize, row: Row<'_>, Scratch { count, heads }: &mut Scratch) {
+    fn cycles_of(&self, u: usize, row: &mut Row<'_>, Scratch { count, heads }: &mut Scratch) {
         let rank = self.ranks[u];
         heads.clear();
         heads.extend(self.pattern.row(u).iter().map(|&v| self.samples.head(v as usize)));
@@ -215,8 +215,8 @@ impl Sweeps<'_> {
     }
 
     /// What stands at the slots u → v with v ranked lower, at both slots of an edge.
-    fn mirrored(&self, common: Vec<Common>) -> Vec<Common> {
-        let mut both = common.clone();
+    fn mirrored(&self, common: &[Common]) -> Vec<Common> {
+        let mut both = common.to_vec();
         let parts: Vec<_> = ranges(&self.bounds).zip(cut(&mut both, &self.starts(1))).collect();
         parts.into_par_iter().for_each(|(range, both)| {
             let base = self.pattern.range(range.start).start;

@@ -73,8 +73,8 @@ pub struct Sampled {
 impl fmt::Display for Sampled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Sampled { cap, replicates, nodes, edges, within } = self;
-        write!(f, "motif counts are estimates from at most {cap} neighbours of a node: {nodes} nodes have more, ")?;
-        write!(f, "{edges} edges join two of them")?;
+        write!(f, "motif counts are estimates from at most {cap} neighbours of a node; nodes with more: {nodes}, ")?;
+        write!(f, "edges between two of those: {edges}")?;
         if let Some(least) = within.iter().copied().reduce(f64::min) {
             write!(
                 f,

@@ -157,7 +157,10 @@ impl MotifSet {
 
 fn check_list(motifs: &[Motif]) -> Result<()> {
     if motifs.is_empty() {
-        return Err(Error::config("motifs", "the list is empty; name at least one motif, or `all`"));
+        return Err(Error::config(
+            "motifs",
+            "no motif is left; name at least one (of that size, if a size is given), or `all`",
+        ));
     }
     for (i, motif) in motifs.iter().enumerate() {
         if motifs[..i].iter().any(|other| other.name() == motif.name()) {

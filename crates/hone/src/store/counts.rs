@@ -2,7 +2,7 @@
 //!
 //! | extension | content |
 //! |---|---|
-//! | `.tsv`, `.csv` | header `source target edge path3 …` (nodes: `id degree …`), original ids |
+//! | `.tsv`, `.csv` (also `.gz`, `.zst`) | header `source target edge path3 …` (nodes: `id degree …`), original ids |
 //! | `.npy` | uint64, one row an edge (node); ids in `NAME.edges.csv` (`NAME.ids.txt`) |
 //! | `.parquet` | the columns of the text formats |
 //!
@@ -83,7 +83,9 @@ impl<'a> CountTable<'a> {
         progress.stage("writing", self.graph.nodes() as u64);
         let mut files = vec![path.to_path_buf()];
         match layout {
-            Layout::Text(separator) => self.text(separator, &mut out, progress)?,
+            Layout::Text(separator) => {
+                text::compressed(path, &mut out, |out| self.text(separator, path, out, progress))?;
+            }
             Layout::Parquet => self.parquet(path, &mut out, progress)?,
             Layout::Npy => {
                 let beside = self.beside(path);
@@ -113,9 +115,9 @@ impl<'a> CountTable<'a> {
         }
     }
 
-    fn text(&self, separator: u8, out: &mut Output, progress: &dyn Progress) -> Result<()> {
+    fn text(&self, separator: u8, path: &Path, out: &mut dyn Write, progress: &dyn Progress) -> Result<()> {
         let names = [self.keys(), &self.columns()].concat().join(&char::from(separator).to_string());
-        writeln!(out, "{names}").map_err(|e| out.error(e))?;
+        writeln!(out, "{names}").map_err(|e| Error::io(path, e))?;
         let width = self.columns().len();
         let lines = |stretch: Stretch| {
             let mut text = Vec::with_capacity(stretch.sources.len() * (8 + 3 * width));
@@ -133,7 +135,7 @@ impl<'a> CountTable<'a> {
             }
             text
         };
-        self.waves(progress, lines, |pieces| write_all(out, &pieces))
+        self.waves(progress, lines, |pieces| write_all(out, path, &pieces))
     }
 
     fn npy(&self, out: &mut Output, ids: &mut Output, progress: &dyn Progress) -> Result<()> {
@@ -159,8 +161,9 @@ impl<'a> CountTable<'a> {
         };
         self.waves(progress, bytes, |pieces| {
             let (values, names): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
-            write_all(out, &values)?;
-            if edges { write_all(ids, &names) } else { Ok(()) }
+            let (path, beside) = (out.path().to_path_buf(), ids.path().to_path_buf());
+            write_all(out, &path, &values)?;
+            if edges { write_all(ids, &beside, &names) } else { Ok(()) }
         })
     }
 
@@ -257,8 +260,14 @@ impl<'a> CountTable<'a> {
 
 impl Layout {
     fn of(path: &Path) -> Result<Layout> {
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        match extension.to_ascii_lowercase().as_str() {
+        let extension_of =
+            |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let extension = extension_of(path);
+        match extension.as_str() {
+            "gz" | "zst" => match Layout::of(&path.with_extension(""))? {
+                text @ Layout::Text(_) => Ok(text),
+                _ => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
+            },
             "tsv" | "txt" => Ok(Layout::Text(b'\t')),
             "csv" => Ok(Layout::Text(b',')),
             "npy" => Ok(Layout::Npy),
@@ -266,8 +275,12 @@ impl Layout {
             _ if super::is_stdout(path) || path.starts_with("/dev") => Ok(Layout::Text(b'\t')),
             _ => Err(Error::input(
                 path,
-                format!("no format of counts has the extension `.{extension}`"),
-                "use .tsv, .csv, .npy or .parquet",
+                if extension.is_empty() {
+                    "the name has no extension, which names the format of counts".to_owned()
+                } else {
+                    format!("no format of counts has the extension `.{extension}`")
+                },
+                "use .tsv, .csv (also .gz, .zst), .npy or .parquet",
             )),
         }
     }
@@ -278,9 +291,9 @@ fn too_large(motif: Motif, i: u32, j: u32) -> Error {
     Error::Numeric { stage: format!("counts of motif {motif}"), message }
 }
 
-fn write_all(out: &mut Output, pieces: &[Vec<u8>]) -> Result<()> {
+fn write_all(out: &mut dyn Write, path: &Path, pieces: &[Vec<u8>]) -> Result<()> {
     let written: io::Result<()> = pieces.iter().try_for_each(|piece| out.write_all(piece));
-    written.map_err(|e| out.error(e))
+    written.map_err(|e| Error::io(path, e))
 }
 
 fn id_column<'a>(ids: &NodeIds, nodes: impl Iterator<Item = &'a u32>) -> Column {

@@ -22,17 +22,29 @@ const WAVE: usize = 16;
 
 pub(super) fn write(embedding: &Embedding, path: &Path, format: Format, out: &mut dyn Write) -> Result<()> {
     let style = Style::new(format, path, &embedding.ids)?;
+    compressed(path, out, |out| style.write(embedding, out).map_err(|e| Error::io(path, e)))
+}
+
+/// Writes text, compressed when the extension says so.
+pub(super) fn compressed(
+    path: &Path,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    let result = match extension.to_ascii_lowercase().as_str() {
+    match extension.to_ascii_lowercase().as_str() {
         "gz" => {
             let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-            style.write(embedding, &mut encoder).and_then(|()| encoder.finish().map(drop))
+            write(&mut encoder)?;
+            encoder.finish().map(drop).map_err(|e| Error::io(path, e))
         }
-        "zst" => zstd::Encoder::new(out, 3)
-            .and_then(|mut encoder| style.write(embedding, &mut encoder).and_then(|()| encoder.finish().map(drop))),
-        _ => style.write(embedding, out),
-    };
-    result.map_err(|e| Error::io(path, e))
+        "zst" => {
+            let mut encoder = zstd::Encoder::new(out, 3).map_err(|e| Error::io(path, e))?;
+            write(&mut encoder)?;
+            encoder.finish().map(drop).map_err(|e| Error::io(path, e))
+        }
+        _ => write(out),
+    }
 }
 
 /// One id a line, for formats that cannot hold ids themselves.
