@@ -132,9 +132,9 @@ impl Graph {
     }
 
     /// From edges between node numbers; without `directed` they are arcs, and the graph is undirected
-    /// when each has its reverse.
+    /// when each has its reverse. Told to be `arcs`, both directions of an edge are the same edge.
     #[staticmethod]
-    #[pyo3(signature = (nodes, sources, targets, weights=None, directed=None))]
+    #[pyo3(signature = (nodes, sources, targets, weights=None, directed=None, arcs=false))]
     fn from_edges(
         py: Python<'_>,
         nodes: usize,
@@ -142,11 +142,12 @@ impl Graph {
         targets: &Bound<'_, PyAny>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
         directed: Option<bool>,
+        arcs: bool,
     ) -> PyResult<Self> {
         let (sources, targets) = (Integers::of(sources)?, Integers::of(targets)?);
         let (sources, targets) = (sources.get(), targets.get());
         check_lengths(&sources, &targets)?;
-        let builder = builder(directed.unwrap_or(true), NodeIds::Sequential(nodes));
+        let builder = builder(arcs || directed.unwrap_or(true), NodeIds::Sequential(nodes));
         let weights = weights_of(weights);
         run_borrowed(py, move |_| {
             let (sources, targets) = (sources.collect::<u32>("source")?, targets.collect::<u32>("target")?);

@@ -2,7 +2,8 @@
 //!
 //! The only `unsafe` of the workspace. Both directions rest on the same two facts: the owner is kept
 //! alive as long as the memory is used, and nobody moves or frees the memory meanwhile. NumPy moves
-//! the memory of an array only in `resize`, which it refuses while somebody else refers to the array.
+//! the memory of an array only in `resize`, which it refuses while somebody else refers to the array,
+//! unless told not to look (`refcheck=False`): as with any consumer of NumPy memory, that is asking for it.
 #![expect(unsafe_code, reason = "NumPy's memory has no lifetime that Rust knows of")]
 
 use std::slice;
@@ -32,8 +33,8 @@ impl AsRef<[u32]> for Lent {
     fn as_ref(&self) -> &[u32] {
         // SAFETY: `start` and `len` come from an aligned, contiguous slice of i32, which has the size
         // and alignment of u32, and `_owner` keeps it. That the array is not written to while the
-        // graph lives is the caller's part, as with every consumer of NumPy memory; the library
-        // checks every index it reads, so a broken promise ends in an exception.
+        // graph lives is the caller's part, as with every consumer of NumPy memory, and documented;
+        // every index is checked when used, so a broken promise gives wrong counts or an exception.
         unsafe { slice::from_raw_parts(self.start.cast::<u32>(), self.len) }
     }
 }

@@ -10,12 +10,11 @@ use hone::motif::{self, Counts, Motif, MotifSet, NODE_ORBITS, Weighting};
 use hone::operator::Operator;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
-use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::error::{raise, refuse};
 use crate::graph::Graph;
-use crate::work::{pool, run, run_short};
+use crate::work::{run, run_short};
 
 /// The names of a set of motifs: `all`, `graphlets`, `size3`, or names separated by commas.
 #[pyfunction]
@@ -189,7 +188,7 @@ pub(crate) struct MotifOperator {
     operator: Operator,
     /// What the operator is multiplied with.
     factor: f64,
-    pool: ThreadPool,
+    jobs: usize,
 }
 
 #[pymethods]
@@ -223,7 +222,7 @@ impl MotifOperator {
             let (scaled, operator) = matrix.scaled_operator(&leaf, steps)?;
             Ok((w.nodes, operator, scaled * matrix.factor(w.scale, steps)))
         })?;
-        Ok(MotifOperator { nodes, touched, operator, factor, pool: pool(jobs)? })
+        Ok(MotifOperator { nodes, touched, operator, factor, jobs })
     }
 
     /// The matrix, or its transpose, times the columns of `x`.
@@ -238,7 +237,7 @@ impl MotifOperator {
             return Err(refuse("x", format!("{} rows for {} nodes", x.nrows(), self.nodes)));
         }
         let cols = x.ncols();
-        let product = run_short(py, &self.pool, || {
+        let product = run_short(py, self.jobs, || {
             let node = |row: usize| self.touched.as_ref().map_or(row, |touched| touched[row] as usize);
             let mut block = Block::zeros(self.operator.rows(), cols);
             block.update_rows(|i, row| row.iter_mut().enumerate().for_each(|(k, v)| *v = x[(node(i), k)] as f32));

@@ -163,14 +163,15 @@ pub(crate) fn run_borrowed<T: Send>(
     teller.finish(py, None, outcome)
 }
 
-/// Short work on a pool that exists: no signals, no progress.
-pub(crate) fn run_short<T: Send>(py: Python<'_>, pool: &ThreadPool, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+/// Short work: no signals, no progress.
+pub(crate) fn run_short<T: Send>(py: Python<'_>, jobs: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = pool(jobs)?;
     let caught = py.detach(|| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(work))));
     caught.map_err(|payload| panicked(&*payload))
 }
 
 /// A pool of `jobs` threads, or of as many as there are cores.
-pub(crate) fn pool(jobs: usize) -> PyResult<ThreadPool> {
+fn pool(jobs: usize) -> PyResult<ThreadPool> {
     let named = ThreadPoolBuilder::new().num_threads(jobs).thread_name(|i| format!("hone-{i}"));
     named.build().map_err(|error| PyRuntimeError::new_err(format!("no thread pool: {error}")))
 }

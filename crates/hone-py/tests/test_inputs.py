@@ -235,6 +235,8 @@ def test_tensors():
             Graph(graph, weighted=True)
     for graph in (Data(arcs, 4, edge_attr=weights), DGLGraph(*arcs, 4, {"w": weights})):
         check(Graph(graph, weighted=True), ids=range(4), edges=[(0, 1), (1, 2)], weights=[2, 3])
+        both = Graph(graph, weighted=True, directed=False)
+        np.testing.assert_array_equal(dense(both), dense(Graph(graph, weighted=True)))
     one_way = Graph(Data(arcs[:, ::2], 3))
     assert one_way.directed and one_way.n_edges == 2
     wide = Data(arcs, 4, edge_attr=Tensor(np.ones((4, 2))))
@@ -332,3 +334,18 @@ def test_negative_weights_are_refused():
 def test_empty_graphs():
     for data in (np.empty((0, 2), int), np.empty((2, 0), int), [], networkx.Graph(), scipy.sparse.csr_array((0, 0))):
         assert (Graph(data).n_nodes, Graph(data).n_edges) == (0, 0)
+
+
+def test_fields_of_packed_records():
+    """Neither aligned nor at whole steps: read wrongly, unless copied."""
+    records = np.zeros(4, dtype=[("pad", "i1"), ("ends", "i8", (2,)), ("weight", "f4")])
+    records["ends"], records["weight"] = EDGES, WEIGHTS
+    graph = Graph(records["ends"], edge_weight=records["weight"])
+    np.testing.assert_array_equal(dense(graph), truth(PAIRS, IDS, WEIGHTS))
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_entries_that_are_no_numbers(wrong):
+    matrix = scipy.sparse.csr_array(np.array([[0, wrong], [1, 0]]))
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        Graph(matrix)

@@ -17,7 +17,7 @@ import hone_embed
 import numpy as np
 import pytest
 import scipy.sparse
-from hone_embed import HONE, Graph, _native, count_orbits, generate, read_graph
+from hone_embed import HONE, Graph, _native, count_orbits, generate, motif_matrix, read_graph
 
 PACKAGE = Path(hone_embed.__file__).parent
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -163,6 +163,22 @@ def test_forked_processes_work():
     expected = embed_karate(None)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         for found in pool.map_async(embed_karate, range(4)).get(timeout=60):
+            np.testing.assert_array_equal(found, expected)
+
+
+OPERATOR = motif_matrix("builtin:karate", "triangle", "p", 2)
+
+
+def multiply(_):
+    return OPERATOR @ np.ones(34)
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_operators_survive_a_fork():
+    expected = multiply(None)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for found in pool.map_async(multiply, range(4)).get(timeout=60):
             np.testing.assert_array_equal(found, expected)
 
 

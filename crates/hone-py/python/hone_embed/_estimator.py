@@ -181,7 +181,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         if not _is_new_rows(X, len(self.embedding_)):
             graph = as_graph(X, directed=self.directed, weighted=self.config_["weights"])
             if graph._native.fingerprint() == self._fingerprint:
-                return self._output(self.embedding_, self.node_ids_)
+                return self._output(self.embedding_.copy(), self.node_ids_)
             if not _is_matrix(X):
                 raise ValueError(
                     "X: not the graph that was fitted; vectors of another graph need a fit of their own, those of "
@@ -264,7 +264,10 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         return {"seed": int(check_random_state(self.random_state).randint(2**31))}
 
     def _rows_of(self, X: Any) -> np.ndarray:
-        wanted = np.asarray(X).reshape(-1).tolist()
+        ids = np.asarray(X)
+        if ids.ndim != 1 and ids.shape[1:] != (1,):
+            raise ValueError(f"X: shape {ids.shape}; a list of node ids is expected")
+        wanted = ids.reshape(-1).tolist()
         index = {id: row for row, id in enumerate(self.node_ids_.tolist())}
         try:
             return np.asarray([index[id] for id in wanted], dtype=np.int64)

@@ -74,6 +74,8 @@ def _from_sparse(data: Any, options: Options) -> Converted:
         data = data.tocsr()
     if np.iscomplexobj(data.data):
         raise ValueError("adjacency: Complex data not supported")
+    if data.data.dtype.kind == "f" and not np.isfinite(data.data).all():
+        raise ValueError("adjacency: Input contains NaN or infinity; every entry must be finite")
     if np.count_nonzero(data.data) < len(data.data):
         data = data.copy()
         data.eliminate_zeros()
@@ -231,7 +233,7 @@ def _positions(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 def _integers(values: Any) -> np.ndarray:
     """As int32 or int64, without a copy where it is one of them."""
-    array: np.ndarray = np.asarray(values)
+    array: np.ndarray = _even(np.asarray(values))
     if array.dtype in (np.int32, np.int64):
         return array
     if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
@@ -239,10 +241,16 @@ def _integers(values: Any) -> np.ndarray:
     return array.astype(np.int64)
 
 
+def _even(array: np.ndarray) -> np.ndarray:
+    """Aligned and at whole steps, as fields of packed records are not; a copy only of those."""
+    steps = all(stride % array.itemsize == 0 for stride in array.strides)
+    return array if array.flags.aligned and steps else array.copy()
+
+
 def _weights(values: Any) -> np.ndarray:
     try:
         with np.errstate(over="ignore"):
-            return np.ascontiguousarray(values, dtype=np.float32)
+            return np.require(values, np.float32, ["C", "A"])
     except (TypeError, ValueError) as error:
         raise ValueError(f"weights: {error}") from None
 
@@ -300,7 +308,8 @@ def _from_pyg(data: Any, options: Options) -> Converted:
         names = [str(options.weight)] if options.weight is not None else ["edge_weight", "edge_attr"]
         weights = _first_weights([getattr(data, name, None) for name in names], names)
     nodes = int(data.num_nodes)
-    return _native.Graph.from_edges(nodes, _integers(sources), _integers(targets), weights, options.directed), None
+    ends = _integers(sources), _integers(targets)
+    return _native.Graph.from_edges(nodes, *ends, weights, options.directed, arcs=True), None
 
 
 def _from_dgl(data: Any, options: Options) -> Converted:
@@ -310,7 +319,7 @@ def _from_dgl(data: Any, options: Options) -> Converted:
     if options.weighted:
         names = [str(options.weight)] if options.weight is not None else ["weight", "w"]
         weights = _first_weights([data.edata.get(name) for name in names], names)
-    return _native.Graph.from_edges(int(data.num_nodes()), sources, targets, weights, options.directed), None
+    return _native.Graph.from_edges(int(data.num_nodes()), sources, targets, weights, options.directed, arcs=True), None
 
 
 def _first_weights(found: list[Any], names: list[str]) -> np.ndarray:

@@ -171,7 +171,7 @@ class _Matrix(LinearOperator):
 
 
 def _columns(X: Any) -> np.ndarray:
-    return np.asarray(X, dtype=np.float64)
+    return np.require(X, np.float64, ["C", "A"])
 
 
 def motif_matrix(

@@ -23,6 +23,7 @@ class Graph:
         targets: NDArray[Any],
         weights: _Weights = None,
         directed: Optional[bool] = None,
+        arcs: bool = False,
     ) -> Graph: ...
     @staticmethod
     def from_integers(

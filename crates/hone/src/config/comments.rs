@@ -15,7 +15,7 @@ const COMMENTS: &[(&str, &str)] = &[
         "psi",
         "Motif matrix: w, p (transition), l (Laplacian), l-norm (normalised), l-rw (random walk), a-norm (I − l-norm).",
     ),
-    ("order", "psi-of-power: Psi(W^k); power-of-psi: Psi(W)^k; auto: the latter for p, the former for all else."),
+    ("order", "psi-of-power: Psi(W^k); power-of-psi: Psi(W)^k; auto: the latter for p and a-norm, else the former."),
     ("degree", "Motif degree of directed graphs: out, in or total."),
     ("steps", "Number of steps K, from 1 to 16, or \"auto\"."),
     ("first-step", "The first step that is kept; 1 in the paper."),

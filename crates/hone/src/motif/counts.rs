@@ -156,7 +156,7 @@ impl Counts {
     pub fn bytes(&self) -> usize {
         match &self.values {
             Values::Exact(exact) => exact.bytes(),
-            Values::Estimated(est) => 5 * 4 * est.edge.t.len() + 16 * est.s.len(),
+            Values::Estimated(est) => 6 * 4 * est.edge.t.len() + 16 * est.s.len(),
         }
     }
 
@@ -251,7 +251,7 @@ impl Counts {
         let mut next = None;
         for (&j, slot) in self.pattern.row(i).iter().zip(slots) {
             let (t, c) = (exact.t.get(slot), exact.c.get(slot));
-            let mut e = Middle { t: of(t), c: of(c), k: of(0), q: of(0), r: of(0) };
+            let mut e = Middle { t: of(t), p: of(t).pairs(), c: of(c), k: of(0), q: of(0), r: of(0) };
             if t > 0 {
                 let at = next.unwrap_or_else(|| exact.rank.below(slot, |range| exact.t.nonzeros(range)));
                 (e.k, e.q, e.r) = (of(exact.k.get(at)), of(exact.q.get(at)), of(exact.r.get(at)));
@@ -282,7 +282,7 @@ impl Counts {
         let mut next = exact.rank.below(start, |range| exact.t.nonzeros(range));
         self.pattern.row(i)[k..].iter().zip(start..).map(move |(&j, slot)| {
             let (t, c) = (exact.t.get(slot), exact.c.get(slot));
-            let mut e = Middle { t: of(t), c: of(c), k: of(0), q: of(0), r: of(0) };
+            let mut e = Middle { t: of(t), p: of(t).pairs(), c: of(c), k: of(0), q: of(0), r: of(0) };
             if t > 0 {
                 (e.k, e.q, e.r) = (of(exact.k.get(next)), of(exact.q.get(next)), of(exact.r.get(next)));
                 next += 1;
@@ -306,8 +306,10 @@ impl Counts {
         let start = self.pattern.range(i).start + k;
         self.pattern.row(i)[k..].iter().zip(start..).map(move |(&j, slot)| {
             let edge = &estimated.edge;
-            let [t, c, k, q, r] = [&edge.t, &edge.c, &edge.k, &edge.q, &edge.r].map(|list| f64::from(list[slot]));
-            (j, orbits(u, end(j as usize), Middle { t, c, k, q, r }))
+            let at = |list: &[f32]| f64::from(list[slot]);
+            let [t, p, c] = [at(&edge.t), at(&edge.p), at(&edge.c)];
+            let [k, q, r] = [at(&edge.k), at(&edge.q), at(&edge.r)];
+            (j, orbits(u, end(j as usize), Middle { t, p, c, k, q, r }))
         })
     }
 

@@ -6,7 +6,7 @@
 //! d/s of them and a pair for d(d − 1)/(s(s − 1)) pairs. Samples of different nodes are independent.
 //! For an edge {u, v} with v ranked lower, and members w of v's sample:
 //!
-//! - t, Q: members adjacent to u; adjacency inside a sample is a bit row;
+//! - t, its pairs P, Q: members adjacent to u; adjacency inside a sample is a bit row;
 //! - K: adjacent pairs of them;
 //! - R: t(u,w) + t(v,w) over them, where t(v,w) may come from the same sample: then it is a pair;
 //! - C: 4-cycles u–v–w–x, found from u or v when that or the node across is the highest. Those
@@ -32,6 +32,8 @@ use crate::sparse::Pattern;
 pub struct Estimates {
     /// Common neighbours of the two ends.
     pub t: Vec<f32>,
+    /// Pairs of them, t(t − 1)/2.
+    pub p: Vec<f32>,
     /// Non-induced 4-cycles through the edge.
     pub c: Vec<f32>,
     /// 4-cliques on the edge.
@@ -52,6 +54,18 @@ fn reverse(pattern: &Pattern) -> Vec<u32> {
     pattern.columns().iter().map(place).collect()
 }
 
+/// Words of a bit row over a sample.
+fn words(pattern: &Pattern, cap: usize) -> usize {
+    let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
+    largest.min(cap).div_ceil(64).max(1)
+}
+
+/// Bytes that estimating takes at its peak.
+pub(super) fn bytes(pattern: &Pattern, cap: usize) -> u64 {
+    let slot = 8 * words(pattern, cap) + size_of::<Half>() + 2 * size_of::<Common>() + 6 * 4 + 8;
+    (slot * pattern.nnz() + 64 * pattern.rows()) as u64
+}
+
 /// Estimates all primitives.
 pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn Progress) -> Result<Estimates> {
     progress.stage("sampling", 0);
@@ -59,10 +73,10 @@ pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn P
     let samples = Samples::draw(pattern, &ranks, cap, key);
     let reverse = reverse(pattern);
     let bounds = balanced(pattern.rows(), 1 << 12, |i| pattern.range(i).len() as u64 + 4);
-    let sweeps = Sweeps { pattern, ranks, samples, reverse, bounds, words: cap.div_ceil(64), progress };
+    let sweeps = Sweeps { pattern, ranks, samples, reverse, bounds, words: words(pattern, cap), progress };
     progress.stage("estimating motifs", 3 * pattern.rows() as u64);
     let Cycles { mut found, common, masks } = sweeps.cycles()?;
-    let common = sweeps.mirrored(&common);
+    let common = sweeps.mirrored(common);
     sweeps.near(&masks, &common, &mut found)?;
     sweeps.own(&masks, &common, &mut found)?;
     drop(masks);
@@ -72,6 +86,7 @@ pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn P
 /// What is found of an edge at one of its ends; both ends add up.
 #[derive(Debug, Clone, Copy, Default)]
 struct Half {
+    p: f32,
     c: f32,
     k: f32,
     q: f32,
@@ -215,8 +230,9 @@ impl Sweeps<'_> {
     }
 
     /// What stands at the slots u → v with v ranked lower, at both slots of an edge.
-    fn mirrored(&self, common: &[Common]) -> Vec<Common> {
-        let mut both = common.to_vec();
+    #[expect(clippy::needless_pass_by_value, reason = "not needed any longer")]
+    fn mirrored(&self, common: Vec<Common>) -> Vec<Common> {
+        let mut both = common.clone();
         let parts: Vec<_> = ranges(&self.bounds).zip(cut(&mut both, &self.starts(1))).collect();
         parts.into_par_iter().for_each(|(range, both)| {
             let base = self.pattern.range(range.start).start;
@@ -308,6 +324,9 @@ impl Sweeps<'_> {
             r += all;
             chorded += below;
         });
+        let [lower, upper] = ones(mine, sample.lower).map(f64::from);
+        let pairs = pair[0] * lower * (lower - 1.0) + pair[1] * upper * (upper - 1.0);
+        found.p += (pairs / 2.0 + across * lower * upper) as f32;
         found.k += (k / 2.0) as f32;
         found.q += q as f32;
         found.r += r as f32;
@@ -316,18 +335,17 @@ impl Sweeps<'_> {
 
     /// Both ends' parts at both ends.
     fn joined(&self, found: &[Half], common: &[Common]) -> Estimates {
-        let len = found.len();
-        let mut e =
-            Estimates { t: vec![0.0; len], c: vec![0.0; len], k: vec![0.0; len], q: vec![0.0; len], r: vec![0.0; len] };
+        let list = || vec![0f32; found.len()];
+        let mut e = Estimates { t: list(), p: list(), c: list(), k: list(), q: list(), r: list() };
         const CHUNK: usize = 1 << 14;
+        let tpc = e.t.par_chunks_mut(CHUNK).zip(e.p.par_chunks_mut(CHUNK)).zip(e.c.par_chunks_mut(CHUNK));
         let kqr = e.k.par_chunks_mut(CHUNK).zip(e.q.par_chunks_mut(CHUNK)).zip(e.r.par_chunks_mut(CHUNK));
-        let chunks = e.t.par_chunks_mut(CHUNK).zip(e.c.par_chunks_mut(CHUNK)).zip(kqr).enumerate();
-        chunks.for_each(|(chunk, ((t, c), ((k, q), r)))| {
+        tpc.zip(kqr).enumerate().for_each(|(chunk, (((t, p), c), ((k, q), r)))| {
             for at in 0..t.len() {
                 let slot = chunk * CHUNK + at;
                 let (a, b) = (found[slot], found[self.other(slot)]);
                 t[at] = common[slot].all;
-                (k[at], q[at], r[at]) = (a.k + b.k, a.q + b.q, a.r + b.r);
+                (p[at], k[at], q[at], r[at]) = (a.p + b.p, a.k + b.k, a.q + b.q, a.r + b.r);
                 c[at] = a.c + b.c - 2.0 * t[at];
             }
         });

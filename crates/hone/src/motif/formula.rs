@@ -1,7 +1,7 @@
 //! The 13 orbit counts of an edge from five numbers of the edge and three of each end.
 //!
 //! Letters: d degree; T triangles of a node; S = Σ_{w∈N(u)} (d_w − 1); t common neighbours of u and
-//! v; C non-induced 4-cycles through the edge; K 4-cliques on it; Q = Σ d_w and
+//! v; P = t(t − 1)/2 their pairs; C non-induced 4-cycles through the edge; K 4-cliques on it; Q = Σ d_w and
 //! R = Σ (t(u,w) + t(v,w)) over the common neighbours w; a = d_u − 1 − t, b = d_v − 1 − t.
 //!
 //! Exact counts use arithmetic modulo 2⁶⁴, in which intermediate differences may wrap but every
@@ -57,6 +57,8 @@ pub(super) struct End<N> {
 #[derive(Clone, Copy)]
 pub(super) struct Middle<N> {
     pub(super) t: N,
+    /// An estimate of its own where t is one: the square of an estimate is too large on average.
+    pub(super) p: N,
     pub(super) c: N,
     pub(super) k: N,
     pub(super) q: N,
@@ -67,16 +69,16 @@ pub(super) struct Middle<N> {
 #[inline]
 pub(super) fn orbits<N: Number>(u: End<N>, v: End<N>, e: Middle<N>) -> [N; Orbit::COUNT] {
     let (one, two) = (N::of(1), N::of(2));
-    let Middle { t, c, k, q, r } = e;
+    let Middle { t, p, c, k, q, r } = e;
     let (du, dv) = (u.d - one, v.d - one);
-    let (a, b) = (du - t, dv - t);
+    let (both, square) = (du + dv, two * p + t);
     let rim = r - two * t - two * two * k;
     let far = q - two * t - two * k - rim;
-    let near = t * (a + b) - rim;
+    let near = t * both - two * square - rim;
     let tail = u.triangles + v.triangles - two * t - two * k - rim;
     let cycle = c - two * k - rim;
-    let star = a.pairs() + b.pairs() - tail;
-    let mid = a * b - cycle;
+    let star = du.pairs() + dv.pairs() - t * both + two * (p + t) - tail;
+    let mid = du * dv - t * both + square - cycle;
     let end = u.s + v.s - du - dv - two * (q - t) - two * tail - rim - two * cycle;
-    [one, a + b, t, end, mid, star, cycle, tail, near, far, t.pairs() - k, rim, k]
+    [one, both - two * t, t, end, mid, star, cycle, tail, near, far, p - k, rim, k]
 }

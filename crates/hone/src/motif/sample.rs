@@ -15,11 +15,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
-use super::estimate::{Estimates, estimate};
+use super::estimate::{self, Estimates, estimate};
 use super::exact::Exact;
 use super::orbit::Orbit;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
+use crate::memory;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::Pattern;
@@ -36,7 +37,7 @@ use crate::sparse::Pattern;
 /// # Ok::<(), hone::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "Written", into = "String")]
 pub enum Sample {
     /// Exactly: `exact`.
     #[default]
@@ -65,8 +66,8 @@ pub struct Sampled {
     /// Edges between two such nodes: only their common neighbours are estimated; longer cycles and
     /// sums of other edges may pass such nodes too.
     pub edges: usize,
-    /// Share of the nodes, motif by motif in the order of [`Orbit::ALL`], whose motif degree is seen
-    /// to be within the error asked for; empty when none was.
+    /// Share of the nodes where a motif was seen, in the order of [`Orbit::ALL`], whose motif degrees
+    /// in the two estimates agree within the error asked for; empty when none was.
     pub within: Vec<f64>,
 }
 
@@ -78,7 +79,7 @@ impl fmt::Display for Sampled {
         if let Some(least) = within.iter().copied().reduce(f64::min) {
             write!(
                 f,
-                "; {replicates} estimates averaged, at least {:.1} % of motif degrees within the error",
+                "; the mean of {replicates}, which agree within the error on at least {:.1} % of the motif degrees",
                 100.0 * least
             )?;
         }
@@ -120,6 +121,7 @@ impl Sample {
         match *self {
             Sample::Exact => exact(pattern, progress),
             Sample::Cap(cap) => {
+                fits(&pattern, cap)?;
                 let estimates = estimate(&pattern, cap, key, progress)?;
                 Ok(Counts::estimated(pattern.clone(), estimates, facts(&pattern, cap, 1)))
             }
@@ -137,7 +139,7 @@ pub(super) fn exact(pattern: Arc<Pattern>, progress: &dyn Progress) -> Result<Co
 fn target(pattern: &Arc<Pattern>, error: f64, confidence: f64, key: Key, progress: &dyn Progress) -> Result<Counts> {
     let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
     let mut cap = FIRST_CAP;
-    while cap < largest.min(CAPS.end() + 1) {
+    while cap < largest.min(CAPS.end() + 1) && fits(pattern, cap).is_ok() {
         let replicate = |index| -> Result<Counts> {
             let estimates = estimate(pattern, cap, key.with("replicate", index), progress)?;
             Ok(Counts::estimated(pattern.clone(), estimates, facts(pattern, cap, 2)))
@@ -150,6 +152,20 @@ fn target(pattern: &Arc<Pattern>, error: f64, confidence: f64, key: Key, progres
         cap *= 2;
     }
     exact(pattern.clone(), progress)
+}
+
+/// Refuses a cap that the memory of the machine does not allow.
+fn fits(pattern: &Pattern, cap: usize) -> Result<()> {
+    let need = estimate::bytes(pattern, cap);
+    match memory::available() {
+        Some(limit) if need > limit => Err(Error::Memory {
+            stage: format!("estimating motifs from {cap} neighbours"),
+            need,
+            limit,
+            remedy: "lower the cap, or count exactly, which takes less".into(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn facts(pattern: &Pattern, cap: usize, replicates: usize) -> Sampled {
@@ -182,6 +198,7 @@ impl Estimates {
         let mean = |a: &[f32], b: &[f32]| a.par_iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect();
         Estimates {
             t: mean(&self.t, &other.t),
+            p: mean(&self.p, &other.p),
             c: mean(&self.c, &other.c),
             k: mean(&self.k, &other.k),
             q: mean(&self.q, &other.q),
@@ -226,10 +243,22 @@ impl FromStr for Sample {
     }
 }
 
-impl TryFrom<String> for Sample {
+/// How a sample may stand in a configuration.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "`exact`, a cap, or `error=0.1,confidence=0.95`")]
+enum Written {
+    Cap(u64),
+    Text(String),
+}
+
+impl TryFrom<Written> for Sample {
     type Error = String;
 
-    fn try_from(text: String) -> std::result::Result<Sample, String> {
+    fn try_from(written: Written) -> std::result::Result<Sample, String> {
+        let text = match written {
+            Written::Cap(cap) => cap.to_string(),
+            Written::Text(text) => text,
+        };
         text.parse().map_err(|error| match error {
             Error::Config { message, .. } => message,
             other => other.to_string(),

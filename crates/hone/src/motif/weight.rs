@@ -99,6 +99,8 @@ impl Counts {
     ) -> Sum {
         let mut sum = Sum::default();
         let base = pattern.range(rows.start).start;
+        // Estimates are compared as the whole numbers they stand for.
+        let least = if self.sampled().is_some() { delta as f64 - 0.5 } else { delta as f64 };
         for i in rows {
             let (mut row, nnz) = (0.0, sum.nnz);
             let mut slots = pattern.row(i).iter().zip(pattern.range(i)).peekable();
@@ -106,7 +108,7 @@ impl Counts {
                 // The arcs of a directed graph are some of the slots counted, in the same order.
                 while slots.next_if(|&(&arc, _)| arc < j).is_some() {}
                 let Some((_, slot)) = slots.next_if(|&(&arc, _)| arc == j) else { return };
-                if count >= delta as f64 {
+                if count >= least {
                     let value = count * weights.map_or(1.0, |w| f64::from(w[slot]));
                     values[slot - base] = value as f32;
                     sum.nnz += usize::from(value != 0.0);

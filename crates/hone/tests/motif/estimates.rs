@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use crate::oracle::{directed, random_edges, rng, undirected};
 
-/// t, C, K, Q, R of every slot, from the definitions.
-fn primitives(graph: &Graph) -> Vec<[f64; 5]> {
+/// t, P, C, K, Q, R of every slot, from the definitions.
+fn primitives(graph: &Graph) -> Vec<[f64; 6]> {
     let n = graph.nodes();
     let mut a = vec![vec![0u64; n]; n];
     for u in 0..n {
@@ -29,15 +29,17 @@ fn primitives(graph: &Graph) -> Vec<[f64; 5]> {
                 shared.iter().flat_map(|&w| shared.iter().map(move |&x| (w, x))).map(|(w, x)| a[w][x]).sum();
             let q: u64 = shared.iter().map(|&w| degree(w)).sum();
             let r: u64 = shared.iter().map(|&w| t(u, w) + t(v, w)).sum();
-            all.push([t(u, v), cycles, pairs / 2, q, r].map(|x| x as f64));
+            let t = shared.len() as u64;
+            all.push([t, t * t.saturating_sub(1) / 2, cycles, pairs / 2, q, r].map(|x| x as f64));
         }
     }
     all
 }
 
-fn estimated(counts: &Counts) -> Vec<[f64; 5]> {
+fn estimated(counts: &Counts) -> Vec<[f64; 6]> {
     let e = counts.estimates().expect("estimates");
-    (0..e.t.len()).map(|slot| [e.t[slot], e.c[slot], e.k[slot], e.q[slot], e.r[slot]].map(f64::from)).collect()
+    let slot = |at: usize| [e.t[at], e.p[at], e.c[at], e.k[at], e.q[at], e.r[at]];
+    (0..e.t.len()).map(|at| slot(at).map(f64::from)).collect()
 }
 
 /// Two hubs, a dense core and a sparse fringe.
@@ -75,7 +77,7 @@ fn are_unbiased() {
     let truth = primitives(&graph);
     for cap in [4, 7, 12] {
         let rounds = 3000;
-        let mut sums = vec![[[0.0f64; 2]; 5]; truth.len()];
+        let mut sums = vec![[[0.0f64; 2]; 6]; truth.len()];
         for seed in 0..rounds {
             let counts = Sample::Cap(cap).count(&graph, seed, &Silent).expect("estimates");
             for (sum, found) in sums.iter_mut().zip(estimated(&counts)) {
@@ -111,12 +113,12 @@ fn sums_are_unbiased_too() {
     // Sums over all edges are judged more sharply than single edges.
     let graph = hubs();
     let truth = primitives(&graph);
-    let total = |all: &[[f64; 5]], which: usize| all.iter().map(|x| x[which]).sum::<f64>();
+    let total = |all: &[[f64; 6]], which: usize| all.iter().map(|x| x[which]).sum::<f64>();
     let rounds = 4000;
     let found: Vec<_> = (0..rounds)
         .map(|seed| estimated(&Sample::Cap(6).count(&graph, 77 + seed, &Silent).expect("estimates")))
         .collect();
-    for which in 0..5 {
+    for which in 0..6 {
         let sums: Vec<f64> = found.iter().map(|all| total(all, which)).collect();
         let mean = sums.iter().sum::<f64>() / rounds as f64;
         let variance = sums.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / rounds as f64;
@@ -182,6 +184,9 @@ fn read_back_as_written_and_refuse_nonsense() {
     for sample in [Sample::Exact, Sample::Cap(64), Sample::Target { error: 0.1, confidence: 0.9 }] {
         assert_eq!(sample.to_string().parse::<Sample>().expect("reads back"), sample);
     }
+    let config: hone::Config =
+        hone::config::Layers::new().set("sample", "64").and_then(|layers| layers.build()).expect("a cap");
+    assert_eq!(config.sample, Sample::Cap(64));
     assert_eq!("128".parse::<Sample>().expect("a cap"), Sample::Cap(128));
     for wrong in
         ["", "cap=0", "cap=3", "cap=1e9", "error=0", "error=2", "confidence=0.9", "error=0.1,confidence=1", "most"]
