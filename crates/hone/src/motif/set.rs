@@ -159,7 +159,7 @@ fn check_list(motifs: &[Motif]) -> Result<()> {
     if motifs.is_empty() {
         return Err(Error::config(
             "motifs",
-            "no motif is left; name at least one (of that size, if a size is given), or `all`",
+            "the list is empty; name at least one motif (of that size, if a size is given), or `all`",
         ));
     }
     for (i, motif) in motifs.iter().enumerate() {
