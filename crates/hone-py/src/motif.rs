@@ -38,7 +38,7 @@ fn pieces(graph: &Inner) -> Vec<Range<usize>> {
     (0..graph.nodes()).step_by(ROWS).map(|start| start..graph.nodes().min(start + ROWS)).collect()
 }
 
-/// The edges of row `i` (undirected ones once) and their counts.
+/// The edges of row `i`, undirected ones once unless `twice`, and their counts.
 fn listed<'a>(
     graph: &'a Inner,
     counts: &'a Counts,
@@ -47,8 +47,7 @@ fn listed<'a>(
 ) -> impl Iterator<Item = (u32, [u64; motif::Orbit::COUNT])> + 'a {
     let mut arcs = graph.neighbors(i).iter().peekable();
     // The arcs of a directed graph are some of the neighbours counted, in the same order.
-    let own = move |j: u32| arcs.next_if_eq(&&j).is_some();
-    let mut own = own;
+    let mut own = move |j: u32| arcs.next_if_eq(&&j).is_some();
     counts.row(i).filter(move |&(j, _)| own(j) && (twice || graph.is_directed() || i < j))
 }
 
@@ -69,6 +68,23 @@ struct Rows {
     counts: Vec<u64>,
 }
 
+impl Rows {
+    /// The edges of some nodes.
+    fn of(graph: &Inner, counts: &Counts, motifs: &[Motif], nodes: &Range<usize>) -> hone::Result<Rows> {
+        let mut rows = Rows::default();
+        for i in nodes.start as u32..nodes.end as u32 {
+            for (j, orbits) in listed(graph, counts, i, false) {
+                rows.sources.push(i64::from(i));
+                rows.targets.push(i64::from(j));
+                for &motif in motifs {
+                    rows.counts.push(weight(motif, &orbits, (i, j))?);
+                }
+            }
+        }
+        Ok(rows)
+    }
+}
+
 /// Counts motifs on every edge.
 #[pyfunction]
 #[pyo3(signature = (graph, motifs, jobs=0, listener=None))]
@@ -83,19 +99,7 @@ pub(crate) fn count_edges<'py>(
     let width = motifs.len();
     let all = run(py, jobs, listener, move |progress| {
         let counts = motif::count(&graph, progress)?;
-        let piece = |nodes: &Range<usize>| {
-            let mut rows = Rows::default();
-            for i in nodes.start as u32..nodes.end as u32 {
-                for (j, orbits) in listed(&graph, &counts, i, false) {
-                    rows.sources.push(i64::from(i));
-                    rows.targets.push(i64::from(j));
-                    for &motif in &motifs {
-                        rows.counts.push(weight(motif, &orbits, (i, j))?);
-                    }
-                }
-            }
-            Ok(rows)
-        };
+        let piece = |nodes: &Range<usize>| Rows::of(&graph, &counts, &motifs, nodes);
         let mut all = Rows::default();
         // Some pieces at a time, so that the table is never held twice.
         for wave in pieces(&graph).chunks(64) {
@@ -131,7 +135,50 @@ pub(crate) fn count_nodes<'py>(
 /// `indptr`, `indices` and values of a matrix in compressed rows.
 type Compressed<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
-/// The weighted motif graph W with exact weights, zeros left out.
+/// A weighted motif graph to be made: exact weights, zeros left out.
+struct Weighted<'a> {
+    graph: &'a Inner,
+    counts: &'a Counts,
+    motif: Motif,
+    delta: u64,
+    weights: Option<&'a [f32]>,
+}
+
+impl Weighted<'_> {
+    /// Appends the entries of row `i` and returns how many there are by now.
+    fn row(&self, i: u32, entries: &mut Vec<(i64, f64)>) -> hone::Result<usize> {
+        let start = self.graph.pattern().range(i as usize).start;
+        for (k, (j, orbits)) in listed(self.graph, self.counts, i, true).enumerate() {
+            let count = weight(self.motif, &orbits, (i, j))?;
+            let value = count as f64 * self.weights.map_or(1.0, |own| f64::from(own[start + k]));
+            if count >= self.delta && value != 0.0 {
+                entries.push((i64::from(j), value));
+            }
+        }
+        Ok(entries.len())
+    }
+
+    /// Row offsets, columns and values.
+    fn compressed(&self) -> hone::Result<(Vec<i64>, Vec<i64>, Vec<f64>)> {
+        let piece = |nodes: &Range<usize>| {
+            let mut entries = Vec::new();
+            let ends = (nodes.start as u32..nodes.end as u32).map(|i| self.row(i, &mut entries));
+            let ends = ends.collect::<hone::Result<Vec<usize>>>()?;
+            Ok((ends, entries))
+        };
+        let made = pieces(self.graph).par_iter().map(piece).collect::<hone::Result<Vec<_>>>()?;
+        let (mut offsets, mut columns, mut values) = (vec![0i64], Vec::new(), Vec::new());
+        for (ends, entries) in made {
+            let base = columns.len();
+            offsets.extend(ends.into_iter().map(|end| (base + end) as i64));
+            columns.extend(entries.iter().map(|entry| entry.0));
+            values.extend(entries.iter().map(|entry| entry.1));
+        }
+        Ok((offsets, columns, values))
+    }
+}
+
+/// The weighted motif graph W.
 #[pyfunction]
 #[pyo3(signature = (graph, motif, delta=1, weights=false, jobs=0, listener=None))]
 pub(crate) fn motif_graph<'py>(
@@ -144,39 +191,12 @@ pub(crate) fn motif_graph<'py>(
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Compressed<'py>> {
     let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, graph.get().inner.clone());
-    let (indptr, indices, values) = run(py, jobs, listener, move |progress| {
-        let own = graph.weights().filter(|_| weights);
+    let (offsets, columns, values) = run(py, jobs, listener, move |progress| {
         let counts = motif::count(&graph, progress)?;
-        let row = |i: u32, entries: &mut Vec<(i64, f64)>| {
-            let start = graph.pattern().range(i as usize).start;
-            for (k, (j, orbits)) in listed(&graph, &counts, i, true).enumerate() {
-                let count = weight(motif, &orbits, (i, j))?;
-                let value = count as f64 * own.map_or(1.0, |own| f64::from(own[start + k]));
-                if count >= delta && value != 0.0 {
-                    entries.push((i64::from(j), value));
-                }
-            }
-            Ok(entries.len())
-        };
-        let piece = |nodes: &Range<usize>| {
-            let mut entries = Vec::new();
-            let ends = (nodes.start as u32..nodes.end as u32).map(|i| row(i, &mut entries));
-            let ends = ends.collect::<hone::Result<Vec<usize>>>()?;
-            Ok((ends, entries))
-        };
-        let made = pieces(&graph).par_iter().map(piece).collect::<hone::Result<Vec<_>>>()?;
-        let (mut indptr, mut indices, mut values) = (vec![0i64], Vec::new(), Vec::new());
-        for (ends, entries) in made {
-            let base = indices.len();
-            indptr.extend(ends.into_iter().map(|end| (base + end) as i64));
-            entries.into_iter().for_each(|(j, value)| {
-                indices.push(j);
-                values.push(value);
-            });
-        }
-        Ok((indptr, indices, values))
+        let weights = graph.weights().filter(|_| weights).map(|own| &**own);
+        Weighted { graph: &graph, counts: &counts, motif, delta, weights }.compressed()
     })?;
-    Ok((indptr.into_pyarray(py), indices.into_pyarray(py), values.into_pyarray(py)))
+    Ok((offsets.into_pyarray(py), columns.into_pyarray(py), values.into_pyarray(py)))
 }
 
 /// A motif matrix of k steps that is only ever multiplied.

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from hone_embed import _native
+from hone_embed._ids import id_array, integers, narrow, node_list, positions, weight_array
 
 Converted = tuple[_native.Graph, Optional[np.ndarray]]
 
@@ -91,8 +92,8 @@ def _from_sparse(data: Any, options: Options) -> Converted:
 
 
 def _compressed(data: Any, options: Options) -> _native.Graph:
-    indptr, indices = (_integers(part) for part in (data.indptr, data.indices))
-    weights = _weights(data.data) if options.weighted else None
+    indptr, indices = (integers(part) for part in (data.indptr, data.indices))
+    weights = weight_array(data.data) if options.weighted else None
     return _native.Graph.from_csr(indptr, np.ascontiguousarray(indices), weights, options.directed)
 
 
@@ -107,7 +108,7 @@ def _from_dense(data: np.ndarray, options: Options) -> Converted:
 def _matrix_ids(nodes: Any, count: int) -> Optional[np.ndarray]:
     if nodes is None:
         return None
-    ids = _node_list(nodes)
+    ids = node_list(nodes)
     if len(ids) != count:
         raise ValueError(f"nodes: {len(ids)} ids for {count} rows; give one a row")
     return ids
@@ -156,13 +157,13 @@ def _is_numbers(array: np.ndarray) -> bool:
 def _from_columns(sources: Any, targets: Any, weights: Any, options: Options) -> Converted:
     """Edges between ids of any kind, given by their two columns."""
     directed = bool(options.directed)
-    weights = None if weights is None else _weights(weights)
+    weights = None if weights is None else weight_array(weights)
     if weights is not None and len(weights) != len(sources):
         raise ValueError(f"weights: {len(weights)} for {len(sources)} edges; give one an edge")
-    sources, targets = _ids(sources, "source"), _ids(targets, "target")
+    sources, targets = id_array(sources, "source"), id_array(targets, "target")
     if options.nodes is not None:
-        ids = _node_list(options.nodes)
-        sources, targets = _positions(ids, sources), _positions(ids, targets)
+        ids = node_list(options.nodes)
+        sources, targets = positions(ids, sources), positions(ids, targets)
         return _native.Graph.from_edges(len(ids), sources, targets, weights, directed), ids
     kinds = sources.dtype.kind + targets.dtype.kind
     if kinds == "ii":
@@ -174,85 +175,7 @@ def _from_columns(sources: Any, targets: Any, weights: Any, options: Options) ->
     pairs = [numbers.setdefault(id, len(numbers)) for pair in zip(sources.tolist(), targets.tolist()) for id in pair]
     ends = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     native = _native.Graph.from_edges(len(numbers), ends[:, 0], ends[:, 1], weights, directed)
-    return native, _objects(list(numbers))
-
-
-def _ids(column: Any, name: str) -> np.ndarray:
-    """Ids as int64, text or, where they are neither, objects."""
-    array = np.asarray(column)
-    if array.dtype.kind in "iu":
-        return _integers(array)
-    if array.dtype.kind in "SUT":
-        return array.astype(np.str_)
-    if array.dtype.kind == "O":
-        missing = [k for k, id in enumerate(array.tolist()) if id is None or id != id]
-        if missing:
-            raise ValueError(f"{name}: row {missing[0]} has no id; drop the rows without one")
-        return _objects(array.tolist())
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(f"{name}: row {int(np.isnan(array).argmax())} has no id; drop the rows without one")
-    raise ValueError(f"{name}: ids of type {array.dtype}; use integers or names")
-
-
-def _objects(ids: list[Any]) -> np.ndarray:
-    """Python objects as an array of the narrowest kind: int64, text, or objects."""
-    if ids and all(type(id) is str for id in ids):
-        return np.asarray(ids, dtype=np.str_)
-    if ids and all(isinstance(id, (int, np.integer)) and not isinstance(id, bool) for id in ids):
-        return np.asarray(ids, dtype=np.int64)
-    array = np.empty(len(ids), dtype=object)
-    for k, id in enumerate(ids):
-        array[k] = id
-    return array
-
-
-def _node_list(nodes: Any) -> np.ndarray:
-    if isinstance(nodes, (int, np.integer)):
-        return np.arange(int(nodes))
-    ids = _ids(nodes if isinstance(nodes, np.ndarray) else list(nodes), "nodes")
-    if len(set(ids.tolist())) < len(ids):
-        raise ValueError("nodes: an id comes twice; give each node once")
-    return ids
-
-
-def _positions(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Where each wanted id stands in the list of all."""
-    if ids.dtype.kind == "i" and wanted.dtype.kind == "i" and len(ids):
-        order = np.argsort(ids, kind="stable")
-        places: np.ndarray = order[np.searchsorted(ids, wanted, sorter=order).clip(max=len(ids) - 1)]
-        found = ids[places] == wanted
-    else:
-        index = {id: k for k, id in enumerate(ids.tolist())}
-        places = np.asarray([index.get(id, -1) for id in wanted.tolist()], dtype=np.int64)
-        found = places >= 0
-    if not found.all():
-        unknown = int(np.argmin(found))
-        raise ValueError(f"nodes: edge {unknown} has the id {wanted[unknown]!r}, which is not in the list of nodes")
-    return places
-
-
-def _integers(values: Any) -> np.ndarray:
-    """As int32 or int64, without a copy where it is one of them."""
-    array: np.ndarray = _even(np.asarray(values))
-    if array.dtype in (np.int32, np.int64):
-        return array
-    if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
-        raise ValueError("ids: beyond 2⁶³; use names instead")
-    return array.astype(np.int64)
-
-
-def _even(array: np.ndarray) -> np.ndarray:
-    """Aligned and at whole steps, as fields of packed records are not; a copy only of those."""
-    steps = all(stride % array.itemsize == 0 for stride in array.strides)
-    return array if array.flags.aligned and steps else array.copy()
-
-
-def _weights(values: Any) -> np.ndarray:
-    try:
-        with np.errstate(over="ignore"):
-            return np.require(values, np.float32, ["C", "A"])
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"weights: {error}") from None
+    return native, narrow(list(numbers))
 
 
 # --- graph libraries
@@ -269,10 +192,10 @@ def _from_networkx(data: Any, options: Options) -> Converted:
         found = [weight for _, _, weight in data.edges(data=name)]
         if all(weight is None for weight in found) and found:
             raise ValueError(f"weights: no edge has the attribute {name!r}")
-        weights = _weights([1.0 if weight is None else weight for weight in found])
+        weights = weight_array([1.0 if weight is None else weight for weight in found])
     directed = data.is_directed() if options.directed is None else options.directed
     native = _native.Graph.from_edges(len(ids), ends[::2], ends[1::2], weights, directed)
-    return native, None if ids == list(range(len(ids))) else _objects(ids)
+    return native, None if ids == list(range(len(ids))) else narrow(ids)
 
 
 def _from_igraph(data: Any, options: Options) -> Converted:
@@ -283,20 +206,20 @@ def _from_igraph(data: Any, options: Options) -> Converted:
         name = options.weight or "weight"
         if name not in data.es.attributes():
             raise ValueError(f"weights: no edge has the attribute {name!r}")
-        weights = _weights(data.es[name])
+        weights = weight_array(data.es[name])
     directed = data.is_directed() if options.directed is None else options.directed
     native = _native.Graph.from_edges(data.vcount(), ends[:, 0], ends[:, 1], weights, directed)
     names = data.vs["name"] if "name" in data.vs.attributes() else None
-    return native, None if names is None else _objects(names)
+    return native, None if names is None else narrow(names)
 
 
 def _from_rustworkx(data: Any, options: Options) -> Converted:
     options.refuse("a rustworkx graph", "nodes", "edge_weight", "source", "target", "weight")
     ids = np.asarray(list(data.node_indices()), dtype=np.int64)
     ends = np.asarray(list(data.edge_list()), dtype=np.int64).reshape(-1, 2)
-    weights = _weights(list(data.edges())) if options.weighted else None
+    weights = weight_array(list(data.edges())) if options.weighted else None
     directed = hasattr(data, "successors") if options.directed is None else options.directed
-    sources, targets = _positions(ids, ends[:, 0]), _positions(ids, ends[:, 1])
+    sources, targets = positions(ids, ends[:, 0]), positions(ids, ends[:, 1])
     return _native.Graph.from_edges(len(ids), sources, targets, weights, directed), ids
 
 
@@ -308,13 +231,13 @@ def _from_pyg(data: Any, options: Options) -> Converted:
         names = [str(options.weight)] if options.weight is not None else ["edge_weight", "edge_attr"]
         weights = _first_weights([getattr(data, name, None) for name in names], names)
     nodes = int(data.num_nodes)
-    ends = _integers(sources), _integers(targets)
+    ends = integers(sources), integers(targets)
     return _native.Graph.from_edges(nodes, *ends, weights, options.directed, arcs=True), None
 
 
 def _from_dgl(data: Any, options: Options) -> Converted:
     options.refuse("a DGL graph", "nodes", "edge_weight", "source", "target")
-    sources, targets = (_integers(_tensor(part)) for part in data.edges())
+    sources, targets = (integers(_tensor(part)) for part in data.edges())
     weights = None
     if options.weighted:
         names = [str(options.weight)] if options.weight is not None else ["weight", "w"]
@@ -328,7 +251,7 @@ def _first_weights(found: list[Any], names: list[str]) -> np.ndarray:
         raise ValueError(f"weights: no edge has the attribute {' or '.join(map(repr, names))}")
     if present[0].size != len(present[0]):
         raise ValueError(f"weights: an attribute of shape {present[0].shape}; one number an edge is needed")
-    return _weights(present[0].reshape(-1))
+    return weight_array(present[0].reshape(-1))
 
 
 def _tensor(values: Any) -> np.ndarray:
@@ -344,7 +267,7 @@ def _tensor(values: Any) -> np.ndarray:
 def _from_pandas(data: Any, options: Options) -> Converted:
     if data.shape[0] == data.shape[1] and data.shape[0] > 0 and list(data.index) == list(data.columns):
         options.refuse("an adjacency table", "nodes", "edge_weight", "source", "target", "weight")
-        return _from_dense(data.to_numpy(), options._replace(nodes=_objects(list(data.index))))
+        return _from_dense(data.to_numpy(), options._replace(nodes=narrow(list(data.index))))
     return _from_table(list(data.columns), lambda name: data[name].to_numpy(), options)
 
 

@@ -1,0 +1,85 @@
+"""Node ids and weights of any kind as arrays the native half takes, or as arrays to look them up in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def id_array(column: Any, name: str) -> np.ndarray:
+    """Ids as int64, text or, where they are neither, objects."""
+    array = np.asarray(column)
+    if array.dtype.kind in "iu":
+        return integers(array)
+    if array.dtype.kind in "SUT":
+        return array.astype(np.str_)
+    if array.dtype.kind == "O":
+        missing = [k for k, id in enumerate(array.tolist()) if id is None or id != id]
+        if missing:
+            raise ValueError(f"{name}: row {missing[0]} has no id; drop the rows without one")
+        return narrow(array.tolist())
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(f"{name}: row {int(np.isnan(array).argmax())} has no id; drop the rows without one")
+    raise ValueError(f"{name}: ids of type {array.dtype}; use integers or names")
+
+
+def narrow(ids: list[Any]) -> np.ndarray:
+    """Python objects as an array of the narrowest kind: int64, text, or objects."""
+    if ids and all(type(id) is str for id in ids):
+        return np.asarray(ids, dtype=np.str_)
+    if ids and all(isinstance(id, (int, np.integer)) and not isinstance(id, bool) for id in ids):
+        return np.asarray(ids, dtype=np.int64)
+    array = np.empty(len(ids), dtype=object)
+    for k, id in enumerate(ids):
+        array[k] = id
+    return array
+
+
+def node_list(nodes: Any) -> np.ndarray:
+    if isinstance(nodes, (int, np.integer)):
+        return np.arange(int(nodes))
+    ids = id_array(nodes if isinstance(nodes, np.ndarray) else list(nodes), "nodes")
+    if len(set(ids.tolist())) < len(ids):
+        raise ValueError("nodes: an id comes twice; give each node once")
+    return ids
+
+
+def positions(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Where each wanted id stands in the list of all."""
+    if ids.dtype.kind == "i" and wanted.dtype.kind == "i" and len(ids):
+        order = np.argsort(ids, kind="stable")
+        places: np.ndarray = order[np.searchsorted(ids, wanted, sorter=order).clip(max=len(ids) - 1)]
+        found = ids[places] == wanted
+    else:
+        index = {id: k for k, id in enumerate(ids.tolist())}
+        places = np.asarray([index.get(id, -1) for id in wanted.tolist()], dtype=np.int64)
+        found = places >= 0
+    if not found.all():
+        unknown = int(np.argmin(found))
+        raise ValueError(f"nodes: edge {unknown} has the id {wanted[unknown]!r}, which is not in the list of nodes")
+    return places
+
+
+def integers(values: Any) -> np.ndarray:
+    """As int32 or int64, without a copy where it is one of them."""
+    array: np.ndarray = _even(np.asarray(values))
+    if array.dtype in (np.int32, np.int64):
+        return array
+    if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
+        raise ValueError("ids: beyond 2⁶³; use names instead")
+    return array.astype(np.int64)
+
+
+def _even(array: np.ndarray) -> np.ndarray:
+    """Aligned and at whole steps, as fields of packed records are not; a copy only of those."""
+    steps = all(stride % array.itemsize == 0 for stride in array.strides)
+    return array if array.flags.aligned and steps else array.copy()
+
+
+def weight_array(values: Any) -> np.ndarray:
+    try:
+        with np.errstate(over="ignore"):
+            return np.require(values, np.float32, ["C", "A"])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"weights: {error}") from None
