@@ -184,8 +184,8 @@ fn read_back_as_written_and_refuse_nonsense() {
     for sample in [Sample::Exact, Sample::Cap(64), Sample::Target { error: 0.1, confidence: 0.9 }] {
         assert_eq!(sample.to_string().parse::<Sample>().expect("reads back"), sample);
     }
-    let config: hone::Config =
-        hone::config::Layers::new().set("sample", "64").and_then(|layers| layers.build()).expect("a cap");
+    let layers = hone::config::Layers::new().set("sample", "64").expect("a setting");
+    let config = layers.build().expect("a cap");
     assert_eq!(config.sample, Sample::Cap(64));
     assert_eq!("128".parse::<Sample>().expect("a cap"), Sample::Cap(128));
     for wrong in
