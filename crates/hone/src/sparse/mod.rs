@@ -5,6 +5,7 @@
 
 mod indices;
 mod multiply;
+mod prefetch;
 mod reshape;
 
 pub use indices::Indices;

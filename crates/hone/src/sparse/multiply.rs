@@ -2,7 +2,8 @@
 //!
 //! Each row of the result is a weighted sum of rows of the block, gathered at random: bound by
 //! memory latency, not arithmetic. Rows are split among threads by their nonzeros; within a row a
-//! tile of columns stays in registers, its width known at compile time. What follows the product
+//! tile of columns stays in registers, its width known at compile time, and rows of the block are asked
+//! for some nonzeros ahead. What follows the product
 //! (diagonals, shifts, sums) is fused into the one write of the row. Multiplications and additions
 //! stay separate, so the result is the same on every machine, whatever its vectors.
 //! Cost: nnz·b multiply-adds; traffic 8 bytes a nonzero and 4b a gathered row.
@@ -12,10 +13,14 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::Csr;
+use super::prefetch::prefetch;
 use crate::dense::Block;
 
 /// Work (nonzeros plus rows) below which a range is not split again.
 const GRAIN: usize = 1 << 14;
+
+/// How many nonzeros ahead rows of the block are asked for.
+const AHEAD: usize = 24;
 
 /// What is done with a row Σ_j a_ij x_j before it is stored:
 /// `y_i = [y_i] + scale · left_i · Σ_j a_ij x_j + Σ factor · diagonal_i · z_i`.
@@ -125,6 +130,13 @@ impl Csr {
         });
     }
 
+    /// The columns [`AHEAD`] of those of row `i`, row after row.
+    #[inline(always)]
+    fn ahead(&self, i: usize) -> &[u32] {
+        let all = self.pattern.columns();
+        &all[(self.pattern.range(i).start + AHEAD).min(all.len())..]
+    }
+
     /// Rows of exactly `B` columns.
     #[inline(always)]
     fn exact<const B: usize>(&self, rows: Range<usize>, x: &Block, y: &mut [f32], fused: &Fused) {
@@ -132,8 +144,12 @@ impl Csr {
         let (y, _) = y.as_chunks_mut::<B>();
         for (i, y) in rows.zip(y) {
             let (columns, values) = self.row(i);
+            let ahead = self.ahead(i);
             let mut sum = [0.0f32; B];
-            for (&j, &a) in columns.iter().zip(values) {
+            for (k, (&j, &a)) in columns.iter().zip(values).enumerate() {
+                if let Some(row) = ahead.get(k).and_then(|&j| x.get(j as usize)) {
+                    prefetch(row);
+                }
                 let x = &x[j as usize];
                 for t in 0..B {
                     sum[t] += a * x[t];
@@ -149,8 +165,12 @@ impl Csr {
         let (width, x) = (x.cols(), x.as_slice());
         for (i, y) in rows.zip(y.chunks_exact_mut(width)) {
             let (columns, values) = self.row(i);
+            let ahead = self.ahead(i);
             let mut sum = [0.0f32; B];
-            for (&j, &a) in columns.iter().zip(values) {
+            for (k, (&j, &a)) in columns.iter().zip(values).enumerate() {
+                if let Some(row) = ahead.get(k).and_then(|&j| x.get(j as usize * width + at..)) {
+                    prefetch(&row[..B]);
+                }
                 let x = &x[j as usize * width + at..][..B];
                 for t in 0..B {
                     sum[t] += a * x[t];
