@@ -349,3 +349,7 @@ def test_entries_that_are_no_numbers(wrong):
     matrix = scipy.sparse.csr_array(np.array([[0, wrong], [1, 0]]))
     with pytest.raises(ValueError, match="NaN or infinity"):
         Graph(matrix)
+
+
+def test_numbers_among_names_stay_numbers():
+    assert Graph([("a", 1), ("b", 1)]).node_ids.tolist() == ["a", 1, "b"]

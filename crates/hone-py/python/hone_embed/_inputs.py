@@ -119,6 +119,10 @@ def _matrix_ids(nodes: Any, count: int) -> Optional[np.ndarray]:
 
 def _from_array(data: Any, options: Options) -> Converted:
     array = np.asarray(data)
+    if array.dtype.kind == "U" and array.ndim == 2 and not isinstance(data, np.ndarray):
+        # NumPy writes numbers among names as text: other ids than were given.
+        if not all(isinstance(id, str) for pair in data for id in pair):
+            array = np.asarray(data, dtype=object)
     if array.ndim == 1 and array.size == 0:
         array = array.reshape(0, 2).astype(np.int64)
     if array.ndim != 2:
