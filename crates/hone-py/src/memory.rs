@@ -1,6 +1,7 @@
 //! Memory lent by NumPy to the library, and by the library to NumPy: nothing large is copied.
 //!
-//! The only `unsafe` of this crate. Both directions rest on the same two facts: the owner is kept
+//! Why: of a CSR matrix of a million nodes and ten million entries, 40 MB of column numbers are not copied
+//! (the graph takes 15 MB), and of its embedding 512 MB are not. The only `unsafe` of this crate. Both directions rest on the same two facts: the owner is kept
 //! alive as long as the memory is used, and nobody moves or frees the memory meanwhile. NumPy moves
 //! the memory of an array only in `resize`, which it refuses while somebody else refers to the array,
 //! unless told not to look (`refcheck=False`): as with any consumer of NumPy memory, that is asking for it.

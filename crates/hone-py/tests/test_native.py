@@ -157,15 +157,6 @@ def embed_karate(_):
     return HONE(n_components=24).fit_transform("builtin:karate")
 
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_forked_processes_work():
-    expected = embed_karate(None)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        for found in pool.map_async(embed_karate, range(4)).get(timeout=60):
-            np.testing.assert_array_equal(found, expected)
-
-
 OPERATOR = motif_matrix("builtin:karate", "triangle", "p", 2)
 
 
@@ -175,10 +166,11 @@ def multiply(_):
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_operators_survive_a_fork():
-    expected = multiply(None)
+@pytest.mark.parametrize("work", [embed_karate, multiply])
+def test_forked_processes_work(work):
+    expected = work(None)
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        for found in pool.map_async(multiply, range(4)).get(timeout=60):
+        for found in pool.map_async(work, range(4)).get(timeout=60):
             np.testing.assert_array_equal(found, expected)
 
 

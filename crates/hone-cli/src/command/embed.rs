@@ -25,17 +25,24 @@ pub(crate) struct Args {
     /// for standard output.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Format of the output, when the extension does not name it.
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
-    output_format: Option<Format>,
-    /// Replace existing output files.
-    #[arg(short, long)]
-    force: bool,
-    /// Memory that may be taken, such as 8G [default: what the machine has free].
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
-    memory: Option<u64>,
+    #[command(flatten)]
+    table: TableArgs,
     #[command(flatten)]
     choices: ConfigArgs,
+}
+
+/// How a table of node vectors or features is made and written; shared by `embed` and `features`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TableArgs {
+    /// Format of the output, when the extension does not name it.
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    pub(crate) output_format: Option<Format>,
+    /// Replace existing output files.
+    #[arg(short, long)]
+    pub(crate) force: bool,
+    /// Memory that may be taken, such as 8G [default: what the machine has free].
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    pub(crate) memory: Option<u64>,
 }
 
 const EXAMPLES: &str = "\
@@ -177,11 +184,11 @@ impl ConfigArgs {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build()?;
-    let files = Embedding::files(&args.output, args.output_format)?;
+    let files = Embedding::files(&args.output, args.table.output_format)?;
     let report_file = report_path(&args.output);
-    refuse_existing(files.iter().chain(&report_file), args.force)?;
+    refuse_existing(files.iter().chain(&report_file), args.table.force)?;
     let mut hone = Hone::new(config)?;
-    if let Some(bytes) = args.memory {
+    if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
     }
     let start = Instant::now();
@@ -191,9 +198,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     drop(graph);
     report.stages.insert(0, read);
     context.progress().stage("writing", 0);
-    report.time("write", |_| embedding.write(&args.output, args.output_format, args.force))?;
+    report.time("write", |_| embedding.write(&args.output, args.table.output_format, args.table.force))?;
     if let Some(path) = report_file {
-        write_report(&report, &path, args.force)?;
+        write_report(&report, &path, args.table.force)?;
     }
     context.progress_done();
     context.note(summary(&report));
@@ -244,11 +251,11 @@ fn summary(report: &Report) -> String {
     out
 }
 
-pub(crate) fn parse_format(text: &str) -> Result<Format, String> {
+fn parse_format(text: &str) -> Result<Format, String> {
     let known = || Format::ALL.map(|(_, name)| name).join(", ");
     Format::from_name(text).ok_or_else(|| format!("one of {}", known()))
 }
 
-pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
+fn parse_memory(text: &str) -> Result<u64, String> {
     memory::parse_bytes(text).ok_or_else(|| "a size such as 8G or 512M".into())
 }

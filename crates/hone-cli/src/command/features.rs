@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use hone::config::{Config, Layers};
-use hone::store::{Embedding, Format};
+use hone::store::Embedding;
 use hone::{Error, Hone, Run};
 
-use crate::command::embed::{AttributeArgs, lay_settings, parse_format, parse_memory, refuse_existing};
+use crate::command::embed::{AttributeArgs, TableArgs, lay_settings, refuse_existing};
 use crate::context::Context;
 use crate::input::InputArgs;
 
@@ -21,15 +21,8 @@ pub(crate) struct Args {
     /// standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Format of the output, when the extension does not name it.
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
-    output_format: Option<Format>,
-    /// Replace existing output files.
-    #[arg(short, long)]
-    force: bool,
-    /// Memory that may be taken, such as 8G [default: what the machine has free].
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
-    memory: Option<u64>,
+    #[command(flatten)]
+    table: TableArgs,
     #[command(flatten)]
     choices: FeatureArgs,
 }
@@ -149,16 +142,16 @@ impl FeatureArgs {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut hone = Hone::new(args.choices.build()?)?;
-    if let Some(bytes) = args.memory {
+    if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
     }
-    let files = Embedding::files(&args.output, args.output_format)?;
-    refuse_existing(files.iter(), args.force)?;
+    let files = Embedding::files(&args.output, args.table.output_format)?;
+    refuse_existing(files.iter(), args.table.force)?;
     let graph = args.input.open(context)?;
     let Run { embedding, report } = hone.features(&graph, context.progress())?;
     drop(graph);
     context.progress().stage("writing", 0);
-    embedding.write(&args.output, args.output_format, args.force)?;
+    embedding.write(&args.output, args.table.output_format, args.table.force)?;
     context.progress_done();
     for note in &report.notes {
         context.note(format_args!("note: {note}"));

@@ -47,7 +47,7 @@ impl Svd {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "IterationsText", into = "IterationsText")]
 pub enum Iterations {
-    /// What about 10⁹ multiply-adds allow, between 2 and 300.
+    /// What about 10⁹ multiply-adds allow, between 2 and 400.
     #[default]
     Auto,
     /// That many, fewer only when the tolerance is met.
@@ -150,7 +150,7 @@ fn limit(s: &Operator, options: &Svd, width: usize) -> usize {
     let products = if s.is_symmetric() { 1 } else { 2 };
     let work = s.cost() * products * width as u64;
     match options.iterations {
-        Iterations::Auto => (BUDGET / work.max(1)).clamp(2, 300) as usize,
+        Iterations::Auto => (BUDGET / work.max(1)).clamp(2, 400) as usize,
         Iterations::AtMost(count) => count,
     }
 }
