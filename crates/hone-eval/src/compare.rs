@@ -15,6 +15,15 @@ pub struct Scores {
 }
 
 impl Scores {
+    /// The methods of both, which were run on the same graphs and seeds.
+    #[must_use]
+    pub fn joined(mut self, other: Scores) -> Scores {
+        assert_eq!(self.graphs, other.graphs, "the same graphs");
+        self.methods.extend(other.methods);
+        self.values.extend(other.values);
+        self
+    }
+
     /// Mean ± std of every method on every graph, with the rank by mean gain as last column.
     pub fn table(&self, title: &str) -> Table {
         let ranked = self.graphs.len() > 1 && self.methods.len() > 1;

@@ -107,7 +107,7 @@ impl Bench<'_> {
     }
 
     /// Gains and p-values of HONE's variants over all else; of all over all without HONE.
-    fn comparisons(&self, scores: &Scores) -> Vec<Table> {
+    pub(crate) fn comparisons(&self, scores: &Scores) -> Vec<Table> {
         let (hone, rest): (Vec<usize>, Vec<usize>) =
             (0..scores.methods.len()).partition(|&m| scores.methods[m].starts_with("hone"));
         match (hone.is_empty(), rest.is_empty()) {

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::baseline::{self, GraRep, Heuristic, Line, Node2Vec, Spectral};
+use crate::baseline::{self, Degree, GraRep, Heuristic, Line, Node2Vec, Spectral};
 use crate::split::TrainGraph;
 
 /// A method that gives every node a vector, with all its options.
@@ -34,7 +34,7 @@ pub enum Embedder {
     /// Spectral embedding.
     Spectral(Spectral),
     /// Hand-made degree and triangle features.
-    Degree,
+    Degree(Degree),
     /// Random vectors.
     Random(Random),
     /// Vectors from a file, made elsewhere.
@@ -68,7 +68,7 @@ impl Embedder {
             Embedder::Line(options) => options.embed(graph, seed, progress),
             Embedder::GraRep(options) => options.embed(graph, seed, progress),
             Embedder::Spectral(options) => options.embed(graph, seed),
-            Embedder::Degree => baseline::features(graph),
+            Embedder::Degree(options) => options.embed(graph),
             Embedder::Random(options) => Ok(baseline::random(graph.nodes(), options.dim, seed)),
             Embedder::File(path) => {
                 let path = path.to_string_lossy().replace("{seed}", &seed.to_string());
@@ -222,10 +222,7 @@ fn build(name: &str, chosen: &[(String, String)]) -> Result<Embedder> {
         "grarep" => Embedder::GraRep(with_options(name, GraRep::default(), chosen)?),
         "spectral" => Embedder::Spectral(with_options(name, Spectral::default(), chosen)?),
         "random" => Embedder::Random(with_options(name, Random::default(), chosen)?),
-        "degree" => match chosen.first() {
-            None => Embedder::Degree,
-            Some((key, _)) => return Err(Error::config("methods", format!("`degree` has no option `{key}`"))),
-        },
+        "degree" => Embedder::Degree(with_options(name, Degree::default(), chosen)?),
         preset => {
             let mut layers = Layers::new().preset(preset)?;
             for (key, value) in chosen {
@@ -308,7 +305,7 @@ mod tests {
             ("line:dim", "`dim` is not key=value"),
             ("hone-w:psy=1", "psy"),
             ("katz:beta=1", "no option `beta`"),
-            ("degree:dim=1", "no option `dim`"),
+            ("degree:dim=1", "unknown field `dim`"),
         ] {
             let error = Method::parse(text, false).expect_err("refused").to_string();
             assert!(error.contains(part), "{error}");

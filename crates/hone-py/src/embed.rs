@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hone::config::{Layers, PRESETS};
 use hone::dense::Block;
-use hone::features::Named;
+use hone::features::{Named, Origin};
 use hone::{Config, Hone};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -74,7 +74,7 @@ pub(crate) fn embed<'py>(
         if names.len() != block.cols() {
             return Err(refuse("attributes", format!("{} names for {} columns", names.len(), block.cols())));
         }
-        hone = hone.with_attributes(Named { sizes: vec![0; names.len()], names, block });
+        hone = hone.with_attributes(Named { origins: vec![Origin::default(); names.len()], names, block });
     }
     let graph = graph.get().inner.clone();
     let result = run(py, jobs, listener, move |progress| hone.embed(&graph, progress))?;

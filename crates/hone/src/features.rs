@@ -47,10 +47,19 @@ impl Default for Features {
 pub struct Named {
     /// One name a column.
     pub names: Vec<String>,
-    /// The number of vertices of the motif each column counts; 0 where it counts none.
-    pub sizes: Vec<usize>,
+    /// Where each column comes from.
+    pub origins: Vec<Origin>,
     /// The values.
     pub block: Block,
+}
+
+/// Where a column comes from; the default is a column that counts no motif.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The number of vertices of the motif it counts; 0 where it counts none.
+    pub size: usize,
+    /// How often it was aggregated over neighbours.
+    pub level: usize,
 }
 
 /// An aggregate over neighbours.
@@ -120,7 +129,9 @@ impl Features {
             }
         });
         let names = aggregates.iter().flat_map(|a| level.names.iter().map(move |name| format!("{}({name})", a.name())));
-        Named { names: names.collect(), sizes: level.sizes.repeat(aggregates.len()), block }
+        let next = |origin: &Origin| Origin { level: origin.level + 1, ..*origin };
+        let origins = level.origins.iter().map(next).collect::<Vec<_>>().repeat(aggregates.len());
+        Named { names: names.collect(), origins, block }
     }
 }
 
@@ -164,7 +175,8 @@ fn base(counts: &Counts, motifs: &[Motif]) -> Named {
         row.iter_mut().zip(motifs).for_each(|(to, motif)| *to = degree(motif) as f32);
     });
     let names = motifs.iter().map(|motif| motif.name().to_owned()).collect();
-    Named { names, sizes: motifs.iter().map(|motif| motif.graphlet().size()).collect(), block }
+    let origins = motifs.iter().map(|motif| Origin { size: motif.graphlet().size(), level: 0 }).collect();
+    Named { names, origins, block }
 }
 
 /// Refuses columns that overflow.
@@ -196,8 +208,8 @@ fn side_by_side(levels: &[Named]) -> Named {
         let values = levels.iter().flat_map(|level| level.block.row(i));
         row.iter_mut().zip(values).for_each(|(to, &x)| *to = x);
     });
-    let sizes = levels.iter().flat_map(|level| level.sizes.iter().copied()).collect();
-    Named { names, sizes, block }
+    let origins = levels.iter().flat_map(|level| level.origins.iter().copied()).collect();
+    Named { names, origins, block }
 }
 
 /// The columns of `next` that no earlier column nearly repeats, compared after log(1 + x).
@@ -217,7 +229,7 @@ fn pruned(levels: &[Named], next: &Named, most: f64) -> Named {
     let mut block = Block::zeros(next.block.rows(), kept.len());
     block.update_rows(|i, row| row.iter_mut().zip(&kept).for_each(|(to, &j)| *to = next.block.row(i)[j]));
     let names = kept.iter().map(|&j| next.names[j].clone()).collect();
-    Named { names, sizes: kept.iter().map(|&j| next.sizes[j]).collect(), block }
+    Named { names, origins: kept.iter().map(|&j| next.origins[j]).collect(), block }
 }
 
 /// Correlations of all pairs of columns; a constant column repeats anything.
@@ -244,7 +256,7 @@ mod tests {
     fn columns_that_overflow_are_refused_by_name() {
         let level = |value: f32| Named {
             names: vec!["edge".into(), "sum(edge)".into()],
-            sizes: vec![2, 2],
+            origins: vec![Origin { size: 2, level: 0 }, Origin { size: 2, level: 1 }],
             block: Block::from_vec(2, 2, vec![1.0, 2.0, 3.0, value]),
         };
         assert!(check_finite(&level(f32::MAX)).is_ok());

@@ -5,7 +5,7 @@
 use hone::config::Layers;
 use hone::dense::Block;
 use hone::diffuse::{Diffusion, Process};
-use hone::features::{Features, Named};
+use hone::features::{Features, Named, Origin};
 use hone::graph::{Graph, GraphBuilder, builtin};
 use hone::matrix::{MotifMatrix, Order, Psi};
 use hone::motif::{self, Motif, MotifSet, Orbit, Weighting};
@@ -208,7 +208,7 @@ fn attributes_of_the_users_own_are_used_and_checked() {
     let graph = builtin("karate").unwrap();
     let own = |rows: usize| Named {
         names: vec!["age".into()],
-        sizes: vec![0],
+        origins: vec![Origin::default()],
         block: Block::from_vec(rows, 1, (0..rows).map(|i| i as f32).collect()),
     };
     let config = preset("hone-p", &[("global.output", "local"), ("attributes.diffusion.steps", "0")]);
@@ -262,7 +262,7 @@ fn relabelling_permutes_the_diffused_attributes() {
     let moved = GraphBuilder::undirected(34).ids(ids).edges(edges).build().unwrap();
     let own = |ids: &[i64]| Named {
         names: vec!["a".into(), "b".into()],
-        sizes: vec![0, 0],
+        origins: vec![Origin::default(); 2],
         block: Block::from_vec(34, 2, ids.iter().flat_map(|&i| [(i * 7 % 11) as f32, (i % 2) as f32]).collect()),
     };
     let straight: Vec<i64> = (0..34).collect();

@@ -4,14 +4,43 @@
 //! and the maximum of log degree, the mean of log triangles, and the log of the sum of degrees.
 //! "log" is log(1 + x). Directed graphs are taken as undirected. Cost: one triangle count.
 
-use hone::Result;
 use hone::dense::Block;
 use hone::graph::Graph;
+use hone::{Error, Result};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::undirected;
 
-/// Names of the columns of [`features`].
+/// Options of the hand-made features.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Degree {
+    /// How many of [`FEATURES`], the first ones; 1 for log degree alone.
+    pub columns: usize,
+}
+
+impl Default for Degree {
+    fn default() -> Self {
+        Degree { columns: FEATURES.len() }
+    }
+}
+
+impl Degree {
+    /// The features of all nodes.
+    pub fn embed(&self, graph: &Graph) -> Result<Block> {
+        if !(1..=FEATURES.len()).contains(&self.columns) {
+            let message = format!("columns = {} is not between 1 and {}", self.columns, FEATURES.len());
+            return Err(Error::config("methods", format!("`degree`: {message}")));
+        }
+        let all = features(graph)?;
+        let mut out = Block::zeros(all.rows(), self.columns);
+        out.update_rows(|i, row| row.copy_from_slice(&all.row(i)[..self.columns]));
+        Ok(out)
+    }
+}
+
+/// Names of the columns of [`Degree`].
 pub const FEATURES: [&str; 8] = [
     "log degree",
     "log triangles",
@@ -24,7 +53,7 @@ pub const FEATURES: [&str; 8] = [
 ];
 
 /// The features of all nodes, in the order of [`FEATURES`].
-pub fn features(graph: &Graph) -> Result<Block> {
+fn features(graph: &Graph) -> Result<Block> {
     let graph = undirected(graph)?;
     let n = graph.nodes();
     let (triangles, cores) = (triangles(&graph), core_numbers(&graph));
@@ -117,6 +146,9 @@ mod tests {
             near(4, 6, 4f64.ln() / 2.0);
             near(4, 7, 6f64.ln());
             assert!(x.row(6).iter().all(|&v| v == 0.0));
+            let log_degree = Degree { columns: 1 }.embed(&graph).expect("in range");
+            assert_eq!((log_degree.cols(), log_degree.row(3)[0]), (1, x.row(3)[0]));
+            assert!(Degree { columns: 9 }.embed(&graph).is_err() && Degree { columns: 0 }.embed(&graph).is_err());
         }
     }
 }

@@ -17,7 +17,7 @@ use hone::Result;
 use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder};
 
-pub use degree::{FEATURES, features};
+pub use degree::{Degree, FEATURES};
 pub use grarep::GraRep;
 pub use heuristic::Heuristic;
 pub use line::{Line, Order};

@@ -69,7 +69,7 @@ pub struct NodeScore {
     pub c: f64,
 }
 
-const PENALTIES: [f64; 5] = [1e-2, 1e-1, 1.0, 1e1, 1e2];
+const PENALTIES: [f64; 7] = [1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4];
 const FOLDS: usize = 3;
 const VALIDATION_NODES: usize = 2000;
 
@@ -96,7 +96,7 @@ pub fn nodes(
             return Err(Error::config("methods", message));
         };
         let embedders: Vec<&Embedder> = candidates.iter().map(|c| &c.1).collect();
-        let cell = cache.cell(&("nodes", &name, config, seed, &embedders), || {
+        let cell = cache.cell(&("nodes", &name, config, PENALTIES, seed, &embedders), || {
             let embed = |e: &&Embedder| e.embed(&train, seed, &Within(progress));
             let blocks: Vec<Block> = embedders.iter().map(embed).collect::<Result<_>>()?;
             Ok(Bench { labels, config, seed }.run(&blocks))

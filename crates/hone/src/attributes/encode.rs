@@ -9,7 +9,7 @@ use super::columns::{NO_CATEGORY, Values};
 use super::{Facts, Format, Loaded, Missing, Raw, Request};
 use crate::dense::Block;
 use crate::error::{Error, Result};
-use crate::features::Named;
+use crate::features::{Named, Origin};
 use crate::graph::Names;
 
 /// No row of the file.
@@ -54,8 +54,8 @@ pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loa
     let mut block = place(&targets, raw, &rows, names.len());
     fill(&mut block, request.options.missing);
     tell(raw, request, &mut facts);
-    let sizes = vec![0; names.len()];
-    Ok(Loaded { named: Named { names, sizes, block }, facts })
+    let origins = vec![Origin::default(); names.len()];
+    Ok(Loaded { named: Named { names, origins, block }, facts })
 }
 
 /// The row of each node; a node must not have two.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::attributes::Table;
 use crate::diffuse::Diffusion;
 use crate::error::{Error, Result};
-use crate::features::Features;
+use crate::features::{Features, Origin};
 
 /// Node attributes (sec. 2.6).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,6 +63,8 @@ pub struct Components {
     pub dim: usize,
     /// Columns that count motifs of s vertices are divided by this to the power s − 2.
     pub size_decay: f64,
+    /// Columns that aggregate over neighbours are divided by this, once a level.
+    pub level_decay: f64,
     /// Each component is moved up by this many of its standard deviations, so that products of two
     /// nodes' components hold their sum.
     pub offset: f64,
@@ -70,7 +72,14 @@ pub struct Components {
 
 impl Default for Components {
     fn default() -> Self {
-        Components { dim: 16, size_decay: 3.0, offset: 3.0 }
+        Components { dim: 16, size_decay: 3.0, level_decay: 2.0, offset: 3.0 }
+    }
+}
+
+impl Components {
+    /// What a column is multiplied by once it has unit variance.
+    pub(crate) fn weight(&self, origin: &Origin) -> f64 {
+        self.size_decay.powi(2 - origin.size.max(2) as i32) * self.level_decay.powi(-(origin.level as i32))
     }
 }
 
@@ -95,12 +104,14 @@ impl Attributes {
         if !(self.weight.is_finite() && self.weight > 0.0) {
             return refuse("weight", format!("{} is not a positive number", self.weight));
         }
-        if let Form::Components(Components { dim, size_decay, offset }) = self.form {
+        if let Form::Components(Components { dim, size_decay, level_decay, offset }) = self.form {
             if dim == 0 {
                 return refuse("form.components.dim", "must be at least 1".into());
             }
-            if !(size_decay.is_finite() && size_decay > 0.0) {
-                return refuse("form.components.size-decay", format!("{size_decay} is not a positive number"));
+            for (name, decay) in [("size-decay", size_decay), ("level-decay", level_decay)] {
+                if !(decay.is_finite() && decay > 0.0) {
+                    return refuse(&format!("form.components.{name}"), format!("{decay} is not a positive number"));
+                }
             }
             if !offset.is_finite() {
                 return refuse("form.components.offset", format!("{offset} is not a number"));

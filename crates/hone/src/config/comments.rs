@@ -44,7 +44,7 @@ const COMMENTS: &[(&str, &str)] = &[
         "The most categories of a column that get a column of their own; the others share one.",
     ),
     ("attributes.table.missing", "What stands for a missing number: mean (of the column), zero, or refuse."),
-    ("attributes.form", "columns, or { components = { dim, size-decay, offset } }."),
+    ("attributes.form", "columns, or { components = { dim, size-decay, level-decay, offset } }."),
     ("attributes.combine", "before: as columns of Y; after: beside Z."),
     ("attributes.weight", "Squared size of the attributes relative to that of the embeddings they join."),
 ];

@@ -30,11 +30,15 @@ first-step = 3
 dim = 112
 scale = "sigma"
 row-power = 0.5
+[local.solver]
+method = "svd"
+oversampling = 16
+filter = 8
 [attributes]
 structure = true
 combine = "after"
 weight = 111.0
-form = { components = { dim = 16, size-decay = 3.0, offset = 3.0 } }
+form = { components = { dim = 16, size-decay = 3.0, level-decay = 2.0, offset = 3.0 } }
 [attributes.diffusion]
 steps = 0
 "#;

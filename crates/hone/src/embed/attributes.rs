@@ -145,8 +145,8 @@ fn side_by_side(named: &[&Named]) -> Block {
 /// Principal components, scale kept: total variance 1, then moved up by the offset.
 fn principal(named: &[&Named], options: &Components) -> Result<Block> {
     let mut x = side_by_side(named);
-    let sizes = named.iter().flat_map(|named| &named.sizes);
-    let weights: Vec<f64> = sizes.map(|&s| options.size_decay.powi(2 - s.max(2) as i32)).collect();
+    let origins = named.iter().flat_map(|named| &named.origins);
+    let weights: Vec<f64> = origins.map(|origin| options.weight(origin)).collect();
     standardize(&mut x, &weights);
     let components = x.gram().eigen()?;
     let (rows, width) = (x.rows().max(1) as f64, x.cols());

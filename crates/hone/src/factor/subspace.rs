@@ -5,16 +5,22 @@
 //! X = Q E with A X = X Λ + F E_last: their residuals cost nothing. When [`DEPTH`] blocks are full,
 //! the basis is restarted as [X, orth(F)], which keeps the Krylov structure without wasting a product
 //! (thick restart: Wu, Simon 2000; block Krylov for the SVD: Musco, Musco 2015). A few products alone
-//! do not pay for a basis: then V = orth(A V) is iterated (Halko, Martinsson, Tropp 2011).
+//! do not pay for a basis: then V = orth(A V) is iterated (Halko, Martinsson, Tropp 2011), and a Chebyshev
+//! polynomial of a symmetric S may follow: small where eigenvalues are below those of V, steep beyond
+//! (Zhou, Saad 2007).
 //! Cost: an application of A (2 products, 1 if symmetric) and O(N b² blocks) each iteration.
 
+use super::svd::Svd;
 use super::{Info, Task};
 use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::Result;
 use crate::operator::{Operator, Workspace};
 
 /// Blocks in the basis before it is restarted.
-const DEPTH: usize = 4;
+pub(super) const DEPTH: usize = 4;
+
+/// The most that a Chebyshev polynomial may grow to: far from the limits of f32.
+const LARGEST: f64 = 1e16;
 
 /// Rounding noise of f32 products, relative to the largest eigenvalue.
 const NOISE: f64 = 3e-7;
@@ -49,12 +55,26 @@ impl<'a> Subspace<'a> {
     }
 
     /// Orthonormal columns that span the space after at most `limit` applications of A.
-    pub(super) fn run(self, limit: usize, tolerance: f64, info: &mut Info) -> Result<(Block, Workspace)> {
-        if limit < 2 * DEPTH { self.power(limit, tolerance, info) } else { self.krylov(limit, tolerance, info) }
+    pub(super) fn run(&mut self, limit: usize, options: &Svd, info: &mut Info) -> Result<Block> {
+        if limit >= 2 * DEPTH {
+            return self.krylov(limit, options.tolerance, info);
+        }
+        let v = self.power(limit, options.tolerance, info)?;
+        if self.a.symmetric && options.filter > 0 { self.filter(v, options.filter, info) } else { Ok(v) }
+    }
+
+    /// S V; where residuals are open, it tells those of a symmetric S.
+    pub(super) fn image(&mut self, v: &Block, tolerance: f64, info: &mut Info) -> Result<Block> {
+        let mut image = self.a.work.take(self.a.s.rows(), v.cols());
+        self.a.s.apply_into(v, &mut image, &mut self.a.work);
+        if self.a.symmetric && info.residual.is_none() && info.iterations > 0 {
+            self.judge(v, &image, tolerance, info)?;
+        }
+        Ok(image)
     }
 
     /// V ← orth(A V). Random directions are nearly orthogonal: only the last product needs more.
-    fn power(mut self, limit: usize, tolerance: f64, info: &mut Info) -> Result<(Block, Workspace)> {
+    fn power(&mut self, limit: usize, tolerance: f64, info: &mut Info) -> Result<Block> {
         let mut v = self.basis.pop().expect("the first block");
         if limit < 2 {
             orthonormalize(&mut v);
@@ -64,20 +84,59 @@ impl<'a> Subspace<'a> {
             let mut image = self.a.times(&v);
             info.iterations += 1;
             if info.iterations == limit {
-                let h = v.cross(&image);
-                let inside = h.transposed().times(&h);
-                let all = image.gram();
-                let outside = Small::from_fn(h.rows(), h.rows(), |i, j| all.get(i, j) - inside.get(i, j));
-                Ritz::of(&h, h.rows())?.judge(&outside, self.task.rank, tolerance, info);
+                self.judge(&v, &image, tolerance, info)?;
             }
             std::mem::swap(&mut v, &mut image);
             self.a.work.give(image);
             self.orthonormalize(&mut v, info.iterations);
         }
-        Ok((v, self.a.work))
+        Ok(v)
     }
 
-    fn krylov(mut self, limit: usize, tolerance: f64, info: &mut Info) -> Result<(Block, Workspace)> {
+    /// Residuals of the Ritz vectors in the span of V, from V and A V.
+    fn judge(&self, v: &Block, image: &Block, tolerance: f64, info: &mut Info) -> Result<()> {
+        let h = v.cross(image);
+        let inside = h.transposed().times(&h);
+        let all = image.gram();
+        let outside = Small::from_fn(h.rows(), h.rows(), |i, j| all.get(i, j) - inside.get(i, j));
+        Ritz::of(&h, h.rows())?.judge(&outside, self.task.rank, tolerance, info);
+        Ok(())
+    }
+
+    /// V ← orth(T_m(S/c) V), c being the smallest singular value of S V: |T_m| ≤ 1 up to c and grows fast
+    /// beyond. V is rotated to singular vectors first, so that each column grows by its own factor and none
+    /// drowns in rounding.
+    fn filter(&mut self, v: Block, degree: usize, info: &mut Info) -> Result<Block> {
+        let image = self.a.times(&v);
+        info.iterations += 1;
+        let squares = Ritz::of(&image.gram(), v.cols())?;
+        let [most, least] =
+            [squares.values.first(), squares.values.last()].map(|value| value.map_or(0.0, |value| value.abs().sqrt()));
+        if info.converged || least <= NOISE * most {
+            return Ok(v);
+        }
+        let degree = (LARGEST.ln() / (most / least).acosh()).clamp(1.0, degree as f64) as usize;
+        let (mut before, mut last) = (v.times(&squares.vectors), image.times(&squares.vectors));
+        self.a.work.give(v);
+        self.a.work.give(image);
+        last.scale_columns(&vec![1.0 / least; last.cols()]);
+        for _ in 1..degree {
+            self.task.progress.check()?;
+            let next = self.a.times(&last);
+            info.iterations += 1;
+            let twice = (2.0 / least) as f32;
+            before.update_rows(|i, row| row.iter_mut().zip(next.row(i)).for_each(|(x, &next)| *x = twice * next - *x));
+            std::mem::swap(&mut before, &mut last);
+            self.a.work.give(next);
+        }
+        self.a.work.give(before);
+        last.normalize_columns(Norm::L2);
+        self.orthonormalize(&mut last, info.iterations);
+        info.residual = None;
+        Ok(last)
+    }
+
+    fn krylov(&mut self, limit: usize, tolerance: f64, info: &mut Info) -> Result<Block> {
         let width = self.basis[0].cols();
         orthonormalize(&mut self.basis[0]);
         loop {
@@ -90,7 +149,7 @@ impl<'a> Subspace<'a> {
                 ritz.judge(&outside.gram(), self.task.rank, tolerance, info);
                 let leading = self.combine(&ritz.vectors);
                 if info.converged || last {
-                    return Ok((leading, self.a.work));
+                    return Ok(leading);
                 }
                 self.basis.drain(..).for_each(|block| self.a.work.give(block));
                 self.basis.push(leading);

@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::subspace::Subspace;
+use super::subspace::{DEPTH, Subspace};
 use super::{Factors, Info, Task};
 use crate::dense::{Block, Columns, Small, orthonormalize};
 use crate::error::{Error, Result};
@@ -25,11 +25,14 @@ pub struct Svd {
     pub tolerance: f64,
     /// How many iterations at most.
     pub iterations: Iterations,
+    /// Where iterations are few and the matrix is symmetric: degree of a Chebyshev polynomial of it that
+    /// sharpens the space at one product a degree; 0 for none.
+    pub filter: usize,
 }
 
 impl Default for Svd {
     fn default() -> Self {
-        Svd { oversampling: 8, tolerance: 1e-4, iterations: Iterations::Auto }
+        Svd { oversampling: 8, tolerance: 1e-4, iterations: Iterations::Auto, filter: 0 }
     }
 }
 
@@ -47,7 +50,7 @@ impl Svd {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "IterationsText", into = "IterationsText")]
 pub enum Iterations {
-    /// What about 10⁹ multiply-adds allow, between 2 and 400.
+    /// What about 4·10⁹ multiply-adds allow, between 2 and 400.
     #[default]
     Auto,
     /// That many, fewer only when the tolerance is met.
@@ -82,7 +85,7 @@ impl From<Iterations> for IterationsText {
 }
 
 /// Multiply-adds spent on one factorisation when iterations are automatic.
-const BUDGET: u64 = 1_000_000_000;
+const BUDGET: u64 = 4_000_000_000;
 
 /// Dense matrices with more rows and columns are iterated on like lazy ones: their Gram matrix would be too
 /// large.
@@ -125,10 +128,10 @@ pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
 fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     let mut info = Info { iterations: 0, residual: None, converged: false, rank: 0 };
     let width = (task.rank + options.oversampling).min(s.rows()).min(s.cols());
-    let (v, mut work) = Subspace::new(s, task, width).run(limit(s, options, width), options.tolerance, &mut info)?;
-    let mut y = work.take(s.rows(), width);
-    s.apply_into(&v, &mut y, &mut work);
-    drop(work);
+    let mut space = Subspace::new(s, task, width);
+    let v = space.run(limit(s, options, width), options, &mut info)?;
+    let y = space.image(&v, options.tolerance, &mut info)?;
+    drop(space);
     let ritz = Ritz::of_gram(&y.gram(), task.rank)?;
     info.rank = ritz.rank;
     let mut u = y.times(&ritz.left(task.rank.min(width)));
@@ -148,7 +151,8 @@ fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
 /// Iterations to spend at most.
 fn limit(s: &Operator, options: &Svd, width: usize) -> usize {
     let products = if s.is_symmetric() { 1 } else { 2 };
-    let work = s.cost() * products * width as u64;
+    let orthonormalizing = s.cols() as u64 * (width * DEPTH) as u64;
+    let work = (s.cost() * products + orthonormalizing) * width as u64;
     match options.iterations {
         Iterations::Auto => (BUDGET / work.max(1)).clamp(2, 400) as usize,
         Iterations::AtMost(count) => count,

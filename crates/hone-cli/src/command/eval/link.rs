@@ -12,7 +12,7 @@ use super::output::{OutputArgs, write_file};
 use super::{BenchArgs, GraphArgs};
 use crate::context::Context;
 
-const METHODS: &str = "hone-w,hone-p,node2vec,grarep,degree,log-degree";
+const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree,log-degree";
 
 /// Link prediction: tell removed edges from pairs without an edge.
 #[derive(Debug, clap::Args)]

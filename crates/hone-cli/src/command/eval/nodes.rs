@@ -11,7 +11,7 @@ use super::output::OutputArgs;
 use super::{BenchArgs, GraphArgs};
 use crate::context::Context;
 
-const METHODS: &str = "hone-w,hone-p,node2vec,grarep,degree";
+const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree";
 
 /// A labelled graph and who is judged on it.
 #[derive(Debug, clap::Args)]

@@ -4,16 +4,20 @@ use std::path::PathBuf;
 
 use hone::Error;
 use hone_eval::method::Method;
-use hone_eval::paper::{self, PaperConfig};
+use hone_eval::paper::{self, Benches, PaperConfig};
 use hone_eval::task::{LinkConfig, NodesConfig, RuntimeConfig};
 
 use super::BenchArgs;
 use super::output::{OutputArgs, write_file};
 use crate::context::Context;
 
-const METHODS: &str =
-    "hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,node2vec,deepwalk,line,grarep,spectral,degree,log-degree";
-const NODE_METHODS: &str = "hone-w,hone-p,node2vec,line,grarep,spectral,degree";
+const METHODS: &str = "hone,hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,node2vec,deepwalk,line,line-both,grarep,spectral,\
+    degree,log-degree,preferential-attachment,common-neighbors,adamic-adar,jaccard,katz,random";
+const DIFFUSED: &str = "hone-w+x,hone-p+x,hone-l+x,hone-l-norm+x,hone-l-rw+x";
+const NODE_METHODS: &str = "hone,hone-w,hone-p,node2vec,deepwalk,line,grarep,spectral,degree";
+const ROLE_METHODS: &str = "hone,hone-w,hone-p,node2vec,deepwalk,line,grarep,spectral,degree,degree:columns=1";
+/// Seeds of a role experiment for each of the others: two small graphs, noisy and cheap.
+const ROLE_SEEDS: u64 = 5;
 
 /// The paper's experiments on the files of a folder, ours beside the paper's figures.
 ///
@@ -46,17 +50,22 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
     args.output.check()?;
     let parse = |list: &str| list.split(',').map(|m| Method::parse(m, false)).collect::<Result<Vec<_>, _>>();
-    let (node_methods, timed) = (parse(NODE_METHODS)?, parse("hone-p,node2vec")?);
+    let (diffused, node_methods) = (parse(DIFFUSED)?, parse(NODE_METHODS)?);
+    let (role_methods, timed) = (parse(ROLE_METHODS)?, parse("hone-p,node2vec")?);
     let sizes: Vec<usize> = (2..8).map(|p| 10usize.pow(p)).filter(|n| *n <= args.largest).collect();
+    let operators = paper::OPERATORS.iter().map(|operator| operator.parse()).collect::<Result<Vec<_>, _>>();
     let config = PaperConfig {
         data: args.data.clone(),
         skip: args.skip.clone(),
-        link: LinkConfig::default(),
+        link: LinkConfig { operators: operators?, ..LinkConfig::default() },
         nodes: NodesConfig::classification(),
         runtime: (!sizes.is_empty()).then(|| RuntimeConfig { sizes, ..RuntimeConfig::default() }),
     };
     let bench = |methods| args.bench.bench(methods, &cache, context.progress());
-    let report = paper::run(&bench(&methods), &bench(&node_methods), &bench(&timed), &config)?;
+    let mut roles = bench(&role_methods);
+    roles.seeds *= ROLE_SEEDS;
+    let (link, diffused, nodes) = (bench(&methods), bench(&diffused), bench(&node_methods));
+    let report = paper::run(&Benches { link, diffused, nodes, roles, runtime: bench(&timed) }, &config)?;
     let command = format!(
         "hone eval paper --data DIR --seeds {}{}",
         args.bench.seeds,
