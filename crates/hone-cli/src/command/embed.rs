@@ -90,6 +90,9 @@ pub(crate) struct ConfigArgs {
     /// Edges with fewer occurrences of a motif drop out of its graph.
     #[arg(long, value_name = "COUNT")]
     delta: Option<u64>,
+    /// How factors are found, in both stages; `hone solvers` lists the names.
+    #[arg(long, value_name = "NAME")]
+    solver: Option<String>,
     #[command(flatten)]
     attributes: AttributeArgs,
     /// Return Z (global) or the concatenated local embeddings Y (local).
@@ -165,6 +168,8 @@ impl ConfigArgs {
             ("motifs", self.motifs.clone()),
             ("sample", self.sample.map(|v| v.to_string())),
             ("delta", self.delta.map(|v| v.to_string())),
+            ("local.solver.method", self.solver.clone()),
+            ("global.solver.method", self.solver.clone()),
             ("global.output", vectors),
             ("seed", self.seed.map(|v| v.to_string())),
         ];
