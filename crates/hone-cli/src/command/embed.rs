@@ -131,9 +131,11 @@ impl AttributeArgs {
     }
 }
 
-/// Lays settings given as KEY=VALUE on top.
+/// Lays settings given as KEY=VALUE on top; methods first, since a method replaces the options of another.
 pub(crate) fn lay_settings(mut layers: Layers, settings: &[String]) -> Result<Layers, Error> {
-    for setting in settings {
+    let names_method = |s: &&String| s.split_once('=').is_some_and(|(key, _)| key.trim().ends_with(".method"));
+    let (methods, others): (Vec<_>, Vec<_>) = settings.iter().partition(names_method);
+    for setting in methods.into_iter().chain(others) {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(Error::config("--set", format!("`{setting}` is not KEY=VALUE, such as local.dim=8")));
         };

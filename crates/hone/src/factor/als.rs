@@ -12,7 +12,7 @@ use super::bilinear::{Pair, Squared, Start, inverse, nearest_orthonormal, nothin
 use super::iterate::{Limits, Watch, not_negative};
 use super::observed::{ENTRY_BYTES, Observed, least_squares};
 use super::{Factors, Method, Task};
-use crate::dense::{Block, Norm, Small};
+use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, Workspace};
 
@@ -99,6 +99,7 @@ impl Als {
         let mut image = work.take(s.rows(), state.pair.b.cols());
         let mut back = work.take(s.cols(), state.pair.b.cols());
         s.apply_into(&state.pair.b, &mut image, &mut work);
+        state.begin(&image);
         watch.record(state.loss_left(&loss, &image))?;
         while watch.goes_on()? {
             state.improve_left(&image)?;
@@ -106,6 +107,7 @@ impl Als {
             state.improve_right(&back)?;
             watch.record(state.loss_right(&loss, &back))?;
             if watch.goes_on()? {
+                state.condition();
                 s.apply_into(&state.pair.b, &mut image, &mut work);
             }
         }
@@ -152,11 +154,38 @@ impl<'a> Alternation<'a> {
                 pair = Pair { a: nearest_orthonormal(pair.a)?, b: nearest_orthonormal(pair.b)? };
             }
         }
-        Ok(Alternation { options, pair, weights })
+        let mut state = Alternation { options, pair, weights };
+        state.condition();
+        Ok(state)
+    }
+
+    /// Whether A M, B M⁻ᵀ are as good as A, B for every M: then the inverse can be had without an inverse.
+    fn is_free(&self) -> bool {
+        self.options.orthogonal == Orthogonal::None && self.options.regularization == 0.0
+    }
+
+    /// Orthonormal columns of B where its length is free: a product of f32 columns that are nearly dependent would
+    /// lose the weak directions. A is out of date then.
+    fn condition(&mut self) {
+        if self.is_free() {
+            orthonormalize(&mut self.pair.b);
+        }
+    }
+
+    /// A of the start, given `image` = S B.
+    fn begin(&mut self, image: &Block) {
+        if self.is_free() {
+            self.pair.a = image.clone();
+        }
     }
 
     /// A, given `image` = S B.
     fn improve_left(&mut self, image: &Block) -> Result<()> {
+        if self.is_free() {
+            self.pair.a = image.clone();
+            orthonormalize(&mut self.pair.a);
+            return Ok(());
+        }
         let constrained = matches!(self.options.orthogonal, Orthogonal::Left | Orthogonal::Both);
         self.pair.a = self.best(image, &self.pair.b, constrained)?;
         self.weigh(image, true);
