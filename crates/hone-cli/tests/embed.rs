@@ -139,7 +139,7 @@ fn a_solver_is_chosen_by_name_in_both_stages() {
     let folder = folder();
     let out = folder.path().join("a.tsv");
     let choices = ["--preset", "hone-p", "--dim", "8", "--motifs", "edge,triangle", "--solver", "als"];
-    let options = ["--set", "local.solver.iterations=3", "--set", "local.solver.tolerance=0"];
+    let options = ["--set", "local.solver.iterations=3", "--set", "local.solver.start=random"];
     hone().args(["-q", "embed", "builtin:karate", "-o"]).arg(&out).args(choices).args(options).assert().success();
     let report: serde_json::Value = serde_json::from_slice(&bytes(&folder.path().join("a.tsv.run.json"))).expect("JSON");
     assert_eq!(report["config"]["local"]["solver"]["method"], "als");

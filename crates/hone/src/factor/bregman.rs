@@ -13,7 +13,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bilinear::{Pair, Start, penalty};
+use super::bilinear::{Pair, Start, nothing, penalty};
 use super::iterate::{Limits, Watch, at_least_one, not_negative};
 use super::loss::{Divergence, Extremes};
 use super::observed::{add_outer, solve};
@@ -97,6 +97,10 @@ impl Method for Bregman {
         if let Some(extremes) = facts.extremes {
             self.loss.check(&s.formula(), extremes, remedy(s))?;
         }
+        let measure = format!("mean {} divergence and penalty, {}", self.loss.name(), looked.describe());
+        if facts.extremes.is_none_or(|Extremes { least, most }| least == 0.0 && most == 0.0) {
+            return Ok(nothing(s, task, measure));
+        }
         let mut pair = self.start(s, &facts, task)?;
         let limits = Limits { iterations: self.iterations, tolerance: self.tolerance };
         let mut watch = Watch::new("alternating Newton steps", limits, 0.0, task);
@@ -109,7 +113,6 @@ impl Method for Bregman {
             let varying = self.half(&looked, true, &mut pair.b, &pair.a, STEPS);
             watch.record(value(varying, self.penalty(&pair)))?;
         }
-        let measure = format!("mean {} divergence and penalty, {}", self.loss.name(), looked.describe());
         pair.finish(task, |rank| watch.info(rank, measure))
     }
 
