@@ -140,8 +140,8 @@ fn embeddings_by_every_solver_report_their_losses() {
         assert!((0.0..1.0).contains(&global.residual), "{name}: {}", global.residual);
         let loss = global.loss.as_ref().expect("followed");
         if *name != "bregman" {
-            let last = loss.values.last().expect("values");
-            assert!((last - global.residual).abs() < 1e-3, "{name}: {last} {}", global.residual);
+            let least = loss.values.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!((least - global.residual).abs() < 1e-4, "{name}: {least} {}", global.residual);
         }
         let back: hone::report::Report = serde_json::from_str(&report.to_json()).expect("a report reads back");
         let measures = |report: &hone::report::Report| -> Vec<_> {

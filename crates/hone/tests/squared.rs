@@ -269,9 +269,11 @@ fn stochastic_steps_come_near_the_best_loss_with_zeros_counted() {
     let sgd = Sgd { start: Start::Random, iterations: 200, tolerance: 0.0, decay: 0.2, ..Sgd::default() };
     let found = solve(&Solver::Sgd(sgd), &s, 6);
     let losses = &found.info.loss.as_ref().expect("followed").values;
+    let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!((least - error(&dense, &found)).abs() < 1e-4, "the best epoch is returned");
+    assert!(least < 1.02 * best, "best {best}, {least} of {losses:?}");
     let last = losses.last().expect("values");
-    assert!((last - error(&dense, &found)).abs() < 1e-4, "the loss reported is the loss");
-    assert!(*last < 1.05 * best + 0.01, "best {best}, {last} of {losses:?}");
+    assert!(*last < 1.05 * best, "best {best}, {last} of {losses:?}");
 }
 
 fn waves(n: usize, d: usize, threshold: f64) -> Matrix {

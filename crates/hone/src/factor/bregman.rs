@@ -24,16 +24,16 @@ use crate::error::Result;
 use crate::operator::{Operator, in_chunks};
 
 /// Entries up to which `auto` looks at all of them.
-pub const EXACT: usize = 1 << 22;
+pub const EXACT: usize = 1 << 20;
 
 /// Rows that one piece of parallel work takes.
 const CHUNK: usize = 32;
 
-/// Newton steps for a row before the other factor has its turn.
-const STEPS: usize = 2;
-
 /// Times that a step is halved at most.
-const HALVINGS: usize = 40;
+const HALVINGS: usize = 24;
+
+/// The part of a row's loss that is not worth a step.
+const WORTH: f64 = 1e-11;
 
 /// Size of the singular vectors beside the constant at the start.
 const SMALL: f64 = 0.3;
@@ -73,7 +73,7 @@ impl Default for Bregman {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entries {
-    /// All up to 4 million of them, else a sample.
+    /// All up to a million of them, else a sample.
     #[default]
     Auto,
     /// All.
@@ -106,11 +106,11 @@ impl Method for Bregman {
         let mut watch = Watch::new("alternating Newton steps", limits, 0.0, task);
         let count = facts.weight.max(1.0);
         let value = |varying: f64, penalty: f64| (varying + facts.constant + penalty) / count;
-        let start = self.half(&looked, false, &mut pair.a, &pair.b, 0);
+        let start = self.half(&looked, false, &mut pair.a, &pair.b, false);
         watch.record(value(start, self.penalty(&pair)))?;
         while watch.goes_on()? {
-            self.half(&looked, false, &mut pair.a, &pair.b, STEPS);
-            let varying = self.half(&looked, true, &mut pair.b, &pair.a, STEPS);
+            self.half(&looked, false, &mut pair.a, &pair.b, true);
+            let varying = self.half(&looked, true, &mut pair.b, &pair.a, true);
             watch.record(value(varying, self.penalty(&pair)))?;
         }
         pair.finish(task, |rank| watch.info(rank, measure))
@@ -167,8 +167,8 @@ impl Bregman {
         Ok(pair)
     }
 
-    /// Newton steps on each row of X, given the other factor; returns Σ w (D − constant) afterwards.
-    fn half(&self, looked: &Looked, transpose: bool, x: &mut Block, other: &Block, steps: usize) -> f64 {
+    /// A Newton step on each row of X (or none), given the other factor; returns Σ w (D − constant) afterwards.
+    fn half(&self, looked: &Looked, transpose: bool, x: &mut Block, other: &Block, step: bool) -> f64 {
         let width = x.cols();
         if width == 0 {
             return 0.0;
@@ -178,7 +178,7 @@ impl Bregman {
             let mut sum = 0.0;
             for (at, row) in rows.chunks_exact_mut(width).enumerate() {
                 let line = reader.read(piece * CHUNK + at);
-                sum += Glm { loss: self.loss, lambda: self.regularization, line, other }.improve(row, steps);
+                sum += Glm { loss: self.loss, lambda: self.regularization, line, other }.improve(row, step);
             }
             sum
         });
@@ -243,22 +243,21 @@ struct Glm<'a> {
 }
 
 impl Glm<'_> {
-    /// Improves a row by at most `steps` Newton steps; returns Σ w (D − constant).
-    fn improve(&self, row: &mut [f32], steps: usize) -> f64 {
+    /// Improves a row by a Newton step, if `step`; returns Σ w (D − constant).
+    fn improve(&self, row: &mut [f32], step: bool) -> f64 {
         let mut x: Vec<f64> = row.iter().map(|&x| f64::from(x)).collect();
         let mut best = self.value(&x);
-        for _ in 0..steps {
-            let direction = self.newton(&x);
-            let mut step = 1.0;
-            let found = (0..HALVINGS).find_map(|_| {
-                let tried: Vec<f64> = x.iter().zip(&direction).map(|(x, d)| f64::from((x - step * d) as f32)).collect();
-                step *= 0.5;
+        let direction = step.then(|| self.newton(&x)).filter(|(_, gain)| *gain > WORTH * best.abs());
+        if let Some((direction, _)) = direction {
+            let mut size = 1.0;
+            for _ in 0..HALVINGS {
+                let tried: Vec<f64> = x.iter().zip(&direction).map(|(x, d)| f64::from((x - size * d) as f32)).collect();
                 let value = self.value(&tried);
-                (value < best).then_some((tried, value))
-            });
-            match found {
-                Some((better, value)) => (x, best) = (better, value),
-                None => break,
+                if value < best {
+                    (x, best) = (tried, value);
+                    break;
+                }
+                size *= 0.5;
             }
         }
         row.iter_mut().zip(&x).for_each(|(to, &x)| *to = x as f32);
@@ -273,8 +272,8 @@ impl Glm<'_> {
         penalty + self.line.iter().map(term).sum::<f64>()
     }
 
-    /// H⁻¹ ∇.
-    fn newton(&self, x: &[f64]) -> Vec<f64> {
+    /// H⁻¹ ∇, and what a step against it would gain if the loss were quadratic.
+    fn newton(&self, x: &[f64]) -> (Vec<f64>, f64) {
         let width = x.len();
         let (mut hessian, mut gradient) = (vec![0.0; width * width], vec![0.0; width]);
         for (j, s, weight) in self.line.iter() {
@@ -287,8 +286,10 @@ impl Glm<'_> {
             hessian[f * width + f] += 2.0 * self.lambda;
             gradient[f] += 2.0 * self.lambda * x[f];
         }
-        solve(&mut hessian, &mut gradient);
-        gradient
+        let mut direction = gradient.clone();
+        solve(&mut hessian, &mut direction);
+        let gain = 0.5 * direction.iter().zip(&gradient).map(|(d, g)| d * g).sum::<f64>();
+        (direction, gain)
     }
 }
 

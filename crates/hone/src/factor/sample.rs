@@ -134,7 +134,7 @@ fn draw_zeros(taken: &[u32], cols: usize, negatives: usize, key: Key) -> (Vec<u3
 }
 
 /// A number below `count` from 64 random bits.
-pub(super) fn below(bits: u64, count: usize) -> usize {
+fn below(bits: u64, count: usize) -> usize {
     ((u128::from(bits) * count as u128) >> 64) as usize
 }
 

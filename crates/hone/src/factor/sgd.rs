@@ -1,13 +1,13 @@
 //! Stochastic gradient descent on sampled entries, in squared loss.
 //!
 //! An epoch draws as many nonzeros as there are, with replacement, half of them evenly and half by their squares
-//! (importance sampling), each weighted by one over its chance; for every nonzero, `negatives` zeros, weighted to
-//! stand for all of them (none when only observed entries count). A batch's errors are taken with the
-//! factors as they were when it began. Each epoch begins by balancing the factors, AᵀA = BᵀB = diag(σ), which
+//! (importance sampling), each weighted by one over its chance; for every nonzero, `negatives` pairs of a row and a
+//! column, by their leverages, of which the zeros count, weighted so that they stand for all zeros (none when only
+//! observed entries count). A batch's errors are taken with the factors as they were when it began. Each epoch begins by balancing the factors, AᵀA = BᵀB = diag(σ), which
 //! leaves A Bᵀ as it is and lowers the penalty; steps along column f are divided by σ_f, so that weak directions
 //! are learnt as fast as strong ones (Tong, Ma, Chi 2021), and implicitly damped, so that no weight can make
 //! them overshoot (Toulis, Airoldi 2017). Steps decay as step / (1 + decay · epoch).
-//! The loss may rise in an epoch; it is measured exactly after each and reported.
+//! The loss may rise in an epoch; it is measured exactly after each and reported, and the best epoch is returned.
 //! Cost an epoch: O((1 + negatives) nonzeros b) by one thread, since steps follow each other.
 
 use rand_xoshiro::rand_core::Rng;
@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use super::bilinear::{Pair, Start, inner, nothing, penalty};
 use super::iterate::{Limits, Watch, at_least_one, not_negative};
 use super::observed::{ENTRY_BYTES, Observed, dot};
-use super::sample::below;
 use super::{Factors, Method, Task};
+use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::operator::Operator;
 use crate::random::Key;
@@ -84,8 +84,10 @@ impl Method for Sgd {
         self.shrink_to_size(&mut pair, &entries);
         let limits = Limits { iterations: self.iterations, tolerance: self.tolerance };
         let mut watch = Watch::new("stochastic gradient descent", limits, 1.0, task);
-        watch.record(self.value(s, &entries, &pair))?;
-        let draw = Draw::new(&entries);
+        let mut least = self.value(s, &entries, &pair);
+        watch.record(least)?;
+        let mut best = Pair { a: pair.a.clone(), b: pair.b.clone() };
+        let draw = Draw::new(&entries, self.observed_only);
         while watch.goes_on()? {
             let epoch = watch.done();
             let (mut a, sigma, mut b) = pair.decompose()?;
@@ -97,9 +99,13 @@ impl Method for Sgd {
             let mut descent = Epoch { options: self, rate, precondition, pair: Pair { a, b } };
             descent.run(&draw, task.key.with("epoch", epoch as u64));
             pair = descent.pair;
-            watch.record(self.value(s, &entries, &pair))?;
+            let loss = self.value(s, &entries, &pair);
+            watch.record(loss)?;
+            if loss < least {
+                (least, best) = (loss, Pair { a: pair.a.clone(), b: pair.b.clone() });
+            }
         }
-        pair.finish(task, |rank| watch.info(rank, self.measure(&entries)))
+        best.finish(task, |rank| watch.info(rank, self.measure(&entries)))
     }
 
     fn memory(&self, _rows: u64, _cols: u64, nonzeros: u64) -> u64 {
@@ -136,13 +142,37 @@ impl Sgd {
     }
 }
 
+/// Chances, added up.
+struct Chances(Vec<f64>);
+
+impl Chances {
+    /// Half evenly, half by these sizes.
+    fn of(sizes: impl ExactSizeIterator<Item = f64> + Clone) -> Self {
+        let (count, total) = (sizes.len() as f64, sizes.clone().sum::<f64>());
+        let mut sum = 0.0;
+        let add = |size: f64| {
+            sum += if total > 0.0 { 0.5 / count + 0.5 * size / total } else { 1.0 / count };
+            sum
+        };
+        Chances(sizes.map(add).collect())
+    }
+
+    /// A position and its chance.
+    fn pick(&self, bits: u64) -> (usize, f64) {
+        let last = self.0.len() - 1;
+        let point = (bits >> 11) as f64 / (1u64 << 53) as f64 * self.0[last];
+        let at = self.0.partition_point(|&upto| upto <= point).min(last);
+        let chance = self.0[at] - if at > 0 { self.0[at - 1] } else { 0.0 };
+        (at, chance.max(0.25 / self.0.len() as f64))
+    }
+}
+
 /// Draws entries by importance.
 struct Draw<'a> {
     entries: &'a Observed,
-    /// Chances of the nonzeros, added up.
-    upto: Vec<f64>,
-    /// Zeros of the matrix.
-    zeros: f64,
+    nonzeros: Chances,
+    /// Whether there are any zeros that count.
+    zeros: bool,
 }
 
 /// An entry to learn from.
@@ -154,37 +184,19 @@ struct Drawn {
 }
 
 impl<'a> Draw<'a> {
-    fn new(entries: &'a Observed) -> Self {
-        let (even, norm) = (1.0 / entries.rows.nnz() as f64, entries.norm);
-        let mut sum = 0.0;
-        let add = |&s: &f32| {
-            sum += 0.5 * even + 0.5 * f64::from(s).powi(2) / norm;
-            sum
-        };
-        let upto = entries.rows.values().iter().map(add).collect();
-        let zeros = entries.rows.rows() as f64 * entries.rows.cols() as f64 - entries.rows.nnz() as f64;
-        Draw { entries, upto, zeros }
+    fn new(entries: &'a Observed, observed_only: bool) -> Self {
+        let nonzeros = Chances::of(entries.rows.values().iter().map(|&s| f64::from(s).powi(2)));
+        let full = entries.rows.nnz() == entries.rows.rows() * entries.rows.cols();
+        Draw { entries, nonzeros, zeros: !(observed_only || full) }
     }
 
+    /// A nonzero, with the weight that makes a sum over as many as there are right on average.
     fn nonzero(&self, bits: u64) -> Drawn {
         let pattern = self.entries.rows.pattern();
-        let count = self.upto.len();
-        let point = (bits >> 11) as f64 / (1u64 << 53) as f64 * self.upto[count - 1];
-        let at = self.upto.partition_point(|&upto| upto <= point).min(count - 1);
-        let chance = self.upto[at] - if at > 0 { self.upto[at - 1] } else { 0.0 };
+        let (at, chance) = self.nonzeros.pick(bits);
         let i = pattern.offsets().partition_point(|&offset| offset <= at) - 1;
-        let weight = 1.0 / (count as f64 * chance.max(0.25 / count as f64));
+        let weight = 1.0 / (pattern.nnz() as f64 * chance);
         Drawn { i, j: pattern.columns()[at] as usize, s: self.entries.rows.values()[at], weight }
-    }
-
-    /// A zero, if one is found soon.
-    fn zero(&self, rng: &mut impl Rng, weight: f64) -> Option<Drawn> {
-        let pattern = self.entries.rows.pattern();
-        (0..100).find_map(|_| {
-            let (i, j) = (below(rng.next_u64(), pattern.rows()), below(rng.next_u64(), pattern.cols()));
-            let zero = pattern.row(i).binary_search(&(j as u32)).is_err();
-            zero.then_some(Drawn { i, j, s: 0.0, weight })
-        })
     }
 }
 
@@ -196,22 +208,35 @@ struct Epoch<'a> {
     pair: Pair,
 }
 
+/// What the entries of a batch ask of the rows of both factors.
+#[derive(Default)]
+struct Batch {
+    places: Vec<(usize, usize)>,
+    left: Vec<f32>,
+    right: Vec<f32>,
+}
+
 impl Epoch<'_> {
     fn run(&mut self, draw: &Draw, key: Key) {
-        let (count, batch) = (draw.upto.len(), self.options.batch);
-        let negatives = if self.options.observed_only || draw.zeros == 0.0 { 0 } else { self.options.negatives };
-        let weight = draw.zeros / (negatives * count).max(1) as f64;
+        let (count, size) = (draw.entries.rows.nnz(), self.options.batch);
+        let negatives = if draw.zeros { self.options.negatives } else { 0 };
+        // Zeros by the leverage of their row and column: what the factors make of a zero is large where both are.
+        let leverages = |x: &Block| Chances::of((0..x.rows()).map(|i| self.leverage(x.row(i))));
+        let (rows, columns) = (leverages(&self.pair.a), leverages(&self.pair.b));
+        let share = (negatives * count).max(1) as f64;
         let mut rng = key.rng();
-        let mut steps = Vec::new();
-        for start in (0..count).step_by(batch) {
-            for _ in start..(start + batch).min(count) {
-                let bits = rng.next_u64();
-                steps.push(self.step(&draw.nonzero(bits)));
+        let mut batch = Batch::default();
+        for start in (0..count).step_by(size) {
+            for _ in start..(start + size).min(count) {
+                self.add_step(&draw.nonzero(rng.next_u64()), &mut batch);
                 for _ in 0..negatives {
-                    steps.extend(draw.zero(&mut rng, weight).map(|zero| self.step(&zero)));
+                    let ((i, p), (j, q)) = (rows.pick(rng.next_u64()), columns.pick(rng.next_u64()));
+                    if draw.entries.rows.pattern().row(i).binary_search(&(j as u32)).is_err() {
+                        self.add_step(&Drawn { i, j, s: 0.0, weight: 1.0 / (share * p * q) }, &mut batch);
+                    }
                 }
             }
-            steps.drain(..).for_each(|step| self.apply(&step));
+            self.apply(&mut batch);
         }
         let shrink = |p: &f32| 1.0 / (1.0 + self.rate * self.options.regularization * f64::from(*p));
         let factors: Vec<f64> = self.precondition.iter().map(shrink).collect();
@@ -219,31 +244,32 @@ impl Epoch<'_> {
         self.pair.b.scale_columns(&factors);
     }
 
+    /// The squared length of a row in units of the columns.
+    fn leverage(&self, x: &[f32]) -> f64 {
+        x.iter().zip(&self.precondition).map(|(&x, &p)| f64::from(x) * f64::from(x) * f64::from(p)).sum()
+    }
+
     /// What an entry asks of both rows, implicitly damped.
-    fn step(&self, drawn: &Drawn) -> Step {
+    fn add_step(&self, drawn: &Drawn, batch: &mut Batch) {
         let (a, b) = (self.pair.a.row(drawn.i), self.pair.b.row(drawn.j));
         let error = dot(a, b) - f64::from(drawn.s);
         let rate = self.rate * drawn.weight;
-        let leverage = |x: &[f32]| -> f64 {
-            x.iter().zip(&self.precondition).map(|(&x, &p)| f64::from(x) * f64::from(x) * f64::from(p)).sum()
-        };
-        let damped = rate / (1.0 + rate * (leverage(a) + leverage(b)));
+        let damped = rate / (1.0 + rate * (self.leverage(a) + self.leverage(b)));
         let scale = (damped * error) as f32;
-        let along = |x: &[f32]| x.iter().zip(&self.precondition).map(|(&x, &p)| scale * x * p).collect();
-        Step { i: drawn.i, j: drawn.j, left: along(b), right: along(a) }
+        let along = |(&x, &p): (&f32, &f32)| scale * x * p;
+        batch.places.push((drawn.i, drawn.j));
+        batch.left.extend(b.iter().zip(&self.precondition).map(along));
+        batch.right.extend(a.iter().zip(&self.precondition).map(along));
     }
 
-    fn apply(&mut self, step: &Step) {
+    fn apply(&mut self, batch: &mut Batch) {
+        let width = self.precondition.len();
         let minus = |row: &mut [f32], by: &[f32]| row.iter_mut().zip(by).for_each(|(x, by)| *x -= by);
-        minus(self.pair.a.row_mut(step.i), &step.left);
-        minus(self.pair.b.row_mut(step.j), &step.right);
+        for (at, (i, j)) in batch.places.drain(..).enumerate() {
+            minus(self.pair.a.row_mut(i), &batch.left[at * width..][..width]);
+            minus(self.pair.b.row_mut(j), &batch.right[at * width..][..width]);
+        }
+        batch.left.clear();
+        batch.right.clear();
     }
-}
-
-/// Changes to a row of each factor.
-struct Step {
-    i: usize,
-    j: usize,
-    left: Vec<f32>,
-    right: Vec<f32>,
 }
