@@ -232,3 +232,14 @@ mod signals {
         }
     }
 }
+
+#[test]
+fn solvers_are_listed_one_a_line() {
+    let listed = hone().arg("solvers").assert().success().stderr(is_empty()).get_output().stdout.clone();
+    let listed = String::from_utf8(listed).expect("text");
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    for name in ["svd", "als", "ccd", "sgd", "nmf", "bregman"] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+    assert!(listed.lines().all(|line| line.split_whitespace().count() > 4), "each with a line:\n{listed}");
+}

@@ -133,3 +133,28 @@ fn the_printed_configuration_can_be_used() {
     assert_eq!(again.get_output().stdout, printed.as_bytes());
     hone().args(["-q", "embed", "builtin:karate", "-o", "-", "--config"]).arg(&file).assert().success();
 }
+
+#[test]
+fn a_solver_is_chosen_by_name_in_both_stages() {
+    let folder = folder();
+    let out = folder.path().join("a.tsv");
+    let choices = ["--preset", "hone-p", "--dim", "8", "--motifs", "edge,triangle", "--solver", "als"];
+    let options = ["--set", "local.solver.iterations=3", "--set", "local.solver.start=random"];
+    hone().args(["-q", "embed", "builtin:karate", "-o"]).arg(&out).args(choices).args(options).assert().success();
+    let report: serde_json::Value = serde_json::from_slice(&bytes(&folder.path().join("a.tsv.run.json"))).expect("JSON");
+    assert_eq!(report["config"]["local"]["solver"]["method"], "als");
+    assert_eq!(report["config"]["global"]["solver"]["method"], "als");
+    assert_eq!(report["local"][0]["loss"]["values"].as_array().map(Vec::len), Some(4));
+    assert!(report["global"]["loss"]["measure"].as_str().is_some_and(|measure| measure.contains("exact")));
+    // A method named by --set replaces the options of the one before, in whatever order they are given.
+    let printed = hone()
+        .args(["config", "--set", "local.solver.loss=poisson", "--set", "local.solver.method=bregman", "--config"])
+        .arg(folder.path().join("a.tsv.run.json"))
+        .assert()
+        .success();
+    printed.stdout(contains("loss = \"poisson\"").and(contains("negatives = 5")));
+    let wrong = ["embed", "builtin:karate", "-o", "x.tsv", "--preset", "hone-l", "--set", "local.solver.method=bregman"];
+    let message = "Poisson needs non-negative entries: matrix L has negative ones; use W or P";
+    hone().args(wrong).args(["--set", "local.solver.loss=poisson"]).assert().code(2).stderr(contains(message));
+    hone().args(["config", "--solver", "magic"]).assert().code(2).stderr(contains("magic"));
+}

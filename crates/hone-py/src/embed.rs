@@ -31,7 +31,9 @@ pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> Py
     }
     let settings: Map<String, Value> =
         serde_json::from_str(settings).map_err(|error| refuse("config", error.to_string()))?;
-    for (key, value) in settings {
+    // A method replaces the options of another, so it comes before its own.
+    let (methods, others): (Vec<_>, Vec<_>) = settings.into_iter().partition(|(key, _)| key.ends_with(".method"));
+    for (key, value) in methods.into_iter().chain(others) {
         let value = toml::Value::try_from(value).map_err(|error| refuse(&key, error.to_string()))?;
         layers = layers.set_value(&key, value).map_err(raise)?;
     }

@@ -55,6 +55,12 @@ def test_any_setting_can_be_named(tmp_path, karate):
     assert HONE("hone-p", config={"global.dim": 8}, n_components=4).fit(karate).embedding_.shape[1] == 4
     with pytest.raises(ValueError, match="unknown field `dimm`"):
         HONE(config={"local.dimm": 3}).fit(karate)
+    for config in [
+        {"local.solver.iterations": 4, "local.solver.method": "als"},
+        {"local": {"solver": {"method": "als", "iterations": 4}}},
+    ]:
+        solver = HONE("hone-p", config=config, n_components=8).fit(karate).config_["local"]["solver"]
+        assert (solver["method"], solver["iterations"]) == ("als", 4)
     with pytest.raises(ValueError, match="global.dim: 999 takes 999 columns of Y"):
         HONE("hone-p", n_components=999).fit(karate)
 

@@ -4,6 +4,11 @@
 //! powers and sums. W^k x is k sparse products, so no k-step matrix is stored. An operator is plain
 //! data: it prints as a formula, knows its cost and memory, and another back end may take it whole.
 
+mod entries;
+
+pub use entries::Rows;
+pub(crate) use entries::in_chunks;
+
 use std::sync::{Arc, OnceLock};
 
 use crate::dense::{Block, Columns};

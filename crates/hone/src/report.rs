@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attributes::Facts;
 use crate::config::Config;
+use crate::factor::Loss;
 use crate::memory;
 use crate::motif::Sampled;
 
@@ -86,7 +87,7 @@ pub struct LocalFacts {
     pub nonzeros: usize,
     /// The constant by which counts were multiplied.
     pub scale: f64,
-    /// Leading singular values of S_t^(k).
+    /// Leading singular values of S_t^(k), or the weights of the columns that another solver found.
     pub singular_values: Vec<f64>,
     /// Columns that carry anything; the others are zero.
     pub rank: usize,
@@ -96,6 +97,9 @@ pub struct LocalFacts {
     pub residual: Option<f64>,
     /// Whether the tolerance was reached.
     pub converged: bool,
+    /// The loss, iteration by iteration, of solvers that follow it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
 }
 
 /// The global embedding.
@@ -105,10 +109,13 @@ pub struct GlobalFacts {
     pub columns: usize,
     /// Columns of Z that carry anything.
     pub rank: usize,
-    /// Singular values of Y that Z keeps.
+    /// Singular values of Y that Z keeps, or the weights of the columns that another solver found.
     pub singular_values: Vec<f64>,
-    /// ‖Y − ZH‖² / ‖Y‖².
+    /// ‖Y − ZH‖² / ‖Y‖²; a solver with a link other than the identity does not aim at it, see its loss.
     pub residual: f64,
+    /// The loss, iteration by iteration, of solvers that follow it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Loss>,
 }
 
 /// How K was chosen.

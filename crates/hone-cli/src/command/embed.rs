@@ -90,6 +90,9 @@ pub(crate) struct ConfigArgs {
     /// Edges with fewer occurrences of a motif drop out of its graph.
     #[arg(long, value_name = "COUNT")]
     delta: Option<u64>,
+    /// How factors are found, in both stages; `hone solvers` lists the names.
+    #[arg(long, value_name = "NAME")]
+    solver: Option<String>,
     #[command(flatten)]
     attributes: AttributeArgs,
     /// Return Z (global) or the concatenated local embeddings Y (local).
@@ -128,9 +131,11 @@ impl AttributeArgs {
     }
 }
 
-/// Lays settings given as KEY=VALUE on top.
+/// Lays settings given as KEY=VALUE on top; methods first, since a method replaces the options of another.
 pub(crate) fn lay_settings(mut layers: Layers, settings: &[String]) -> Result<Layers, Error> {
-    for setting in settings {
+    let names_method = |s: &&String| s.split_once('=').is_some_and(|(key, _)| key.trim().ends_with(".method"));
+    let (methods, others): (Vec<_>, Vec<_>) = settings.iter().partition(names_method);
+    for setting in methods.into_iter().chain(others) {
         let Some((key, value)) = setting.split_once('=') else {
             return Err(Error::config("--set", format!("`{setting}` is not KEY=VALUE, such as local.dim=8")));
         };
@@ -165,6 +170,8 @@ impl ConfigArgs {
             ("motifs", self.motifs.clone()),
             ("sample", self.sample.map(|v| v.to_string())),
             ("delta", self.delta.map(|v| v.to_string())),
+            ("local.solver.method", self.solver.clone()),
+            ("global.solver.method", self.solver.clone()),
             ("global.output", vectors),
             ("seed", self.seed.map(|v| v.to_string())),
         ];

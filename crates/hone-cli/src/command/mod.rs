@@ -8,3 +8,4 @@ pub(crate) mod eval;
 pub(crate) mod features;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod solvers;

@@ -26,11 +26,11 @@ const COMMENTS: &[(&str, &str)] = &[
     ("local.norm", "How columns are normalised: l2, l1, max or none."),
     ("local.scale", "unit: columns as the norm left them; sigma: times their singular value."),
     ("local.row-power", "Each row is divided by its length to this power; 0 in the paper."),
-    ("local.solver", "How the factors are found: svd, the truncated singular value decomposition."),
+    ("local.solver", "How the factors are found; `hone solvers` lists the methods, docs/solvers.md their options."),
     ("global", "The global embedding: Y ≈ Z H, Y being all local embeddings side by side."),
     ("global.dim", "Dimensions of the vectors."),
     ("global.output", "global: Z; local: Y itself."),
-    ("global.solver", "How Z and H are found: svd, exactly, through the Gram matrix of Y."),
+    ("global.solver", "How Z and H are found: the same methods; svd is exact, through the Gram matrix of Y."),
     ("attributes", "Node attributes and their diffusion."),
     ("attributes.structure", "Whether features made of motif counts are used."),
     (

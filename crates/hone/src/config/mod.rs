@@ -8,6 +8,7 @@
 
 mod attributes;
 mod comments;
+mod domain;
 mod preset;
 
 pub use attributes::{Attributes, Combine, Components, Form};
@@ -241,7 +242,8 @@ impl Config {
         self.motifs.check()?;
         self.sample.check()?;
         self.local.solver.check("local.solver")?;
-        self.global.solver.check("global.solver")
+        self.global.solver.check("global.solver")?;
+        domain::check(self)
     }
 
     /// Columns of Z: all of the result but the components of attributes beside it, if there are any.
@@ -324,6 +326,9 @@ impl Layers {
                 return Err(Error::config(key, format!("`{part}` is a value, not a group of settings")));
             };
             table = inner;
+        }
+        if last == "method" && table.get(last) != Some(&value) {
+            table.clear();
         }
         merge(table, Table::from_iter([(last.to_owned(), value)]));
         Ok(self)

@@ -7,9 +7,11 @@ use rayon::prelude::*;
 
 use crate::config::{Combine, Config, Form, Output};
 use crate::dense::gram_memory;
+use crate::factor::Solver;
 use crate::factor::svd::{NARROW, WIDEST};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
+use crate::sparse::Pattern;
 
 /// Bytes an f32 takes.
 const FLOAT: u64 = 4;
@@ -59,7 +61,8 @@ impl Work<'_> {
         let y = rows * (dim * FLOAT + FLOAT) * kept + (rows * diffused + n * x as u64) * FLOAT;
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
         let nonzeros = self.graph.pattern().nnz() as u64;
-        let solver = nonzeros * FLOAT * transposed + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
+        let entries = config.local.solver.memory(n, n, walks(self.graph.pattern(), steps));
+        let solver = nonzeros * FLOAT * transposed + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT + entries;
         let making = X_BLOCKS * n * features as u64 * FLOAT;
         y + solver.max(making).max(self.joining(dim * kept * self.motifs.len() as u64))
     }
@@ -82,7 +85,11 @@ impl Work<'_> {
         } else {
             WORK_BLOCKS * (rows + inside) * (dim + OVERSAMPLING) * FLOAT
         };
-        factors + rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 }
+        let solver = match &config.global.solver {
+            Solver::Svd(_) => 0,
+            other => (WORK_BLOCKS - 1) * rows * dim * FLOAT + other.memory(rows, inside, rows * inside),
+        };
+        factors + solver + rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 }
     }
 
     /// Bytes that the features alone need.
@@ -92,6 +99,16 @@ impl Work<'_> {
         let n = self.graph.nodes() as u64;
         n * FLOAT * (X_BLOCKS * features as u64).max(2 * (x + diffused) as u64 + X_BLOCKS * x as u64)
     }
+}
+
+/// The most nonzeros that a matrix of up to `steps` steps can have.
+fn walks(pattern: &Pattern, steps: usize) -> u64 {
+    let n = pattern.rows();
+    let longer = |x: Vec<f64>| -> Vec<f64> {
+        (0..n).into_par_iter().map(|i| x[i] + pattern.row(i).iter().map(|&j| x[j as usize]).sum::<f64>()).collect()
+    };
+    let ends: f64 = (0..steps).fold(vec![1.0; n], |x, _| longer(x)).iter().sum();
+    (ends as u64).min((n as u64).saturating_mul(n as u64))
 }
 
 /// Nodes that each motif touches.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::local::energy;
+use super::local::{energy, locate};
 use super::{Hone, Part, steps};
 use crate::config::Output;
 use crate::dense::{Block, Columns, Group, Norm};
 use crate::error::Result;
-use crate::factor::{Factors, Task};
+use crate::factor::{Factors, Solver, Task};
 use crate::operator::Operator;
 use crate::progress::Progress;
 use crate::random::Key;
@@ -67,13 +67,14 @@ impl Hone {
         let y = Operator::dense("Y", y);
         let key = Key::new(self.config.seed).with("global", 0);
         let task = Task { rank, right: true, key, progress };
-        let Factors { u: mut z, sigma, v, info } = self.config.global.solver.factor(&y, &task)?;
+        let found = self.config.global.solver.factor(&y, &task);
+        let Factors { u: mut z, sigma, v, info } = found.map_err(|e| locate(e, "global", "global embedding"))?;
         z.scale_columns(&sigma);
         let h = v.expect("the right factor was asked for");
-        let captured = |j: usize| h.row(j).iter().zip(&sigma).map(|(h, sigma)| (f64::from(*h) * sigma).powi(2)).sum();
-        report.importance = importance(labels, &(0..columns).map(captured).collect::<Vec<f64>>());
-        let kept: f64 = sigma.iter().map(|sigma| sigma * sigma).sum();
-        let residual = if total > 0.0 { (1.0 - kept / total).max(0.0) } else { 0.0 };
+        let orthogonal = matches!(self.config.global.solver, Solver::Svd(_));
+        let (captured, left) = if orthogonal { of_svd(&sigma, &h, total) } else { of_any(&y, &z, &h, total) };
+        report.importance = importance(labels, &captured);
+        let residual = if total > 0.0 { (left / total).max(0.0) } else { 0.0 };
         if info.rank < rank {
             let zero = rank - info.rank;
             report.notes.push(format!("Y has rank {}: the last {zero} columns of Z are zero", info.rank));
@@ -82,7 +83,8 @@ impl Hone {
             let remedy = "raise global.solver.iterations, or reduce attributes to attributes.form = components";
             report.notes.push(format!("the global stage was cut short after {} iterations: {remedy}", info.iterations));
         }
-        report.global = Some(GlobalFacts { columns, rank: info.rank, singular_values: sigma, residual });
+        report.global =
+            Some(GlobalFacts { columns, rank: info.rank, singular_values: sigma, residual, loss: info.loss });
         Ok(z)
     }
 
@@ -107,6 +109,28 @@ impl Hone {
         let groups = [vec![Group::full(z)], x.into_groups()].concat();
         (names_of_z, Columns::new(nodes, groups).to_block())
     }
+}
+
+/// The squared length of each column of ZH, and ‖Y − ZH‖², when Z = UΣ and H = Vᵀ are singular vectors of Y.
+fn of_svd(sigma: &[f64], h: &Block, total: f64) -> (Vec<f64>, f64) {
+    let captured = |j: usize| h.row(j).iter().zip(sigma).map(|(h, sigma)| (f64::from(*h) * sigma).powi(2)).sum();
+    let kept: f64 = sigma.iter().map(|sigma| sigma * sigma).sum();
+    ((0..h.rows()).map(captured).collect(), total - kept)
+}
+
+/// The same for any Z and H.
+fn of_any(y: &Operator, z: &Block, h: &Block, total: f64) -> (Vec<f64>, f64) {
+    let (gram, back) = (z.gram(), y.apply_transposed(z));
+    let dim = h.cols();
+    let mut left = total;
+    let captured = (0..h.rows()).map(|j| {
+        let row: Vec<f64> = h.row(j).iter().map(|&h| f64::from(h)).collect();
+        let along = |a: usize| gram.row(a).iter().zip(&row).map(|(g, h)| g * h).sum::<f64>();
+        let square: f64 = (0..dim).map(|a| row[a] * along(a)).sum();
+        left += square - 2.0 * row.iter().zip(back.row(j)).map(|(h, &b)| h * f64::from(b)).sum::<f64>();
+        square
+    });
+    (captured.collect(), left)
 }
 
 /// N times the variance of each column of a block, whose other rows, up to `nodes`, are zero.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Hone, Part};
 use crate::config::Scale;
 use crate::dense::{Block, Group, Norm};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::factor::{Factors, Task};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif, MotifGraph, Weighting};
@@ -72,7 +72,9 @@ impl Hone {
         let operator = self.config.matrix().operator(&w.operator, step)?;
         let key = Key::new(self.config.seed).with(motif.name(), step as u64);
         let task = Task { rank: self.config.local.dim, right: false, key, progress };
-        let Factors { mut u, sigma, info, .. } = self.config.local.solver.factor(&operator, &task)?;
+        let found = self.config.local.solver.factor(&operator, &task);
+        let stage = || format!("local embedding of motif {motif}, step {step}");
+        let Factors { mut u, sigma, info, .. } = found.map_err(|e| locate(e, "local", &stage()))?;
         self.shape(&mut u, &sigma);
         let facts = LocalFacts {
             motif: motif.name().to_owned(),
@@ -86,6 +88,7 @@ impl Hone {
             iterations: info.iterations,
             residual: info.residual,
             converged: info.converged,
+            loss: info.loss,
         };
         Ok((u, facts))
     }
@@ -101,6 +104,22 @@ impl Hone {
         if local.row_power > 0.0 {
             u.update_rows(|_, row| shorten(row, local.row_power));
         }
+    }
+}
+
+/// Adds the stage to an error of a solver, which knows neither stage nor motif.
+pub(super) fn locate(error: Error, group: &str, stage: &str) -> Error {
+    match error {
+        Error::Numeric { stage: inside, message } => {
+            Error::Numeric { stage: format!("{stage}, {inside}"), message }
+        }
+        Error::Config { field, message } => {
+            Error::Config { field: format!("{group}.{field}"), message: format!("{message} ({stage})") }
+        }
+        Error::Memory { stage: inside, need, limit, remedy } => {
+            Error::Memory { stage: format!("{stage}: {inside}"), need, limit, remedy }
+        }
+        other => other,
     }
 }
 

@@ -257,11 +257,12 @@ impl Hone {
 /// How many local embeddings are less accurate than asked for.
 fn unconverged(report: &Report) -> Option<String> {
     let open = || report.local.iter().filter(|facts| !facts.converged);
-    let worst = open().filter_map(|facts| facts.residual).fold(0.0, f64::max);
+    let worst = open().filter_map(|facts| facts.residual).reduce(f64::max);
+    let worst = worst.map_or_else(String::new, |worst| format!(" (largest relative residual {worst:.1e})"));
     (open().count() > 0).then(|| {
         format!(
-            "{} of {} local embeddings stopped before the tolerance (largest relative residual {worst:.1e}); \
-             local.solver.iterations sets how many iterations they may take",
+            "{} of {} local embeddings stopped before the tolerance{worst}; local.solver.iterations sets how many \
+             iterations they may take",
             open().count(),
             report.local.len()
         )

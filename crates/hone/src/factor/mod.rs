@@ -1,24 +1,82 @@
 //! Low-rank factors of an operator, S ≈ U diag(sigma) Vᵀ: one solver a file (sec. 2.4, 2.5).
 //!
-//! Local embeddings factor a lazy S_t^(k), the global one the dense Y: the same call.
+//! Local embeddings factor a lazy S_t^(k), the global one the dense Y: the same call. A solver is a file with
+//! its options and a line in the table below; which loss and which constraints it can keep is written in its
+//! options, so that pairs that make no sense cannot be asked for.
 
+pub mod als;
+mod bilinear;
+pub mod bregman;
+pub mod ccd;
+mod iterate;
+pub mod loss;
+pub mod nmf;
+mod observed;
+mod sample;
+pub mod sgd;
 mod subspace;
 pub mod svd;
+
+pub use bilinear::Start;
 
 use serde::{Deserialize, Serialize};
 
 use crate::dense::Block;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::operator::Operator;
 use crate::progress::Progress;
 use crate::random::Key;
 
-/// How an operator is factored; each solver brings its own options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "method", rename_all = "kebab-case")]
-pub enum Solver {
+/// What every solver's options can do.
+trait Method {
+    /// Refuses options out of range; `field` is the dotted name of the solver in the configuration.
+    fn check(&self, field: &str) -> Result<()>;
+
+    /// Factors an operator.
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors>;
+
+    /// Bytes held beside five blocks of the rank, for a matrix of that shape and with that many nonzeros.
+    fn memory(&self, _rows: u64, _cols: u64, _nonzeros: u64) -> u64 {
+        0
+    }
+}
+
+/// The one table of solvers: name in configurations, options, and a line that tells what it does.
+macro_rules! solvers {
+    ($($name:literal, $variant:ident($options:ty): $(#[doc = $line:literal])+)+) => {
+        /// How an operator is factored; each solver brings its own options.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "method")]
+        pub enum Solver {
+            $($(#[doc = $line])+ #[serde(rename = $name)] $variant($options),)+
+        }
+
+        /// Names of the solvers and what each does.
+        pub const SOLVERS: &[(&str, &str)] = &[$(($name, concat!($($line),+).trim_ascii()),)+];
+
+        impl Solver {
+            fn method(&self) -> &dyn Method {
+                match self {
+                    $(Solver::$variant(options) => options,)+
+                }
+            }
+        }
+    };
+}
+
+solvers! {
+    "svd", Svd(svd::Svd):
     /// Truncated singular value decomposition: the best approximation in squared loss.
-    Svd(svd::Svd),
+    "als", Als(als::Als):
+    /// Alternating least squares: squared loss, L2 penalty, orthogonal factors, observed entries only.
+    "ccd", Ccd(ccd::Ccd):
+    /// Cyclic coordinate descent, the paper's choice: squared loss, L2 penalty, observed entries only.
+    "sgd", Sgd(sgd::Sgd):
+    /// Stochastic gradient descent on sampled entries: squared loss, L2 penalty, observed entries only.
+    "nmf", Nmf(nmf::Nmf):
+    /// Non-negative factors by hierarchical alternating least squares: squared loss, L2 penalty.
+    "bregman", Bregman(bregman::Bregman):
+    /// Gaussian, Poisson, Gamma or Bernoulli divergence with its link, by alternating Newton steps.
 }
 
 impl Default for Solver {
@@ -40,10 +98,10 @@ pub struct Task<'a> {
     pub progress: &'a dyn Progress,
 }
 
-/// S ≈ U diag(sigma) Vᵀ.
+/// S ≈ U diag(sigma) Vᵀ, or link(S) where the loss has one.
 #[derive(Debug, Clone)]
 pub struct Factors {
-    /// N × rank.
+    /// N × rank, columns of length one (or zero).
     pub u: Block,
     /// Weight of each column, descending: singular values for the SVD.
     pub sigma: Vec<f64>,
@@ -54,31 +112,57 @@ pub struct Factors {
 }
 
 /// How a factorisation went.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Info {
     /// Iterations done.
     pub iterations: usize,
     /// Last residual measured, relative to the singular value and the worst over the columns;
-    /// absent when no iteration was left to measure it.
+    /// absent when no iteration was left to measure it, or the solver has none.
     pub residual: Option<f64>,
     /// Whether the tolerance was met.
     pub converged: bool,
     /// Columns of U that are not zero: less than asked for when S has fewer nonzero singular values.
     pub rank: usize,
+    /// The loss, where the solver follows it.
+    pub loss: Option<Loss>,
+}
+
+/// The loss of a factorisation, iteration by iteration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Loss {
+    /// What is measured, on which entries, and whether any of it is estimated.
+    pub measure: String,
+    /// That of the start, then one value an iteration.
+    pub values: Vec<f64>,
 }
 
 impl Solver {
     /// Refuses options out of range; `field` is the dotted name of the solver in the configuration.
     pub fn check(&self, field: &str) -> Result<()> {
-        match self {
-            Solver::Svd(options) => options.check(field),
-        }
+        self.method().check(field)
     }
 
     /// Factors an operator.
     pub fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+        let found = self.method().factor(s, task)?;
+        let finite = |block: &Block| block.as_slice().iter().all(|x| x.is_finite());
+        if finite(&found.u) && found.v.as_ref().is_none_or(finite) && found.sigma.iter().all(|x| x.is_finite()) {
+            return Ok(found);
+        }
+        let message = "factors are not finite: scale the weights down, or raise the solver's regularization";
+        Err(Error::Numeric { stage: "factors".into(), message: message.into() })
+    }
+
+    /// Bytes held beside five blocks of the rank, for a matrix of that shape and with that many nonzeros.
+    pub fn memory(&self, rows: u64, cols: u64, nonzeros: u64) -> u64 {
+        self.method().memory(rows, cols, nonzeros)
+    }
+
+    /// The error model; Gaussian but for the solver that has a choice.
+    pub fn loss(&self) -> loss::Divergence {
         match self {
-            Solver::Svd(options) => svd::svd(s, options, task),
+            Solver::Bregman(options) => options.loss,
+            _ => loss::Divergence::Gaussian,
         }
     }
 }

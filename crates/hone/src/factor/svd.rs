@@ -9,10 +9,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::iterate::not_negative;
 use super::subspace::{DEPTH, Subspace};
-use super::{Factors, Info, Task};
+use super::{Factors, Info, Loss, Method, Task};
 use crate::dense::{Block, Columns, Small, orthonormalize};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::operator::{Operator, Scaled};
 
 /// Options of the truncated SVD.
@@ -36,15 +37,24 @@ impl Default for Svd {
     }
 }
 
-impl Svd {
-    /// Refuses values out of range; `field` is the name of this group of settings.
-    pub(super) fn check(&self, field: &str) -> Result<()> {
-        if self.tolerance.is_finite() && self.tolerance >= 0.0 {
-            return Ok(());
+impl Method for Svd {
+    fn check(&self, field: &str) -> Result<()> {
+        not_negative(field, "tolerance", self.tolerance)
+    }
+
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+        let mut found = svd(s, self, task)?;
+        if matches!(s, Operator::Dense(_)) || s.row_work() <= MEASURED {
+            let (norm, kept) = (s.squared_norm(), found.sigma.iter().map(|sigma| sigma * sigma).sum::<f64>());
+            let left = if norm > 0.0 { ((norm - kept) / norm).max(0.0) } else { 0.0 };
+            found.info.loss = Some(Loss { measure: "squared error relative to ‖S‖²; exact".into(), values: vec![left] });
         }
-        Err(Error::config(format!("{field}.tolerance"), format!("{} is not a number ≥ 0", self.tolerance)))
+        Ok(found)
     }
 }
+
+/// Additions spent on ‖S‖², for which the decomposition itself has no use.
+const MEASURED: f64 = 1e7;
 
 /// A number of iterations, or as many as are affordable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +136,7 @@ pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
 
 /// Finds the leading right space, multiplies it once more, and reads the triplets off the image.
 fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
-    let mut info = Info { iterations: 0, residual: None, converged: false, rank: 0 };
+    let mut info = Info::default();
     let width = (task.rank + options.oversampling).min(s.rows()).min(s.cols());
     let mut space = Subspace::new(s, task, width);
     let v = space.run(limit(s, options, width), options, &mut info)?;
@@ -214,7 +224,7 @@ fn dense(y: &Columns, task: &Task) -> Result<Factors> {
         right.scale_columns(&signs);
         Block::from(&right)
     });
-    let info = Info { iterations: 0, residual: None, converged: true, rank: ritz.rank };
+    let info = Info { converged: true, rank: ritz.rank, ..Info::default() };
     Ok(Factors { u, sigma: ritz.padded(task.rank), v, info })
 }
 
@@ -235,7 +245,7 @@ fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
         left.scale_columns(&signs);
         transposed.times(&left)
     });
-    let info = Info { iterations: 0, residual: None, converged: true, rank: ritz.rank };
+    let info = Info { converged: true, rank: ritz.rank, ..Info::default() };
     Ok(Factors { u, sigma: ritz.padded(task.rank), v, info })
 }
 

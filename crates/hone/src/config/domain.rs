@@ -1,0 +1,21 @@
+//! Losses against motif matrices: what can be known to be outside a domain before any work is done.
+
+use super::Config;
+use crate::error::{Error, Result};
+use crate::matrix::Psi;
+
+/// Refuses Laplacians, which have negative entries wherever there is an edge, for losses that have no place for
+/// them.
+pub(super) fn check(config: &Config) -> Result<()> {
+    let matrix = match config.psi {
+        Psi::L => "L",
+        Psi::LNorm => "L̂",
+        Psi::LRw => "L̂rw",
+        Psi::W | Psi::P | Psi::ANorm => return Ok(()),
+    };
+    let loss = config.local.solver.loss();
+    if !loss.refuses_negative() {
+        return Ok(());
+    }
+    Err(Error::config("local.solver.loss", loss.negative(matrix, "use W or P")))
+}

@@ -1,0 +1,260 @@
+//! What solvers of S ≈ A Bᵀ in squared loss share: a start, the loss through traces, and the end.
+//!
+//! ‖S − A Bᵀ‖² = ‖S‖² − 2⟨S B, A⟩ + ⟨AᵀA, BᵀB⟩ needs one product and two small Gram matrices. ‖S‖² is the
+//! same in all iterations; it is summed exactly where reading the rows costs at most [`WALKS`] additions, else
+//! ‖S Q‖² + ‖S (I − QQᵀ)‖² is taken, the second term from random probes (Hutch++: Meyer et al. 2021), Q being
+//! the leading right space.
+//!
+//! A and B are only defined up to A M, B M⁻ᵀ. The factors returned are the singular value decomposition of
+//! A Bᵀ, so that all solvers agree on what the columns are; those with signs to keep stay as they are.
+
+use serde::{Deserialize, Serialize};
+
+use super::svd::{Iterations, Svd, svd};
+use super::{Factors, Info, Task};
+use crate::dense::{Block, Norm, Small, orthonormalize};
+use crate::error::Result;
+use crate::operator::{Operator, in_chunks};
+
+/// Additions spent on the exact ‖S‖².
+const WALKS: f64 = 5e8;
+
+/// Random probes of what is outside the leading space.
+const PROBES: usize = 32;
+
+/// Iterations of the SVD that a solver starts from.
+const WARM: usize = 2;
+
+/// Eigenvalues of a Gram matrix below this part of the largest are rounding noise of f32 columns.
+const ZERO: f64 = 1e-11;
+
+/// Where a solver begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// A singular value decomposition of few iterations (exact for a dense matrix).
+    #[default]
+    Svd,
+    /// Random factors.
+    Random,
+}
+
+/// S ≈ A Bᵀ.
+pub(super) struct Pair {
+    pub(super) a: Block,
+    pub(super) b: Block,
+}
+
+/// The squared loss on all entries, relative to ‖S‖².
+pub(super) struct Squared {
+    norm: f64,
+    exact: bool,
+}
+
+impl Pair {
+    /// Factors to begin with, as wide as the rank and the shape allow.
+    pub(super) fn start(s: &Operator, start: Start, task: &Task) -> Result<Pair> {
+        let width = task.rank.min(s.rows()).min(s.cols());
+        let key = task.key.with("start", 0);
+        if start == Start::Random {
+            let b = Block::random(s.cols(), width, key.with("right", 0));
+            return Ok(Pair { a: Block::random(s.rows(), width, key.with("left", 0)), b });
+        }
+        let options = Svd { iterations: Iterations::AtMost(WARM), ..Svd::default() };
+        let found = svd(s, &options, &Task { rank: width, right: true, key, ..*task })?;
+        let (mut a, mut b) = (found.u, found.v.expect("asked for"));
+        let roots: Vec<f64> = found.sigma.iter().map(|sigma| sigma.sqrt()).collect();
+        a.scale_columns(&roots);
+        b.scale_columns(&roots);
+        Ok(Pair { a, b })
+    }
+
+    /// The singular value decomposition of A Bᵀ: columns of length one, weights, and the rank.
+    pub(super) fn decompose(&self) -> Result<(Block, Vec<f64>, Block)> {
+        let (left, right) = (Basis::of(&self.a.gram())?, Basis::of(&self.b.gram())?);
+        let core = left.root.times(&right.root.transposed()).svd()?;
+        let floor = core.sigma.first().map_or(0.0, |most| most * ZERO.sqrt());
+        let kept = core.sigma.iter().filter(|&&sigma| sigma > floor).count();
+        let mut u = self.a.times(&left.inverse.times(&core.u.columns(kept)));
+        let mut v = self.b.times(&right.inverse.times(&core.v.columns(kept)));
+        orthonormalize(&mut u);
+        orthonormalize(&mut v);
+        let signs = u.column_signs();
+        u.scale_columns(&signs);
+        v.scale_columns(&signs);
+        Ok((u, core.sigma[..kept].to_vec(), v))
+    }
+
+    /// Factors in the basis of singular vectors.
+    pub(super) fn finish(self, task: &Task, info: impl FnOnce(usize) -> Info) -> Result<Factors> {
+        let (u, mut sigma, v) = self.decompose()?;
+        let rank = sigma.len();
+        sigma.resize(task.rank, 0.0);
+        let v = task.right.then(|| v.widened(task.rank));
+        Ok(Factors { u: u.widened(task.rank), sigma, v, info: info(rank) })
+    }
+
+    /// Factors with the columns as they are, scaled to length one, the heaviest first.
+    pub(super) fn finish_as_is(mut self, task: &Task, info: impl FnOnce(usize) -> Info) -> Factors {
+        let (left, right) = (self.a.normalize_columns(Norm::L2), self.b.normalize_columns(Norm::L2));
+        let weights: Vec<f64> = left.iter().zip(&right).map(|(a, b)| a * b).collect();
+        let mut order: Vec<usize> = (0..weights.len()).collect();
+        order.sort_by(|&i, &j| weights[j].total_cmp(&weights[i]));
+        let rank = weights.iter().filter(|&&weight| weight > 0.0).count();
+        let pick = |block: &Block| {
+            let mut out = Block::zeros(block.rows(), task.rank);
+            let from = &order[..rank];
+            out.update_rows(|i, row| row.iter_mut().zip(from).for_each(|(to, &j)| *to = block.get(i, j)));
+            out
+        };
+        let mut sigma: Vec<f64> = order[..rank].iter().map(|&j| weights[j]).collect();
+        sigma.resize(task.rank, 0.0);
+        Factors { u: pick(&self.a), sigma, v: task.right.then(|| pick(&self.b)), info: info(rank) }
+    }
+}
+
+/// An orthonormal basis X·inverse of columns X from their Gram matrix, with X = basis·root.
+struct Basis {
+    inverse: Small,
+    root: Small,
+}
+
+impl Basis {
+    fn of(gram: &Small) -> Result<Basis> {
+        let eigen = gram.eigen()?;
+        let floor = eigen.values.first().map_or(0.0, |most| most * ZERO);
+        let kept = eigen.values.iter().filter(|&&value| value > floor).count();
+        let mut inverse = eigen.vectors.columns(kept);
+        let mut root = inverse.clone();
+        root.scale_columns(&eigen.values[..kept].iter().map(|value| value.sqrt()).collect::<Vec<_>>());
+        inverse.scale_columns(&eigen.values[..kept].iter().map(|value| value.sqrt().recip()).collect::<Vec<_>>());
+        Ok(Basis { inverse, root: root.transposed() })
+    }
+}
+
+impl Squared {
+    /// Finds ‖S‖²; the columns of `right` are near the leading right space.
+    pub(super) fn of(s: &Operator, right: &Block, task: &Task) -> Squared {
+        if matches!(s, Operator::Dense(_)) || s.row_work() <= WALKS {
+            return Squared { norm: s.squared_norm(), exact: true };
+        }
+        let mut q = right.clone();
+        orthonormalize(&mut q);
+        let inside: f64 = energy(&s.apply(&q));
+        let mut probes = Block::random(s.cols(), PROBES, task.key.with("probes", 0));
+        probes.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.signum()));
+        let along = q.cross(&probes);
+        probes.add_times(&q, &along, -1.0);
+        Squared { norm: inside + energy(&s.apply(&probes)) / PROBES as f64, exact: false }
+    }
+
+    /// Whether S is zero.
+    pub(super) fn is_zero(&self) -> bool {
+        self.norm == 0.0
+    }
+
+    /// (‖S − A Bᵀ‖² + penalty) / ‖S‖², given `image` = S B.
+    pub(super) fn value(&self, image: &Block, a: &Block, gram_a: &Small, gram_b: &Small, penalty: f64) -> f64 {
+        let product: f64 = gram_a.as_slice().iter().zip(gram_b.as_slice()).map(|(a, b)| a * b).sum();
+        if self.norm == 0.0 { 0.0 } else { (self.norm - 2.0 * inner(image, a) + product + penalty) / self.norm }
+    }
+
+    /// What [`Squared::value`] measures.
+    pub(super) fn measure(&self) -> String {
+        let how = if self.exact { "exact" } else { "estimated from random probes" };
+        format!("squared error and penalty relative to ‖S‖², all entries; ‖S‖² {how}")
+    }
+}
+
+/// λ (‖A‖² + ‖B‖²) from the Gram matrices.
+pub(super) fn penalty(weight: f64, grams: [&Small; 2]) -> f64 {
+    weight * grams.iter().map(|gram| trace(gram)).sum::<f64>()
+}
+
+pub(super) fn trace(gram: &Small) -> f64 {
+    (0..gram.rows()).map(|j| gram.get(j, j)).sum()
+}
+
+/// (G + λ)⁻¹ for a Gram matrix G, zero in directions that are rounding noise.
+pub(super) fn inverse(gram: &Small, weight: f64) -> Result<Small> {
+    let eigen = gram.eigen()?;
+    let floor = eigen.values.first().map_or(0.0, |most| most * ZERO);
+    let inverse: Vec<f64> =
+        eigen.values.iter().map(|&value| if value > floor { (value + weight).recip() } else { 0.0 }).collect();
+    let mut scaled = eigen.vectors.clone();
+    scaled.scale_columns(&inverse);
+    Ok(scaled.times(&eigen.vectors.transposed()))
+}
+
+/// The columns nearest to X that are orthonormal (its polar factor); dependent directions become zero.
+pub(super) fn nearest_orthonormal(mut x: Block) -> Result<Block> {
+    // The second pass removes what f32 left of the first.
+    for _ in 0..2 {
+        let eigen = x.gram().eigen()?;
+        let floor = eigen.values.first().map_or(0.0, |most| most * ZERO);
+        let root: Vec<f64> =
+            eigen.values.iter().map(|&value| if value > floor { value.sqrt().recip() } else { 0.0 }).collect();
+        let mut scaled = eigen.vectors.clone();
+        scaled.scale_columns(&root);
+        x.transform(&scaled.times(&eigen.vectors.transposed()));
+    }
+    Ok(x)
+}
+
+/// Σ x y over all entries, in f64.
+pub(super) fn inner(x: &Block, y: &Block) -> f64 {
+    let pieces = in_chunks(x.as_slice().len(), 1 << 14, |range| {
+        let pairs = x.as_slice()[range.clone()].iter().zip(&y.as_slice()[range]);
+        pairs.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>()
+    });
+    pieces.into_iter().sum()
+}
+
+fn energy(x: &Block) -> f64 {
+    inner(x, x)
+}
+
+/// The factors of a zero matrix.
+pub(super) fn nothing(s: &Operator, task: &Task, measure: String) -> Factors {
+    let loss = Some(super::Loss { measure, values: vec![0.0] });
+    Factors {
+        u: Block::zeros(s.rows(), task.rank),
+        sigma: vec![0.0; task.rank],
+        v: task.right.then(|| Block::zeros(s.cols(), task.rank)),
+        info: Info { converged: true, loss, ..Info::default() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Key;
+
+    /// Of all orthonormal columns the polar factor Q is nearest to X: QᵀX is symmetric and has no negative eigenvalue.
+    #[test]
+    fn the_projection_on_orthonormal_columns_is_the_nearest() {
+        let mut x = Block::random(60, 5, Key::new(2));
+        x.scale_columns(&[1.0, 0.3, 5.0, 1e-2, 2.0]);
+        let q = nearest_orthonormal(x.clone()).expect("finite");
+        let (gram, cross) = (q.gram(), q.cross(&x));
+        for i in 0..5 {
+            for j in 0..5 {
+                assert!((gram.get(i, j) - f64::from(u8::from(i == j))).abs() < 1e-6, "QᵀQ = {gram:?}");
+                assert!((cross.get(i, j) - cross.get(j, i)).abs() < 1e-4, "QᵀX = {cross:?}");
+            }
+        }
+        assert!(cross.eigen().expect("symmetric").values.iter().all(|&value| value > -1e-6));
+        let again = nearest_orthonormal(q.clone()).expect("finite");
+        assert!(inner(&again, &q) > 5.0 - 1e-5, "a projection leaves what it has projected");
+    }
+
+    #[test]
+    fn dependent_columns_are_projected_as_far_as_they_go() {
+        let mut x = Block::random(40, 4, Key::new(9));
+        x.update_rows(|_, row| row[3] = row[0] + row[1]);
+        let q = nearest_orthonormal(x).expect("finite");
+        let values = q.gram().eigen().expect("symmetric").values;
+        let expected = [1.0, 1.0, 1.0, 0.0];
+        assert!(values.iter().zip(expected).all(|(value, e)| (value - e).abs() < 1e-5), "{values:?}");
+    }
+}

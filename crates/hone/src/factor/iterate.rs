@@ -1,0 +1,80 @@
+//! What iterative solvers share: when to stop, the loss they leave behind, and a guard against NaN.
+
+use super::{Info, Loss, Task};
+use crate::error::{Error, Result};
+
+/// Rounding noise of f32 products, relative to the squares they add up to.
+const NOISE: f64 = 1e-7;
+
+/// When a solver stops.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Iterations at most.
+    pub(super) iterations: usize,
+    /// The relative change of the loss that counts as none.
+    pub(super) tolerance: f64,
+}
+
+/// Follows the loss of a solver.
+pub(super) struct Watch<'a> {
+    solver: &'static str,
+    limits: Limits,
+    task: &'a Task<'a>,
+    /// What the loss is relative to; zero when its own start is the only measure.
+    unit: f64,
+    values: Vec<f64>,
+    converged: bool,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(solver: &'static str, limits: Limits, unit: f64, task: &'a Task<'a>) -> Self {
+        Watch { solver, limits, task, unit, values: Vec::new(), converged: false }
+    }
+
+    /// Iterations recorded; the first value is that of the start.
+    pub(super) fn done(&self) -> usize {
+        self.values.len().saturating_sub(1)
+    }
+
+    /// Whether there is another iteration to do.
+    pub(super) fn goes_on(&self) -> Result<bool> {
+        self.task.progress.check()?;
+        Ok(!self.converged && self.done() < self.limits.iterations)
+    }
+
+    /// Takes the loss after an iteration (or of the start).
+    pub(super) fn record(&mut self, loss: f64) -> Result<()> {
+        if !loss.is_finite() {
+            let message = format!(
+                "the loss is {loss} after iteration {}: scale the weights down, or raise the solver's regularization",
+                self.values.len()
+            );
+            return Err(Error::Numeric { stage: self.solver.into(), message });
+        }
+        if let Some(last) = self.values.last() {
+            let scale = if self.unit > 0.0 { self.unit } else { self.values[0].abs() };
+            self.converged = (last - loss).abs() <= self.limits.tolerance * loss.abs() + NOISE * scale;
+        }
+        self.values.push(loss);
+        Ok(())
+    }
+
+    pub(super) fn info(self, rank: usize, measure: String) -> Info {
+        let iterations = self.done();
+        let loss = Some(Loss { measure, values: self.values });
+        Info { iterations, residual: None, converged: self.converged, rank, loss }
+    }
+}
+
+/// Refuses a number that is negative or not finite.
+pub(super) fn not_negative(field: &str, name: &str, value: f64) -> Result<()> {
+    if value.is_finite() && value >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::config(format!("{field}.{name}"), format!("{value} is not a number ≥ 0")))
+}
+
+/// Refuses zero.
+pub(super) fn at_least_one(field: &str, name: &str, value: usize) -> Result<()> {
+    if value > 0 { Ok(()) } else { Err(Error::config(format!("{field}.{name}"), "must be at least 1")) }
+}

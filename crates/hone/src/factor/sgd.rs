@@ -1,0 +1,275 @@
+//! Stochastic gradient descent on sampled entries, in squared loss.
+//!
+//! An epoch draws as many nonzeros as there are, with replacement, half of them evenly and half by their squares
+//! (importance sampling), each weighted by one over its chance; for every nonzero, `negatives` pairs of a row and a
+//! column, by their leverages, of which the zeros count, weighted so that they stand for all zeros (none when only
+//! observed entries count). A batch's errors are taken with the factors as they were when it began. Each epoch begins by balancing the factors, AᵀA = BᵀB = diag(σ), which
+//! leaves A Bᵀ as it is and lowers the penalty; steps along column f are divided by σ_f, so that weak directions
+//! are learnt as fast as strong ones (Tong, Ma, Chi 2021), and implicitly damped, so that no weight can make
+//! them overshoot (Toulis, Airoldi 2017). Steps decay as step / (1 + decay · epoch).
+//! The loss may rise in an epoch; it is measured exactly after each and reported, and the best epoch is returned.
+//! Cost an epoch: O((1 + negatives) nonzeros b) by one thread, since steps follow each other.
+
+use rand_xoshiro::rand_core::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::bilinear::{Pair, Start, inner, nothing, penalty};
+use super::iterate::{Limits, Watch, at_least_one, not_negative};
+use super::observed::{ENTRY_BYTES, Observed, dot};
+use super::{Factors, Method, Task};
+use crate::dense::Block;
+use crate::error::{Error, Result};
+use crate::operator::Operator;
+use crate::random::Key;
+
+/// Options of stochastic gradient descent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Sgd {
+    /// Epochs at most.
+    pub iterations: usize,
+    /// Epochs stop when the loss changes by less than this part of itself.
+    pub tolerance: f64,
+    /// λ, the weight of the squared length of the factors.
+    pub regularization: f64,
+    /// Nonzeros in a batch.
+    pub batch: usize,
+    /// Zeros drawn for every nonzero.
+    pub negatives: usize,
+    /// The first step, at most 1.
+    pub step: f64,
+    /// How fast steps become smaller.
+    pub decay: f64,
+    /// Whether zeros are unknown instead of entries that count.
+    pub observed_only: bool,
+    /// Where it begins.
+    pub start: Start,
+}
+
+impl Default for Sgd {
+    fn default() -> Self {
+        Sgd {
+            iterations: 30,
+            tolerance: 1e-4,
+            regularization: 0.0,
+            batch: 64,
+            negatives: 4,
+            step: 0.2,
+            decay: 0.5,
+            observed_only: false,
+            start: Start::Svd,
+        }
+    }
+}
+
+impl Method for Sgd {
+    fn check(&self, field: &str) -> Result<()> {
+        not_negative(field, "tolerance", self.tolerance)?;
+        not_negative(field, "regularization", self.regularization)?;
+        not_negative(field, "decay", self.decay)?;
+        at_least_one(field, "batch", self.batch)?;
+        at_least_one(field, "negatives", self.negatives)?;
+        if self.step > 0.0 && self.step <= 1.0 {
+            return Ok(());
+        }
+        Err(Error::config(format!("{field}.step"), format!("{} is not a number above 0 and up to 1", self.step)))
+    }
+
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+        let mut pair = Pair::start(s, self.start, task)?;
+        let entries = Observed::of(s)?;
+        if entries.norm == 0.0 {
+            return Ok(nothing(s, task, self.measure(&entries)));
+        }
+        self.shrink_to_size(&mut pair, &entries);
+        let limits = Limits { iterations: self.iterations, tolerance: self.tolerance };
+        let mut watch = Watch::new("stochastic gradient descent", limits, 1.0, task);
+        let mut least = self.value(s, &entries, &pair);
+        watch.record(least)?;
+        let mut best = Pair { a: pair.a.clone(), b: pair.b.clone() };
+        let draw = Draw::new(&entries, self.observed_only);
+        while watch.goes_on()? {
+            let epoch = watch.done();
+            let (mut a, sigma, mut b) = pair.decompose()?;
+            let roots: Vec<f64> = sigma.iter().map(|sigma| sigma.sqrt()).collect();
+            a.scale_columns(&roots);
+            b.scale_columns(&roots);
+            let rate = self.step / (1.0 + self.decay * epoch as f64);
+            let precondition = sigma.iter().map(|sigma| (1.0 / (sigma + self.regularization)) as f32).collect();
+            let mut descent = Epoch { options: self, rate, precondition, pair: Pair { a, b } };
+            descent.run(&draw, task.key.with("epoch", epoch as u64));
+            pair = descent.pair;
+            let loss = self.value(s, &entries, &pair);
+            watch.record(loss)?;
+            if loss < least {
+                (least, best) = (loss, Pair { a: pair.a.clone(), b: pair.b.clone() });
+            }
+        }
+        best.finish(task, |rank| watch.info(rank, self.measure(&entries)))
+    }
+
+    fn memory(&self, _rows: u64, _cols: u64, nonzeros: u64) -> u64 {
+        nonzeros * (ENTRY_BYTES + 8)
+    }
+}
+
+impl Sgd {
+    /// Random factors get the size of S.
+    fn shrink_to_size(&self, pair: &mut Pair, entries: &Observed) {
+        if self.start == Start::Random {
+            let (a, b) = (pair.a.gram(), pair.b.gram());
+            let product: f64 = a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum();
+            let factor = (entries.norm / product.max(1e-300)).powf(0.25);
+            pair.a.scale_columns(&vec![factor; pair.a.cols()]);
+            pair.b.scale_columns(&vec![factor; pair.b.cols()]);
+        }
+    }
+
+    /// The loss with its penalty, relative to ‖S‖².
+    fn value(&self, s: &Operator, entries: &Observed, pair: &Pair) -> f64 {
+        let (a, b) = (pair.a.gram(), pair.b.gram());
+        let penalty = penalty(self.regularization, [&a, &b]);
+        if self.observed_only {
+            return entries.value(pair, penalty);
+        }
+        let product: f64 = a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| a * b).sum();
+        (entries.norm - 2.0 * inner(&s.apply(&pair.b), &pair.a) + product + penalty) / entries.norm
+    }
+
+    fn measure(&self, entries: &Observed) -> String {
+        let all = "squared error and penalty relative to ‖S‖², all entries; ‖S‖² exact";
+        if self.observed_only { entries.measure() } else { all.into() }
+    }
+}
+
+/// Chances, added up.
+struct Chances(Vec<f64>);
+
+impl Chances {
+    /// Half evenly, half by these sizes.
+    fn of(sizes: impl ExactSizeIterator<Item = f64> + Clone) -> Self {
+        let (count, total) = (sizes.len() as f64, sizes.clone().sum::<f64>());
+        let mut sum = 0.0;
+        let add = |size: f64| {
+            sum += if total > 0.0 { 0.5 / count + 0.5 * size / total } else { 1.0 / count };
+            sum
+        };
+        Chances(sizes.map(add).collect())
+    }
+
+    /// A position and its chance.
+    fn pick(&self, bits: u64) -> (usize, f64) {
+        let last = self.0.len() - 1;
+        let point = (bits >> 11) as f64 / (1u64 << 53) as f64 * self.0[last];
+        let at = self.0.partition_point(|&upto| upto <= point).min(last);
+        let chance = self.0[at] - if at > 0 { self.0[at - 1] } else { 0.0 };
+        (at, chance.max(0.25 / self.0.len() as f64))
+    }
+}
+
+/// Draws entries by importance.
+struct Draw<'a> {
+    entries: &'a Observed,
+    nonzeros: Chances,
+    /// Whether there are any zeros that count.
+    zeros: bool,
+}
+
+/// An entry to learn from.
+struct Drawn {
+    i: usize,
+    j: usize,
+    s: f32,
+    weight: f64,
+}
+
+impl<'a> Draw<'a> {
+    fn new(entries: &'a Observed, observed_only: bool) -> Self {
+        let nonzeros = Chances::of(entries.rows.values().iter().map(|&s| f64::from(s).powi(2)));
+        let full = entries.rows.nnz() == entries.rows.rows() * entries.rows.cols();
+        Draw { entries, nonzeros, zeros: !(observed_only || full) }
+    }
+
+    /// A nonzero, with the weight that makes a sum over as many as there are right on average.
+    fn nonzero(&self, bits: u64) -> Drawn {
+        let pattern = self.entries.rows.pattern();
+        let (at, chance) = self.nonzeros.pick(bits);
+        let i = pattern.offsets().partition_point(|&offset| offset <= at) - 1;
+        let weight = 1.0 / (pattern.nnz() as f64 * chance);
+        Drawn { i, j: pattern.columns()[at] as usize, s: self.entries.rows.values()[at], weight }
+    }
+}
+
+/// One pass.
+struct Epoch<'a> {
+    options: &'a Sgd,
+    rate: f64,
+    precondition: Vec<f32>,
+    pair: Pair,
+}
+
+/// What the entries of a batch ask of the rows of both factors.
+#[derive(Default)]
+struct Batch {
+    places: Vec<(usize, usize)>,
+    left: Vec<f32>,
+    right: Vec<f32>,
+}
+
+impl Epoch<'_> {
+    fn run(&mut self, draw: &Draw, key: Key) {
+        let (count, size) = (draw.entries.rows.nnz(), self.options.batch);
+        let negatives = if draw.zeros { self.options.negatives } else { 0 };
+        // Zeros by the leverage of their row and column: what the factors make of a zero is large where both are.
+        let leverages = |x: &Block| Chances::of((0..x.rows()).map(|i| self.leverage(x.row(i))));
+        let (rows, columns) = (leverages(&self.pair.a), leverages(&self.pair.b));
+        let share = (negatives * count).max(1) as f64;
+        let mut rng = key.rng();
+        let mut batch = Batch::default();
+        for start in (0..count).step_by(size) {
+            for _ in start..(start + size).min(count) {
+                self.add_step(&draw.nonzero(rng.next_u64()), &mut batch);
+                for _ in 0..negatives {
+                    let ((i, p), (j, q)) = (rows.pick(rng.next_u64()), columns.pick(rng.next_u64()));
+                    if draw.entries.rows.pattern().row(i).binary_search(&(j as u32)).is_err() {
+                        self.add_step(&Drawn { i, j, s: 0.0, weight: 1.0 / (share * p * q) }, &mut batch);
+                    }
+                }
+            }
+            self.apply(&mut batch);
+        }
+        let shrink = |p: &f32| 1.0 / (1.0 + self.rate * self.options.regularization * f64::from(*p));
+        let factors: Vec<f64> = self.precondition.iter().map(shrink).collect();
+        self.pair.a.scale_columns(&factors);
+        self.pair.b.scale_columns(&factors);
+    }
+
+    /// The squared length of a row in units of the columns.
+    fn leverage(&self, x: &[f32]) -> f64 {
+        x.iter().zip(&self.precondition).map(|(&x, &p)| f64::from(x) * f64::from(x) * f64::from(p)).sum()
+    }
+
+    /// What an entry asks of both rows, implicitly damped.
+    fn add_step(&self, drawn: &Drawn, batch: &mut Batch) {
+        let (a, b) = (self.pair.a.row(drawn.i), self.pair.b.row(drawn.j));
+        let error = dot(a, b) - f64::from(drawn.s);
+        let rate = self.rate * drawn.weight;
+        let damped = rate / (1.0 + rate * (self.leverage(a) + self.leverage(b)));
+        let scale = (damped * error) as f32;
+        let along = |(&x, &p): (&f32, &f32)| scale * x * p;
+        batch.places.push((drawn.i, drawn.j));
+        batch.left.extend(b.iter().zip(&self.precondition).map(along));
+        batch.right.extend(a.iter().zip(&self.precondition).map(along));
+    }
+
+    fn apply(&mut self, batch: &mut Batch) {
+        let width = self.precondition.len();
+        let minus = |row: &mut [f32], by: &[f32]| row.iter_mut().zip(by).for_each(|(x, by)| *x -= by);
+        for (at, (i, j)) in batch.places.drain(..).enumerate() {
+            minus(self.pair.a.row_mut(i), &batch.left[at * width..][..width]);
+            minus(self.pair.b.row_mut(j), &batch.right[at * width..][..width]);
+        }
+        batch.left.clear();
+        batch.right.clear();
+    }
+}
