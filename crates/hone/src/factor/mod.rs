@@ -2,6 +2,7 @@
 //!
 //! Local embeddings factor a lazy S_t^(k), the global one the dense Y: the same call.
 
+pub mod autoencoder;
 mod subspace;
 pub mod svd;
 
@@ -19,6 +20,8 @@ use crate::random::Key;
 pub enum Solver {
     /// Truncated singular value decomposition: the best approximation in squared loss.
     Svd(svd::Svd),
+    /// A network that learns to repeat the rows of a dense matrix; for the global stage.
+    Autoencoder(autoencoder::Autoencoder),
 }
 
 impl Default for Solver {
@@ -72,6 +75,7 @@ impl Solver {
     pub fn check(&self, field: &str) -> Result<()> {
         match self {
             Solver::Svd(options) => options.check(field),
+            Solver::Autoencoder(options) => options.check(field),
         }
     }
 
@@ -79,6 +83,7 @@ impl Solver {
     pub fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         match self {
             Solver::Svd(options) => svd::svd(s, options, task),
+            Solver::Autoencoder(options) => autoencoder::factor(s, options, task),
         }
     }
 }
