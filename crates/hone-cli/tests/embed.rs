@@ -158,3 +158,28 @@ fn a_solver_is_chosen_by_name_in_both_stages() {
     hone().args(wrong).args(["--set", "local.solver.loss=poisson"]).assert().code(2).stderr(contains(message));
     hone().args(["config", "--solver", "magic"]).assert().code(2).stderr(contains("magic"));
 }
+
+#[test]
+fn joint_models_and_autoencoders_are_reached_by_settings() {
+    let folder = folder();
+    for (settings, said) in [
+        ("model=tucker", "\"core\""),
+        ("model=cp", "\"factors\""),
+        ("global.solver.method=autoencoder", "\"training_loss\""),
+    ] {
+        let out = folder.path().join("a.tsv");
+        let choices = ["--preset", "hone-p", "--dim", "8", "--set", settings];
+        let args = ["-q", "embed", "builtin:karate", "--force", "-o"];
+        hone().args(args).arg(&out).args(choices).assert().success().stderr(is_empty());
+        let report = fs::read_to_string(folder.path().join("a.tsv.run.json")).expect("a report");
+        assert!(report.contains(said), "{settings}");
+        let again = folder.path().join("b.tsv");
+        let repeat = ["--config"];
+        hone().args(args).arg(&again).args(repeat).arg(folder.path().join("a.tsv.run.json")).assert().success();
+        assert_eq!(bytes(&out), bytes(&again), "{settings}");
+    }
+    // The default preset has a single slice, and attributes beside it.
+    hone().args(["-q", "embed", "builtin:karate", "--set", "model=tucker", "-o", "-"]).assert().success();
+    let printed = hone().args(["config", "--set", "model=cp"]).assert().success();
+    printed.stdout(contains("model = \"cp\"").and(contains("# What each matrix is brought to")));
+}

@@ -19,13 +19,14 @@
 //! | 2.4 | k-step matrices, never formed | [`operator::Operator`] |
 //! | 2.4 | local embeddings S ≈ Φ⟨UV⟩ | [`factor::Solver`] |
 //! | 2.5 | global embedding Y ≈ ZH | [`Hone`] |
+//! | 2.5 | all motif matrices as one tensor | [`tensor`] |
 //! | 2.6 | attributes of the user's own | [`attributes::read`] |
 //! | 2.6 | attribute diffusion | [`diffuse::Diffusion`] |
 //! | 2.7 | accumulation | [`matrix::Accumulate`] |
 //! | 4.3 | node features from motif counts | [`features::Features`] |
 //!
 //! Who depends on whom, strictly downward: [`error`], [`progress`], [`memory`], [`random`] < [`dense`] < [`sparse`] <
-//! [`graph`] < [`motif`]; [`sparse`] < [`operator`] < [`matrix`], [`factor`]; all < [`config`] < [`embed`], with
+//! [`graph`] < [`motif`]; [`sparse`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; all < [`config`] < [`embed`], with
 //! [`report`] and [`store`] beside it. [`output`] and [`columnar`] serve every writer. The lowest layer, up to
 //! [`dense`], is the crate `hone-base`.
 
@@ -45,6 +46,7 @@ pub mod output;
 pub mod report;
 pub mod sparse;
 pub mod store;
+pub mod tensor;
 
 pub use config::Config;
 pub use embed::{Hone, Run};

@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::attributes::Facts;
 use crate::config::Config;
 use crate::factor::Loss;
+use crate::factor::autoencoder::Fit;
 use crate::memory;
 use crate::motif::Sampled;
+use crate::tensor::{Descent, SliceNorm};
 
 /// Everything a run can tell about itself. Its `config` repeats the run bit for bit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,9 @@ pub struct Report {
     pub local: Vec<LocalFacts>,
     /// What the global stage found; absent when the local embeddings are the output.
     pub global: Option<GlobalFacts>,
+    /// What a joint model found, instead of local and global embeddings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joint: Option<JointFacts>,
     /// How K was chosen, when it was chosen automatically.
     pub automatic_steps: Option<AutomaticSteps>,
     /// Share of each motif and step in the embedding; sums to 1 unless the embedding is zero.
@@ -109,13 +114,58 @@ pub struct GlobalFacts {
     pub columns: usize,
     /// Columns of Z that carry anything.
     pub rank: usize,
-    /// Singular values of Y that Z keeps, or the weights of the columns that another solver found.
+    /// Singular values of Y that Z keeps, or the weights of the columns that another solver found (lengths of the
+    /// columns of Z for an autoencoder).
     pub singular_values: Vec<f64>,
     /// ‖Y − ZH‖² / ‖Y‖²; a solver with a link other than the identity does not aim at it, see its loss.
     pub residual: f64,
     /// The loss, iteration by iteration, of solvers that follow it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<Loss>,
+    /// How an autoencoder was trained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autoencoder: Option<Fit>,
+}
+
+/// A joint embedding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JointFacts {
+    /// Columns of Z that carry anything.
+    pub rank: usize,
+    /// ‖X − model‖² / ‖X‖² of the tensor X, with the penalty where there is one.
+    pub residual: f64,
+    /// How the iterations went.
+    pub descent: Descent,
+    /// Length of each column of Z.
+    pub weights: Vec<f64>,
+    /// Whether all motif graphs were held at once, not made anew for every visit.
+    pub slices_held: bool,
+    /// One entry a motif and step, with its row of the motif factors.
+    pub slices: Vec<SliceFacts>,
+    /// The core of a Tucker decomposition, a D × D matrix a motif factor: left by right node factors. Absent for
+    /// CP, and when it is very large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<Vec<Vec<Vec<f64>>>>,
+}
+
+/// One slice of the tensor, S_t^(k).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SliceFacts {
+    /// Name of the motif.
+    pub motif: String,
+    /// k.
+    pub step: usize,
+    /// The matrix S_t^(k) as a formula.
+    pub formula: String,
+    /// Nodes that the motif touches.
+    pub nodes: usize,
+    /// Nonzeros of W_t.
+    pub nonzeros: usize,
+    /// Its norm, and what it was multiplied with.
+    #[serde(flatten)]
+    pub norm: SliceNorm,
+    /// Its row of the motif factors.
+    pub factors: Vec<f64>,
 }
 
 /// How K was chosen.

@@ -21,6 +21,7 @@ const COMMENTS: &[(&str, &str)] = &[
     ("first-step", "The first step that is kept; 1 in the paper."),
     ("regularize", "Added to motif degrees before dividing by them, in multiples of their mean; 0 in the paper."),
     ("accumulate", "none, mean (of steps 1..k), or { decay = alpha }."),
+    ("model", "separate: local embeddings, then a global one; tucker or cp: all motif matrices at once, as a tensor."),
     ("local", "Local embeddings, one a motif and step: S ≈ U V."),
     ("local.dim", "Columns of each local embedding."),
     ("local.norm", "How columns are normalised: l2, l1, max or none."),
@@ -30,7 +31,19 @@ const COMMENTS: &[(&str, &str)] = &[
     ("global", "The global embedding: Y ≈ Z H, Y being all local embeddings side by side."),
     ("global.dim", "Dimensions of the vectors."),
     ("global.output", "global: Z; local: Y itself."),
-    ("global.solver", "How Z and H are found: the same methods; svd is exact, through the Gram matrix of Y."),
+    (
+        "global.solver",
+        "How Z and H are found: the same methods (svd is exact, through the Gram matrix of Y), or autoencoder, a network.",
+    ),
+    ("joint", "The tensor of all motif matrices, for model = tucker or cp; its vectors have global.dim dimensions."),
+    (
+        "joint.slices",
+        "What each matrix is brought to: frobenius (norm 1), spectral (largest singular value 1) or none.",
+    ),
+    ("joint.motif-rank", "Motif factors of tucker; cp has as many as dimensions."),
+    ("joint.iterations", "Sweeps at most; 0 keeps the start, the higher-order SVD."),
+    ("joint.tolerance", "A sweep that lowers the relative loss by less is the last."),
+    ("joint.regularization", "Weight of the squared factors in the loss of cp."),
     ("attributes", "Node attributes and their diffusion."),
     ("attributes.structure", "Whether features made of motif counts are used."),
     (

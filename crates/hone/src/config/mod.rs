@@ -9,10 +9,15 @@
 mod attributes;
 mod comments;
 mod domain;
+mod joint;
 mod preset;
+mod steps;
 
 pub use attributes::{Attributes, Combine, Components, Form};
+pub(crate) use joint::combine_before;
+pub use joint::{Joint, Model};
 pub use preset::PRESETS;
+pub use steps::Steps;
 
 use std::fmt;
 use std::path::Path;
@@ -57,10 +62,14 @@ pub struct Config {
     pub accumulate: Accumulate,
     /// Added to motif degrees before they are divided by, in multiples of their mean; 0 in the paper.
     pub regularize: f64,
+    /// Whether motif matrices are embedded one by one or all at once.
+    pub model: Model,
     /// Local embeddings, one a motif and step (sec. 2.4).
     pub local: Local,
     /// The global embedding (sec. 2.5).
     pub global: Global,
+    /// The joint models, which take the place of both.
+    pub joint: Joint,
     /// Node attributes and their diffusion (sec. 2.6).
     pub attributes: Attributes,
 }
@@ -80,43 +89,11 @@ impl Default for Config {
             first_step: 1,
             accumulate: Accumulate::None,
             regularize: 0.0,
+            model: Model::Separate,
             local: Local::default(),
             global: Global::default(),
+            joint: Joint::default(),
             attributes: Attributes::default(),
-        }
-    }
-}
-
-/// The number of steps K.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Steps {
-    /// As many of 1..=4 as bring new directions; see [`crate::embed`].
-    Auto,
-    /// Exactly this many.
-    Fixed(usize),
-}
-
-impl Serialize for Steps {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            Steps::Auto => serializer.serialize_str("auto"),
-            Steps::Fixed(k) => serializer.serialize_u64(k as u64),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Steps {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Raw {
-            Number(usize),
-            Word(String),
-        }
-        match Raw::deserialize(deserializer) {
-            Ok(Raw::Number(k)) => Ok(Steps::Fixed(k)),
-            Ok(Raw::Word(word)) if word == "auto" => Ok(Steps::Auto),
-            _ => Err(serde::de::Error::custom("steps must be a number from 1 to 16 or \"auto\"")),
         }
     }
 }
@@ -229,6 +206,7 @@ impl Config {
             }
         }
         self.attributes.check()?;
+        self.check_models()?;
         if self.z_dim(self.attributes.any()) == 0 {
             return refuse(
                 "global.dim",

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use crate::config::{Combine, Config, Form, Output};
+use crate::config::{Combine, Config, Form, Model, Output};
 use crate::dense::gram_memory;
 use crate::factor::Solver;
 use crate::factor::svd::{NARROW, WIDEST};
@@ -17,6 +17,8 @@ use crate::sparse::Pattern;
 const FLOAT: u64 = 4;
 /// Blocks of the width of a local factorisation that a solver holds at once.
 const WORK_BLOCKS: u64 = 5;
+/// Blocks of the width of Z that a joint model holds at once.
+const JOINT_BLOCKS: u64 = 8;
 /// Columns beyond the rank that a solver works with.
 const OVERSAMPLING: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
@@ -52,6 +54,9 @@ pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> u
 impl Work<'_> {
     /// Bytes that an embedding needs on top of the graph and its counts, at the peak.
     pub(super) fn bytes(&self, counts: &Counts, steps: usize) -> u64 {
+        if self.config.model != Model::Separate {
+            return self.joint(steps);
+        }
         let (config, n) = (self.config, self.graph.nodes() as u64);
         let kept = (steps + 1 - config.first_step) as u64;
         let rows: u64 = touched(counts, self.motifs, config.delta).iter().sum();
@@ -65,6 +70,31 @@ impl Work<'_> {
         let solver = nonzeros * FLOAT * transposed + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT + entries;
         let making = X_BLOCKS * n * features as u64 * FLOAT;
         y + solver.max(making).max(self.joining(dim * kept * self.motifs.len() as u64))
+    }
+
+    /// Bytes of a joint model, one W_t held at a time.
+    fn joint(&self, steps: usize) -> u64 {
+        let (config, n) = (self.config, self.graph.nodes() as u64);
+        let (dim, slices) = (config.global.dim as u64, (self.motifs.len() * steps) as u64);
+        let blocks = JOINT_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
+        let small = 2 * (slices + JOINT_BLOCKS) * dim * dim * 8;
+        let (features, _) = x_columns(config, self.own);
+        let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
+        let x = X_BLOCKS * n * features as u64 * FLOAT + n * (dim + 2 * attributes) * FLOAT;
+        self.motif_graph() + blocks + small + x
+    }
+
+    /// Bytes of one W_t at most.
+    fn motif_graph(&self) -> u64 {
+        let (transposed, nonzeros) = (if self.graph.is_directed() { 2 } else { 1 }, self.graph.pattern().nnz() as u64);
+        // A column number and a value each.
+        nonzeros * 2 * FLOAT * transposed
+    }
+
+    /// Whether a joint model may hold every W_t, which saves making them anew for every visit.
+    pub(super) fn holds_slices(&self, steps: usize, limit: Option<u64>) -> bool {
+        let all = self.joint(steps) + self.motifs.len() as u64 * self.motif_graph();
+        limit.is_none_or(|limit| all <= limit / 2)
     }
 
     /// Bytes of the last stage, `local` being the columns of local embeddings.
@@ -87,6 +117,7 @@ impl Work<'_> {
         };
         let solver = match &config.global.solver {
             Solver::Svd(_) => 0,
+            Solver::Autoencoder(options) => options.memory_for(inside as usize, config.global.dim),
             other => (WORK_BLOCKS - 1) * rows * dim * FLOAT + other.memory(rows, inside, rows * inside),
         };
         factors + solver + rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 }

@@ -14,10 +14,10 @@ use crate::random::Key;
 use crate::report::{GlobalFacts, Importance, Report};
 
 /// Names and values of columns.
-type Vectors = (Vec<String>, Block);
+pub(super) type Vectors = (Vec<String>, Block);
 
 /// A part of Y without its values.
-struct Label {
+pub(super) struct Label {
     name: String,
     step: usize,
     columns: Arc<[String]>,
@@ -63,6 +63,9 @@ impl Hone {
         progress: &dyn Progress,
     ) -> Result<Block> {
         let (columns, rank) = (y.cols(), self.z_dim());
+        if let Solver::Autoencoder(options) = &self.config.global.solver {
+            return self.encode_global(&y, options, labels, report, progress);
+        }
         let total: f64 = y.column_energy().iter().sum();
         let y = Operator::dense("Y", y);
         let key = Key::new(self.config.seed).with("global", 0);
@@ -84,7 +87,7 @@ impl Hone {
             report.notes.push(format!("the global stage was cut short after {} iterations: {remedy}", info.iterations));
         }
         report.global =
-            Some(GlobalFacts { columns, rank: info.rank, singular_values: sigma, residual, loss: info.loss });
+            Some(GlobalFacts { columns, rank: info.rank, singular_values: sigma, residual, loss: info.loss, autoencoder: None });
         Ok(z)
     }
 
@@ -166,7 +169,7 @@ fn names(labels: &[Label]) -> Vec<String> {
 }
 
 /// Shares of the parts in a total energy.
-fn importance(labels: &[Label], energies: &[f64]) -> Vec<Importance> {
+pub(super) fn importance(labels: &[Label], energies: &[f64]) -> Vec<Importance> {
     let total: f64 = energies.iter().sum();
     let mut rest = energies;
     let mut shares = Vec::new();

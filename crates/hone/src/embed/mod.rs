@@ -10,17 +10,20 @@
 
 mod attributes;
 mod budget;
+mod encode;
 mod features;
 mod global;
+mod joint;
 mod local;
 mod steps;
 
 use std::sync::Arc;
 
-use crate::config::{Combine, Config, Output, Steps};
+use crate::config::{Combine, Config, Model, Output, Steps};
 use crate::dense::Group;
 use crate::diffuse::Diffusion;
 use crate::error::{Error, Result, human_bytes};
+use crate::factor::Solver;
 use crate::features::Named;
 use crate::graph::Graph;
 use crate::memory;
@@ -99,6 +102,12 @@ impl Hone {
         self.check_memory("the embedding", need.bytes(&counts, self.most_steps()), &mut report, progress)?;
         let x = report.time("attributes", |_| self.attributes(Some(&counts), &own))?;
         drop(own);
+        if self.config.model != Model::Separate {
+            let sources = joint::Sources { hone: self, graph, counts: &counts, motifs: &motifs };
+            let hold = need.holds_slices(self.most_steps(), self.memory_limit);
+            let embedding = report.time("joint", |report| self.joint(&sources, hold, x, report, progress))?;
+            return Ok(Run { embedding, report });
+        }
         let (locals, diffused) =
             report.time("local", |report| self.parts(graph, &counts, &motifs, x, report, progress))?;
         drop(counts);
@@ -141,6 +150,7 @@ impl Hone {
             memory_estimate: 0,
             local: Vec::new(),
             global: None,
+            joint: None,
             automatic_steps: None,
             importance: Vec::new(),
             notes: Vec::new(),
@@ -166,7 +176,10 @@ impl Hone {
         let columns = motifs * steps * dim;
         let before = self.config.attributes.combine == Combine::Before;
         let attributes = if before { budget::attribute_columns(&self.config, own, motifs) } else { 0 };
-        if self.config.global.output == Output::Local || wanted <= columns + attributes {
+        // A code may be wider than what it encodes.
+        let overcomplete = matches!(self.config.global.solver, Solver::Autoencoder(_));
+        let free = self.config.global.output == Output::Local || self.config.model != Model::Separate;
+        if free || overcomplete || wanted <= columns + attributes {
             return Ok(());
         }
         let message = format!(

@@ -5,6 +5,7 @@
 //! options, so that pairs that make no sense cannot be asked for.
 
 pub mod als;
+pub mod autoencoder;
 mod bilinear;
 pub mod bregman;
 pub mod ccd;
@@ -77,6 +78,8 @@ solvers! {
     /// Non-negative factors by hierarchical alternating least squares: squared loss, L2 penalty.
     "bregman", Bregman(bregman::Bregman):
     /// Gaussian, Poisson, Gamma or Bernoulli divergence with its link, by alternating Newton steps.
+    "autoencoder", Autoencoder(autoencoder::Autoencoder):
+    /// A network that learns to repeat the rows of a dense matrix; for the global stage.
 }
 
 impl Default for Solver {

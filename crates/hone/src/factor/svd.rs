@@ -44,7 +44,8 @@ impl Method for Svd {
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         let mut found = svd(s, self, task)?;
-        if matches!(s, Operator::Dense(_)) || s.row_work() <= MEASURED {
+        let small = || s.cost() as f64 <= MEASURED / 10.0 && s.row_work() <= MEASURED;
+        if matches!(s, Operator::Dense(_)) || small() {
             let (norm, kept) = (s.squared_norm(), found.sigma.iter().map(|sigma| sigma * sigma).sum::<f64>());
             let left = if norm > 0.0 { ((norm - kept) / norm).max(0.0) } else { 0.0 };
             found.info.loss = Some(Loss { measure: "squared error relative to ‖S‖²; exact".into(), values: vec![left] });

@@ -1,0 +1,86 @@
+//! Whether the motif matrices are embedded one by one or all at once.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Combine, Config, Output, Steps};
+use crate::error::{Error, Result};
+use crate::factor::Solver;
+use crate::tensor::Scaling;
+
+/// How motif matrices become an embedding.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// A local embedding a motif and step, then a global one: the paper's two stages.
+    #[default]
+    Separate,
+    /// All at once, by a Tucker decomposition of the tensor they form.
+    Tucker,
+    /// All at once, by a CP decomposition of it.
+    Cp,
+}
+
+/// Options of the joint models.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Joint {
+    /// What slices are brought to, so that none drowns the others.
+    pub slices: Scaling,
+    /// Motif factors of `tucker`; less when there are fewer motifs and steps.
+    pub motif_rank: usize,
+    /// Sweeps over all factors at most; 0 keeps the start, the higher-order SVD.
+    pub iterations: usize,
+    /// A sweep that lowers the relative loss by less is the last.
+    pub tolerance: f64,
+    /// Weight of the squared factors in the loss of `cp`.
+    pub regularization: f64,
+}
+
+impl Default for Joint {
+    fn default() -> Self {
+        Joint { slices: Scaling::Frobenius, motif_rank: 8, iterations: 20, tolerance: 1e-4, regularization: 1e-5 }
+    }
+}
+
+impl Config {
+    /// Refuses what a joint model or an autoencoder cannot do.
+    pub(super) fn check_models(&self) -> Result<()> {
+        let refuse = |field: &str, message: String| Err(Error::config(field, message));
+        if self.joint.motif_rank == 0 {
+            return refuse("joint.motif-rank", "must be at least 1".into());
+        }
+        let numbers = [("joint.tolerance", self.joint.tolerance), ("joint.regularization", self.joint.regularization)];
+        for (field, value) in numbers {
+            if !(value.is_finite() && value >= 0.0) {
+                return refuse(field, format!("{value} is not a number ≥ 0"));
+            }
+        }
+        if matches!(self.local.solver, Solver::Autoencoder(_)) {
+            let message = "autoencoder reads the rows of a dense matrix, which only the global stage has; \
+                           set global.solver.method instead";
+            return refuse("local.solver.method", message.into());
+        }
+        if self.model == Model::Separate {
+            return Ok(());
+        }
+        if self.steps == Steps::Auto {
+            return refuse(
+                "steps",
+                "auto compares local embeddings, which a joint model has not; give a number".into(),
+            );
+        }
+        if self.global.output == Output::Local {
+            return refuse("global.output", "a joint model has no local embeddings; use global".into());
+        }
+        if self.attributes.any() && self.attributes.combine == Combine::Before {
+            return Err(combine_before());
+        }
+        Ok(())
+    }
+}
+
+/// Attributes cannot be columns of a Y that is not there.
+pub(crate) fn combine_before() -> Error {
+    let message = "before makes attributes columns of Y, which a joint model has not; use after";
+    Error::config("attributes.combine", message)
+}

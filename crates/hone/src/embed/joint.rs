@@ -1,0 +1,223 @@
+//! The joint model: all S_t^(k) as one tensor, and Z from its node factors (sec. 2.5, last paragraph).
+//!
+//! Z = U diag(weights): the columns of the left node factor, each as long as what it captures, as Z = UΣ is
+//! for a single matrix. The W_t are all held when they take less than half of what may be taken, else one at
+//! a time and made again from the counts for every visit.
+
+use std::sync::Arc;
+
+use super::attributes::X;
+use super::global::Vectors;
+use super::{Hone, Part};
+use crate::config::{Combine, Model, Steps, combine_before};
+use crate::dense::{Block, Small};
+use crate::diffuse::Diffusion;
+use crate::error::Result;
+use crate::factor::Task;
+use crate::graph::Graph;
+use crate::motif::{Counts, Motif};
+use crate::progress::Progress;
+use crate::random::Key;
+use crate::report::{Importance, JointFacts, Report, SliceFacts};
+use crate::store::Embedding;
+use crate::tensor::cp::{Cp, cp};
+use crate::tensor::tucker::{Tucker, tucker};
+use crate::tensor::{Descent, Held, Limits, Slice, SliceNorm, Slices, Tensor};
+
+/// Numbers of a core that a report holds at most.
+const LARGEST_CORE: usize = 1 << 18;
+
+/// What both models give.
+struct Found {
+    z: Block,
+    motifs: Small,
+    weights: Vec<f64>,
+    captured: Vec<f64>,
+    descent: Descent,
+    core: Option<Vec<Small>>,
+}
+
+/// What a joint embedding is made of.
+pub(super) struct Sources<'a> {
+    pub(super) hone: &'a Hone,
+    pub(super) graph: &'a Graph,
+    pub(super) counts: &'a Counts,
+    pub(super) motifs: &'a [Motif],
+}
+
+impl Sources<'_> {
+    fn steps(&self) -> std::ops::RangeInclusive<usize> {
+        let last = if let Steps::Fixed(k) = self.hone.config.steps { k } else { 1 };
+        self.hone.config.first_step..=last
+    }
+
+    /// Makes every slice anew, with the facts of its matrix.
+    fn each(&self, each: &mut dyn FnMut(Slice, SliceFacts) -> Result<()>) -> Result<()> {
+        for &motif in self.motifs {
+            let w = self.hone.weighted(self.graph, self.counts, motif)?;
+            let nodes: Option<Arc<[u32]>> = w.graph.nodes.as_deref().map(Arc::from);
+            for step in self.steps() {
+                let operator = self.hone.config.matrix().operator(&w.operator, step)?;
+                let facts = SliceFacts {
+                    motif: motif.name().to_owned(),
+                    step,
+                    formula: operator.formula(),
+                    nodes: operator.rows(),
+                    nonzeros: w.graph.nnz,
+                    norm: SliceNorm { frobenius: 0.0, exact: true, factor: 0.0 },
+                    factors: Vec::new(),
+                };
+                each(Slice { name: format!("motif {motif}, step {step}"), operator, nodes: nodes.clone() }, facts)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All slices, held, if they may be; and the facts of their matrices.
+    fn look(&self, hold: bool) -> Result<(Option<Held>, Vec<SliceFacts>)> {
+        let (mut slices, mut all) = (Vec::new(), Vec::new());
+        self.each(&mut |slice, facts| {
+            slices.extend(hold.then_some(slice));
+            all.push(facts);
+            Ok(())
+        })?;
+        Ok((hold.then(|| Held { nodes: self.graph.nodes(), slices }), all))
+    }
+}
+
+impl Slices for Sources<'_> {
+    fn nodes(&self) -> usize {
+        self.graph.nodes()
+    }
+
+    fn count(&self) -> usize {
+        self.motifs.len() * self.steps().count()
+    }
+
+    fn visit(&self, each: &mut dyn FnMut(&Slice) -> Result<()>) -> Result<()> {
+        self.each(&mut |slice, _| each(&slice))
+    }
+}
+
+impl Hone {
+    /// The whole of a joint embedding, from counts to vectors.
+    pub(super) fn joint(
+        &self,
+        sources: &Sources,
+        hold: bool,
+        x: Option<X>,
+        report: &mut Report,
+        progress: &dyn Progress,
+    ) -> Result<Embedding> {
+        if x.is_some() && self.config.attributes.combine == Combine::Before {
+            return Err(combine_before());
+        }
+        let beside = x.map_or_else(|| Ok(Vec::new()), |x| self.beside(sources, x))?;
+        let z = self.decompose(sources, hold, report, progress)?;
+        let nodes = sources.graph.nodes();
+        let (columns, vectors) = if beside.is_empty() { z } else { self.append(nodes, z, beside, report) };
+        Ok(Embedding::with_columns(sources.graph.ids().clone(), vectors, columns))
+    }
+
+    /// Attributes, diffused over every motif graph if asked for.
+    fn beside(&self, sources: &Sources, x: X) -> Result<Vec<Part>> {
+        let Diffusion { steps, original, .. } = self.config.attributes.diffusion;
+        let mut parts = Vec::new();
+        for &motif in sources.motifs.iter().filter(|_| steps > 0) {
+            let w = self.weighted(sources.graph, sources.counts, motif)?;
+            parts.extend(self.diffused(&x, motif, &w)?);
+        }
+        if original || steps == 0 {
+            parts.push(Self::undiffused(x));
+        }
+        Ok(parts)
+    }
+
+    /// The factors that the configuration asks for.
+    fn solve(&self, tensor: &Tensor, task: &Task) -> Result<Found> {
+        let options = &self.config.joint;
+        let limits = Limits { iterations: options.iterations, tolerance: options.tolerance };
+        Ok(if self.config.model == Model::Cp {
+            let Cp { a: z, motifs, weights, captured, descent, .. } = cp(tensor, options.regularization, limits, task)?;
+            Found { z, motifs, weights, captured, descent, core: None }
+        } else {
+            let found = tucker(tensor, options.motif_rank, limits, task)?;
+            let Tucker { u: z, motifs, weights, captured, descent, core, .. } = found;
+            Found { z, motifs, weights, captured, descent, core: Some(core) }
+        })
+    }
+
+    /// Z from the node factors; all else into the report.
+    fn decompose(
+        &self,
+        sources: &Sources,
+        hold: bool,
+        report: &mut Report,
+        progress: &dyn Progress,
+    ) -> Result<Vectors> {
+        let options = &self.config.joint;
+        progress.stage("joint embedding", options.iterations as u64);
+        let key = Key::new(self.config.seed).with("joint", 0);
+        let task = Task { rank: self.z_dim(), right: false, key, progress };
+        let (held, mut slices) = sources.look(hold)?;
+        let tensor = Tensor::new(held.as_ref().map_or(sources as &dyn Slices, |held| held), options.slices, &task)?;
+        let Found { mut z, motifs, weights, captured, descent, core } = self.solve(&tensor, &task)?;
+        z.scale_columns(&weights);
+        for (s, facts) in slices.iter_mut().enumerate() {
+            (facts.norm, facts.factors) = (tensor.norms[s], motifs.row(s).to_vec());
+        }
+        report.importance = importance(&slices, &captured);
+        let facts = JointFacts {
+            rank: weights.iter().filter(|&&weight| weight > 0.0).count(),
+            residual: descent.losses.last().map_or(0.0, |loss| loss.max(0.0)),
+            descent,
+            weights,
+            slices_held: hold,
+            core: core.and_then(|core| rows(&core)),
+            slices,
+        };
+        note(&facts, task.rank, self.config.model, report);
+        report.joint = Some(facts);
+        Ok(((0..z.cols()).map(|j| format!("z{j}")).collect(), z))
+    }
+}
+
+/// Matrices as rows of numbers, unless they are too many.
+fn rows(matrices: &[Small]) -> Option<Vec<Vec<Vec<f64>>>> {
+    let of = |matrix: &Small| (0..matrix.rows()).map(|i| matrix.row(i).to_vec()).collect();
+    let numbers: usize = matrices.iter().map(|matrix| matrix.as_slice().len()).sum();
+    (numbers <= LARGEST_CORE).then(|| matrices.iter().map(of).collect())
+}
+
+/// Shares of the slices in the squared size of the model.
+fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
+    let total: f64 = captured.iter().sum();
+    let share = |captured: f64| if total > 0.0 { captured / total } else { 0.0 };
+    let of = |(slice, &captured): (&SliceFacts, &f64)| Importance {
+        motif: slice.motif.clone(),
+        step: slice.step,
+        share: share(captured),
+    };
+    slices.iter().zip(captured).map(of).collect()
+}
+
+/// What a reader should know.
+fn note(facts: &JointFacts, rank: usize, model: Model, report: &mut Report) {
+    let mut absent: Vec<&str> = facts.slices.iter().filter(|s| s.nonzeros == 0).map(|s| s.motif.as_str()).collect();
+    absent.dedup();
+    report.notes.extend(absent.iter().map(|motif| format!("motif {motif} does not occur: its slices are zero")));
+    if facts.rank < rank {
+        let zero = rank - facts.rank;
+        report.notes.push(format!("the tensor has rank {}: the last {zero} columns of Z are zero", facts.rank));
+    }
+    if !facts.descent.converged {
+        let (sweeps, remedy) = (facts.descent.iterations, "joint.iterations sets how many it may take");
+        report.notes.push(format!("the joint model still improved after {sweeps} sweeps; {remedy}"));
+    }
+    if facts.slices.iter().any(|slice| !slice.norm.exact) {
+        report.notes.push("norms of slices of several steps are estimated, and so is the residual".into());
+    }
+    if model == Model::Tucker && facts.core.is_none() {
+        report.notes.push(format!("the core is left out of the report: more than {LARGEST_CORE} numbers"));
+    }
+}

@@ -1,0 +1,168 @@
+//! An autoencoder for the global stage: Z is the code of a network that learns to repeat the rows of Y.
+//!
+//! The encoder leads from the columns of Y over `hidden` layers to a code of D units, the decoder back
+//! the same way; all layers but the last are followed by the activation, the last is linear, since Y
+//! has both signs. Squared loss, Adam (Kingma, Ba 2015), mini-batches of shuffled rows, and early
+//! stopping on rows held out. Rows are read as they are needed: Y is never copied into one piece.
+//!
+//! With the identity as activation this is the linear model Y ≈ ZH + offset, whose best solution the SVD
+//! gives (Baldi, Hornik 1989); the SVD is where one-layer networks start from. Products are those of
+//! [`crate::dense`], cut by shape alone and summed in order, so the result is the same for any number of
+//! threads.
+//! Cost: six multiply-adds a weight, row and epoch; memory one batch and six times the weights.
+
+mod network;
+mod start;
+#[cfg(test)]
+mod tests;
+mod train;
+
+pub use train::{Encoding, Fit, encode};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Factors, Info, Method, Task};
+use crate::dense::Norm;
+use crate::error::{Error, Result};
+use crate::operator::Operator;
+
+/// Options of the autoencoder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Autoencoder {
+    /// Sizes of the layers between the columns of Y and the code; none for a network of one hidden layer.
+    pub hidden: Vec<usize>,
+    /// What follows every layer but the last.
+    pub activation: Activation,
+    /// Whether the decoder's weights are the encoder's, transposed.
+    pub tied: bool,
+    /// What the weights are before the first batch.
+    pub start: Start,
+    /// Step length of Adam.
+    pub rate: f64,
+    /// Rows in a batch.
+    pub batch: usize,
+    /// Passes over Y at most.
+    pub epochs: usize,
+    /// Passes without an improvement after which training stops.
+    pub patience: usize,
+    /// Smallest part by which the loss must fall to count as an improvement.
+    pub tolerance: f64,
+    /// Share of the rows on which improvement is judged and which are not trained on.
+    pub held_out: f64,
+    /// Weight of the squared weights in the loss.
+    pub regularization: f64,
+}
+
+impl Default for Autoencoder {
+    fn default() -> Self {
+        Autoencoder {
+            hidden: Vec::new(),
+            activation: Activation::Sigmoid,
+            tied: false,
+            start: Start::Auto,
+            rate: 1e-3,
+            batch: 64,
+            epochs: 200,
+            patience: 10,
+            tolerance: 1e-4,
+            held_out: 0.1,
+            regularization: 0.0,
+        }
+    }
+}
+
+/// The function that follows a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// 1 / (1 + exp(−x)), as in the paper.
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// max(x, 0).
+    Relu,
+    /// x: a linear network.
+    Identity,
+}
+
+/// What the weights are before the first batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// The SVD where it can be had: one hidden layer, and an activation with a linear middle.
+    Auto,
+    /// The singular vectors of Y, scaled so that units work where their activation is nearly linear.
+    Svd,
+    /// Random weights (Glorot, Bengio 2010; He et al. 2015 for relu).
+    Random,
+}
+
+impl Method for Autoencoder {
+    fn check(&self, field: &str) -> Result<()> {
+        let refuse = |name: &str, message: String| Err(Error::config(format!("{field}.{name}"), message));
+        if self.hidden.contains(&0) {
+            return refuse("hidden", "a layer has at least 1 unit".into());
+        }
+        for (name, value) in [("batch", self.batch), ("epochs", self.epochs), ("patience", self.patience)] {
+            if value == 0 {
+                return refuse(name, "must be at least 1".into());
+            }
+        }
+        if !(self.rate.is_finite() && self.rate > 0.0) {
+            return refuse("rate", format!("{} is not a positive number", self.rate));
+        }
+        for (name, value) in [("tolerance", self.tolerance), ("regularization", self.regularization)] {
+            if !(value.is_finite() && value >= 0.0) {
+                return refuse(name, format!("{value} is not a number ≥ 0"));
+            }
+        }
+        if !(0.0..=0.9).contains(&self.held_out) {
+            return refuse("held-out", format!("{} is not a share between 0 and 0.9", self.held_out));
+        }
+        if self.start == Start::Svd && !self.can_start_from_svd() {
+            let message = "svd needs one hidden layer (hidden = []) and the activation sigmoid, tanh or identity; \
+                           use auto or random";
+            return refuse("start", message.into());
+        }
+        Ok(())
+    }
+
+    /// The code of a dense operator as factors: U are its columns at length one, sigma their lengths. There is
+    /// no V, since no linear map leads from a code to Y; [`encode`] tells how well the network does.
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+        let Operator::Dense(leaf) = s else {
+            let message = format!("reads rows of a dense matrix; {} is only ever multiplied", s.formula());
+            return Err(Error::Numeric { stage: "autoencoder".into(), message });
+        };
+        let Encoding { code: mut u, fit, .. } = encode(leaf.columns(), self, task)?;
+        let sigma = u.normalize_columns(Norm::L2);
+        let rank = sigma.iter().filter(|&&sigma| sigma > 0.0).count();
+        let info = Info { iterations: fit.epochs, converged: fit.converged, rank, ..Info::default() };
+        Ok(Factors { u, sigma, v: None, info })
+    }
+}
+
+impl Autoencoder {
+    fn can_start_from_svd(&self) -> bool {
+        self.hidden.is_empty() && self.activation != Activation::Relu
+    }
+
+    fn starts_from_svd(&self) -> bool {
+        self.start != Start::Random && self.can_start_from_svd()
+    }
+
+    /// Units of every layer from the columns of Y to the code.
+    fn sizes(&self, columns: usize, code: usize) -> Vec<usize> {
+        [&[columns], &self.hidden[..], &[code]].concat()
+    }
+
+    /// Bytes that training takes beside Y and the code, for so many columns of Y and units of code.
+    pub(crate) fn memory_for(&self, columns: usize, code: usize) -> u64 {
+        let sizes: Vec<u64> = self.sizes(columns, code).iter().map(|&size| size as u64).collect();
+        let weights: u64 = sizes.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        let units: u64 = sizes.iter().sum();
+        let rows = self.batch.max(train::ROWS) as u64;
+        2 * weights * 8 * 6 + 2 * rows * units * 4 * 2
+    }
+}

@@ -1,0 +1,230 @@
+//! Training, and the code of every row.
+//!
+//! Y is multiplied by one constant that brings the mean square of its entries to 1, so that a rate means
+//! the same for every graph and a loss is a share of ‖Y‖². Each epoch visits the rows in an order of its
+//! own; when `patience` epochs have brought nothing, the best weights are taken.
+
+use rand_xoshiro::rand_core::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::network::{Adam, Network, energy, subtract};
+use super::{Activation, Autoencoder, start};
+use crate::dense::{Block, Columns, Norm};
+use crate::error::{Error, Result};
+use crate::factor::Task;
+use crate::random::Key;
+
+/// Rows read at once where nothing is learnt.
+pub(super) const ROWS: usize = 4096;
+
+/// How training went; losses are mean squared errors relative to the mean square of Y.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    /// What Y was multiplied with.
+    pub scale: f64,
+    /// Epochs done.
+    pub epochs: usize,
+    /// The epoch whose weights were taken, from 1; 0 for those of the start.
+    pub best: usize,
+    /// Whether training stopped for want of improvement, not of epochs.
+    pub converged: bool,
+    /// Rows held out; when 0, improvement is judged on the rows trained on.
+    pub held_out_rows: usize,
+    /// Mean over the batches of each epoch, as they came.
+    pub training_loss: Vec<f64>,
+    /// What improvement was judged by, at the start and after each epoch.
+    pub held_out_loss: Vec<f64>,
+}
+
+/// The codes of all rows and what they keep.
+#[derive(Debug, Clone)]
+pub struct Encoding {
+    /// Z, a row a row of Y; columns descend by length. In units of Y for the identity, else as the
+    /// activation gives it.
+    pub code: Block,
+    /// The squared length of each column of what the code is decoded to, in units of Y.
+    pub reconstructed: Vec<f64>,
+    /// ‖Y − decoded‖² / ‖Y‖²; 0 when Y is 0.
+    pub residual: f64,
+    /// How training went.
+    pub fit: Fit,
+}
+
+/// Trains a network on Y and encodes every row.
+pub fn encode(y: &Columns, options: &Autoencoder, task: &Task) -> Result<Encoding> {
+    let total: f64 = y.column_energy().iter().sum();
+    if !total.is_finite() {
+        return Err(not_finite("Y has entries that are not finite"));
+    }
+    let entries = (y.rows() * y.cols()) as f64;
+    let scale = if total > 0.0 { (entries / total).sqrt() } else { 1.0 };
+    let data = Data { y, scale };
+    let mut rows: Vec<u32> = (0..y.rows() as u32).collect();
+    shuffle(&mut rows, task.key.with("held-out", 0));
+    let (held, learnt) = rows.split_at_mut((y.rows() as f64 * options.held_out) as usize);
+    let mut network = start::network(data, held, options, task)?;
+    let fit = if total > 0.0 { train(&mut network, data, held, learnt, options, task)? } else { Fit::nothing(scale) };
+    finish(&network, data, total, fit, task)
+}
+
+/// Rows of Y, scaled.
+#[derive(Clone, Copy)]
+pub(super) struct Data<'a> {
+    pub(super) y: &'a Columns,
+    pub(super) scale: f64,
+}
+
+impl Data<'_> {
+    /// Any rows as a batch.
+    pub(super) fn batch(&self, rows: impl Fn(usize) -> usize + Sync, count: usize) -> Block {
+        let mut batch = Block::zeros(count, self.y.cols());
+        batch.update_rows(|at, row| {
+            let from = rows(at);
+            self.y.read_rows(from..from + 1, row);
+            row.iter_mut().for_each(|x| *x = (f64::from(*x) * self.scale) as f32);
+        });
+        batch
+    }
+}
+
+impl Fit {
+    /// Y is zero: there is nothing to learn.
+    fn nothing(scale: f64) -> Self {
+        let none = Vec::new;
+        Fit {
+            scale,
+            epochs: 0,
+            best: 0,
+            converged: true,
+            held_out_rows: 0,
+            training_loss: none(),
+            held_out_loss: none(),
+        }
+    }
+}
+
+/// Epochs until nothing improves; leaves the best weights in the network.
+fn train(
+    network: &mut Network,
+    data: Data,
+    held: &[u32],
+    learnt: &mut [u32],
+    options: &Autoencoder,
+    task: &Task,
+) -> Result<Fit> {
+    let mut adam = Adam::new(options.rate, &network.parameters);
+    let mut fit = Fit { held_out_rows: held.len(), converged: false, ..Fit::nothing(data.scale) };
+    let judge = |network: &Network, learnt: &[u32]| error(network, data, if held.is_empty() { learnt } else { held });
+    let mut least = judge(network, learnt);
+    fit.held_out_loss.push(least);
+    let mut best = network.parameters.clone();
+    let (mut mark, mut waited) = (least, 0);
+    task.progress.stage("autoencoder", options.epochs as u64);
+    for epoch in 1..=options.epochs {
+        shuffle(learnt, task.key.with("order", epoch as u64));
+        let loss = pass(network, &mut adam, data, learnt, options, task)?;
+        let judged = judge(network, learnt);
+        if !(loss.is_finite() && judged.is_finite()) {
+            let message =
+                format!("the loss of epoch {epoch} is not finite; lower global.solver.rate ({})", options.rate);
+            return Err(not_finite(&message));
+        }
+        fit.epochs = epoch;
+        fit.training_loss.push(loss);
+        fit.held_out_loss.push(judged);
+        if judged < least {
+            (least, best, fit.best) = (judged, network.parameters.clone(), epoch);
+        }
+        (mark, waited) = if judged < mark * (1.0 - options.tolerance) { (judged, 0) } else { (mark, waited + 1) };
+        task.progress.advance(1);
+        if waited == options.patience {
+            fit.converged = true;
+            break;
+        }
+    }
+    network.parameters = best;
+    Ok(fit)
+}
+
+/// One pass over the rows; the mean loss of its batches.
+fn pass(
+    network: &mut Network,
+    adam: &mut Adam,
+    data: Data,
+    rows: &[u32],
+    options: &Autoencoder,
+    task: &Task,
+) -> Result<f64> {
+    let mut sum = 0.0;
+    for rows in rows.chunks(options.batch) {
+        task.progress.check()?;
+        let batch = data.batch(|at| rows[at] as usize, rows.len());
+        let (loss, gradient) = network.gradient(&batch, options.regularization);
+        adam.step(&mut network.parameters, &gradient);
+        sum += loss * rows.len() as f64;
+    }
+    Ok(sum / rows.len().max(1) as f64)
+}
+
+/// Mean squared error over some rows.
+fn error(network: &Network, data: Data, rows: &[u32]) -> f64 {
+    let mut sum = 0.0;
+    for rows in rows.chunks(ROWS) {
+        let batch = data.batch(|at| rows[at] as usize, rows.len());
+        let mut decoded = network.decode(&network.code(&batch));
+        subtract(&mut decoded, &batch);
+        sum += energy(&decoded);
+    }
+    sum / (rows.len() * data.y.cols()).max(1) as f64
+}
+
+/// Encodes all rows, and measures what decoding gives back.
+fn finish(network: &Network, data: Data, total: f64, fit: Fit, task: &Task) -> Result<Encoding> {
+    let (rows, columns, units) = (data.y.rows(), data.y.cols(), task.rank);
+    let mut code = Block::zeros(rows, units);
+    let (mut reconstructed, mut missed) = (vec![0.0; columns], 0.0);
+    for start in (0..if total > 0.0 { rows } else { 0 }).step_by(ROWS) {
+        task.progress.check()?;
+        let count = ROWS.min(rows - start);
+        let batch = data.batch(|at| start + at, count);
+        let own = network.code(&batch);
+        code.as_mut_slice()[start * units..][..count * units].copy_from_slice(own.as_slice());
+        let mut decoded = network.decode(&own);
+        let norms = decoded.column_norms(Norm::L2);
+        reconstructed.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += (norm / data.scale).powi(2));
+        subtract(&mut decoded, &batch);
+        missed += energy(&decoded) / data.scale.powi(2);
+    }
+    let code = sorted(&code, if network.activation == Activation::Identity { 1.0 / data.scale } else { 1.0 });
+    let residual = if total > 0.0 { missed / total } else { 0.0 };
+    if !(residual.is_finite() && code.as_slice().iter().all(|x| x.is_finite())) {
+        return Err(not_finite("the code is not finite; lower global.solver.rate"));
+    }
+    Ok(Encoding { code, reconstructed, residual, fit })
+}
+
+/// The columns times a factor, longest first.
+fn sorted(code: &Block, factor: f64) -> Block {
+    let norms = code.column_norms(Norm::L2);
+    let mut order: Vec<usize> = (0..norms.len()).collect();
+    order.sort_by(|&a, &b| norms[b].total_cmp(&norms[a]));
+    let mut out = Block::zeros(code.rows(), code.cols());
+    out.update_rows(|i, row| {
+        let from = code.row(i);
+        row.iter_mut().zip(&order).for_each(|(to, &j)| *to = (f64::from(from[j]) * factor) as f32);
+    });
+    out
+}
+
+/// Fisher and Yates.
+fn shuffle(rows: &mut [u32], key: Key) {
+    let mut rng = key.rng();
+    for last in (1..rows.len()).rev() {
+        let other = (u128::from(rng.next_u64()) * (last as u128 + 1)) >> 64;
+        rows.swap(last, other as usize);
+    }
+}
+
+fn not_finite(message: &str) -> Error {
+    Error::Numeric { stage: "global embedding, autoencoder".into(), message: message.into() }
+}

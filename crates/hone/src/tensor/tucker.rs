@@ -1,0 +1,201 @@
+//! Tucker decomposition: X ≈ G ×₁ U ×₂ V ×₃ C with orthonormal U, V (node factors) and C (motif factors).
+//!
+//! Starts from the higher-order SVD, whose third factor is that of the slices as projected by the first
+//! two (sequential truncation: Vannieuwenhoven et al. 2012), and goes on with HOOI (De Lathauwer et al.
+//! 2000). With K_s = Uᵀ X_s V, the best C are the leading eigenvectors of ⟨K_s, K_t⟩, exactly. The best U
+//! spans the leading space of A = Σ_r B_r B_rᵀ, B_r = Σ_s C_sr X_s V; B has too many columns to be kept, so
+//! one step of subspace iteration is made instead, U ← orth(A U) = orth(Σ_s X_s V M_sᵀ) with
+//! M_s = Σ_t (CCᵀ)_st K_t. A being semidefinite, ‖G‖² never falls, and neither does it for V.
+//! Cost: 4 products with each slice a sweep; memory some N × D blocks and S D² for the K_s.
+
+use super::{Descent, Limits, Tensor, add, inner};
+use crate::dense::{Block, Small, orthonormalize};
+use crate::error::Result;
+use crate::factor::Task;
+use crate::operator::Workspace;
+
+/// Rounds spent on the start.
+const ROUNDS: usize = 6;
+
+/// A Tucker decomposition.
+#[derive(Debug, Clone)]
+pub struct Tucker {
+    /// N × D, orthonormal columns, or zero ones beyond the rank.
+    pub u: Block,
+    /// N × D, likewise; spans what the columns of the slices share.
+    pub v: Block,
+    /// Slices × R, orthonormal columns.
+    pub motifs: Small,
+    /// R matrices D × D: slice s is approximated by U (Σ_r motifs_sr core_r) Vᵀ. Rows, columns and matrices are
+    /// orthogonal to each other.
+    pub core: Vec<Small>,
+    /// Length of each row of the core, over all its matrices; descending. The weights of U's columns.
+    pub weights: Vec<f64>,
+    /// Squared size of each slice of the model.
+    pub captured: Vec<f64>,
+    /// How it went.
+    pub descent: Descent,
+}
+
+/// Which node factor.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// `task.rank` node factors and at most `motif_rank` motif factors of a tensor.
+pub fn tucker(tensor: &Tensor, motif_rank: usize, limits: Limits, task: &Task) -> Result<Tucker> {
+    start(tensor, motif_rank, ROUNDS, task)?.sweeps(tensor, limits, task)?.finish(tensor, task.rank)
+}
+
+/// Factors and the slices as they see them.
+pub(super) struct State {
+    pub(super) u: Block,
+    pub(super) v: Block,
+    pub(super) c: Small,
+    /// K_s = Uᵀ X_s V.
+    k: Vec<Small>,
+    total: f64,
+    pub(super) captured: f64,
+    descent: Option<Descent>,
+}
+
+/// The higher-order SVD.
+pub(super) fn start(tensor: &Tensor, motif_rank: usize, rounds: usize, task: &Task) -> Result<State> {
+    let (u, v) = tensor.node_spaces(task.rank.min(tensor.nodes()), rounds, task)?;
+    let rank = motif_rank.min(tensor.count());
+    let (c, k) = (Small::zeros(tensor.count(), rank), project(tensor, &u, &v, task)?);
+    let mut state = State { u, v, c, k, total: tensor.energy(), captured: 0.0, descent: None };
+    state.improve_motifs()?;
+    Ok(state)
+}
+
+/// Uᵀ X_s V of every slice.
+fn project(tensor: &Tensor, u: &Block, v: &Block, task: &Task) -> Result<Vec<Small>> {
+    let mut work = Workspace::default();
+    let mut k = vec![Small::zeros(u.cols(), v.cols()); tensor.count()];
+    tensor.visit(task, &mut |s, slice| {
+        let image = slice.times(v, false, &mut work);
+        k[s] = slice.rows(u).cross(&image);
+        work.give(image);
+        Ok(())
+    })?;
+    Ok(k)
+}
+
+/// Σ_s C_sr K_s, one a column of C.
+fn core(c: &Small, k: &[Small]) -> Vec<Small> {
+    let of = |r: usize| {
+        let mut sum = k.first().map_or(Small::zeros(0, 0), |k| Small::zeros(k.rows(), k.cols()));
+        k.iter().enumerate().for_each(|(s, k)| add(&mut sum, k, c.get(s, r)));
+        sum
+    };
+    (0..c.cols()).map(of).collect()
+}
+
+/// ⟨A_i, A_j⟩ of matrices.
+fn grams(matrices: &[Small]) -> Small {
+    Small::from_fn(matrices.len(), matrices.len(), |i, j| inner(&matrices[i], &matrices[j]))
+}
+
+impl State {
+    /// The best C for U and V.
+    fn improve_motifs(&mut self) -> Result<()> {
+        let eigen = grams(&self.k).eigen()?;
+        let rank = self.c.cols();
+        self.c = eigen.vectors.columns(rank);
+        self.captured = eigen.values.iter().take(rank).sum();
+        Ok(())
+    }
+
+    fn loss(&self) -> f64 {
+        if self.total > 0.0 { 1.0 - self.captured / self.total } else { 0.0 }
+    }
+
+    /// A better U or V, and then the best C.
+    fn improve_nodes(&mut self, side: Side, tensor: &Tensor, task: &Task) -> Result<()> {
+        let (left, core) = (side == Side::Left, core(&self.c, &self.k));
+        let other = if left { &self.v } else { &self.u };
+        let mut work = Workspace::default();
+        let mut sum = Block::zeros(tensor.nodes(), if left { self.u.cols() } else { self.v.cols() });
+        tensor.visit(task, &mut |s, slice| {
+            let mut mixed = Small::zeros(self.u.cols(), self.v.cols());
+            core.iter().enumerate().for_each(|(r, core)| add(&mut mixed, core, self.c.get(s, r)));
+            let image = slice.times(other, !left, &mut work);
+            let part = image.times(&if left { mixed.transposed() } else { mixed });
+            slice.change_rows(&mut sum, |i, row| row.iter_mut().zip(part.row(i)).for_each(|(to, x)| *to += x));
+            work.give(image);
+            Ok(())
+        })?;
+        orthonormalize(&mut sum);
+        *(if left { &mut self.u } else { &mut self.v }) = sum;
+        self.k = project(tensor, &self.u, &self.v, task)?;
+        self.improve_motifs()
+    }
+
+    /// HOOI until a sweep gains too little.
+    fn sweeps(mut self, tensor: &Tensor, limits: Limits, task: &Task) -> Result<State> {
+        let mut descent = Descent::start(self.loss());
+        let mut done = limits.iterations == 0 || self.captured <= 0.0;
+        descent.converged = self.captured <= 0.0;
+        while !done {
+            self.improve_nodes(Side::Left, tensor, task)?;
+            self.improve_nodes(Side::Right, tensor, task)?;
+            done = descent.note(self.loss(), limits, "tucker")?;
+            task.progress.advance(1);
+        }
+        self.descent = Some(descent);
+        Ok(self)
+    }
+
+    /// Turns the factors so that the core is orthogonal in every direction, largest first.
+    fn finish(mut self, tensor: &Tensor, rank: usize) -> Result<Tucker> {
+        let mut core = core(&self.c, &self.k);
+        let (mut rows, mut columns) =
+            (Small::zeros(self.u.cols(), self.u.cols()), Small::zeros(self.v.cols(), self.v.cols()));
+        for core in &core {
+            add(&mut rows, &core.times(&core.transposed()), 1.0);
+            add(&mut columns, &core.transposed().times(core), 1.0);
+        }
+        let (rows, columns) = (rows.eigen()?, columns.eigen()?);
+        self.u.transform(&rows.vectors);
+        self.v.transform(&columns.vectors);
+        let (of_u, of_v) = (self.u.column_signs(), self.v.column_signs());
+        self.u.scale_columns(&of_u);
+        self.v.scale_columns(&of_v);
+        let of_c = signs(&self.c);
+        self.c.scale_columns(&of_c);
+        let left = rows.vectors.transposed();
+        for (core, sign) in core.iter_mut().zip(&of_c) {
+            let turned = left.times(core).times(&columns.vectors);
+            *core = Small::from_fn(turned.rows(), turned.cols(), |i, j| sign * of_u[i] * of_v[j] * turned.get(i, j));
+        }
+        let between = grams(&core);
+        let captured = |s: usize| -> f64 {
+            let c = self.c.row(s);
+            (0..c.len()).map(|r| (0..c.len()).map(|q| c[r] * c[q] * between.get(r, q)).sum::<f64>()).sum()
+        };
+        let mut weights: Vec<f64> = rows.values.iter().map(|value| value.max(0.0).sqrt()).collect();
+        weights.resize(rank, 0.0);
+        Ok(Tucker {
+            captured: (0..tensor.count()).map(captured).collect(),
+            u: self.u.widened(rank),
+            v: self.v.widened(rank),
+            motifs: self.c,
+            core,
+            weights,
+            descent: self.descent.unwrap_or_else(|| Descent::start(0.0)),
+        })
+    }
+}
+
+/// The sign of each column's entry of largest absolute value.
+fn signs(matrix: &Small) -> Vec<f64> {
+    let largest = |j: usize| (0..matrix.rows()).map(|i| matrix.get(i, j)).fold(0.0f64, larger);
+    (0..matrix.cols()).map(|j| if largest(j) < 0.0 { -1.0 } else { 1.0 }).collect()
+}
+
+fn larger(most: f64, x: f64) -> f64 {
+    if x.abs() > most.abs() { x } else { most }
+}
