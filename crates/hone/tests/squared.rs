@@ -224,13 +224,8 @@ fn observed_entries_alone_as_a_naive_solver_has_it() {
     }
     let truth = times(&a, &transpose(&b));
     let dense = Operator::dense("S", Block::from_vec(25, 20, s.iter().flatten().map(|&x| x as f32).collect()));
-    let options = Als {
-        observed_only: true,
-        regularization: lambda,
-        iterations: rounds,
-        tolerance: 0.0,
-        ..Als::default()
-    };
+    let options =
+        Als { observed_only: true, regularization: lambda, iterations: rounds, tolerance: 0.0, ..Als::default() };
     let found = solve(&als(options), &dense, 3);
     assert!(naive::distance(&product(&found), &truth) < 1e-3, "{}", naive::distance(&product(&found), &truth));
     let penalty = lambda * (square(&a) + square(&b));

@@ -31,8 +31,14 @@ impl Hone {
             let remedy = "global.solver.epochs sets how many it may take";
             report.notes.push(format!("the autoencoder still improved after {} epochs; {remedy}", fit.epochs));
         }
-        report.global =
-            Some(GlobalFacts { columns: y.cols(), rank, singular_values: lengths, residual, loss: None, autoencoder: Some(fit) });
+        report.global = Some(GlobalFacts {
+            columns: y.cols(),
+            rank,
+            singular_values: lengths,
+            residual,
+            loss: None,
+            autoencoder: Some(fit),
+        });
         Ok(code)
     }
 }

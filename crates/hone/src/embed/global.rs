@@ -86,8 +86,14 @@ impl Hone {
             let remedy = "raise global.solver.iterations, or reduce attributes to attributes.form = components";
             report.notes.push(format!("the global stage was cut short after {} iterations: {remedy}", info.iterations));
         }
-        report.global =
-            Some(GlobalFacts { columns, rank: info.rank, singular_values: sigma, residual, loss: info.loss, autoencoder: None });
+        report.global = Some(GlobalFacts {
+            columns,
+            rank: info.rank,
+            singular_values: sigma,
+            residual,
+            loss: info.loss,
+            autoencoder: None,
+        });
         Ok(z)
     }
 

@@ -48,7 +48,8 @@ impl Method for Svd {
         if matches!(s, Operator::Dense(_)) || small() {
             let (norm, kept) = (s.squared_norm(), found.sigma.iter().map(|sigma| sigma * sigma).sum::<f64>());
             let left = if norm > 0.0 { ((norm - kept) / norm).max(0.0) } else { 0.0 };
-            found.info.loss = Some(Loss { measure: "squared error relative to ‖S‖²; exact".into(), values: vec![left] });
+            found.info.loss =
+                Some(Loss { measure: "squared error relative to ‖S‖²; exact".into(), values: vec![left] });
         }
         Ok(found)
     }

@@ -250,7 +250,7 @@ fn as_a_solver_it_gives_unit_columns_and_their_lengths() {
     let y = nearly_low_rank(60, 6, 0.1);
     let options = Autoencoder { activation: Activation::Identity, ..Autoencoder::default() };
     let direct = encode(&y, &options, &task(2)).expect("finite");
-    let found = factor(&Operator::dense("Y", y), &options, &task(2)).expect("finite");
+    let found = options.factor(&Operator::dense("Y", y), &task(2)).expect("finite");
     let mut z = found.u.clone();
     z.scale_columns(&found.sigma);
     for (a, b) in z.as_slice().iter().zip(direct.code.as_slice()) {
@@ -258,5 +258,5 @@ fn as_a_solver_it_gives_unit_columns_and_their_lengths() {
     }
     assert!(found.v.is_none() && found.info.rank == 2);
     let lazy = Operator::power(Operator::dense("Y", Block::zeros(2, 2)), 2);
-    assert!(factor(&lazy, &options, &task(1)).is_err());
+    assert!(options.factor(&lazy, &task(1)).is_err());
 }
