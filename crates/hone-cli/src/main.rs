@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{completions, config, count, embed, eval, features, generate, info};
+use command::{bench, completions, config, count, embed, eval, features, generate, info};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -48,6 +48,7 @@ enum Command {
     Features(features::Args),
     Eval(eval::Args),
     Generate(generate::Args),
+    Bench(bench::Args),
     Config(config::Args),
     Completions(completions::Args),
 }
@@ -61,6 +62,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Features(args) => features::run(args, &context),
         Command::Eval(args) => eval::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
+        Command::Bench(args) => bench::run(args, &context),
         Command::Config(args) => config::run(args, &context),
         Command::Completions(args) => completions::run(args, &context),
     }
