@@ -21,6 +21,9 @@ use crate::error::{Error, Result};
 /// Large enough that system calls do not count.
 const BUFFER: usize = 256 * 1024;
 
+/// How the names of temporary files begin and end.
+const TEMPORARY: (&str, &str) = (".hone-", ".part");
+
 /// Temporary files of this process that are neither committed nor removed yet.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -148,6 +151,11 @@ pub fn remove_unfinished() -> Frozen {
     Frozen { _registry: registry }
 }
 
+/// Whether a file of this name is an output that was never finished.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
+}
+
 fn registry() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -200,7 +208,7 @@ fn direct(path: &Path) -> Result<Sink> {
 fn temporary(path: &Path, target: PathBuf, permissions: Option<fs::Permissions>) -> Result<Sink> {
     let folder = folder_of(&target).to_path_buf();
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".hone-").suffix(".part");
+    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
     let mut registry = registry();

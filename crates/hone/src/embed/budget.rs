@@ -1,6 +1,6 @@
-//! How much memory the embedding will take, known once the motifs are counted.
+//! How much memory each stage of the embedding will take, known once the motifs are counted.
 //!
-//! A rare motif's factors are kept for the nodes it touches only, so the touched nodes are counted
+//! What is done about it is planned in `plan`. A rare motif's factors are kept for the nodes it touches only, so the touched nodes are counted
 //! first: one pass over the edges.
 
 use rayon::prelude::*;
@@ -47,21 +47,43 @@ pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> u
     x * (plain + diffusion.steps * motifs)
 }
 
+/// Bytes that the stages need on top of the graph and its counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// Values of Y, which can be stored elsewhere.
+    pub(super) parts: u64,
+    /// What stays in memory to the end: X, and the row numbers of parts.
+    pub(super) fixed: u64,
+    /// Passing needs while local embeddings are computed, beside the parts.
+    pub(super) local: u64,
+    /// Passing needs of the global stage, and its result.
+    pub(super) global: u64,
+}
+
 impl Work<'_> {
-    /// Bytes that an embedding needs on top of the graph and its counts, at the peak.
-    pub(super) fn bytes(&self, counts: &Counts, steps: usize) -> u64 {
+    /// What the stages of an embedding need.
+    pub(super) fn needs(&self, counts: &Counts, steps: usize) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
         let kept = (steps + 1 - config.first_step) as u64;
-        let rows: u64 = touched(counts, self.motifs, config.delta).iter().sum();
+        let touched = touched(counts, self.motifs, config.delta);
+        let rows: u64 = touched.iter().sum();
+        let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
         let dim = config.local.dim as u64;
         let (features, x) = x_columns(config, self.own);
-        let diffused = (x * config.attributes.diffusion.steps) as u64;
-        let y = rows * (dim * FLOAT + FLOAT) * kept + (rows * diffused + n * x as u64) * FLOAT;
+        let diffusions = config.attributes.diffusion.steps as u64;
+        let diffused = x as u64 * diffusions;
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
         let nonzeros = self.graph.pattern().nnz() as u64;
-        let solver = nonzeros * FLOAT * transposed + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
+        // W_t has a pattern of its own where a motif leaves out some edges or nodes.
+        let matrix = nonzeros * 2 * FLOAT * transposed;
+        let solver = matrix + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
         let making = X_BLOCKS * n * features as u64 * FLOAT;
-        y + solver.max(making).max(self.joining(dim * kept * self.motifs.len() as u64))
+        Needs {
+            parts: rows * (dim * kept + diffused) * FLOAT,
+            fixed: numbered * (kept + diffusions) * FLOAT + n * x as u64 * FLOAT,
+            local: solver.max(making),
+            global: self.joining(dim * kept * self.motifs.len() as u64),
+        }
     }
 
     /// Bytes of the last stage, `local` being the columns of local embeddings.
