@@ -30,11 +30,12 @@ fn generate(folder: &Path, nodes: &str) -> PathBuf {
 }
 
 /// A method whose local embeddings are far larger than all else.
-const WIDE: [&str; 8] = ["--preset", "hone-p", "--motifs", "edge,path3,path4-mid,star4", "--steps", "5", "--dim", "16"];
+const WIDE: &str =
+    "--preset hone-w --motifs edge,path3,path4-mid,star4 --steps 8 --dim 16 --set local.solver.iterations=2";
 
 fn embed(graph: &Path, out: &Path) -> Vec<String> {
     let mut args = vec!["embed".to_owned(), graph.display().to_string(), "-o".into(), out.display().to_string()];
-    args.extend(WIDE.map(str::to_owned));
+    args.extend(WIDE.split(' ').map(str::to_owned));
     args
 }
 
@@ -76,7 +77,7 @@ fn a_budget_is_kept_under_a_hard_limit_with_the_same_bits() {
 #[test]
 fn a_killed_run_is_continued_to_the_same_bits() {
     let folder = folder();
-    let graph = generate(folder.path(), "20000");
+    let graph = generate(folder.path(), "40000");
     let (plain, resumed, saved) =
         (folder.path().join("plain.npy"), folder.path().join("resumed.npy"), folder.path().join("saved"));
     hone().arg("-q").args(embed(&graph, &plain)).assert().success();

@@ -30,12 +30,18 @@ fn embed(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
     hone.embed(graph, &Silent)
 }
 
-/// The least that a run can do with, as its refusal names it.
-fn least(hone: &Hone, graph: &Graph) -> u64 {
-    match embed(&hone.clone().memory_limit(1), graph) {
-        Err(Error::Memory { need, .. }) => need,
-        other => panic!("one byte is enough: {:?}", other.map(|_| ())),
+/// A run with hardly more than the least it can do with, as its refusals name it: parts go to files. What the
+/// allocator keeps or gives back meanwhile moves the least a little, hence some tries.
+fn tight(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
+    let mut limit = 1;
+    for _ in 0..60 {
+        match embed(&hone.clone().memory_limit(limit), graph) {
+            Err(Error::Memory { need, .. }) => limit = need + (1 << 18),
+            Ok(run) if run.report.plan.unwrap().spilled == 0 => limit = 1,
+            other => return other,
+        }
     }
+    panic!("no run was tight");
 }
 
 /// Presets, attributes that join before and after, Y itself, automatic steps: all with parts in files.
@@ -55,9 +61,7 @@ fn parts_in_files_change_no_bit() {
         let hone = Hone::new(config.clone()).unwrap();
         let free = embed(&hone, &graph).unwrap();
         assert_eq!(free.report.plan.unwrap().spilled, 0);
-        let tight = embed(&hone.clone().memory_limit(least(&hone, &graph) + (1 << 20)), &graph).unwrap();
-        let plan = tight.report.plan.unwrap();
-        assert!(plan.spilled > 1 << 20, "{plan:?}");
+        let tight = tight(&hone, &graph).unwrap();
         assert!(bits(&free) == bits(&tight), "{}", config.to_toml());
         assert_eq!(free.report.importance, tight.report.importance);
     }
@@ -67,7 +71,7 @@ fn parts_in_files_change_no_bit() {
 fn a_folder_without_room_for_files_is_named() {
     let graph = graph(30_000, 1);
     let hone = Hone::new(config("hone-p", &[])).unwrap().temp_dir("/no/such/folder");
-    let error = embed(&hone.clone().memory_limit(least(&hone, &graph) + (1 << 20)), &graph).unwrap_err();
+    let error = tight(&hone, &graph).unwrap_err();
     let text = error.to_string();
     assert!(text.contains("/no/such/folder") && text.contains("--temp-dir") && error.is_input(), "{text}");
 }
@@ -111,7 +115,7 @@ fn an_interrupted_run_goes_on_to_the_same_bits() {
     let cases = [
         config("hone-p", &[few, ("global.dim", "32")]),
         config("hone-p+x", &[few, ("attributes.features.depth", "0"), ("global.dim", "32")]),
-        config("hone-w", &[few, ("sample", "{ cap = 8 }"), ("global.dim", "32")]),
+        config("hone-w", &[few, ("sample", "8"), ("global.dim", "32")]),
     ];
     for config in cases {
         let hone = Hone::new(config).unwrap();
@@ -133,12 +137,12 @@ fn an_interrupted_run_goes_on_to_the_same_bits() {
 #[test]
 fn a_budget_and_a_checkpoint_go_together() {
     let graph = graph(30_000, 3);
-    let hone = Hone::new(config("hone-p", &[("motifs", "[\"edge\", \"path3\", \"star4\"]")])).unwrap();
+    let few = ("motifs", "[\"edge\", \"path3\", \"star4\"]");
+    let hone = Hone::new(config("hone-p", &[few, ("global.dim", "32")])).unwrap();
     let plain = embed(&hone, &graph).unwrap();
-    let tight = hone.clone().memory_limit(least(&hone, &graph) + (2 << 20));
-    let folder = interrupted(&tight, &graph, 3);
-    let resumed = embed(&tight.checkpoint(folder.path(), true), &graph).unwrap();
-    assert!(resumed.report.plan.unwrap().spilled > 0 && bits(&plain) == bits(&resumed));
+    let folder = interrupted(&hone, &graph, 3);
+    let resumed = tight(&hone.checkpoint(folder.path(), true), &graph).unwrap();
+    assert!(bits(&plain) == bits(&resumed));
 }
 
 #[test]

@@ -20,6 +20,10 @@ const OVERSAMPLING: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
 const X_BLOCKS: u64 = 4;
 
+/// Bytes a slot that exact counting takes at its peak on graphs with few triangles; with many it is up to three times
+/// that.
+const COUNTING: u64 = 20;
+
 /// What is to be done.
 pub(super) struct Work<'a> {
     pub(super) config: &'a Config,
@@ -61,11 +65,11 @@ pub(super) struct Needs {
 }
 
 impl Work<'_> {
-    /// What the stages of an embedding need.
-    pub(super) fn needs(&self, counts: &Counts, steps: usize) -> Needs {
+    /// What the stages of an embedding need; as little as it can be, when motifs are not counted yet.
+    pub(super) fn needs(&self, counts: Option<&Counts>, steps: usize) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
         let kept = (steps + 1 - config.first_step) as u64;
-        let touched = touched(counts, self.motifs, config.delta);
+        let touched = counts.map_or_else(Vec::new, |counts| touched(counts, self.motifs, config.delta));
         let rows: u64 = touched.iter().sum();
         let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
         let dim = config.local.dim as u64;
@@ -105,6 +109,12 @@ impl Work<'_> {
             WORK_BLOCKS * (rows + inside) * (dim + OVERSAMPLING) * FLOAT
         };
         factors + rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 }
+    }
+
+    /// Bytes that counting motifs exactly takes, at least.
+    pub(super) fn counting(&self) -> u64 {
+        let both_ways = if self.graph.is_directed() { 2 } else { 1 };
+        COUNTING * both_ways * self.graph.pattern().nnz() as u64
     }
 
     /// Bytes that the features alone need.

@@ -117,17 +117,18 @@ impl Checkpoint {
 /// Whether a folder has anything in it but what an interrupted write left.
 fn used(folder: &Path) -> Result<bool> {
     let wrong = |e| Error::io(folder, e);
+    let mut used = false;
     for entry in fs::read_dir(folder).map_err(wrong)? {
         let entry = entry.map_err(wrong)?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if crate::output::is_temporary(&name) {
             fs::remove_file(entry.path()).map_err(|e| Error::io(entry.path(), e))?;
-        } else if name != LOCK {
-            return Ok(true);
+        } else {
+            used |= name != LOCK;
         }
     }
-    Ok(false)
+    Ok(used)
 }
 
 /// Locks a folder against other runs; the system unlocks it when this one ends.

@@ -124,8 +124,9 @@ impl Hone {
         self.check_shape(motifs.len(), own.columns())?;
         report.notes.extend(self.weights_note(graph));
         let mut checkpoint = self.begin_checkpoint(graph, &own, progress)?;
-        let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress)?;
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
+        self.check_least(&need)?;
+        let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress)?;
         let room = self.plan(&need, &counts, &mut report, progress)?;
         let mut shelf = Shelf::new(room, self.temp_folder(), checkpoint);
         let x = report.time("attributes", |_| self.attributes(Some(&counts), &own))?;

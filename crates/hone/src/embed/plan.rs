@@ -11,7 +11,7 @@ use super::Hone;
 use super::budget::{Needs, Work};
 use crate::error::{Error, Result, human_bytes};
 use crate::memory;
-use crate::motif::Counts;
+use crate::motif::{Counts, Sample};
 use crate::progress::Progress;
 use crate::report::{MemoryPlan, Report};
 
@@ -58,7 +58,7 @@ impl Hone {
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<u64> {
-        let needs = work.needs(counts, self.most_steps());
+        let needs = work.needs(Some(counts), self.most_steps());
         let base = Base { resident: memory::resident().unwrap_or(0), counts: counts.bytes() as u64 };
         let plan = plan(base, needs, self.memory_limit).map_err(|least| self.does_not_fit("the embedding", least))?;
         let peak = plan.local.max(plan.global);
@@ -79,6 +79,15 @@ impl Hone {
         }
         report.plan = Some(plan);
         Ok(plan.held)
+    }
+
+    /// Refuses, before motifs are counted, what cannot fit whatever their number.
+    pub(super) fn check_least(&self, work: &Work) -> Result<()> {
+        let needs = work.needs(None, self.most_steps());
+        let counting = if self.config.sample == Sample::Exact { work.counting() } else { 0 };
+        let least = memory::resident().unwrap_or(0) + counting.max(needs.fixed + needs.local.max(needs.global));
+        let fits = self.memory_limit.is_none_or(|limit| least <= limit);
+        if fits { Ok(()) } else { Err(self.does_not_fit("the embedding", least)) }
     }
 
     /// Tells how much memory is needed beside what is held already, and refuses what does not fit.

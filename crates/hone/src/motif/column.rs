@@ -128,9 +128,9 @@ impl Column {
         out.write_all(&(self.wide.len() as u64).to_le_bytes())?;
         match &self.data {
             Data::U8(v) => out.write_all(v)?,
-            Data::U16(v) => save(v, |x| x.to_le_bytes(), out)?,
-            Data::U32(v) => save(v, |x| x.to_le_bytes(), out)?,
-            Data::U64(v) => save(v, |x| x.to_le_bytes(), out)?,
+            Data::U16(v) => save(v, u16::to_le_bytes, out)?,
+            Data::U32(v) => save(v, u32::to_le_bytes, out)?,
+            Data::U64(v) => save(v, u64::to_le_bytes, out)?,
         }
         self.wide.iter().try_for_each(|&(i, value)| {
             out.write_all(&(i as u64).to_le_bytes())?;
