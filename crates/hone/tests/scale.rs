@@ -33,15 +33,19 @@ fn embed(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
 /// A run with hardly more than the least it can do with, as its refusals name it: parts go to files. What the
 /// allocator keeps or gives back meanwhile moves the least a little, hence some tries.
 fn tight(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
-    let mut limit = 1;
-    for _ in 0..60 {
-        match embed(&hone.clone().memory_limit(limit), graph) {
-            Err(Error::Memory { need, .. }) => limit = need + (1 << 18),
-            Ok(run) if run.report.plan.unwrap().spilled == 0 => limit = 1,
-            other => return other,
+    let tries = || {
+        let mut limit = 1;
+        for _ in 0..30 {
+            match embed(&hone.clone().memory_limit(limit), graph) {
+                Err(Error::Memory { need, .. }) => limit = need + (1 << 18),
+                Ok(run) if run.report.plan.unwrap().spilled == 0 => limit = 1,
+                other => return other,
+            }
         }
-    }
-    panic!("no run was tight");
+        panic!("no run was tight");
+    };
+    // Buffers of many threads would be larger than what they read.
+    rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().install(tries)
 }
 
 /// Presets, attributes that join before and after, Y itself, automatic steps: all with parts in files.
@@ -51,7 +55,7 @@ fn parts_in_files_change_no_bit() {
     let few = ("motifs", "[\"edge\", \"path3\", \"triangle\", \"clique4\"]");
     let cases = [
         config("hone-p", &[few]),
-        config("hone", &[few, ("local.dim", "64")]),
+        config("hone", &[few, ("local.dim", "96")]),
         config("hone-l-norm+x", &[few, ("attributes.features.depth", "0")]),
         config("hone-p+x", &[few, ("attributes.features.depth", "0"), ("attributes.combine", "after")]),
         config("hone-w", &[few, ("global.output", "local")]),

@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use clap::ValueEnum;
 use hone::Error;
+use hone::output::TemporaryFolder;
 use hone::report::Report as RunReport;
 use hone_eval::task::{Scaling, ScalingRun, bandwidth, machine};
 
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         return Err(Error::config("--max-nodes", format!("{} is below 100, the smallest size", args.max_nodes)).into());
     }
     let parent = args.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
-    let folder = Folder::create(&parent)?;
+    let folder = TemporaryFolder::create_in(&parent)?;
     context.progress().stage("measuring memory", 0);
     let bandwidth = bandwidth();
     context.progress().stage("runs", (args.models.len() * sizes.len()) as u64);
@@ -102,7 +103,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     for &model in &args.models {
         for &nodes in &sizes {
             let run =
-                one(args, model, nodes, &folder.0).with_context(|| format!("{} of {nodes} nodes", model.name()))?;
+                one(args, model, nodes, folder.path()).with_context(|| format!("{} of {nodes} nodes", model.name()))?;
             context.note(format_args!("{} of {nodes} nodes: {:.2} s", model.name(), run.seconds));
             runs.push(run);
             context.progress().advance(1);
@@ -160,22 +161,4 @@ fn finish(mut command: Command) -> anyhow::Result<()> {
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.trim().trim_start_matches("error:").trim();
     anyhow::bail!("the run failed ({}): {said}", output.status)
-}
-
-/// A folder that is removed with all in it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn create(parent: &Path) -> Result<Self, Error> {
-        let folder = parent.join(format!("hone-bench-{}", std::process::id()));
-        fs::create_dir(&folder).map_err(|e| Error::io(&folder, e))?;
-        Ok(Folder(folder))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Nobody is left to tell; the system's folder is swept anyway.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }

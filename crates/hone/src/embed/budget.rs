@@ -13,8 +13,12 @@ use crate::motif::{Counts, Motif};
 
 /// Bytes an f32 takes.
 const FLOAT: u64 = 4;
-/// Blocks of the width of a local factorisation that a solver holds at once.
+/// Blocks of the width of a local factorisation that a solver holds at once: few where iterations are dear, more where
+/// it keeps a Krylov basis.
 const WORK_BLOCKS: u64 = 5;
+const KRYLOV_BLOCKS: u64 = 9;
+/// Multiply-adds of one iteration up to which many are affordable.
+const CHEAP: u64 = 125_000_000;
 /// Columns beyond the rank that a solver works with.
 const OVERSAMPLING: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
@@ -80,7 +84,9 @@ impl Work<'_> {
         let nonzeros = self.graph.pattern().nnz() as u64;
         // W_t has a pattern of its own where a motif leaves out some edges or nodes.
         let matrix = nonzeros * 2 * FLOAT * transposed;
-        let solver = matrix + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
+        let width = dim + OVERSAMPLING;
+        let blocks = if 2 * nonzeros * width <= CHEAP { KRYLOV_BLOCKS } else { WORK_BLOCKS };
+        let solver = matrix + blocks * n * width * FLOAT;
         let making = X_BLOCKS * n * features as u64 * FLOAT;
         Needs {
             parts: rows * (dim * kept + diffused) * FLOAT,

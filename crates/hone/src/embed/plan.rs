@@ -15,8 +15,21 @@ use crate::motif::{Counts, Sample};
 use crate::progress::Progress;
 use crate::report::{MemoryPlan, Report};
 
-/// Buffers of all threads through which files are written and read.
-const BUFFERS: u64 = 16 << 20;
+/// Bytes of buffers through which a thread reads files: 64 kB for each of some thirty parts.
+const BUFFERS: u64 = 2 << 20;
+
+/// One part in so many of the limit is not planned with: the allocator's reserve, stacks, what estimates miss.
+const SPARE: u64 = 32;
+
+/// What may be planned with.
+fn usable(limit: u64) -> u64 {
+    limit - limit / SPARE
+}
+
+/// The limit that leaves `bytes` to plan with.
+fn limit_for(bytes: u64) -> u64 {
+    bytes + bytes / (SPARE - 1) + 1
+}
 
 /// What this process holds when the plan is made.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +38,8 @@ struct Base {
     resident: u64,
     /// The counts among it, which the global stage no longer needs.
     counts: u64,
+    /// Buffers of all threads, should files be read.
+    buffers: u64,
 }
 
 /// Holds as much of Y as `limit` allows; the least that would do where that is not enough.
@@ -32,12 +47,12 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
     let local = base.resident + needs.fixed + needs.local;
     let global = base.resident.saturating_sub(base.counts) + needs.fixed + needs.global;
     let least = local.max(global);
-    let limit_or_all = limit.unwrap_or(u64::MAX);
+    let limit_or_all = limit.map_or(u64::MAX, usable);
     let (held, buffers) = if least.saturating_add(needs.parts) <= limit_or_all {
         (needs.parts, 0)
     } else {
-        let room = limit_or_all.checked_sub(least + BUFFERS).ok_or(least + BUFFERS)?;
-        (room.min(needs.parts), BUFFERS)
+        let room = limit_or_all.checked_sub(least + base.buffers).ok_or(limit_for(least + base.buffers))?;
+        (room.min(needs.parts), base.buffers)
     };
     Ok(MemoryPlan {
         limit,
@@ -59,7 +74,11 @@ impl Hone {
         progress: &dyn Progress,
     ) -> Result<u64> {
         let needs = work.needs(Some(counts), self.most_steps());
-        let base = Base { resident: memory::resident().unwrap_or(0), counts: counts.bytes() as u64 };
+        let base = Base {
+            resident: memory::resident().unwrap_or(0),
+            counts: counts.bytes() as u64,
+            buffers: BUFFERS * rayon::current_num_threads() as u64,
+        };
         let plan = plan(base, needs, self.memory_limit).map_err(|least| self.does_not_fit("the embedding", least))?;
         let peak = plan.local.max(plan.global);
         report.memory_estimate = peak;
@@ -132,12 +151,12 @@ impl Hone {
 mod tests {
     use super::*;
 
-    const BASE: Base = Base { resident: 100 << 20, counts: 30 << 20 };
+    const BASE: Base = Base { resident: 100 << 20, counts: 30 << 20, buffers: 16 << 20 };
     const NEEDS: Needs = Needs { parts: 640 << 20, fixed: 10 << 20, local: 500 << 20, global: 600 << 20 };
 
     #[test]
     fn what_fits_is_held() {
-        for limit in [None, Some(1320 << 20)] {
+        for limit in [None, Some(limit_for(1320 << 20))] {
             let plan = plan(BASE, NEEDS, limit).expect("fits");
             assert_eq!((plan.held, plan.spilled), (NEEDS.parts, 0));
             assert_eq!((plan.local, plan.global), (1250 << 20, 1320 << 20));
@@ -146,15 +165,15 @@ mod tests {
 
     #[test]
     fn beyond_that_just_enough_is_spilled() {
-        let plan = plan(BASE, NEEDS, Some(1000 << 20)).expect("fits");
-        assert_eq!((plan.held, plan.spilled), (304 << 20, 336 << 20));
-        assert!(plan.local <= 1000 << 20 && plan.global == 1000 << 20, "{plan:?}");
+        let plan = plan(BASE, NEEDS, Some(1024 << 20)).expect("fits");
+        assert_eq!((plan.held, plan.spilled), (296 << 20, 344 << 20));
+        assert!(plan.local <= plan.global && plan.global == usable(1024 << 20), "{plan:?}");
     }
 
     #[test]
     fn what_cannot_fit_is_refused_with_the_least_that_would() {
         let least = plan(BASE, NEEDS, Some(600 << 20)).expect_err("too little");
         let plan = plan(BASE, NEEDS, Some(least)).expect("just enough");
-        assert_eq!((plan.held, plan.global), (0, least));
+        assert!(plan.held <= 2 && plan.global <= least && plan.global >= least - least / 30, "{plan:?}");
     }
 }
