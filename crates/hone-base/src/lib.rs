@@ -1,9 +1,10 @@
-//! What every part of hone stands on: errors, progress, keyed randomness and dense blocks.
+//! What every part of hone stands on: errors, progress, clocks, keyed randomness and dense blocks.
 //!
 //! A crate of its own because it is the only door to the dense linear algebra library, whose
 //! generic code is slow to compile: changes above it do not compile that again. Use it through the
 //! crate `hone`, which re-exports all of it.
 
+pub mod clock;
 pub mod dense;
 pub mod error;
 pub mod progress;

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{completions, config, count, embed, eval, features, generate, info, solvers};
+use command::{bench, completions, config, count, embed, eval, features, generate, info, solvers};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -48,6 +48,7 @@ enum Command {
     Features(features::Args),
     Eval(eval::Args),
     Generate(generate::Args),
+    Bench(bench::Args),
     Config(config::Args),
     Solvers(solvers::Args),
     Completions(completions::Args),
@@ -62,6 +63,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Features(args) => features::run(args, &context),
         Command::Eval(args) => eval::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
+        Command::Bench(args) => bench::run(args, &context),
         Command::Config(args) => config::run(args, &context),
         Command::Solvers(args) => solvers::run(args, &context),
         Command::Completions(args) => completions::run(args, &context),

@@ -54,9 +54,11 @@ pub(crate) fn parse(config: &str) -> PyResult<Config> {
 /// Vectors, names of their columns, and the report as JSON.
 type Embedded<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String);
 
-/// Embeds a graph. `attributes` are further columns with their names.
+/// Embeds a graph. `attributes` are further columns with their names; `checkpoint` is a folder that the run
+/// continues from, or begins in.
 #[pyfunction]
-#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None))]
+#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None))]
+#[allow(clippy::too_many_arguments)] // Python calls it by name
 pub(crate) fn embed<'py>(
     py: Python<'py>,
     graph: &Bound<'py, Graph>,
@@ -65,10 +67,14 @@ pub(crate) fn embed<'py>(
     memory: Option<u64>,
     attributes: Option<(PyReadonlyArray2<'py, f32>, Vec<String>)>,
     listener: Option<Py<PyAny>>,
+    checkpoint: Option<PathBuf>,
 ) -> PyResult<Embedded<'py>> {
     let mut hone = Hone::new(parse(config)?).map_err(raise)?;
     if let Some(bytes) = memory {
         hone = hone.memory_limit(bytes);
+    }
+    if let Some(folder) = checkpoint {
+        hone = hone.checkpoint(folder, true);
     }
     if let Some((values, names)) = attributes {
         let values = values.as_array();

@@ -260,7 +260,7 @@ impl Graph {
 
     /// A number for the content: direction, adjacency and weights.
     fn fingerprint(&self, py: Python<'_>) -> PyResult<u64> {
-        run_borrowed(py, |_| Ok(fingerprint(&self.inner)))
+        run_borrowed(py, |_| Ok(self.inner.fingerprint()))
     }
 }
 
@@ -290,21 +290,6 @@ pub(crate) fn ids_to_python<'py>(py: Python<'py>, ids: &NodeIds) -> PyResult<Opt
             Some(texts.into_pyobject(py)?.into_any())
         }
     })
-}
-
-/// Values in a chunk of the fingerprint.
-const CHUNK: usize = 1 << 16;
-
-fn fingerprint(graph: &Inner) -> u64 {
-    let mix = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let offsets = graph.pattern().offsets().par_chunks(CHUNK);
-    let offsets = offsets.map(|chunk| chunk.iter().fold(1, |hash, &o| mix(hash, o as u64)));
-    let columns = graph.pattern().columns().par_chunks(CHUNK);
-    let columns = columns.map(|chunk| chunk.iter().fold(2, |hash, &j| mix(hash, u64::from(j))));
-    let weights = graph.weights().map_or(&[][..], |weights| weights).par_chunks(CHUNK);
-    let weights = weights.map(|chunk| chunk.iter().fold(3, |hash, w| mix(hash, u64::from(w.to_bits()))));
-    let parts: Vec<u64> = offsets.chain(columns).chain(weights).collect();
-    parts.into_iter().fold(u64::from(graph.is_directed()), mix)
 }
 
 /// Reads a graph from a file or takes a built-in one; `options` is JSON.

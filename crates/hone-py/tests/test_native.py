@@ -149,6 +149,11 @@ def test_errors_have_the_text_of_the_library(tmp_path):
     with pytest.raises(ValueError, match="`lots` is no size"):
         HONE(memory_limit="lots").fit("builtin:karate")
     assert HONE(memory_limit="2G", n_components=24).fit("builtin:karate").embedding_.shape == (34, 24)
+    saved = HONE("hone-p", n_components=24, checkpoint=tmp_path / "saved")
+    first = saved.fit_transform("builtin:karate")
+    np.testing.assert_array_equal(first, saved.fit_transform("builtin:karate"))
+    with pytest.raises(ValueError, match="global.dim is 24 there and 25 here"):
+        saved.set_params(n_components=25).fit("builtin:karate")
     with pytest.raises(ValueError, match="preset: `home` is unknown; one of hone, hone-w"):
         HONE("home").fit("builtin:karate")
 

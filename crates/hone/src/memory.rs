@@ -21,6 +21,18 @@ pub fn resident() -> Option<u64> {
     field("/proc/self/status", "VmRSS:")
 }
 
+/// Seconds of processor time that all threads of this process have taken, in steps of 10 ms.
+pub fn processor_seconds() -> Option<f64> {
+    /// Linux counts in hundredths of a second here, whatever the machine.
+    const TICKS: f64 = 100.0;
+    let text = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, in parentheses, may hold anything.
+    let mut fields = text.get(text.rfind(')')? + 1..)?.split_ascii_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    let (user, system) = (next()?, next()?);
+    Some((user + system) as f64 / TICKS)
+}
+
 fn field(path: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
@@ -49,6 +61,16 @@ pub fn parse_bytes(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn processor_time_passes_with_work() {
+        let before = processor_seconds().expect("Linux tells");
+        let start = std::time::Instant::now();
+        while start.elapsed().as_millis() < 200 {}
+        let spent = processor_seconds().expect("Linux tells") - before;
+        assert!(spent > 0.0 && spent <= 10.0, "{spent}");
+    }
 
     #[test]
     fn sizes_are_read_as_people_write_them() {

@@ -21,7 +21,10 @@ use crate::error::{Error, Result};
 /// Large enough that system calls do not count.
 const BUFFER: usize = 256 * 1024;
 
-/// Temporary files of this process that are neither committed nor removed yet.
+/// How the names of temporary files begin and end.
+const TEMPORARY: (&str, &str) = (".hone-", ".part");
+
+/// Temporary files and folders of this process that are neither committed nor removed yet.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A buffered file under construction, or standard output.
@@ -143,9 +146,47 @@ pub fn remove_unfinished() -> Frozen {
     let mut registry = registry();
     for path in registry.drain(..) {
         // It may be gone already, and there is no one left to tell.
-        let _ = fs::remove_file(path);
+        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
     }
     Frozen { _registry: registry }
+}
+
+/// A folder for temporary files, removed with all in it when dropped, and by [`remove_unfinished`].
+#[derive(Debug)]
+pub struct TemporaryFolder {
+    /// `Some` until dropped.
+    folder: Option<tempfile::TempDir>,
+}
+
+impl TemporaryFolder {
+    /// Makes a new folder in another.
+    pub fn create_in(parent: &Path) -> Result<Self> {
+        let mut registry = registry();
+        let folder = tempfile::Builder::new().prefix(TEMPORARY.0).tempdir_in(parent);
+        let folder = folder.map_err(|e| refused(&parent.join("hone"), &e))?;
+        registry.push(folder.path().to_path_buf());
+        Ok(TemporaryFolder { folder: Some(folder) })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.as_ref().expect("there until dropped").path()
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        if let Some(folder) = self.folder.take() {
+            let mut registry = registry();
+            registry.retain(|path| path != folder.path());
+            drop(folder); // removes it, before the registry is unlocked
+        }
+    }
+}
+
+/// Whether a file of this name is an output that was never finished.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.starts_with(TEMPORARY.0) && name.ends_with(TEMPORARY.1)
 }
 
 fn registry() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -200,7 +241,7 @@ fn direct(path: &Path) -> Result<Sink> {
 fn temporary(path: &Path, target: PathBuf, permissions: Option<fs::Permissions>) -> Result<Sink> {
     let folder = folder_of(&target).to_path_buf();
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".hone-").suffix(".part");
+    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
     let mut registry = registry();

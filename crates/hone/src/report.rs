@@ -5,6 +5,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::attributes::Facts;
+use crate::clock::{self, Total};
 use crate::config::Config;
 use crate::factor::Loss;
 use crate::factor::autoencoder::Fit;
@@ -26,11 +27,17 @@ pub struct Report {
     pub attributes: Option<Facts>,
     /// Wall-clock seconds and memory, stage by stage.
     pub stages: Vec<Stage>,
+    /// The kinds of work within the stages.
+    #[serde(default)]
+    pub work: Vec<Done>,
     /// What was estimated of the motif counts; absent when they are exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled: Option<Sampled>,
     /// Bytes expected at the peak before the work began.
     pub memory_estimate: u64,
+    /// What was to be held and what to be stored in files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<MemoryPlan>,
     /// One entry a motif and step.
     pub local: Vec<LocalFacts>,
     /// What the global stage found; absent when the local embeddings are the output.
@@ -44,6 +51,23 @@ pub struct Report {
     pub importance: Vec<Importance>,
     /// Things a reader should know: absent motifs, missing ranks, iterations cut short.
     pub notes: Vec<String>,
+}
+
+/// What a run's memory was planned to be, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryPlan {
+    /// The most that may be held, if there is a limit.
+    pub limit: Option<u64>,
+    /// Held when the plan was made: graph and counts.
+    pub resident: u64,
+    /// Expected peak while local embeddings are computed.
+    pub local: u64,
+    /// Expected peak of the global stage.
+    pub global: u64,
+    /// Local embeddings kept in memory, at most.
+    pub held: u64,
+    /// Local embeddings kept in files.
+    pub spilled: u64,
 }
 
 /// Size and kind of the graph.
@@ -66,15 +90,63 @@ pub struct Stage {
     pub name: String,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// Seconds of processor time of all threads, where the system tells.
+    #[serde(default)]
+    pub processor_seconds: Option<f64>,
     /// The most bytes the process had held by its end, where the system tells.
     pub peak_memory: Option<u64>,
 }
 
 impl Stage {
     /// A stage that began at `start` and ends now.
-    pub fn since(name: &str, start: Instant) -> Self {
-        Stage { name: name.to_owned(), seconds: start.elapsed().as_secs_f64(), peak_memory: memory::peak() }
+    pub fn since(name: &str, start: &Start) -> Self {
+        let processor = memory::processor_seconds().zip(start.processor).map(|(now, then)| now - then);
+        Stage {
+            name: name.to_owned(),
+            seconds: start.wall.elapsed().as_secs_f64(),
+            processor_seconds: processor,
+            peak_memory: memory::peak(),
+        }
     }
+}
+
+/// When a stage began, and what had been done by then.
+#[derive(Debug, Clone)]
+pub struct Start {
+    wall: Instant,
+    processor: Option<f64>,
+    totals: Vec<Total>,
+}
+
+impl Start {
+    /// Now.
+    pub fn now() -> Self {
+        Start { wall: Instant::now(), processor: memory::processor_seconds(), totals: clock::totals().to_vec() }
+    }
+
+    /// The kinds of work done since, by this whole process.
+    pub fn work(&self) -> Vec<Done> {
+        let done = |((&(_, name), now), then): ((&(clock::Work, &str), Total), &Total)| Done {
+            name: name.to_owned(),
+            seconds: now.seconds - then.seconds,
+            calls: now.calls - then.calls,
+            bytes: now.bytes - then.bytes,
+        };
+        clock::Work::ALL.iter().zip(clock::totals()).zip(&self.totals).map(done).collect()
+    }
+}
+
+/// What one kind of work took, over all stages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    /// Name of the kind, as in [`clock::Work::ALL`].
+    pub name: String,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// How often.
+    pub calls: u64,
+    /// Bytes moved, as estimated from shapes.
+    pub bytes: u64,
 }
 
 /// One local embedding U_t^(k).
@@ -209,9 +281,9 @@ impl Report {
 
     /// Runs `work` as a stage and notes its cost.
     pub fn time<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
-        let start = Instant::now();
+        let start = Start::now();
         let result = work(self);
-        self.stages.push(Stage::since(name, start));
+        self.stages.push(Stage::since(name, &start));
         result
     }
 }

@@ -151,3 +151,16 @@ mod unix {
         assert_eq!(listing(dir.path()), ["fifo"]);
     }
 }
+
+#[test]
+fn temporary_folders_go_with_all_in_them() {
+    let parent = tempfile::tempdir().expect("a temporary folder");
+    let folder = hone::output::TemporaryFolder::create_in(parent.path()).expect("writable");
+    fs::write(folder.path().join("file"), "text").expect("writable");
+    let path = folder.path().to_path_buf();
+    assert!(path.starts_with(parent.path()) && path.is_dir());
+    drop(folder);
+    assert!(!path.exists());
+    let error = hone::output::TemporaryFolder::create_in(&parent.path().join("absent")).expect_err("no folder");
+    assert!(error.to_string().contains("there is no folder"), "{error}");
+}

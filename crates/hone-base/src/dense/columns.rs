@@ -2,7 +2,10 @@
 //!
 //! Y of sec. 2.5 is the concatenation of the local embeddings of all motifs and steps. A rare motif
 //! touches few nodes, so its group keeps only their rows; all others are zero. Products read rows
-//! through a window of one chunk; Y is never copied into one piece.
+//! through a window of one chunk; Y is never copied into one piece, and need not be in memory.
+//!
+//! Rare groups cost what they hold: the Gram matrix of the others is taken over all rows, and products
+//! with rare columns over the rows that have any.
 
 use std::ops::Range;
 
@@ -10,67 +13,13 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
+use super::group::{Group, Window};
 use super::products::{gram_of, in_order, narrow, times_chunk, widen};
 use super::{Block, Norm, Small, by_some_lanes, chunk_rows, product_lanes};
+use crate::clock::{Work, timed};
 
-/// Some columns of a tall matrix.
-#[derive(Debug, Clone)]
-pub struct Group {
-    rows: Option<Vec<u32>>,
-    block: Block,
-}
-
-impl Group {
-    /// Columns stored for every row.
-    pub fn full(block: Block) -> Self {
-        Group { rows: None, block }
-    }
-
-    /// Columns that are zero outside `rows`, which strictly ascend: row i of the block is row `rows[i]`.
-    ///
-    /// # Panics
-    /// When there are not as many rows as in the block, or they do not ascend.
-    pub fn partial(rows: Vec<u32>, block: Block) -> Self {
-        assert_eq!(rows.len(), block.rows(), "one number a stored row");
-        assert!(rows.windows(2).all(|pair| pair[0] < pair[1]), "rows do not ascend");
-        Group { rows: Some(rows), block }
-    }
-
-    /// The stored values.
-    pub fn block(&self) -> &Block {
-        &self.block
-    }
-
-    /// The same columns times a factor.
-    #[must_use]
-    pub fn scaled(mut self, factor: f64) -> Self {
-        let factors = vec![factor; self.block.cols()];
-        self.block.scale_columns(&factors);
-        self
-    }
-
-    /// The numbers of the stored rows, when not all are stored.
-    pub fn rows(&self) -> Option<&[u32]> {
-        self.rows.as_deref()
-    }
-
-    /// Writes rows `range` of these columns into the window `to` at column `at` of `width`.
-    fn read<T: Copy>(&self, range: Range<usize>, to: &mut [T], at: usize, width: usize, as_t: impl Fn(f32) -> T) {
-        let cols = self.block.cols();
-        let mut put = |i: usize, values: &[f32]| {
-            let to = &mut to[(i - range.start) * width + at..][..cols];
-            to.iter_mut().zip(values).for_each(|(to, &value)| *to = as_t(value));
-        };
-        match &self.rows {
-            None => range.clone().for_each(|i| put(i, self.block.row(i))),
-            Some(rows) => {
-                let first = rows.partition_point(|&row| (row as usize) < range.start);
-                let stored = rows[first..].iter().take_while(|&&row| (row as usize) < range.end);
-                stored.enumerate().for_each(|(i, &row)| put(row as usize, self.block.row(first + i)));
-            }
-        }
-    }
-}
+/// A group that has values in less than one of this many rows is rare.
+const RARE: usize = 8;
 
 /// Groups of columns side by side.
 #[derive(Debug, Clone)]
@@ -93,12 +42,12 @@ impl Columns {
     /// When a group has other rows.
     pub fn new(rows: usize, groups: Vec<Group>) -> Self {
         for group in &groups {
-            match &group.rows {
-                None => assert_eq!(group.block.rows(), rows, "rows of a group of columns"),
+            match group.rows() {
+                None => assert_eq!(group.stored_rows(), rows, "rows of a group of columns"),
                 Some(stored) => assert!(stored.last().is_none_or(|&row| (row as usize) < rows), "a row beyond {rows}"),
             }
         }
-        let cols = groups.iter().map(|group| group.block.cols()).sum();
+        let cols = groups.iter().map(Group::cols).sum();
         Columns { rows, cols, groups }
     }
 
@@ -124,55 +73,120 @@ impl Columns {
 
     /// The squared length of each column.
     pub fn column_energy(&self) -> Vec<f64> {
-        let of = |group: &Group| group.block.column_norms(Norm::L2);
+        let of = |group: &Group| group.column_norms(Norm::L2);
         self.groups.iter().flat_map(of).map(|norm| norm * norm).collect()
     }
 
-    /// Bytes held.
+    /// Bytes held in memory.
     pub fn memory(&self) -> usize {
-        let of = |group: &Group| group.block.memory() + group.rows.as_ref().map_or(0, |rows| 4 * rows.len());
-        self.groups.iter().map(of).sum()
+        self.groups.iter().map(Group::memory).sum()
     }
 
     /// Number of stored values.
     pub fn stored(&self) -> usize {
-        self.groups.iter().map(|group| group.block.as_slice().len()).sum()
+        self.groups.iter().map(|group| group.stored_rows() * group.cols()).sum()
     }
 
     /// Writes rows `range`, row-major, into `to`; for writers that stream.
     pub fn read_rows(&self, range: Range<usize>, to: &mut [f32]) {
-        to.fill(0.0);
-        self.read(range, to, |value| value);
+        self.window().read(&range, to, |value| value);
     }
 
     /// All in one block.
     pub fn to_block(&self) -> Block {
         let mut out = Block::zeros(self.rows, self.cols);
-        self.for_chunks(self.cols, out.as_mut_slice(), |range, to| self.read(range, to, |value| value));
+        self.for_chunks(self.cols, out.as_mut_slice(), || {
+            let mut window = self.window();
+            move |range, to: &mut [f32]| window.read(&range, to, |value| value)
+        });
         out
     }
 
     /// The Gram matrix YᵀY.
     pub fn gram(&self) -> Small {
-        gram_of(self.rows, self.cols, |range, wide| {
-            wide.fill(0.0);
-            self.read(range, wide, f64::from);
+        timed(Work::Gram, 4 * self.stored() as u64, || self.gram_untimed())
+    }
+
+    fn gram_untimed(&self) -> Small {
+        let parts = Parts::of(self);
+        let often = gram_of(self.rows, parts.wide, || {
+            let mut window = Window::new(parts.often.iter().copied());
+            move |range, wide: &mut [f64]| window.read(&range, wide, f64::from)
+        });
+        if parts.rare.is_empty() {
+            return often;
+        }
+        let mixed = self.rare_products(&parts);
+        // Entry (i, j), i ≥ j, in the order of the parts.
+        let lower = |i: usize, j: usize| if i < parts.wide { often.get(i, j) } else { mixed.get(i - parts.wide, j) };
+        Small::from_fn(self.cols, self.cols, |i, j| {
+            let (i, j) = (parts.place[i], parts.place[j]);
+            lower(i.max(j), i.min(j))
         })
+    }
+
+    /// Products of the rare columns with all columns, in the order of the parts, over the rows that have rare values.
+    fn rare_products(&self, parts: &Parts) -> Small {
+        let rows = parts.rare_rows(self.rows);
+        let (rare, all) = (self.cols - parts.wide, self.cols);
+        if rare == 0 || rows.is_empty() {
+            return Small::zeros(rare, all);
+        }
+        let chunk = chunk_rows(all);
+        let partial = by_some_lanes(product_lanes(rows.len(), all, all), rows.len(), chunk, |lane| {
+            let mut sum = Mat::<f64>::zeros(rare, all);
+            let mut window = Window::new(parts.often.iter().chain(&parts.rare).copied());
+            let mut wide = vec![0.0; chunk * all];
+            for start in lane.clone().step_by(chunk) {
+                let some = &rows[start..(start + chunk).min(lane.end)];
+                for (&i, to) in some.iter().zip(wide.chunks_exact_mut(all)) {
+                    window.read(&(i as usize..i as usize + 1), to, f64::from);
+                }
+                let x = MatRef::from_row_major_slice(&wide[..some.len() * all], some.len(), all);
+                matmul(&mut sum, Accum::Add, x.subcols(parts.wide, rare).transpose(), x, 1.0, Par::Seq);
+            }
+            sum
+        });
+        Small::from_faer(&in_order(partial, rare, all))
     }
 
     /// Y·M for a small matrix M.
     pub fn times(&self, matrix: &Small) -> Block {
         assert_eq!(self.cols, matrix.rows(), "inner sizes of a product");
-        let (a, b) = (self.cols, matrix.cols());
+        let bytes = 4 * (self.stored() + self.rows * matrix.cols()) as u64;
+        timed(Work::Combine, bytes, || self.times_untimed(matrix))
+    }
+
+    fn times_untimed(&self, matrix: &Small) -> Block {
+        let b = matrix.cols();
         let mut out = Block::zeros(self.rows, b);
-        if a == 0 {
+        if self.cols == 0 {
             return out;
         }
-        let factor = narrow(matrix);
-        self.for_chunks(b, out.as_mut_slice(), |range, to| {
-            let mut window = vec![0.0; range.len() * a];
-            self.read(range, &mut window, |value| value);
-            times_chunk(&window, &factor, a, b, to, Accum::Replace);
+        let parts = Parts::of(self);
+        let mut factor = vec![0.0; self.cols * b];
+        let rows = narrow(matrix);
+        parts.place.iter().zip(rows.chunks_exact(b.max(1))).for_each(|(&to, row)| {
+            factor[to * b..(to + 1) * b].copy_from_slice(row);
+        });
+        let (wide, factor, parts) = (parts.wide, &factor, &parts);
+        self.for_chunks(b, out.as_mut_slice(), || {
+            let mut often = Window::new(parts.often.iter().copied());
+            let mut rare = Window::new(parts.rare.iter().copied());
+            let mut rows = Vec::new();
+            move |range, to: &mut [f32]| {
+                if wide > 0 {
+                    rows.resize(range.len() * wide, 0.0);
+                    often.read(&range, &mut rows, |value| value);
+                    times_chunk(&rows, &factor[..wide * b], wide, b, to, Accum::Replace);
+                }
+                rare.each(&range, |i, at, values| {
+                    let to = &mut to[(i - range.start) * b..][..b];
+                    for (value, row) in values.iter().zip(factor[(wide + at) * b..].chunks_exact(b)) {
+                        to.iter_mut().zip(row).for_each(|(to, x)| *to += value * x);
+                    }
+                });
+            }
         });
         out
     }
@@ -187,14 +201,15 @@ impl Columns {
         let chunk = chunk_rows(a.max(b));
         let partial = by_some_lanes(product_lanes(self.rows, a, b), self.rows, chunk, |lane| {
             let mut sum = Mat::<f64>::zeros(a, b);
+            let mut window = self.window();
+            let (mut left, mut right) = (vec![0.0; chunk * a], vec![0.0; chunk * b]);
             for start in lane.clone().step_by(chunk) {
                 let range = start..(start + chunk).min(lane.end);
                 let n = range.len();
-                let (mut left, mut right) = (vec![0.0; n * a], vec![0.0; n * b]);
-                self.read(range.clone(), &mut left, f64::from);
-                widen(other.rows_slice(range), &mut right);
-                let left = MatRef::from_row_major_slice(&left, n, a);
-                let right = MatRef::from_row_major_slice(&right, n, b);
+                window.read(&range, &mut left[..n * a], f64::from);
+                widen(other.rows_slice(range), &mut right[..n * b]);
+                let left = MatRef::from_row_major_slice(&left[..n * a], n, a);
+                let right = MatRef::from_row_major_slice(&right[..n * b], n, b);
                 matmul(&mut sum, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
             }
             sum
@@ -202,23 +217,59 @@ impl Columns {
         Small::from_faer(&in_order(partial, a, b))
     }
 
-    fn read<T: Copy>(&self, range: Range<usize>, to: &mut [T], as_t: impl Fn(f32) -> T) {
-        let mut at = 0;
-        for group in &self.groups {
-            group.read(range.clone(), to, at, self.cols, &as_t);
-            at += group.block.cols();
-        }
+    fn window(&self) -> Window<'_> {
+        Window::new(self.groups.iter())
     }
 
-    /// Cuts an output of `width` columns into chunks of rows, in parallel.
-    fn for_chunks(&self, width: usize, out: &mut [f32], fill: impl Fn(Range<usize>, &mut [f32]) + Sync) {
+    /// Cuts an output of `width` columns into chunks of rows, in parallel; `start` makes what fills chunks.
+    fn for_chunks<F: FnMut(Range<usize>, &mut [f32])>(
+        &self,
+        width: usize,
+        out: &mut [f32],
+        start: impl Fn() -> F + Sync + Send,
+    ) {
         if width == 0 {
             return;
         }
         let chunk = chunk_rows(width.max(self.cols));
-        out.par_chunks_mut(chunk * width).enumerate().for_each(|(index, to)| {
-            let start = index * chunk;
-            fill(start..start + to.len() / width, to);
+        out.par_chunks_mut(chunk * width).enumerate().for_each_init(start, |fill, (index, to)| {
+            let first = index * chunk;
+            fill(first..first + to.len() / width, to);
         });
+    }
+}
+
+/// The groups of a matrix, rare ones apart.
+struct Parts<'a> {
+    often: Vec<&'a Group>,
+    rare: Vec<&'a Group>,
+    /// Columns of the groups that are not rare.
+    wide: usize,
+    /// For each column of the matrix, its place when rare groups come last.
+    place: Vec<usize>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(columns: &'a Columns) -> Self {
+        let is_rare = |group: &Group| group.rows().is_some() && group.stored_rows() < columns.rows / RARE;
+        let width = |groups: &[&Group]| groups.iter().map(|group| group.cols()).sum();
+        let (rare, often): (Vec<&Group>, Vec<&Group>) = columns.groups.iter().partition(|group| is_rare(group));
+        let wide = width(&often);
+        let (mut next, mut next_rare) = (0, wide);
+        let mut place = Vec::with_capacity(columns.cols);
+        for group in &columns.groups {
+            let next = if is_rare(group) { &mut next_rare } else { &mut next };
+            place.extend(*next..*next + group.cols());
+            *next += group.cols();
+        }
+        Parts { often, rare, wide, place }
+    }
+
+    /// Rows that have values in a rare group, ascending.
+    fn rare_rows(&self, rows: usize) -> Vec<u32> {
+        let mut seen = vec![false; rows];
+        let numbers = self.rare.iter().filter_map(|group| group.rows()).flatten();
+        numbers.for_each(|&row| seen[row as usize] = true);
+        (0..rows as u32).filter(|&row| seen[row as usize]).collect()
     }
 }

@@ -7,13 +7,15 @@
 //! crate, which is always called from one thread.
 
 mod columns;
+mod group;
 mod norms;
 mod ortho;
 mod pages;
 mod products;
 mod small;
 
-pub use columns::{Columns, Group};
+pub use columns::Columns;
+pub use group::{Group, Stored};
 pub use norms::Norm;
 pub use ortho::orthonormalize;
 pub use small::{Eigen, Small, SmallSvd};

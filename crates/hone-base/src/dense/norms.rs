@@ -1,5 +1,7 @@
 //! Norms of columns, the normalisation g of sec. 2.4, and signs.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Block, by_lanes, chunk_rows};
@@ -19,21 +21,77 @@ pub enum Norm {
     None,
 }
 
+/// A tall matrix whose rows can be had in stretches.
+pub(super) trait RowSlices: Sync {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+    /// Number of columns.
+    fn cols(&self) -> usize;
+    /// Rows `range`, row after row; `buffer` serves those that are not in memory.
+    fn slice<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32];
+}
+
+impl RowSlices for Block {
+    fn rows(&self) -> usize {
+        self.rows()
+    }
+
+    fn cols(&self) -> usize {
+        self.cols()
+    }
+
+    fn slice<'a>(&'a self, range: Range<usize>, _buffer: &'a mut Vec<f32>) -> &'a [f32] {
+        self.rows_slice(range)
+    }
+}
+
+/// The norm of each column, in f64; ones for [`Norm::None`].
+pub(super) fn column_norms(x: &impl RowSlices, norm: Norm) -> Vec<f64> {
+    match norm {
+        Norm::L2 => fold_columns(x, |sum, x| sum + x * x, |a, b| a + b).into_iter().map(f64::sqrt).collect(),
+        Norm::L1 => fold_columns(x, |sum, x| sum + x.abs(), |a, b| a + b),
+        Norm::Max => fold_columns(x, |most, x| most.max(x.abs()), f64::max),
+        Norm::None => vec![1.0; x.cols()],
+    }
+}
+
+/// The mean of each column; zeros when there is no row.
+pub(super) fn column_means(x: &impl RowSlices) -> Vec<f64> {
+    let rows = x.rows().max(1) as f64;
+    fold_columns(x, |sum, x| sum + x, |a, b| a + b).into_iter().map(|sum| sum / rows).collect()
+}
+
+fn fold_columns(x: &impl RowSlices, add: impl Fn(f64, f64) -> f64 + Sync, join: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    let cols = x.cols();
+    if cols == 0 {
+        return Vec::new();
+    }
+    let chunk = chunk_rows(cols);
+    let lanes = by_lanes(x.rows(), chunk, |lane| {
+        let (mut folded, mut buffer) = (vec![0.0; cols], Vec::new());
+        for start in lane.clone().step_by(chunk) {
+            let rows = x.slice(start..(start + chunk).min(lane.end), &mut buffer);
+            for row in rows.chunks_exact(cols) {
+                folded.iter_mut().zip(row).for_each(|(to, &x)| *to = add(*to, f64::from(x)));
+            }
+        }
+        folded
+    });
+    lanes.into_iter().fold(vec![0.0; cols], |mut sum, lane| {
+        sum.iter_mut().zip(lane).for_each(|(to, x)| *to = join(*to, x));
+        sum
+    })
+}
+
 impl Block {
     /// The norm of each column, in f64; ones for [`Norm::None`].
     pub fn column_norms(&self, norm: Norm) -> Vec<f64> {
-        match norm {
-            Norm::L2 => self.fold_columns(|sum, x| sum + x * x, |a, b| a + b).into_iter().map(f64::sqrt).collect(),
-            Norm::L1 => self.fold_columns(|sum, x| sum + x.abs(), |a, b| a + b),
-            Norm::Max => self.fold_columns(|most, x| most.max(x.abs()), f64::max),
-            Norm::None => vec![1.0; self.cols()],
-        }
+        column_norms(self, norm)
     }
 
     /// The mean of each column; zeros when there is no row.
     pub fn column_means(&self) -> Vec<f64> {
-        let rows = self.rows().max(1) as f64;
-        self.fold_columns(|sum, x| sum + x, |a, b| a + b).into_iter().map(|sum| sum / rows).collect()
+        column_means(self)
     }
 
     /// Divides each column by its norm; a zero column stays zero. Returns the norms.
@@ -69,21 +127,6 @@ impl Block {
             extreme.iter_mut().zip(lane).for_each(|(most, x)| larger(most, x));
         }
         extreme.into_iter().map(|most| if most < 0.0 { -1.0 } else { 1.0 }).collect()
-    }
-
-    fn fold_columns(&self, add: impl Fn(f64, f64) -> f64 + Sync, join: impl Fn(f64, f64) -> f64) -> Vec<f64> {
-        let cols = self.cols();
-        let lanes = by_lanes(self.rows(), chunk_rows(cols), |lane| {
-            let mut folded = vec![0.0; cols];
-            for i in lane {
-                folded.iter_mut().zip(self.row(i)).for_each(|(to, &x)| *to = add(*to, f64::from(x)));
-            }
-            folded
-        });
-        lanes.into_iter().fold(vec![0.0; cols], |mut sum, lane| {
-            sum.iter_mut().zip(lane).for_each(|(to, x)| *to = join(*to, x));
-            sum
-        })
     }
 }
 

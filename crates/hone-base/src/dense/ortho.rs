@@ -7,6 +7,7 @@
 //! Cost: per pass N b² multiply-adds for G (half of it by symmetry) and N b² for the product.
 
 use super::{Block, Small};
+use crate::clock::{Work, timed};
 
 /// Squared length, relative to the column's own, below which what is left of a column after the
 /// columns before it is rounding noise: (100 × f32 precision)².
@@ -18,6 +19,11 @@ const ORTHONORMAL: f64 = 1e-6;
 /// Turns X into Q with orthonormal columns that span the same space; dependent columns become zero.
 /// Returns which columns are kept: their count is the numerical rank.
 pub fn orthonormalize(x: &mut Block) -> Vec<bool> {
+    // Mostly one pass: read for the Gram matrix, read and written for the product.
+    timed(Work::Orthonormalise, 3 * x.memory() as u64, || passes(x))
+}
+
+fn passes(x: &mut Block) -> Vec<bool> {
     let mut kept = vec![true; x.cols()];
     // Columns far from dependent need one pass; the third is only reached after a bad start.
     for pass in 0..3 {

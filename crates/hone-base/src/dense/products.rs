@@ -13,7 +13,7 @@ impl Block {
     /// The Gram matrix XᵀX.
     pub fn gram(&self) -> Small {
         let (rows, cols) = (self.rows(), self.cols());
-        gram_of(rows, cols, |range, wide| widen(self.rows_slice(range), wide))
+        gram_of(rows, cols, || |range, wide: &mut [f64]| widen(self.rows_slice(range), wide))
     }
 
     /// XᵀY, for blocks with the same number of rows.
@@ -88,8 +88,13 @@ impl Block {
     }
 }
 
-/// Gram matrix of `cols` columns whose rows `range` are written, in f64, by `fill`.
-pub(super) fn gram_of(rows: usize, cols: usize, fill: impl Fn(std::ops::Range<usize>, &mut [f64]) + Sync) -> Small {
+/// Gram matrix of `cols` columns whose rows `range` are written, in f64, by what `start` makes: once a lane, then
+/// called with ascending ranges.
+pub(super) fn gram_of<F: FnMut(std::ops::Range<usize>, &mut [f64])>(
+    rows: usize,
+    cols: usize,
+    start: impl Fn() -> F + Sync,
+) -> Small {
     use triangular::BlockStructure::{Rectangular, TriangularLower};
     if cols == 0 {
         return Small::zeros(0, 0);
@@ -97,7 +102,7 @@ pub(super) fn gram_of(rows: usize, cols: usize, fill: impl Fn(std::ops::Range<us
     let chunk = chunk_rows(cols);
     let partial = by_some_lanes(product_lanes(rows, cols, cols), rows, chunk, |lane| {
         let mut sum = Mat::<f64>::zeros(cols, cols);
-        let mut wide = vec![0.0; chunk * cols];
+        let (mut wide, mut fill) = (vec![0.0; chunk * cols], start());
         for start in lane.clone().step_by(chunk) {
             let range = start..(start + chunk).min(lane.end);
             let wide = &mut wide[..range.len() * cols];

@@ -2,13 +2,12 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use clap::ValueEnum;
 use hone::config::{Config, Layers, Output as OutputKind};
 use hone::motif::Sample;
 use hone::output::Output;
-use hone::report::{Report, Stage};
+use hone::report::{Report, Stage, Start};
 use hone::store::{Embedding, Format};
 use hone::{Error, Hone, Run, memory};
 
@@ -28,7 +27,38 @@ pub(crate) struct Args {
     #[command(flatten)]
     table: TableArgs,
     #[command(flatten)]
+    scale: ScaleArgs,
+    #[command(flatten)]
     choices: ConfigArgs,
+}
+
+/// Work larger than memory, or longer than patience.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Large graphs")]
+struct ScaleArgs {
+    /// Folder of temporary files, for what --memory does not allow to be held [default: that of the output].
+    #[arg(long, value_name = "DIR")]
+    temp_dir: Option<PathBuf>,
+    /// Save finished stages in a folder, so that a run that was killed can be continued.
+    #[arg(long, value_name = "DIR")]
+    checkpoint: Option<PathBuf>,
+    /// Continue with what the checkpoint has; the result has the same bits.
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+}
+
+impl ScaleArgs {
+    fn lay(&self, mut hone: Hone, output: &Path) -> Hone {
+        let beside = || output.parent().filter(|_| output.as_os_str() != "-" && (output.is_file() || !output.exists()));
+        let beside = || beside().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        if let Some(folder) = self.temp_dir.as_deref().or_else(beside) {
+            hone = hone.temp_dir(folder);
+        }
+        match &self.checkpoint {
+            Some(folder) => hone.checkpoint(folder, self.resume),
+            None => hone,
+        }
+    }
 }
 
 /// How a table of node vectors or features is made and written; shared by `embed` and `features`.
@@ -40,7 +70,8 @@ pub(crate) struct TableArgs {
     /// Replace existing output files.
     #[arg(short, long)]
     pub(crate) force: bool,
-    /// Memory that may be taken, such as 8G [default: what the machine has free].
+    /// Memory that the process may take, such as 8G; what does not fit goes to temporary files where possible
+    /// [default: what the machine has free].
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     pub(crate) memory: Option<u64>,
 }
@@ -198,12 +229,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
     }
-    let start = Instant::now();
+    let hone = args.scale.lay(hone, &args.output);
+    let start = Start::now();
     let graph = args.input.open(context)?;
-    let read = Stage::since("read", start);
+    let read = Stage::since("read", &start);
     let Run { embedding, mut report } = hone.embed(&graph, context.progress())?;
     drop(graph);
     report.stages.insert(0, read);
+    report.work = start.work();
     context.progress().stage("writing", 0);
     report.time("write", |_| embedding.write(&args.output, args.table.output_format, args.table.force))?;
     if let Some(path) = report_file {

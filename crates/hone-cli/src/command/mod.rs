@@ -1,5 +1,6 @@
 //! One subcommand a file.
 
+pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod count;

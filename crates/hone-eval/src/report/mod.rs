@@ -54,6 +54,13 @@ impl Report {
         serde_json::to_string_pretty(self).expect("a report is plain data") + "\n"
     }
 
+    /// The first plot as an SVG file; an empty one when there is none.
+    pub fn figure(&self) -> String {
+        let plot = self.plots.first().map_or_else(|| "<svg>".to_owned() + "</svg>", Plot::svg);
+        let named = plot.replacen("<svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"", 1);
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{named}\n")
+    }
+
     /// One page that needs nothing else.
     pub fn html(&self) -> String {
         let title = svg::escape(&self.title);

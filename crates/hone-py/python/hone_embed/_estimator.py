@@ -57,7 +57,11 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     n_jobs
         Threads; None or -1 for all cores.
     memory_limit
-        Bytes that may be taken, or text such as ``"8G"``; by default what the machine has free.
+        Bytes that this process may hold, or text such as ``"8G"``; by default what the machine has free.
+        What does not fit goes to temporary files where possible; the vectors are the same.
+    checkpoint
+        A folder for finished stages: a ``fit`` that was interrupted continues from there, to the same
+        bits. One folder serves one graph and one set of parameters.
     config
         Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
         or a TOML file or run report. It is laid over the preset; parameters that are not None win.
@@ -126,6 +130,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         random_state: Any = 0,
         n_jobs: Optional[int] = None,
         memory_limit: Union[int, str, None] = None,
+        checkpoint: Union[str, os.PathLike[str], None] = None,
         config: Union[dict[str, Any], str, os.PathLike[str], None] = None,
         graph: Any = None,
         verbose: bool = False,
@@ -140,6 +145,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.checkpoint = checkpoint
         self.config = config
         self.graph = graph
         self.verbose = verbose
@@ -215,7 +221,9 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         columns = None if attributes is None else _attributes(attributes)
         native = graph._named() if parsed["attributes"].get("file") else graph._native
         with listener(self.verbose) as listen:
-            vectors, names, report = _native.embed(native, config, jobs(self.n_jobs), memory, columns, listen)
+            vectors, names, report = _native.embed(
+                native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint
+            )
         self.embedding_, self._columns = vectors, names
         self.node_ids_ = graph.node_ids
         self.config_, self.report_ = parsed, json.loads(report)

@@ -1,5 +1,6 @@
 """Native half of hone_embed: arrays in, arrays out. Use the package, not this module."""
 
+import os
 from collections.abc import Callable
 from typing import Any, Optional, Union
 
@@ -82,6 +83,7 @@ def embed(
     memory: Optional[int] = None,
     attributes: Optional[tuple[NDArray[np.float32], list[str]]] = None,
     listener: _Listener = None,
+    checkpoint: Union[str, os.PathLike[str], None] = None,
 ) -> tuple[NDArray[np.float32], list[str], str]: ...
 def motif_names(set: str) -> list[str]: ...
 def node_orbit_names() -> list[str]: ...

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::local::{Weighted, energy};
+use super::local::{Lazily, Weighted, energy};
+use super::shelf::Shelf;
 use super::{Hone, Part};
 use crate::attributes;
 use crate::config::{Components, Form};
@@ -27,6 +28,18 @@ impl Own<'_> {
     /// Their number.
     pub(super) fn columns(&self) -> usize {
         self.all().map(|named| named.block.cols()).sum()
+    }
+
+    /// A number that tells names and values apart from others.
+    pub(super) fn fingerprint(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        for named in self.all() {
+            named.names.iter().for_each(|name| hasher.update(format!("{name}\n").as_bytes()));
+            for piece in named.block.as_slice().chunks(1 << 14) {
+                hasher.update(&piece.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>());
+            }
+        }
+        hasher.finalize()
     }
 
     fn all(&self) -> impl Iterator<Item = &Named> {
@@ -82,16 +95,33 @@ impl Hone {
         }))
     }
 
-    /// X diffused over the graph of one motif, a step each.
-    pub(super) fn diffused(&self, x: &X, motif: Motif, w: &Weighted) -> Result<Vec<Part>> {
+    /// X diffused over the graph of one motif, a step each, computed or found on the shelf.
+    pub(super) fn kept_diffused(&self, x: &X, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
+        let (motif, steps) = (w.motif, self.config.attributes.diffusion.steps);
+        let name = diffused_name(motif);
+        if (1..=steps).all(|step| shelf.has(&name, step)) {
+            let found = (1..=steps).map(|step| shelf.find(&name, step)).collect::<Result<Vec<_>>>()?;
+            return Ok(found.into_iter().flatten().map(|(part, _)| part).collect());
+        }
+        self.diffused(x, motif, w.get()?, |part| shelf.keep(part, None))
+    }
+
+    /// X diffused over the graph of one motif, a step each, handed to `keep`.
+    pub(super) fn diffused(
+        &self,
+        x: &X,
+        motif: Motif,
+        w: &Weighted,
+        mut keep: impl FnMut(Part) -> Result<Part>,
+    ) -> Result<Vec<Part>> {
         let diffusion = &self.config.attributes.diffusion;
         let touched = w.graph.nodes.as_ref().map(|nodes| pick(&x.block, nodes));
         let mut parts = Vec::new();
         diffusion.run(touched.as_ref().unwrap_or(&x.block), &w.operator, &self.config.matrix(), |step, diffused| {
             let mut block = diffused.clone();
             block.normalize_columns(self.config.local.norm);
-            let (name, columns) = (format!("attributes:{motif}"), x.names.clone());
-            parts.push(Part { name, step, columns, group: w.group(block) });
+            let (name, columns) = (diffused_name(motif), x.names.clone());
+            parts.push(keep(Part { name, step, columns, group: w.group(block) })?);
             Ok(())
         })?;
         Ok(parts)
@@ -99,7 +129,7 @@ impl Hone {
 
     /// Brings the squared size of attributes to `weight` times `other`.
     pub(super) fn weigh(&self, parts: Vec<Part>, other: f64) -> Vec<Part> {
-        let own: f64 = parts.iter().map(|part| energy(part.group.block())).sum();
+        let own: f64 = parts.iter().map(|part| energy(&part.group)).sum();
         if own <= 0.0 || other <= 0.0 {
             return parts;
         }
@@ -112,6 +142,10 @@ impl Hone {
     pub(super) fn undiffused(x: X) -> Part {
         Part { name: "attributes".into(), step: 0, columns: x.names, group: Group::full(x.block) }
     }
+}
+
+fn diffused_name(motif: Motif) -> String {
+    format!("attributes:{motif}")
 }
 
 /// The names, with `.2`, `.3`, … behind those that came before.

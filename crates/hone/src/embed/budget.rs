@@ -1,6 +1,6 @@
-//! How much memory the embedding will take, known once the motifs are counted.
+//! How much memory each stage of the embedding will take, known once the motifs are counted.
 //!
-//! A rare motif's factors are kept for the nodes it touches only, so the touched nodes are counted
+//! What is done about it is planned in `plan`. A rare motif's factors are kept for the nodes it touches only, so the touched nodes are counted
 //! first: one pass over the edges.
 
 use rayon::prelude::*;
@@ -15,14 +15,20 @@ use crate::sparse::Pattern;
 
 /// Bytes an f32 takes.
 const FLOAT: u64 = 4;
-/// Blocks of the width of a local factorisation that a solver holds at once.
+/// Blocks of the width of a local factorisation that a solver holds at once: few where iterations are dear, more where
+/// it keeps a Krylov basis.
 const WORK_BLOCKS: u64 = 5;
 /// Blocks of the width of Z that a joint model holds at once.
 const JOINT_BLOCKS: u64 = 8;
+const KRYLOV_BLOCKS: u64 = 9;
 /// Columns beyond the rank that a solver works with.
 const OVERSAMPLING: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
 const X_BLOCKS: u64 = 4;
+
+/// Bytes a slot that exact counting takes at its peak on graphs with few triangles; with many it is up to three times
+/// that.
+const COUNTING: u64 = 20;
 
 /// What is to be done.
 pub(super) struct Work<'a> {
@@ -51,25 +57,60 @@ pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> u
     x * (plain + diffusion.steps * motifs)
 }
 
-impl Work<'_> {
-    /// Bytes that an embedding needs on top of the graph and its counts, at the peak.
-    pub(super) fn bytes(&self, counts: &Counts, steps: usize) -> u64 {
-        if self.config.model != Model::Separate {
-            return self.joint(steps);
+/// Columns and number of the blocks that a local factorisation holds at once.
+fn solver_blocks(config: &Config, nodes: u64, nonzeros: u64) -> (u64, u64) {
+    let dim = config.local.dim as u64;
+    match &config.local.solver {
+        Solver::Svd(options) => {
+            let width = dim + options.oversampling as u64;
+            (width, if options.keeps_basis(2 * nonzeros, nodes, width) { KRYLOV_BLOCKS } else { WORK_BLOCKS })
         }
+        _ => (dim + OVERSAMPLING, WORK_BLOCKS),
+    }
+}
+
+/// Bytes that the stages need on top of the graph and its counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// Values of Y, which can be stored elsewhere.
+    pub(super) parts: u64,
+    /// What stays in memory to the end: X, and the row numbers of parts.
+    pub(super) fixed: u64,
+    /// Passing needs while local embeddings are computed, beside the parts.
+    pub(super) local: u64,
+    /// Passing needs of the global stage, and its result.
+    pub(super) global: u64,
+}
+
+impl Work<'_> {
+    /// What the stages of an embedding need; as little as it can be, when motifs are not counted yet.
+    pub(super) fn needs(&self, counts: Option<&Counts>, steps: usize) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
+        if config.model != Model::Separate {
+            return Needs { parts: 0, fixed: 0, local: self.joint(steps), global: 0 };
+        }
         let kept = (steps + 1 - config.first_step) as u64;
-        let rows: u64 = touched(counts, self.motifs, config.delta).iter().sum();
+        let touched = counts.map_or_else(Vec::new, |counts| touched(counts, self.motifs, config.delta));
+        let rows: u64 = touched.iter().sum();
+        let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
         let dim = config.local.dim as u64;
         let (features, x) = x_columns(config, self.own);
-        let diffused = (x * config.attributes.diffusion.steps) as u64;
-        let y = rows * (dim * FLOAT + FLOAT) * kept + (rows * diffused + n * x as u64) * FLOAT;
+        let diffusions = config.attributes.diffusion.steps as u64;
+        let diffused = x as u64 * diffusions;
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
         let nonzeros = self.graph.pattern().nnz() as u64;
+        // W_t has a pattern of its own where a motif leaves out some edges or nodes.
+        let matrix = nonzeros * 2 * FLOAT * transposed;
+        let (width, blocks) = solver_blocks(config, n, nonzeros);
         let entries = config.local.solver.memory(n, n, walks(self.graph.pattern(), steps));
-        let solver = nonzeros * FLOAT * transposed + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT + entries;
+        let solver = matrix + blocks * n * width * FLOAT + entries;
         let making = X_BLOCKS * n * features as u64 * FLOAT;
-        y + solver.max(making).max(self.joining(dim * kept * self.motifs.len() as u64))
+        Needs {
+            parts: rows * (dim * kept + diffused) * FLOAT,
+            fixed: numbered * (kept + diffusions) * FLOAT + n * x as u64 * FLOAT,
+            local: solver.max(making),
+            global: self.joining(dim * kept * self.motifs.len() as u64),
+        }
     }
 
     /// Bytes of a joint model, one W_t held at a time.
@@ -121,6 +162,12 @@ impl Work<'_> {
             other => (WORK_BLOCKS - 1) * rows * dim * FLOAT + other.memory(rows, inside, rows * inside),
         };
         factors + solver + rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 }
+    }
+
+    /// Bytes that counting motifs exactly takes, at least.
+    pub(super) fn counting(&self) -> u64 {
+        let both_ways = if self.graph.is_directed() { 2 } else { 1 };
+        COUNTING * both_ways * self.graph.pattern().nnz() as u64
     }
 
     /// Bytes that the features alone need.

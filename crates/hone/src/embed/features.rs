@@ -46,7 +46,7 @@ impl Hone {
         for (motif, counts) in motifs.iter().zip(counts.iter().cycle()) {
             progress.check()?;
             let w = self.weighted(graph, counts, *motif)?;
-            for part in self.diffused(&x, *motif, &w)? {
+            for part in self.diffused(&x, *motif, &w, Ok)? {
                 names.extend(own.iter().map(|name| format!("{motif}.k{}.{name}", part.step)));
                 groups.push(part.group);
             }

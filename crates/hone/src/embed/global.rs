@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::local::{energy, locate};
+use super::local::{energy_of, locate};
 use super::{Hone, Part, steps};
 use crate::config::Output;
 use crate::dense::{Block, Columns, Group, Norm};
@@ -30,7 +30,7 @@ fn columns(nodes: usize, parts: Vec<Part>) -> (Vec<Label>, Columns) {
         name: part.name.clone(),
         step: part.step,
         columns: part.columns.clone(),
-        width: part.group.block().cols(),
+        width: part.group.cols(),
     };
     let labels = parts.iter().map(label).collect();
     (labels, Columns::new(nodes, parts.into_iter().map(|part| part.group).collect()))
@@ -100,15 +100,15 @@ impl Hone {
     /// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1.
     pub(super) fn append(&self, nodes: usize, z: Vectors, beside: Vec<Part>, report: &mut Report) -> Vectors {
         let (mut names_of_z, mut z) = z;
-        let size = energy(&z);
+        let size = energy_of(&z);
         if size > 0.0 {
             z.scale_columns(&vec![(nodes as f64 / size).sqrt(); z.cols()]);
         }
         let (labels, x) = columns(nodes, self.weigh(beside, if size > 0.0 { nodes as f64 } else { 0.0 }));
         // A constant tells nothing of a node: variances are compared, not squares.
-        let variances: Vec<f64> = x.groups().iter().flat_map(|group| spread(nodes, group.block())).collect();
+        let variances: Vec<f64> = x.groups().iter().flat_map(|group| spread(nodes, group)).collect();
         let own: f64 = variances.iter().sum();
-        let whole = own + energy(&z);
+        let whole = own + energy_of(&z);
         if whole > 0.0 {
             report.importance.iter_mut().for_each(|part| part.share *= 1.0 - own / whole);
             let appended = importance(&labels, &variances).into_iter();
@@ -142,16 +142,17 @@ fn of_any(y: &Operator, z: &Block, h: &Block, total: f64) -> (Vec<f64>, f64) {
     (captured.collect(), left)
 }
 
-/// N times the variance of each column of a block, whose other rows, up to `nodes`, are zero.
-fn spread(nodes: usize, block: &Block) -> Vec<f64> {
-    let means = block.column_means().into_iter().map(|mean| mean * block.rows() as f64 / nodes.max(1) as f64);
-    let squares = block.column_norms(Norm::L2).into_iter().map(|norm| norm * norm);
+/// N times the variance of each column of a group, whose other rows, up to `nodes`, are zero.
+fn spread(nodes: usize, group: &Group) -> Vec<f64> {
+    let stored = group.stored_rows() as f64;
+    let means = group.column_means().into_iter().map(|mean| mean * stored / nodes.max(1) as f64);
+    let squares = group.column_norms(Norm::L2).into_iter().map(|norm| norm * norm);
     squares.zip(means).map(|(square, mean)| (square - nodes as f64 * mean * mean).max(0.0)).collect()
 }
 
 /// Keeps the steps that bring new directions.
 pub(super) fn choose_steps(nodes: usize, parts: Vec<Part>, report: &mut Report) -> Result<Vec<Part>> {
-    let width = |k: usize| parts.iter().filter(|part| part.step == k).map(|part| part.group.block().cols()).sum();
+    let width = |k: usize| parts.iter().filter(|part| part.step == k).map(|part| part.group.cols()).sum();
     let widths: Vec<usize> = (1..=steps::TRIED).map(width).collect();
     let (labels, y) = columns(nodes, parts);
     let chosen = steps::choose(&y.gram(), &widths)?;

@@ -125,7 +125,7 @@ impl Hone {
         let mut parts = Vec::new();
         for &motif in sources.motifs.iter().filter(|_| steps > 0) {
             let w = self.weighted(sources.graph, sources.counts, motif)?;
-            parts.extend(self.diffused(&x, motif, &w)?);
+            parts.extend(self.diffused(&x, motif, &w, Ok)?);
         }
         if original || steps == 0 {
             parts.push(Self::undiffused(x));

@@ -1,8 +1,11 @@
 //! Local embeddings U_t^(k), one a motif and step (sec. 2.4).
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
+use super::shelf::Shelf;
 use super::{Hone, Part};
+use crate::clock::{Work, timed};
 use crate::config::Scale;
 use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
@@ -20,6 +23,32 @@ pub(super) struct Weighted {
     pub(super) operator: Operator,
 }
 
+/// A graph and its motif counts.
+#[derive(Clone, Copy)]
+pub(super) struct Counted<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) counts: &'a Counts,
+}
+
+/// W_t of a motif, made when first asked for: not at all where a checkpoint has what it is for.
+pub(super) struct Lazily<'a> {
+    hone: &'a Hone,
+    counted: Counted<'a>,
+    pub(super) motif: Motif,
+    made: OnceCell<Weighted>,
+}
+
+impl Lazily<'_> {
+    /// W_t.
+    pub(super) fn get(&self) -> Result<&Weighted> {
+        if let Some(w) = self.made.get() {
+            return Ok(w);
+        }
+        let w = self.hone.weighted(self.counted.graph, self.counted.counts, self.motif)?;
+        Ok(self.made.get_or_init(|| w))
+    }
+}
+
 impl Weighted {
     /// Columns of the touched nodes as columns of all nodes.
     pub(super) fn group(&self, block: Block) -> Group {
@@ -34,29 +63,44 @@ impl Hone {
     /// W_t of one motif.
     pub(super) fn weighted(&self, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Weighted> {
         let weighting = Weighting { delta: self.config.delta, use_weights: self.config.weights };
-        let w = counts.motif_graph(graph, motif, weighting)?;
+        // Primitives, pattern and values, 4 bytes each a slot.
+        let bytes = 12 * graph.pattern().nnz() as u64;
+        let w = timed(Work::Weights, bytes, || counts.motif_graph(graph, motif, weighting))?;
         let operator = Operator::sparse("W", w.matrix.clone(), !graph.is_directed());
         Ok(Weighted { graph: w, operator })
     }
 
-    /// The local embeddings of one motif, a step each.
+    /// W_t of one motif, for whoever asks first.
+    pub(super) fn lazily_weighted<'a>(&'a self, counted: &Counted<'a>, motif: Motif) -> Lazily<'a> {
+        Lazily { hone: self, counted: *counted, motif, made: OnceCell::new() }
+    }
+
+    /// The local embeddings of one motif, a step each, computed or found on the shelf.
     pub(super) fn local(
         &self,
-        motif: Motif,
-        w: &Weighted,
+        w: &Lazily,
+        shelf: &mut Shelf,
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<Vec<Part>> {
-        if w.graph.nnz == 0 {
-            report.notes.push(format!("motif {motif} does not occur: its columns are zero"));
-        }
-        let mut parts = Vec::new();
+        let (mut parts, motif) = (Vec::new(), w.motif);
         for step in self.config.first_step..=self.most_steps() {
             progress.check()?;
-            let (u, facts) = self.local_factor(motif, w, step, progress)?;
+            let (part, facts) = match shelf.find(motif.name(), step)? {
+                Some((part, Some(facts))) => (part, facts),
+                _ => {
+                    let w = w.get()?;
+                    let (u, facts) = self.local_factor(motif, w, step, progress)?;
+                    let (name, columns) = (motif.name().to_owned(), Arc::default());
+                    let part = Part { name, step, columns, group: w.group(u) };
+                    (shelf.keep(part, Some(&facts))?, facts)
+                }
+            };
+            if facts.nonzeros == 0 && step == self.config.first_step {
+                report.notes.push(format!("motif {motif} does not occur: its columns are zero"));
+            }
             report.local.push(facts);
-            let (name, columns) = (motif.name().to_owned(), Arc::default());
-            parts.push(Part { name, step, columns, group: w.group(u) });
+            parts.push(part);
             progress.advance(1);
         }
         Ok(parts)
@@ -131,6 +175,11 @@ fn shorten(row: &mut [f32], power: f64) {
 }
 
 /// The sum of the squares of a block.
-pub(super) fn energy(block: &Block) -> f64 {
+pub(super) fn energy_of(block: &Block) -> f64 {
     block.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum()
+}
+
+/// The sum of the squares of some columns.
+pub(super) fn energy(group: &Group) -> f64 {
+    group.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum()
 }

@@ -2,7 +2,8 @@
 //!
 //! One motif is worked on at a time: its weighted graph W_t is derived from the counts, each step's
 //! matrix S_t^(k) stays a formula, and only the factors U_t^(k) are kept. Y is never copied into
-//! one piece; Z and H come from its Gram matrix and one more pass.
+//! one piece; Z and H come from its Gram matrix and one more pass. Where Y does not fit, parts of it go
+//! to temporary files (`plan`, `shelf`); the bits do not depend on where they are.
 //!
 //! Cost: O(M (Δ + K T D_l)) for counting and products, O(N D K T D_l) for the global stage; memory
 //! O(M + N (K T D_l + D)), less where motifs are rare, since factors are kept only for the nodes a
@@ -10,28 +11,36 @@
 
 mod attributes;
 mod budget;
+mod checkpoint;
 mod encode;
 mod features;
 mod global;
 mod joint;
 mod local;
+mod part_file;
+mod plan;
+mod resume;
+mod shelf;
 mod steps;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{Combine, Config, Model, Output, Steps};
 use crate::dense::Group;
 use crate::diffuse::Diffusion;
-use crate::error::{Error, Result, human_bytes};
+use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::features::Named;
 use crate::graph::Graph;
 use crate::memory;
-use crate::motif::{Counts, Motif, Sampled};
+use crate::motif::{Counts, Motif};
 use crate::progress::Progress;
-use crate::report::{GraphFacts, Report};
+use crate::report::{GraphFacts, Report, Start};
 use crate::store::Embedding;
 use attributes::X;
+use local::Counted;
+use shelf::Shelf;
 
 /// The method with its choices made.
 ///
@@ -48,6 +57,8 @@ pub struct Hone {
     config: Config,
     memory_limit: Option<u64>,
     attributes: Option<Named>,
+    temp_dir: Option<PathBuf>,
+    checkpoint: Option<(PathBuf, bool)>,
 }
 
 /// What a run returns.
@@ -72,13 +83,30 @@ impl Hone {
     /// Checks the configuration.
     pub fn new(config: Config) -> Result<Self> {
         config.check()?;
-        Ok(Hone { config, memory_limit: memory::available(), attributes: None })
+        let free = memory::available().map(|free| free + memory::resident().unwrap_or(0));
+        Ok(Hone { config, memory_limit: free, attributes: None, temp_dir: None, checkpoint: None })
     }
 
-    /// Sets how many bytes may be taken, instead of what the machine has free.
+    /// Sets how many bytes this process may hold, instead of what the machine has free. What does not fit of Y
+    /// goes to temporary files; the result has the same bits.
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Sets the folder of temporary files, instead of the system's.
+    #[must_use]
+    pub fn temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.temp_dir = Some(folder.into());
+        self
+    }
+
+    /// Saves finished stages in a folder, which must be empty or new. With `resume` it may also hold a checkpoint of
+    /// the same graph, settings, attributes and version: the run goes on from there, to the same bits.
+    #[must_use]
+    pub fn checkpoint(mut self, folder: impl Into<PathBuf>, resume: bool) -> Self {
+        self.checkpoint = Some((folder.into(), resume));
         self
     }
 
@@ -92,14 +120,18 @@ impl Hone {
     /// Embeds a graph: one vector a node, in the graph's node order; isolated nodes get zeros where
     /// no attribute says otherwise.
     pub fn embed(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
+        let start = Start::now();
         let motifs = self.config.motifs.motifs();
         let mut report = self.start_report(graph);
         let own = self.own_attributes(graph, &mut report, progress)?;
         self.check_shape(motifs.len(), own.columns())?;
         report.notes.extend(self.weights_note(graph));
-        let counts = self.count(graph, &mut report, progress)?;
+        let mut checkpoint = self.begin_checkpoint(graph, &own, progress)?;
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
-        self.check_memory("the embedding", need.bytes(&counts, self.most_steps()), &mut report, progress)?;
+        self.check_least(&need)?;
+        let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress)?;
+        let room = self.plan(&need, &counts, &mut report, progress)?;
+        let mut shelf = Shelf::new(room, self.temp_folder(), checkpoint);
         let x = report.time("attributes", |_| self.attributes(Some(&counts), &own))?;
         drop(own);
         if self.config.model != Model::Separate {
@@ -108,11 +140,14 @@ impl Hone {
             let embedding = report.time("joint", |report| self.joint(&sources, hold, x, report, progress))?;
             return Ok(Run { embedding, report });
         }
+        let counted = Counted { graph, counts: &counts };
         let (locals, diffused) =
-            report.time("local", |report| self.parts(graph, &counts, &motifs, x, report, progress))?;
+            report.time("local", |report| self.parts(&counted, &motifs, x, &mut shelf, report, progress))?;
         drop(counts);
         report.notes.extend(unconverged(&report));
         let embedding = report.time("global", |report| self.join(graph, locals, diffused, report, progress))?;
+        shelf.check()?;
+        report.work = start.work();
         Ok(Run { embedding, report })
     }
 
@@ -129,8 +164,7 @@ impl Hone {
     /// Motif counts, exact or estimated.
     fn count(&self, graph: &Graph, report: &mut Report, progress: &dyn Progress) -> Result<Counts> {
         let counts = report.time("count", |_| self.config.sample.count(graph, self.config.seed, progress))?;
-        report.sampled = counts.sampled().cloned();
-        report.notes.extend(report.sampled.as_ref().map(Sampled::to_string));
+        resume::tell_sampled(&counts, report);
         Ok(counts)
     }
 
@@ -146,8 +180,10 @@ impl Hone {
             },
             attributes: None,
             stages: Vec::new(),
+            work: Vec::new(),
             sampled: None,
             memory_estimate: 0,
+            plan: None,
             local: Vec::new(),
             global: None,
             joint: None,
@@ -192,38 +228,14 @@ impl Hone {
         Err(Error::config("global.dim", message))
     }
 
-    /// Tells how much memory is needed, and refuses what does not fit.
-    fn check_memory(&self, what: &str, need: u64, report: &mut Report, progress: &dyn Progress) -> Result<()> {
-        report.memory_estimate = memory::resident().unwrap_or(0) + need;
-        let limit = self.memory_limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
-        progress.note(&format!("{what} takes about {}{limit}", human_bytes(need)));
-        match self.memory_limit {
-            Some(limit) if need > limit => Err(Error::Memory {
-                stage: what.to_owned(),
-                need,
-                limit,
-                remedy: format!(
-                    "lower local.dim, steps, global.dim or the number of motifs{}, or allow more with --memory",
-                    if self.config.attributes.any() {
-                        ", attributes.features.depth or attributes.diffusion.steps, reduce attributes to \
-                         attributes.form = { components = { dim = 16 } }"
-                    } else {
-                        ""
-                    }
-                ),
-            }),
-            _ => Ok(()),
-        }
-    }
-
     /// All local embeddings, sorted by step, and the attributes that join them; one motif is worked
     /// on at a time.
     fn parts(
         &self,
-        graph: &Graph,
-        counts: &Counts,
+        counted: &Counted,
         motifs: &[Motif],
         x: Option<X>,
+        shelf: &mut Shelf,
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<(Vec<Part>, Vec<Part>)> {
@@ -233,10 +245,10 @@ impl Hone {
         let Diffusion { steps: diffusion, original, .. } = self.config.attributes.diffusion;
         let diffuse = diffusion > 0;
         for &motif in motifs {
-            let w = self.weighted(graph, counts, motif)?;
-            locals.extend(self.local(motif, &w, report, progress)?);
+            let w = self.lazily_weighted(counted, motif);
+            locals.extend(self.local(&w, shelf, report, progress)?);
             if let Some(x) = x.as_ref().filter(|_| diffuse) {
-                diffused.extend(self.diffused(x, motif, &w)?);
+                diffused.extend(self.kept_diffused(x, &w, shelf)?);
             }
         }
         diffused.extend(x.filter(|_| original || !diffuse).map(Self::undiffused));
@@ -259,7 +271,7 @@ impl Hone {
         }
         let before = self.config.attributes.combine == Combine::Before;
         let (inside, beside) = if before { (attributes, Vec::new()) } else { (Vec::new(), attributes) };
-        let size = locals.iter().map(|part| local::energy(part.group.block())).sum();
+        let size = locals.iter().map(|part| local::energy(&part.group)).sum();
         locals.extend(self.weigh(inside, size));
         let z = self.global(graph.nodes(), locals, report, progress)?;
         let (columns, vectors) = if beside.is_empty() { z } else { self.append(graph.nodes(), z, beside, report) };

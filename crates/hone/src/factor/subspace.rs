@@ -19,6 +19,9 @@ use crate::operator::{Operator, Workspace};
 /// Blocks in the basis before it is restarted.
 pub(super) const DEPTH: usize = 4;
 
+/// From so many iterations on a basis is kept.
+pub(super) const MANY: usize = 2 * DEPTH;
+
 /// The most that a Chebyshev polynomial may grow to: far from the limits of f32.
 const LARGEST: f64 = 1e16;
 
@@ -56,7 +59,7 @@ impl<'a> Subspace<'a> {
 
     /// Orthonormal columns that span the space after at most `limit` applications of A.
     pub(super) fn run(&mut self, limit: usize, options: &Svd, info: &mut Info) -> Result<Block> {
-        if limit >= 2 * DEPTH {
+        if limit >= MANY {
             return self.krylov(limit, options.tolerance, info);
         }
         let v = self.power(limit, options.tolerance, info)?;

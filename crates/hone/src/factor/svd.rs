@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::iterate::not_negative;
-use super::subspace::{DEPTH, Subspace};
+use super::subspace::{DEPTH, MANY, Subspace};
 use super::{Factors, Info, Loss, Method, Task};
 use crate::dense::{Block, Columns, Small, orthonormalize};
 use crate::error::Result;
@@ -141,7 +141,9 @@ fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     let mut info = Info::default();
     let width = (task.rank + options.oversampling).min(s.rows()).min(s.cols());
     let mut space = Subspace::new(s, task, width);
-    let v = space.run(limit(s, options, width), options, &mut info)?;
+    let products = if s.is_symmetric() { 1 } else { 2 };
+    let limit = options.limit(s.cost() * products, s.cols() as u64, width as u64);
+    let v = space.run(limit, options, &mut info)?;
     let y = space.image(&v, options.tolerance, &mut info)?;
     drop(space);
     let ritz = Ritz::of_gram(&y.gram(), task.rank)?;
@@ -160,14 +162,21 @@ fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     Ok(Factors { u: u.widened(task.rank), sigma: ritz.padded(task.rank), v, info })
 }
 
-/// Iterations to spend at most.
-fn limit(s: &Operator, options: &Svd, width: usize) -> usize {
-    let products = if s.is_symmetric() { 1 } else { 2 };
-    let orthonormalizing = s.cols() as u64 * (width * DEPTH) as u64;
-    let work = (s.cost() * products + orthonormalizing) * width as u64;
-    match options.iterations {
-        Iterations::Auto => (BUDGET / work.max(1)).clamp(2, 400) as usize,
-        Iterations::AtMost(count) => count,
+impl Svd {
+    /// Iterations to spend at most on a matrix with so many rows, when its products in one iteration take `cost`
+    /// multiply-adds a column.
+    fn limit(&self, cost: u64, rows: u64, width: u64) -> usize {
+        let orthonormalizing = rows * width * DEPTH as u64;
+        let work = (cost + orthonormalizing) * width;
+        match self.iterations {
+            Iterations::Auto => (BUDGET / work.max(1)).clamp(2, 400) as usize,
+            Iterations::AtMost(count) => count,
+        }
+    }
+
+    /// Whether iterations are so many that a basis of several blocks is kept.
+    pub(crate) fn keeps_basis(&self, cost: u64, rows: u64, width: u64) -> bool {
+        self.limit(cost, rows, width) >= MANY
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{Dropped, Graph, NodeIds};
+use crate::clock::{Work, timed};
 use crate::error::{Error, Result};
 use crate::sparse::Pattern;
 
@@ -91,8 +92,13 @@ impl GraphBuilder {
         let GraphBuilder { directed, ids, edges, weights, ignored_weights } = self;
         let self_loops = edges.par_iter().filter(|(u, v)| u == v).count();
         let slots = Pairs { edges, weights, both: !directed };
-        let parts =
-            if slots.weights.is_some() { assemble::<3>(ids.len(), slots) } else { assemble::<2>(ids.len(), slots) };
+        // Read, dealt into buckets, sorted there, copied to their place: 8 bytes a slot each time, 12 with weights.
+        let slot = if slots.weights.is_some() { 12 } else { 8 };
+        let bytes = 5 * slot * slots.edges.len() as u64 * if directed { 1 } else { 2 };
+        let parts = timed(Work::Build, bytes, || match slots.weights {
+            Some(_) => assemble::<3>(ids.len(), slots),
+            None => assemble::<2>(ids.len(), slots),
+        });
         if parts.weights.as_ref().is_some_and(|w| w.par_iter().any(|w| w.is_infinite())) {
             let message = "those of duplicate edges add up to more than f32 can hold; scale them down";
             return Err(Error::config("weights", message));

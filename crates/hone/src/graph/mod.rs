@@ -7,6 +7,7 @@
 mod arcs;
 mod builder;
 mod builtin;
+mod fingerprint;
 mod generate;
 mod ids;
 mod number;

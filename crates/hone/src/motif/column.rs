@@ -4,6 +4,8 @@
 //! column therefore takes 1, 2, 4 or 8 bytes a value, whichever makes the whole smallest, and keeps
 //! the values that do not fit in a sorted list aside. Zeros cost no memory until a page is written.
 
+use std::io::{self, ErrorKind, Read, Write};
+
 /// Values per class of size, to choose the width of a column.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
@@ -119,6 +121,50 @@ impl Column {
         data + self.wide.len() * size_of::<(usize, u64)>()
     }
 
+    /// Writes width, number of wide values, values and wide values, little-endian.
+    pub(super) fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        let width = self.data_width();
+        out.write_all(&[width])?;
+        out.write_all(&(self.wide.len() as u64).to_le_bytes())?;
+        match &self.data {
+            Data::U8(v) => out.write_all(v)?,
+            Data::U16(v) => save(v, u16::to_le_bytes, out)?,
+            Data::U32(v) => save(v, u32::to_le_bytes, out)?,
+            Data::U64(v) => save(v, u64::to_le_bytes, out)?,
+        }
+        self.wide.iter().try_for_each(|&(i, value)| {
+            out.write_all(&(i as u64).to_le_bytes())?;
+            out.write_all(&value.to_le_bytes())
+        })
+    }
+
+    /// Reads a column of `len` values that [`Column::save`] wrote.
+    pub(super) fn load(len: usize, input: &mut dyn Read) -> io::Result<Column> {
+        let (mut width, mut wide) = ([0], [0; 8]);
+        input.read_exact(&mut width)?;
+        input.read_exact(&mut wide)?;
+        let data = match width[0] {
+            1 => Data::U8(load(len, u8::from_le_bytes, input)?),
+            2 => Data::U16(load(len, u16::from_le_bytes, input)?),
+            4 => Data::U32(load(len, u32::from_le_bytes, input)?),
+            8 => Data::U64(load(len, u64::from_le_bytes, input)?),
+            _ => return Err(io::Error::new(ErrorKind::InvalidData, "this is no column of counts")),
+        };
+        let wide = u64::from_le_bytes(wide) as usize;
+        let pairs: Vec<u64> = load(wide.saturating_mul(2), u64::from_le_bytes, input)?;
+        let wide = pairs.chunks_exact(2).map(|pair| (pair[0] as usize, pair[1])).collect();
+        Ok(Column { data, wide })
+    }
+
+    fn data_width(&self) -> u8 {
+        match &self.data {
+            Data::U8(_) => 1,
+            Data::U16(_) => 2,
+            Data::U32(_) => 4,
+            Data::U64(_) => 8,
+        }
+    }
+
     /// Disjoint stretches to be filled by several threads: part i covers `bounds[i]..bounds[i + 1]`.
     /// Hand the parts back to [`Column::finish`], in order.
     pub(super) fn parts(&mut self, bounds: &[usize]) -> Vec<Part<'_>> {
@@ -135,6 +181,26 @@ impl Column {
     pub(super) fn finish(&mut self, wide: impl IntoIterator<Item = Vec<(usize, u64)>>) {
         self.wide = wide.into_iter().flatten().collect();
     }
+}
+
+fn save<T: Copy, const N: usize>(values: &[T], bytes: fn(T) -> [u8; N], out: &mut dyn Write) -> io::Result<()> {
+    values
+        .chunks(1 << 16)
+        .try_for_each(|piece| out.write_all(&piece.iter().flat_map(|&value| bytes(value)).collect::<Vec<u8>>()))
+}
+
+fn load<T, const N: usize>(len: usize, value: fn([u8; N]) -> T, input: &mut dyn Read) -> io::Result<Vec<T>> {
+    // Grows with what is there: a length that is wrong takes no memory.
+    let mut values = Vec::new();
+    let mut bytes = vec![0; N << 16];
+    while values.len() < len {
+        let bytes = &mut bytes[..N * (len - values.len()).min(1 << 16)];
+        input.read_exact(bytes)?;
+        values.reserve(if values.is_empty() { len.min(1 << 22) } else { 0 });
+        values.extend(bytes.chunks_exact(N).map(|b| value(b.try_into().expect("a value's bytes"))));
+    }
+    values.shrink_to_fit();
+    Ok(values)
 }
 
 /// Cuts a slice at the inner bounds, so that threads can fill the pieces.

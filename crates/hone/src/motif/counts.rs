@@ -135,6 +135,14 @@ impl Counts {
         }
     }
 
+    /// The exact primitives; `None` when the counts are estimates.
+    pub(super) fn primitives(&self) -> Option<&Exact> {
+        match &self.values {
+            Values::Exact(exact) => Some(exact),
+            Values::Estimated(_) => None,
+        }
+    }
+
     /// Sums of the orbit counts over the edges of node `i`: its degrees in the motif graphs.
     pub(super) fn degrees(&self, i: usize) -> [f64; Orbit::COUNT] {
         let mut sums = [0.0; Orbit::COUNT];

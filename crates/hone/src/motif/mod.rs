@@ -36,6 +36,7 @@ mod neighbours;
 mod orbit;
 mod ranked;
 mod sample;
+mod saved;
 mod set;
 mod triangle;
 mod wedge;

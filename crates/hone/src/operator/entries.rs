@@ -217,24 +217,39 @@ fn add_dense_row(columns: &Columns, i: usize, scale: f64, out: &mut Sums) {
     let mut at = 0;
     for group in columns.groups() {
         if let Some(stored) = stored_row(group, i) {
-            let values = group.block().row(stored).iter().enumerate();
-            values.for_each(|(j, &value)| out.add((at + j) as u32, scale * f64::from(value)));
+            let mut add = |(j, &value): (usize, &f32)| out.add((at + j) as u32, scale * f64::from(value));
+            match group.block() {
+                Some(block) => block.row(stored).iter().enumerate().for_each(&mut add),
+                None => {
+                    let mut row = vec![0.0; columns.cols()];
+                    columns.read_rows(i..i + 1, &mut row);
+                    row[at..at + group.cols()].iter().enumerate().for_each(&mut add);
+                }
+            }
         }
-        at += group.block().cols();
+        at += group.cols();
     }
 }
 
-fn add_column(columns: &Columns, mut j: usize, scale: f64, out: &mut Sums) {
+fn add_column(columns: &Columns, j: usize, scale: f64, out: &mut Sums) {
+    let mut within = j;
     for group in columns.groups() {
-        let block = group.block();
-        if j < block.cols() {
-            for stored in 0..block.rows() {
+        if within < group.cols() {
+            let mut row = vec![0.0; columns.cols()];
+            for stored in 0..group.stored_rows() {
                 let i = group.rows().map_or(stored as u32, |rows| rows[stored]);
-                out.add(i, scale * f64::from(block.get(stored, j)));
+                let value = group.block().map_or_else(
+                    || {
+                        columns.read_rows(i as usize..i as usize + 1, &mut row);
+                        row[j]
+                    },
+                    |block| block.get(stored, within),
+                );
+                out.add(i, scale * f64::from(value));
             }
             return;
         }
-        j -= block.cols();
+        within -= group.cols();
     }
 }
 

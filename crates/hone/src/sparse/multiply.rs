@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::Csr;
 use super::prefetch::prefetch;
+use crate::clock::{Work, timed};
 use crate::dense::Block;
 
 /// Work (nonzeros plus rows) below which a range is not split again.
@@ -72,7 +73,9 @@ impl Csr {
         assert_eq!((y.rows(), y.cols()), (self.rows(), width), "shape of the result of a sparse product");
         fused.check(self.rows(), width);
         if width > 0 {
-            self.split(0..self.rows(), x, y.as_mut_slice(), fused);
+            // Pattern and values, a row of x an entry, and the result.
+            let bytes = self.nnz() * (8 + 4 * width) + 4 * y.as_slice().len() * if fused.accumulate { 2 } else { 1 };
+            timed(Work::Products, bytes as u64, || self.split(0..self.rows(), x, y.as_mut_slice(), fused));
         }
     }
 

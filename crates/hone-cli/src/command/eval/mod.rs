@@ -2,7 +2,7 @@
 
 mod link;
 mod nodes;
-mod output;
+pub(super) mod output;
 mod paper;
 mod runtime;
 

@@ -12,7 +12,7 @@ use crate::context::Context;
 /// Files a report is written to, besides the tables on standard output.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
-pub(super) struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// Write everything as JSON; - is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -25,6 +25,9 @@ pub(super) struct OutputArgs {
     /// Write a page with tables and plots that needs nothing else.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Write the first figure as SVG.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Replace existing files.
     #[arg(short, long)]
     force: bool,
@@ -34,17 +37,18 @@ type Render = fn(&Report) -> String;
 
 impl OutputArgs {
     fn files(&self) -> Vec<(&PathBuf, Render)> {
-        let all: [(&Option<PathBuf>, Render); 4] = [
+        let all: [(&Option<PathBuf>, Render); 5] = [
             (&self.json, Report::json),
             (&self.csv, Report::csv),
             (&self.markdown, Report::markdown),
             (&self.html, Report::html),
+            (&self.svg, Report::figure),
         ];
         all.into_iter().filter_map(|(path, render)| path.as_ref().map(|p| (p, render))).collect()
     }
 
     /// Finds out before the work that a file is in the way.
-    pub(super) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         for (path, _) in self.files().into_iter().filter(|(p, _)| p.as_os_str() != "-") {
             Output::create(path, self.force)?;
         }
@@ -52,7 +56,7 @@ impl OutputArgs {
     }
 
     /// Prints the tables, or what was asked for in their place, and writes the files.
-    pub(super) fn write(&self, report: &Report, context: &Context) -> anyhow::Result<()> {
+    pub(crate) fn write(&self, report: &Report, context: &Context) -> anyhow::Result<()> {
         let files = self.files();
         if !files.iter().any(|(path, _)| path.as_os_str() == "-") {
             let color = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());

@@ -1,0 +1,90 @@
+//! Where time goes: seconds, calls and bytes of the few kinds of work that matter, summed over the process.
+//!
+//! Counters are atomic and touched a few hundred times a run, so keeping them costs nothing; work that is
+//! timed is not nested. Two runs at once in one process share the counters: whoever wants a single run's
+//! figures runs it alone.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
+
+/// A kind of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Sorting edges into an adjacency.
+    Build,
+    /// Weights W_t from motif counts.
+    Weights,
+    /// Sparse matrix times block.
+    Products,
+    /// Orthonormal columns.
+    Orthonormalise,
+    /// Gram matrix of Y.
+    Gram,
+    /// Y times a small matrix: Z.
+    Combine,
+}
+
+impl Work {
+    /// All kinds with their names, in the order of a run.
+    pub const ALL: [(Work, &'static str); 6] = [
+        (Work::Build, "build"),
+        (Work::Weights, "weights"),
+        (Work::Products, "products"),
+        (Work::Orthonormalise, "orthonormalise"),
+        (Work::Gram, "gram"),
+        (Work::Combine, "combine"),
+    ];
+}
+
+/// Sums of one kind of work.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Total {
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// How often.
+    pub calls: u64,
+    /// Bytes moved between memory and processor, as estimated from shapes: each operand once, gathered
+    /// rows once an entry.
+    pub bytes: u64,
+}
+
+/// Nanoseconds, calls, bytes.
+static TOTALS: [[AtomicU64; 3]; Work::ALL.len()] = [const { [const { AtomicU64::new(0) }; 3] }; Work::ALL.len()];
+
+/// Runs `run` and adds its time, and the bytes it moves, to its kind of work.
+pub fn timed<T>(work: Work, bytes: u64, run: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = run();
+    let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    for (total, amount) in TOTALS[work as usize].iter().zip([nanoseconds, 1, bytes]) {
+        total.fetch_add(amount, Relaxed);
+    }
+    result
+}
+
+/// The sums so far, in the order of [`Work::ALL`].
+pub fn totals() -> [Total; Work::ALL.len()] {
+    Work::ALL.map(|(work, _)| {
+        let [nanoseconds, calls, bytes] = &TOTALS[work as usize];
+        Total {
+            seconds: nanoseconds.load(Relaxed) as f64 * 1e-9,
+            calls: calls.load(Relaxed),
+            bytes: bytes.load(Relaxed),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_grow_by_what_was_done() {
+        let before = totals()[Work::Combine as usize];
+        assert_eq!(timed(Work::Combine, 40, || 7), 7);
+        timed(Work::Combine, 2, || std::thread::sleep(std::time::Duration::from_millis(2)));
+        let after = totals()[Work::Combine as usize];
+        assert_eq!((after.calls - before.calls, after.bytes - before.bytes), (2, 42));
+        assert!(after.seconds - before.seconds >= 0.002);
+    }
+}

@@ -1,0 +1,263 @@
+//! [`Group`]: some columns of a tall matrix, held in memory or stored elsewhere, for all rows or for a few.
+//!
+//! What is stored elsewhere is read in row order through a buffer of a few thousand values, so a matrix
+//! larger than memory is multiplied like any other, chunk by chunk and with the same bits.
+
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::norms::{self, RowSlices};
+use super::{Block, Norm};
+
+/// Values read ahead where they are stored elsewhere.
+const AHEAD: usize = 1 << 14;
+
+/// Rows of values kept elsewhere, such as in a file.
+pub trait Stored: Debug + Send + Sync {
+    /// Number of rows.
+    fn rows(&self) -> usize;
+    /// Number of columns.
+    fn cols(&self) -> usize;
+    /// Writes rows `range`, row-major, into `to`. Products cannot fail: what cannot be read becomes zero,
+    /// and whoever stored the rows learns of it elsewhere.
+    fn read(&self, range: Range<usize>, to: &mut [f32]);
+}
+
+/// Some columns of a tall matrix.
+#[derive(Debug, Clone)]
+pub struct Group {
+    rows: Option<Vec<u32>>,
+    values: Values,
+}
+
+#[derive(Debug, Clone)]
+enum Values {
+    Held(Block),
+    /// To be multiplied by the factor, if there is one, in f64.
+    Stored(Arc<dyn Stored>, Option<f64>),
+}
+
+impl Group {
+    /// Columns stored for every row.
+    pub fn full(block: Block) -> Self {
+        Group { rows: None, values: Values::Held(block) }
+    }
+
+    /// Columns that are zero outside `rows`, which strictly ascend: row i of the block is row `rows[i]`.
+    ///
+    /// # Panics
+    /// When there are not as many rows as in the block, or they do not ascend.
+    pub fn partial(rows: Vec<u32>, block: Block) -> Self {
+        Group { rows: Some(checked(rows, block.rows())), values: Values::Held(block) }
+    }
+
+    /// Columns kept elsewhere, zero outside `rows` where these are given.
+    ///
+    /// # Panics
+    /// As [`Group::partial`].
+    pub fn stored(rows: Option<Vec<u32>>, values: Arc<dyn Stored>) -> Self {
+        Group { rows: rows.map(|rows| checked(rows, values.rows())), values: Values::Stored(values, None) }
+    }
+
+    /// The values, when they are in memory.
+    pub fn block(&self) -> Option<&Block> {
+        match &self.values {
+            Values::Held(block) => Some(block),
+            Values::Stored(..) => None,
+        }
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.values.cols()
+    }
+
+    /// Number of rows that have values.
+    pub fn stored_rows(&self) -> usize {
+        self.values.rows()
+    }
+
+    /// The numbers of these rows, when they are not all rows.
+    pub fn rows(&self) -> Option<&[u32]> {
+        self.rows.as_deref()
+    }
+
+    /// Bytes held in memory.
+    pub fn memory(&self) -> usize {
+        self.block().map_or(0, Block::memory) + self.rows.as_ref().map_or(0, |rows| 4 * rows.len())
+    }
+
+    /// The same columns times a factor.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let values = match self.values {
+            Values::Held(mut block) => {
+                block.scale_columns(&vec![factor; block.cols()]);
+                Values::Held(block)
+            }
+            Values::Stored(values, None) => Values::Stored(values, Some(factor)),
+            Values::Stored(values, Some(before)) => {
+                let inner = Group { rows: None, values: Values::Stored(values, Some(before)) };
+                Values::Stored(Arc::new(inner), Some(factor))
+            }
+        };
+        Group { rows: self.rows, values }
+    }
+
+    /// The norm of each column, in f64.
+    pub fn column_norms(&self, norm: Norm) -> Vec<f64> {
+        norms::column_norms(&self.values, norm)
+    }
+
+    /// The mean of each column over the rows that have values.
+    pub fn column_means(&self) -> Vec<f64> {
+        norms::column_means(&self.values)
+    }
+}
+
+/// Rounding twice, factor by factor, is what a held block would have done.
+impl Stored for Group {
+    fn rows(&self) -> usize {
+        self.values.rows()
+    }
+
+    fn cols(&self) -> usize {
+        self.values.cols()
+    }
+
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        self.values.read(range, to);
+    }
+}
+
+impl Values {
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        match self {
+            Values::Held(block) => to.copy_from_slice(block.rows_slice(range)),
+            Values::Stored(values, factor) => {
+                values.read(range, to);
+                if let Some(factor) = factor {
+                    to.iter_mut().for_each(|value| *value = (f64::from(*value) * factor) as f32);
+                }
+            }
+        }
+    }
+}
+
+impl RowSlices for Values {
+    fn rows(&self) -> usize {
+        match self {
+            Values::Held(block) => block.rows(),
+            Values::Stored(values, _) => values.rows(),
+        }
+    }
+
+    fn cols(&self) -> usize {
+        match self {
+            Values::Held(block) => block.cols(),
+            Values::Stored(values, _) => values.cols(),
+        }
+    }
+
+    fn slice<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32] {
+        match self {
+            Values::Held(block) => block.rows_slice(range),
+            Values::Stored(..) => {
+                buffer.resize(range.len() * self.cols(), 0.0);
+                self.read(range, buffer);
+                buffer
+            }
+        }
+    }
+}
+
+fn checked(rows: Vec<u32>, stored: usize) -> Vec<u32> {
+    assert_eq!(rows.len(), stored, "one number a stored row");
+    assert!(rows.windows(2).all(|pair| pair[0] < pair[1]), "rows do not ascend");
+    rows
+}
+
+/// Groups side by side, read row after row: a window that moves down.
+pub(super) struct Window<'a> {
+    /// Each with its first column in the window.
+    groups: Vec<(Cursor<'a>, usize)>,
+    width: usize,
+}
+
+impl<'a> Window<'a> {
+    /// A window on some groups, left to right.
+    pub(super) fn new(groups: impl Iterator<Item = &'a Group>) -> Self {
+        let mut width = 0;
+        let place = |group: &'a Group| {
+            let at = width;
+            width += group.cols();
+            (Cursor { group, ahead: 0..0, buffer: Vec::new() }, at)
+        };
+        let groups = groups.map(place).collect();
+        Window { groups, width }
+    }
+
+    /// Writes rows `range` of the matrix into `to`, row-major.
+    pub(super) fn read<T: Copy + Default>(&mut self, range: &Range<usize>, to: &mut [T], as_t: impl Fn(f32) -> T) {
+        to.fill(T::default());
+        let width = self.width;
+        for (cursor, at) in &mut self.groups {
+            cursor.each(range, |i, values| {
+                let to = &mut to[(i - range.start) * width + *at..][..values.len()];
+                to.iter_mut().zip(values).for_each(|(to, &value)| *to = as_t(value));
+            });
+        }
+    }
+
+    /// Calls `f` with row, first column and values of all that is stored of rows `range`, group by group.
+    pub(super) fn each(&mut self, range: &Range<usize>, mut f: impl FnMut(usize, usize, &[f32])) {
+        self.groups.iter_mut().for_each(|(cursor, at)| cursor.each(range, |i, values| f(i, *at, values)));
+    }
+}
+
+/// A place in a group, with what was read ahead where it is stored elsewhere.
+struct Cursor<'a> {
+    group: &'a Group,
+    ahead: Range<usize>,
+    buffer: Vec<f32>,
+}
+
+impl Cursor<'_> {
+    /// Calls `f` with every row of the matrix in `range` that has values.
+    fn each(&mut self, range: &Range<usize>, mut f: impl FnMut(usize, &[f32])) {
+        let (group, cols) = (self.group, self.group.cols());
+        if cols == 0 {
+            return;
+        }
+        let stored = match &group.rows {
+            None => range.clone(),
+            Some(rows) => {
+                let below = |end: usize| move |&row: &u32| (row as usize) < end;
+                let first = rows.partition_point(below(range.start));
+                first..first + rows[first..].partition_point(below(range.end))
+            }
+        };
+        if stored.is_empty() {
+            return;
+        }
+        let values = self.slice(stored.clone()).chunks_exact(cols);
+        match &group.rows {
+            None => stored.zip(values).for_each(|(i, values)| f(i, values)),
+            Some(rows) => rows[stored].iter().zip(values).for_each(|(&i, values)| f(i as usize, values)),
+        }
+    }
+
+    fn slice(&mut self, range: Range<usize>) -> &[f32] {
+        let cols = self.group.cols();
+        if let Values::Held(block) = &self.group.values {
+            return block.rows_slice(range);
+        }
+        if range.start < self.ahead.start || self.ahead.end < range.end {
+            let end = range.end.max(range.start + AHEAD / cols).min(self.group.stored_rows());
+            self.ahead = range.start..end;
+            self.group.values.slice(self.ahead.clone(), &mut self.buffer);
+        }
+        &self.buffer[(range.start - self.ahead.start) * cols..(range.end - self.ahead.start) * cols]
+    }
+}

@@ -1,0 +1,105 @@
+//! Budgets and checkpoints through the real binary: limits that the system enforces, and runs that are killed.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+fn binary() -> PathBuf {
+    assert_cmd::cargo::cargo_bin("hone")
+}
+
+fn hone() -> Command {
+    Command::new(binary())
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn generate(folder: &Path, nodes: &str) -> PathBuf {
+    let graph = folder.join("graph.tsv");
+    hone().args(["-q", "generate", "er", "--nodes", nodes, "--degree", "6", "-o"]).arg(&graph).assert().success();
+    graph
+}
+
+/// A method whose local embeddings are far larger than all else.
+const WIDE: &str =
+    "--preset hone-w --motifs edge,path3,path4-mid,star4 --steps 8 --dim 16 --set local.solver.iterations=2";
+
+fn embed(graph: &Path, out: &Path) -> Vec<String> {
+    let mut args = vec!["embed".to_owned(), graph.display().to_string(), "-o".into(), out.display().to_string()];
+    args.extend(WIDE.split(' ').map(str::to_owned));
+    args
+}
+
+/// Runs with at most `kib` KiB of address space.
+fn under(kib: u64, args: &[String]) -> assert_cmd::assert::Assert {
+    let script = format!("ulimit -v {kib}; exec \"$@\"");
+    let mut shell = Command::new("sh");
+    shell.env("MALLOC_ARENA_MAX", "1").args(["-c", &script, "sh"]).arg(binary()).args(["--threads", "2"]);
+    shell.args(args).assert()
+}
+
+#[test]
+fn a_budget_is_kept_under_a_hard_limit_with_the_same_bits() {
+    let folder = folder();
+    let graph = generate(folder.path(), "60000");
+    let path = |name: &str| folder.path().join(name);
+    let (free, tight) = (path("free.npy"), path("tight.npy"));
+    hone().args(embed(&graph, &free)).assert().success();
+    let report: serde_json::Value =
+        serde_json::from_slice(&fs::read(path("free.npy.run.json")).expect("written")).expect("JSON");
+    let plan = |key: &str| report["plan"][key].as_u64().expect("a number");
+    let peak = plan("local").max(plan("global"));
+    // A little more than what must be held; then code, stacks and the allocator's reserve, which are no data.
+    let budget = peak - plan("held") + (24 << 20);
+    let hard = (budget + (64 << 20)) / 1024;
+    let with_budget = [embed(&graph, &tight), vec!["--memory".into(), budget.to_string()]].concat();
+    under(hard, &with_budget).success().stderr(contains("plan:").and(contains("temporary files in")));
+    assert!(fs::read(&free).expect("written") == fs::read(&tight).expect("written"));
+    // The limit is one: without a budget the same run dies of it.
+    under(hard, &embed(&graph, &path("greedy.npy"))).failure();
+    let spare = format!("{}k", plan("resident") / 1024);
+    let refused = [embed(&graph, &path("less.npy")), vec!["--memory".into(), spare]].concat();
+    hone().args(refused).assert().code(2).stderr(contains("needs about").and(contains("--memory")));
+    let left: Vec<_> =
+        fs::read_dir(folder.path()).expect("readable").map(|e| e.expect("readable").file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
+}
+
+#[test]
+fn a_killed_run_is_continued_to_the_same_bits() {
+    let folder = folder();
+    let graph = generate(folder.path(), "40000");
+    let (plain, resumed, saved) =
+        (folder.path().join("plain.npy"), folder.path().join("resumed.npy"), folder.path().join("saved"));
+    hone().arg("-q").args(embed(&graph, &plain)).assert().success();
+    let with_checkpoint = [embed(&graph, &resumed), vec!["--checkpoint".into(), saved.display().to_string()]].concat();
+    let mut run = Process::new(binary()).args(&with_checkpoint).stderr(Stdio::null()).spawn().expect("starts");
+    let start = Instant::now();
+    let parts = || fs::read_dir(&saved).map_or(0, Iterator::count);
+    while parts() < 6 {
+        assert!(start.elapsed() < Duration::from_secs(120), "no checkpoint appears");
+        assert!(run.try_wait().expect("a child").is_none(), "it finished before it could be killed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    run.kill().expect("kill -9");
+    run.wait().expect("a child");
+    assert!(!resumed.exists());
+    hone().args(&with_checkpoint).assert().code(2).stderr(contains("not empty").and(contains("--resume")));
+    let resume = [with_checkpoint, vec!["--resume".into()]].concat();
+    hone().args(&resume).assert().success().stderr(contains("resuming from").and(contains("finished stages")));
+    assert!(fs::read(&plain).expect("written") == fs::read(&resumed).expect("written"));
+}
+
+#[test]
+fn resuming_needs_a_checkpoint() {
+    hone().args(["embed", "builtin:karate", "-o", "-", "--resume"]).assert().code(2).stderr(contains("--checkpoint"));
+}

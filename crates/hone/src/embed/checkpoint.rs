@@ -1,0 +1,252 @@
+//! [`Checkpoint`]: a folder of finished stages, so that a killed run can go on where it was.
+//!
+//! Every file appears whole or not at all ([`Output`]), and then in `manifest.json` with its length and
+//! checksum; a file that is not listed does not count. The manifest also says what the files belong to:
+//! version, every setting, the graph and the attributes. Whoever resumes must bring the same, and gets the
+//! same bits as a run that was never interrupted.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::output::Output;
+
+const MANIFEST: &str = "manifest.json";
+const LOCK: &str = "lock";
+
+/// What the files belong to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Identity {
+    /// Version of the library.
+    pub(super) version: String,
+    /// Fingerprints, in hexadecimal.
+    pub(super) graph: String,
+    pub(super) attributes: String,
+    pub(super) config: Config,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Manifest {
+    #[serde(flatten)]
+    identity: Identity,
+    files: BTreeMap<String, Entry>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    bytes: u64,
+    crc32: u32,
+}
+
+/// A folder of finished stages.
+#[derive(Debug)]
+pub(super) struct Checkpoint {
+    folder: PathBuf,
+    manifest: Manifest,
+    /// Held while this lives: two runs may not share a folder.
+    _lock: File,
+}
+
+impl Checkpoint {
+    /// Begins a checkpoint in an empty or new folder, or goes on with one.
+    pub(super) fn begin(folder: &Path, resume: bool, identity: Identity) -> Result<Self> {
+        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        let used = used(folder)?;
+        if used && !resume {
+            let remedy = "continue it with --resume, or name another folder";
+            return Err(Error::input(folder, "the checkpoint folder is not empty", remedy));
+        }
+        if used && !folder.join(MANIFEST).exists() {
+            let message = format!("there is no checkpoint here: {MANIFEST} is missing");
+            return Err(Error::input(folder, message, "name the folder of a checkpoint, or an empty one"));
+        }
+        let lock = lock(folder)?;
+        let files = if used { resumed(folder, &identity)? } else { BTreeMap::new() };
+        let checkpoint =
+            Checkpoint { folder: folder.to_path_buf(), manifest: Manifest { identity, files }, _lock: lock };
+        checkpoint.write_manifest()?;
+        Ok(checkpoint)
+    }
+
+    /// Whether a stage is there.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.manifest.files.contains_key(name)
+    }
+
+    /// Number of stages that are there.
+    pub(super) fn len(&self) -> usize {
+        self.manifest.files.len()
+    }
+
+    /// Bytes of a stage that is there.
+    pub(super) fn bytes(&self, name: &str) -> u64 {
+        self.manifest.files.get(name).map_or(0, |entry| entry.bytes)
+    }
+
+    /// Reads a stage that is there, with its path for errors.
+    pub(super) fn open<T>(&self, name: &str, read: impl FnOnce(File, &Path) -> Result<T>) -> Result<T> {
+        let path = self.folder.join(name);
+        read(File::open(&path).map_err(|e| Error::io(&path, e))?, &path)
+    }
+
+    /// Saves a finished stage.
+    pub(super) fn save(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        let path = self.folder.join(name);
+        let mut out = Sum::new(Output::create(&path, true)?);
+        write(&mut out).map_err(|e| Error::io(&path, e))?;
+        let entry = out.entry();
+        out.inner.commit()?;
+        self.manifest.files.insert(name.to_owned(), entry);
+        self.write_manifest()
+    }
+
+    fn write_manifest(&self) -> Result<()> {
+        let path = self.folder.join(MANIFEST);
+        let text = serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
+        let mut out = Output::create(&path, true)?;
+        out.write_all(text.as_bytes()).map_err(|e| Error::io(&path, e))?;
+        out.commit()
+    }
+}
+
+/// Whether a folder has anything in it but what an interrupted write left.
+fn used(folder: &Path) -> Result<bool> {
+    let wrong = |e| Error::io(folder, e);
+    let mut used = false;
+    for entry in fs::read_dir(folder).map_err(wrong)? {
+        let entry = entry.map_err(wrong)?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if crate::output::is_temporary(&name) {
+            fs::remove_file(entry.path()).map_err(|e| Error::io(entry.path(), e))?;
+        } else {
+            used |= name != LOCK;
+        }
+    }
+    Ok(used)
+}
+
+/// Locks a folder against other runs; the system unlocks it when this one ends.
+fn lock(folder: &Path) -> Result<File> {
+    let path = folder.join(LOCK);
+    let file = File::create(&path).map_err(|e| Error::io(&path, e))?;
+    match file.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => {
+            Err(Error::input(folder, "another run is using this checkpoint", "wait for it, or name another folder"))
+        }
+        // A file system without locks cannot tell.
+        _ => Ok(file),
+    }
+}
+
+/// The files of an earlier run, which must be of the same work, and whole.
+fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>> {
+    let path = folder.join(MANIFEST);
+    let text = fs::read_to_string(&path).map_err(|e| Error::io(&path, e))?;
+    let unreadable = |e: serde_json::Error| {
+        Error::input(&path, format!("not the manifest of a checkpoint: {e}"), "delete the folder and start again")
+    };
+    // The version first: another one may describe itself otherwise.
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(unreadable)?;
+    let version = value["version"].as_str().unwrap_or("unknown");
+    if version != identity.version {
+        let message = format!("the checkpoint is of version {version}, this is version {}", identity.version);
+        return Err(Error::input(&path, message, "delete the folder and start again, or use that version"));
+    }
+    let manifest: Manifest = serde_json::from_value(value).map_err(unreadable)?;
+    if let Some(message) = difference(&manifest.identity, identity) {
+        return Err(Error::input(&path, message, "use the same graph and settings, or another folder"));
+    }
+    let mut files = manifest.files;
+    // A file that was deleted is made anew.
+    files.retain(|name, _| folder.join(name).exists());
+    for (name, entry) in &files {
+        verify(&folder.join(name), *entry)?;
+    }
+    Ok(files)
+}
+
+/// What a checkpoint belongs to that is not at hand.
+fn difference(theirs: &Identity, ours: &Identity) -> Option<String> {
+    if theirs.config != ours.config {
+        let table = |config: &Config| toml::Value::try_from(config).ok();
+        let (theirs, ours) = (table(&theirs.config)?, table(&ours.config)?);
+        let (key, a, b) = first_difference("", &theirs, &ours)?;
+        return Some(format!("the checkpoint has other settings: {key} is {a} there and {b} here"));
+    }
+    if theirs.graph != ours.graph {
+        return Some("the checkpoint is of another graph".into());
+    }
+    (theirs.attributes != ours.attributes).then(|| "the checkpoint is of other attributes".into())
+}
+
+/// The first setting that differs, and its two values.
+fn first_difference(at: &str, a: &toml::Value, b: &toml::Value) -> Option<(String, String, String)> {
+    let (Some(left), Some(right)) = (a.as_table(), b.as_table()) else {
+        return (a != b).then(|| (at.to_owned(), a.to_string(), b.to_string()));
+    };
+    let none = toml::Value::String("not set".into());
+    let keys = left.keys().chain(right.keys().filter(|key| !left.contains_key(*key)));
+    keys.into_iter().find_map(|key| {
+        let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+        first_difference(&path, left.get(key).unwrap_or(&none), right.get(key).unwrap_or(&none))
+    })
+}
+
+/// Refuses a file that is not as it was written.
+fn verify(path: &Path, entry: Entry) -> Result<()> {
+    let remedy = "delete this file, and --resume makes it anew";
+    let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let mut sum = Sum::new(io::sink());
+    let length = file.metadata().map_err(|e| Error::io(path, e))?.len();
+    if length != entry.bytes {
+        return Err(Error::input(path, format!("is damaged: {length} bytes, not {}", entry.bytes), remedy));
+    }
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let read = file.read(&mut buffer).map_err(|e| Error::io(path, e))?;
+        if read == 0 {
+            break;
+        }
+        sum.write_all(&buffer[..read]).map_err(|e| Error::io(path, e))?;
+    }
+    if sum.entry() != entry {
+        return Err(Error::input(path, "is damaged: its checksum differs", remedy));
+    }
+    Ok(())
+}
+
+/// Counts and sums what passes through.
+struct Sum<W> {
+    inner: W,
+    bytes: u64,
+    hasher: crc32fast::Hasher,
+}
+
+impl<W: Write> Sum<W> {
+    fn new(inner: W) -> Self {
+        Sum { inner, bytes: 0, hasher: crc32fast::Hasher::new() }
+    }
+
+    fn entry(&self) -> Entry {
+        Entry { bytes: self.bytes, crc32: self.hasher.clone().finalize() }
+    }
+}
+
+impl<W: Write> Write for Sum<W> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(data)?;
+        self.hasher.update(&data[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}

@@ -1,0 +1,179 @@
+//! The plan of a run's memory: what is held, and what goes to temporary files.
+//!
+//! Known once motifs are counted. The graph, its counts and one motif's matrix and solver are always in
+//! memory, and so is the result. Y is what grows with motifs and steps: as much of it as fits is held, in
+//! the order in which it is made, and the rest goes to files, to be read back row by row for the Gram
+//! matrix and for Z. A run that does not fit even with all of Y in files is refused.
+
+use std::path::PathBuf;
+
+use super::Hone;
+use super::budget::{Needs, Work};
+use crate::error::{Error, Result, human_bytes};
+use crate::memory;
+use crate::motif::{Counts, Sample};
+use crate::progress::Progress;
+use crate::report::{MemoryPlan, Report};
+
+/// Bytes of buffers through which a thread reads files: 64 kB for each of some thirty parts.
+const BUFFERS: u64 = 2 << 20;
+
+/// One part in so many of the limit is not planned with: the allocator's reserve, stacks, what estimates miss.
+const SPARE: u64 = 32;
+
+/// What may be planned with.
+fn usable(limit: u64) -> u64 {
+    limit - limit / SPARE
+}
+
+/// The limit that leaves `bytes` to plan with.
+fn limit_for(bytes: u64) -> u64 {
+    bytes + bytes / (SPARE - 1) + 1
+}
+
+/// What this process holds when the plan is made.
+#[derive(Debug, Clone, Copy)]
+struct Base {
+    /// All of it.
+    resident: u64,
+    /// The counts among it, which the global stage no longer needs.
+    counts: u64,
+    /// Buffers of all threads, should files be read.
+    buffers: u64,
+}
+
+/// Holds as much of Y as `limit` allows; the least that would do where that is not enough.
+fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64> {
+    let local = base.resident + needs.fixed + needs.local;
+    let global = base.resident.saturating_sub(base.counts) + needs.fixed + needs.global;
+    let least = local.max(global);
+    let limit_or_all = limit.map_or(u64::MAX, usable);
+    let (held, buffers) = if least.saturating_add(needs.parts) <= limit_or_all {
+        (needs.parts, 0)
+    } else {
+        let room = limit_or_all.checked_sub(least + base.buffers).ok_or(limit_for(least + base.buffers))?;
+        (room.min(needs.parts), base.buffers)
+    };
+    Ok(MemoryPlan {
+        limit,
+        resident: base.resident,
+        local: local + held + buffers,
+        global: global + held + buffers,
+        held,
+        spilled: needs.parts - held,
+    })
+}
+
+impl Hone {
+    /// Makes the plan, tells it, and returns how many bytes of Y are held; refuses what does not fit.
+    pub(super) fn plan(
+        &self,
+        work: &Work,
+        counts: &Counts,
+        report: &mut Report,
+        progress: &dyn Progress,
+    ) -> Result<u64> {
+        let needs = work.needs(Some(counts), self.most_steps());
+        let base = Base {
+            resident: memory::resident().unwrap_or(0),
+            counts: counts.bytes() as u64,
+            buffers: BUFFERS * rayon::current_num_threads() as u64,
+        };
+        let plan = plan(base, needs, self.memory_limit).map_err(|least| self.does_not_fit("the embedding", least))?;
+        let peak = plan.local.max(plan.global);
+        report.memory_estimate = peak;
+        let limit = plan.limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
+        progress.note(&format!("the embedding takes about {}{limit}", human_bytes(peak)));
+        if plan.spilled > 0 {
+            let place = if self.checkpoint.is_some() { "the checkpoint" } else { "temporary files in " };
+            let folder = if self.checkpoint.is_some() { PathBuf::new() } else { self.temp_folder() };
+            progress.note(&format!(
+                "plan: local embeddings {}, global embedding {}; of the local embeddings {} are held and {} go to {place}{}",
+                human_bytes(plan.local),
+                human_bytes(plan.global),
+                human_bytes(plan.held),
+                human_bytes(plan.spilled),
+                folder.display()
+            ));
+        }
+        report.plan = Some(plan);
+        Ok(plan.held)
+    }
+
+    /// Refuses, before motifs are counted, what cannot fit whatever their number.
+    pub(super) fn check_least(&self, work: &Work) -> Result<()> {
+        let needs = work.needs(None, self.most_steps());
+        let counting = if self.config.sample == Sample::Exact { work.counting() } else { 0 };
+        let least = memory::resident().unwrap_or(0) + counting.max(needs.fixed + needs.local.max(needs.global));
+        let fits = self.memory_limit.is_none_or(|limit| least <= limit);
+        if fits { Ok(()) } else { Err(self.does_not_fit("the embedding", least)) }
+    }
+
+    /// Tells how much memory is needed beside what is held already, and refuses what does not fit.
+    pub(super) fn check_memory(
+        &self,
+        what: &str,
+        need: u64,
+        report: &mut Report,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let need = memory::resident().unwrap_or(0) + need;
+        report.memory_estimate = need;
+        let limit = self.memory_limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
+        progress.note(&format!("{what} takes about {}{limit}", human_bytes(need)));
+        if self.memory_limit.is_some_and(|limit| need > limit) { Err(self.does_not_fit(what, need)) } else { Ok(()) }
+    }
+
+    fn does_not_fit(&self, what: &str, need: u64) -> Error {
+        let attributes = if self.config.attributes.any() {
+            ", attributes.features.depth or attributes.diffusion.steps, reduce attributes to \
+             attributes.form = { components = { dim = 16 } }"
+        } else {
+            ""
+        };
+        Error::Memory {
+            stage: what.to_owned(),
+            need,
+            limit: self.memory_limit.unwrap_or(u64::MAX),
+            remedy: format!(
+                "lower local.dim, steps, global.dim or the number of motifs{attributes}, or allow more with --memory"
+            ),
+        }
+    }
+
+    /// Where temporary files go.
+    pub(super) fn temp_folder(&self) -> PathBuf {
+        self.temp_dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: Base = Base { resident: 100 << 20, counts: 30 << 20, buffers: 16 << 20 };
+    const NEEDS: Needs = Needs { parts: 640 << 20, fixed: 10 << 20, local: 500 << 20, global: 600 << 20 };
+
+    #[test]
+    fn what_fits_is_held() {
+        for limit in [None, Some(limit_for(1320 << 20))] {
+            let plan = plan(BASE, NEEDS, limit).expect("fits");
+            assert_eq!((plan.held, plan.spilled), (NEEDS.parts, 0));
+            assert_eq!((plan.local, plan.global), (1250 << 20, 1320 << 20));
+        }
+    }
+
+    #[test]
+    fn beyond_that_just_enough_is_spilled() {
+        let plan = plan(BASE, NEEDS, Some(1024 << 20)).expect("fits");
+        assert_eq!((plan.held, plan.spilled), (296 << 20, 344 << 20));
+        assert!(plan.local <= plan.global && plan.global == usable(1024 << 20), "{plan:?}");
+    }
+
+    #[test]
+    fn what_cannot_fit_is_refused_with_the_least_that_would() {
+        let least = plan(BASE, NEEDS, Some(600 << 20)).expect_err("too little");
+        let plan = plan(BASE, NEEDS, Some(least)).expect("just enough");
+        assert!(plan.held <= 2 && plan.global <= least && plan.global >= least - least / 30, "{plan:?}");
+    }
+}

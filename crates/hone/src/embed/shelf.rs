@@ -1,0 +1,126 @@
+//! [`Shelf`]: where finished parts of Y go, memory while there is room, files beyond.
+//!
+//! Temporary files have no name: the system takes them back when the run ends, however it ends. With a
+//! checkpoint its files serve instead.
+
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Part;
+use super::checkpoint::Checkpoint;
+use super::part_file::{self, Faults};
+use crate::error::{Error, Result, human_bytes};
+use crate::report::LocalFacts;
+
+/// Parts below this many bytes are not worth a file.
+pub(super) const SMALL: u64 = 1 << 18;
+const BUFFER: usize = 1 << 20;
+
+pub(super) struct Shelf {
+    /// Bytes of values that may still be held.
+    room: u64,
+    folder: PathBuf,
+    checkpoint: Option<Checkpoint>,
+    faults: Arc<Faults>,
+    /// Bytes in temporary files.
+    written: u64,
+}
+
+impl Shelf {
+    /// A shelf with `room` bytes in memory, temporary files in `folder`.
+    pub(super) fn new(room: u64, folder: PathBuf, checkpoint: Option<Checkpoint>) -> Self {
+        Shelf { room, folder, checkpoint, faults: Arc::default(), written: 0 }
+    }
+
+    /// Keeps a finished part, in memory or not, and in the checkpoint if there is one.
+    pub(super) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>) -> Result<Part> {
+        let hold = self.take_room(part.group.stored_rows() * part.group.cols());
+        if let Some(checkpoint) = &mut self.checkpoint {
+            let name = file_name(&part.name, part.step);
+            checkpoint.save(&name, |out| part_file::write(&part, facts, out))?;
+            if !hold {
+                drop(part);
+                return checkpoint
+                    .open(&name, |file, path| part_file::open(file, path, false, &self.faults))
+                    .map(first);
+            }
+        }
+        if hold {
+            return Ok(part);
+        }
+        let file = self.spill(&part).map_err(|e| self.refused(e))?;
+        drop(part);
+        part_file::open(file, &self.folder, false, &self.faults).map(first)
+    }
+
+    /// Whether a part of an earlier run is there.
+    pub(super) fn has(&self, name: &str, step: usize) -> bool {
+        self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.has(&file_name(name, step)))
+    }
+
+    /// A part of an earlier run, with its facts.
+    pub(super) fn find(&mut self, name: &str, step: usize) -> Result<Option<(Part, Option<LocalFacts>)>> {
+        let name = file_name(name, step);
+        let Some(checkpoint) = self.checkpoint.as_ref().filter(|checkpoint| checkpoint.has(&name)) else {
+            return Ok(None);
+        };
+        let bytes = checkpoint.bytes(&name);
+        let hold = self.take_room(bytes as usize / 4);
+        let checkpoint = self.checkpoint.as_ref().expect("found above");
+        checkpoint.open(&name, |file, path| part_file::open(file, path, hold, &self.faults)).map(Some)
+    }
+
+    /// Fails when a part could not be read back, so that nothing wrong is returned.
+    pub(super) fn check(&self) -> Result<()> {
+        self.faults.check()
+    }
+
+    /// Whether as many values are held; room is taken for them then.
+    fn take_room(&mut self, values: usize) -> bool {
+        let bytes = 4 * values as u64;
+        let hold = bytes < SMALL || bytes <= self.room;
+        if hold {
+            self.room = self.room.saturating_sub(bytes);
+        }
+        hold
+    }
+
+    fn spill(&mut self, part: &Part) -> io::Result<File> {
+        let mut out = BufWriter::with_capacity(BUFFER, tempfile::tempfile_in(&self.folder)?);
+        part_file::write(part, None, &mut out)?;
+        out.flush()?;
+        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        self.written += file.metadata()?.len();
+        Ok(file)
+    }
+
+    fn refused(&self, error: io::Error) -> Error {
+        let folder: &Path = &self.folder;
+        let remedy = "name another folder with --temp-dir, or allow more memory with --memory";
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                let message =
+                    format!("no space left for temporary files after {}; {remedy}", human_bytes(self.written));
+                Error::io(folder, io::Error::new(error.kind(), message))
+            }
+            ErrorKind::NotFound
+            | ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::NotADirectory => {
+                Error::input(folder, format!("no temporary file can be made here: {error}"), remedy)
+            }
+            _ => Error::io(folder, error),
+        }
+    }
+}
+
+fn first<A, B>(pair: (A, B)) -> A {
+    pair.0
+}
+
+/// `attributes:edge` at step 2 is `attributes-edge.k2.part`.
+fn file_name(name: &str, step: usize) -> String {
+    format!("{}.k{step}.part", name.replace(':', "-"))
+}

@@ -1,0 +1,82 @@
+//! Counts as bytes, for checkpoints: the narrow columns as they are, little-endian.
+//!
+//! Whoever loads brings the graph that was counted; lengths are checked, the rest is the caller's to
+//! check (checkpoints keep a checksum).
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use super::column::{Column, Rank};
+use super::counts::Counts;
+use super::estimate::Estimates;
+use super::exact::Exact;
+use super::sample::Sampled;
+use crate::graph::Graph;
+
+const EXACT: u8 = 1;
+const ESTIMATED: u8 = 2;
+
+impl Counts {
+    /// Writes all counts.
+    pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Some((facts, edge)) = self.sampled().zip(self.estimates()) {
+            out.write_all(&[ESTIMATED])?;
+            let facts = serde_json::to_vec(facts)?;
+            out.write_all(&(facts.len() as u64).to_le_bytes())?;
+            out.write_all(&facts)?;
+            return [&edge.t, &edge.p, &edge.c, &edge.k, &edge.q, &edge.r]
+                .into_iter()
+                .try_for_each(|v| save_f32(v, out));
+        }
+        out.write_all(&[EXACT])?;
+        let exact = self.primitives().expect("counts are exact or estimated");
+        let Exact { t, c, rank: _, k, q, r, d, triangles, s } = exact;
+        [t, c, k, q, r, d, triangles, s].into_iter().try_for_each(|column| column.save(out))
+    }
+
+    /// Reads what [`Counts::save`] wrote for this graph.
+    pub fn load(graph: &Graph, input: &mut dyn Read) -> io::Result<Counts> {
+        let pattern = super::counted_on(graph);
+        let (slots, nodes) = (pattern.nnz(), pattern.rows());
+        let mut kind = [0];
+        input.read_exact(&mut kind)?;
+        match kind[0] {
+            EXACT => {
+                let (t, c) = (Column::load(slots, input)?, Column::load(slots, input)?);
+                let inside = t.nonzeros(0..slots);
+                let mut next = |len: usize| Column::load(len, input);
+                let (k, q, r) = (next(inside)?, next(inside)?, next(inside)?);
+                let (d, triangles, s) = (next(nodes)?, next(nodes)?, next(nodes)?);
+                let rank = Rank::new(slots, |range| t.nonzeros(range));
+                Ok(Counts::exact(pattern, Exact { t, c, rank, k, q, r, d, triangles, s }))
+            }
+            ESTIMATED => {
+                let mut length = [0; 8];
+                input.read_exact(&mut length)?;
+                let mut facts = Vec::new();
+                input.take(u64::from_le_bytes(length)).read_to_end(&mut facts)?;
+                let facts: Sampled = serde_json::from_slice(&facts)?;
+                let mut next = || load_f32(slots, input);
+                let edge = Estimates { t: next()?, p: next()?, c: next()?, k: next()?, q: next()?, r: next()? };
+                Ok(Counts::estimated(pattern, edge, facts))
+            }
+            _ => Err(io::Error::new(ErrorKind::InvalidData, "these are no motif counts")),
+        }
+    }
+}
+
+fn save_f32(values: &[f32], out: &mut dyn Write) -> io::Result<()> {
+    values
+        .chunks(1 << 16)
+        .try_for_each(|piece| out.write_all(&piece.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()))
+}
+
+fn load_f32(len: usize, input: &mut dyn Read) -> io::Result<Vec<f32>> {
+    let mut values = Vec::with_capacity(len);
+    let mut bytes = vec![0; 4 << 16];
+    while values.len() < len {
+        let bytes = &mut bytes[..4 * (len - values.len()).min(1 << 16)];
+        input.read_exact(bytes)?;
+        values.extend(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+    }
+    Ok(values)
+}

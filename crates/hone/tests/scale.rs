@@ -1,0 +1,227 @@
+//! Runs under a memory budget and runs from checkpoints give the bits of a plain run, or a clear refusal.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hone::config::Layers;
+use hone::dense::Block;
+use hone::features::{Named, Origin};
+use hone::graph::{Generator, Graph};
+use hone::random::Key;
+use hone::{Config, Error, Hone, Progress, Run, Silent};
+
+fn graph(nodes: usize, seed: u64) -> Graph {
+    let model = Generator::Rmat { nodes: nodes as u64, degree: 6.0, quadrants: [0.45, 0.22, 0.22, 0.11] };
+    model.graph(seed, &Silent).unwrap()
+}
+
+fn config(preset: &str, settings: &[(&str, &str)]) -> Config {
+    let layers = Layers::new().preset(preset).unwrap();
+    settings.iter().fold(layers, |layers, (key, value)| layers.set(key, value).unwrap()).build().unwrap()
+}
+
+fn bits(run: &Run) -> (Vec<String>, Vec<u32>) {
+    (run.embedding.columns.clone(), run.embedding.vectors.as_slice().iter().map(|value| value.to_bits()).collect())
+}
+
+fn embed(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
+    hone.embed(graph, &Silent)
+}
+
+/// A run with hardly more than the least it can do with, as its refusals name it: parts go to files. What the
+/// allocator keeps or gives back meanwhile moves the least a little, hence some tries.
+fn tight(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
+    let tries = || {
+        let mut limit = 1;
+        for _ in 0..30 {
+            match embed(&hone.clone().memory_limit(limit), graph) {
+                Err(Error::Memory { need, .. }) => limit = need + (1 << 18),
+                Ok(run) if run.report.plan.unwrap().spilled == 0 => limit = 1,
+                other => return other,
+            }
+        }
+        panic!("no run was tight");
+    };
+    // Buffers of many threads would be larger than what they read.
+    rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().install(tries)
+}
+
+/// Presets, attributes that join before and after, Y itself, automatic steps: all with parts in files.
+#[test]
+fn parts_in_files_change_no_bit() {
+    let graph = graph(30_000, 1);
+    let few = ("motifs", "[\"edge\", \"path3\", \"triangle\", \"clique4\"]");
+    let cases = [
+        config("hone-p", &[few]),
+        config("hone", &[few, ("local.dim", "96")]),
+        config("hone-l-norm+x", &[few, ("attributes.features.depth", "0")]),
+        config("hone-p+x", &[few, ("attributes.features.depth", "0"), ("attributes.combine", "after")]),
+        config("hone-w", &[few, ("global.output", "local")]),
+        config("hone-p", &[few, ("steps", "auto"), ("global.dim", "16")]),
+    ];
+    for config in cases {
+        let hone = Hone::new(config.clone()).unwrap();
+        let free = embed(&hone, &graph).unwrap();
+        assert_eq!(free.report.plan.unwrap().spilled, 0);
+        let tight = tight(&hone, &graph).unwrap();
+        assert!(bits(&free) == bits(&tight), "{}", config.to_toml());
+        assert_eq!(free.report.importance, tight.report.importance);
+    }
+}
+
+#[test]
+fn a_folder_without_room_for_files_is_named() {
+    let graph = graph(30_000, 1);
+    let hone = Hone::new(config("hone-p", &[])).unwrap().temp_dir("/no/such/folder");
+    let error = tight(&hone, &graph).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("/no/such/folder") && text.contains("--temp-dir") && error.is_input(), "{text}");
+}
+
+/// Stops the run when so many local embeddings are done.
+struct StopAfter(usize, AtomicUsize);
+
+impl Progress for StopAfter {
+    fn stage(&self, name: &str, _total: u64) {
+        // Counting has a stage of its own, with units of its own.
+        self.1.store(if name == "local embeddings" { 0 } else { usize::MAX / 2 }, Ordering::Relaxed);
+    }
+    fn advance(&self, done: u64) {
+        self.1.fetch_add(done as usize, Ordering::Relaxed);
+    }
+    fn cancelled(&self) -> bool {
+        (self.0..usize::MAX / 4).contains(&self.1.load(Ordering::Relaxed))
+    }
+}
+
+/// A run that is stopped after some parts; the folder of its checkpoint.
+fn interrupted(hone: &Hone, graph: &Graph, parts: usize) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = hone.clone().checkpoint(folder.path(), false);
+    let stopped = begun.embed(graph, &StopAfter(parts, AtomicUsize::new(usize::MAX / 2)));
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+    folder
+}
+
+fn parts(folder: &Path) -> Vec<PathBuf> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut parts: Vec<PathBuf> = names.filter(|path| path.extension().is_some_and(|e| e == "part")).collect();
+    parts.sort();
+    parts
+}
+
+#[test]
+fn an_interrupted_run_goes_on_to_the_same_bits() {
+    let graph = graph(2_000, 2);
+    let few = ("motifs", "[\"edge\", \"path3\", \"triangle\"]");
+    let cases = [
+        config("hone-p", &[few, ("global.dim", "32")]),
+        config("hone-p+x", &[few, ("attributes.features.depth", "0"), ("global.dim", "32")]),
+        config("hone-w", &[few, ("sample", "8"), ("global.dim", "32")]),
+    ];
+    for config in cases {
+        let hone = Hone::new(config).unwrap();
+        let plain = embed(&hone, &graph).unwrap();
+        for done in [0, 1, 3, 5] {
+            let folder = interrupted(&hone, &graph, done);
+            assert!(folder.path().join("counts").exists() && parts(folder.path()).len() >= done);
+            let resumed = embed(&hone.clone().checkpoint(folder.path(), true), &graph).unwrap();
+            assert!(bits(&plain) == bits(&resumed), "stopped after {done}");
+            assert_eq!(plain.report.notes, resumed.report.notes);
+            assert_eq!(plain.report.sampled.is_some(), resumed.report.sampled.is_some());
+            // Once more, with nothing left to do.
+            let again = embed(&hone.clone().checkpoint(folder.path(), true), &graph).unwrap();
+            assert!(bits(&plain) == bits(&again));
+        }
+    }
+}
+
+#[test]
+fn a_budget_and_a_checkpoint_go_together() {
+    let graph = graph(30_000, 3);
+    let few = ("motifs", "[\"edge\", \"path3\", \"star4\"]");
+    let hone = Hone::new(config("hone-p", &[few, ("global.dim", "32")])).unwrap();
+    let plain = embed(&hone, &graph).unwrap();
+    let folder = interrupted(&hone, &graph, 3);
+    let resumed = tight(&hone.checkpoint(folder.path(), true), &graph).unwrap();
+    assert!(bits(&plain) == bits(&resumed));
+}
+
+#[test]
+fn damaged_files_are_refused_by_name_and_made_anew_when_deleted() {
+    let graph = graph(500, 4);
+    let hone = Hone::new(config("hone-p", &[("global.dim", "16")])).unwrap();
+    let plain = embed(&hone, &graph).unwrap();
+    let folder = interrupted(&hone, &graph, 4);
+    let resume = || embed(&hone.clone().checkpoint(folder.path(), true), &graph);
+    let mut files = parts(folder.path());
+    assert_eq!(files.len(), 4);
+    files.push(folder.path().join("counts"));
+    for file in files {
+        let whole = fs::read(&file).unwrap();
+        let mut flipped = whole.clone();
+        *flipped.last_mut().unwrap() ^= 1;
+        for wrong in [&flipped[..], &whole[..whole.len() - 1]] {
+            fs::write(&file, wrong).unwrap();
+            let error = resume().unwrap_err();
+            let (text, name) = (error.to_string(), file.file_name().unwrap().to_str().unwrap());
+            assert!(text.contains(name) && text.contains("damaged") && text.contains("delete"), "{text}");
+            assert!(error.is_input());
+        }
+        fs::remove_file(&file).unwrap();
+        fs::write(folder.path().join(".hone-left.part"), "of a write that was cut short").unwrap();
+        assert!(bits(&plain) == bits(&resume().unwrap()), "{}", file.display());
+        assert!(!folder.path().join(".hone-left.part").exists());
+    }
+}
+
+#[test]
+fn foreign_checkpoints_are_refused_with_the_difference() {
+    let (mine, other) = (graph(300, 5), graph(300, 6));
+    let few = ("global.dim", "16");
+    let hone = Hone::new(config("hone-p", &[few])).unwrap();
+    let folder = interrupted(&hone, &mine, 2);
+    let refusal = |hone: &Hone, graph: &Graph, resume: bool| {
+        let error = embed(&hone.clone().checkpoint(folder.path(), resume), graph).unwrap_err();
+        assert!(error.is_input(), "{error}");
+        error.to_string()
+    };
+    let text = refusal(&hone, &mine, false);
+    assert!(text.contains("not empty") && text.contains("--resume"), "{text}");
+    let smaller = Hone::new(config("hone-p", &[few, ("local.dim", "8")])).unwrap();
+    let text = refusal(&smaller, &mine, true);
+    assert!(text.contains("local.dim is 16 there and 8 here"), "{text}");
+    let text = refusal(&hone, &other, true);
+    assert!(text.contains("another graph"), "{text}");
+    let names = vec!["age".to_owned()];
+    let block = Block::random(300, 1, Key::new(1));
+    let attributed = hone.clone().with_attributes(Named { origins: vec![Origin::default()], names, block });
+    let text = refusal(&attributed, &mine, true);
+    assert!(text.contains("other attributes"), "{text}");
+    let lock = fs::File::open(folder.path().join("lock")).unwrap();
+    lock.lock().unwrap();
+    let text = refusal(&hone, &mine, true);
+    assert!(text.contains("another run"), "{text}");
+    drop(lock);
+    let manifest = folder.path().join("manifest.json");
+    let whole = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, whole.replace(env!("CARGO_PKG_VERSION"), "0.0.9")).unwrap();
+    let text = refusal(&hone, &mine, true);
+    assert!(text.contains("version 0.0.9"), "{text}");
+    fs::write(&manifest, &whole[..whole.len() / 2]).unwrap();
+    let text = refusal(&hone, &mine, true);
+    assert!(text.contains("manifest.json") && text.contains("delete"), "{text}");
+    fs::remove_file(&manifest).unwrap();
+    let text = refusal(&hone, &mine, true);
+    assert!(text.contains("no checkpoint here"), "{text}");
+}
+
+#[test]
+fn fingerprints_tell_graphs_apart() {
+    let some = [graph(300, 5), graph(300, 6), graph(301, 5)];
+    let marks: Vec<u64> = some.iter().map(Graph::fingerprint).collect();
+    assert!(marks[0] != marks[1] && marks[0] != marks[2] && marks[1] != marks[2]);
+    assert_eq!(marks[0], graph(300, 5).fingerprint());
+}
