@@ -141,7 +141,8 @@ fn a_solver_is_chosen_by_name_in_both_stages() {
     let choices = ["--preset", "hone-p", "--dim", "8", "--motifs", "edge,triangle", "--solver", "als"];
     let options = ["--set", "local.solver.iterations=3", "--set", "local.solver.start=random"];
     hone().args(["-q", "embed", "builtin:karate", "-o"]).arg(&out).args(choices).args(options).assert().success();
-    let report: serde_json::Value = serde_json::from_slice(&bytes(&folder.path().join("a.tsv.run.json"))).expect("JSON");
+    let report: serde_json::Value =
+        serde_json::from_slice(&bytes(&folder.path().join("a.tsv.run.json"))).expect("JSON");
     assert_eq!(report["config"]["local"]["solver"]["method"], "als");
     assert_eq!(report["config"]["global"]["solver"]["method"], "als");
     assert_eq!(report["local"][0]["loss"]["values"].as_array().map(Vec::len), Some(4));
@@ -153,7 +154,8 @@ fn a_solver_is_chosen_by_name_in_both_stages() {
         .assert()
         .success();
     printed.stdout(contains("loss = \"poisson\"").and(contains("negatives = 5")));
-    let wrong = ["embed", "builtin:karate", "-o", "x.tsv", "--preset", "hone-l", "--set", "local.solver.method=bregman"];
+    let wrong =
+        ["embed", "builtin:karate", "-o", "x.tsv", "--preset", "hone-l", "--set", "local.solver.method=bregman"];
     let message = "Poisson needs non-negative entries: matrix L has negative ones; use W or P";
     hone().args(wrong).args(["--set", "local.solver.loss=poisson"]).assert().code(2).stderr(contains(message));
     hone().args(["config", "--solver", "magic"]).assert().code(2).stderr(contains("magic"));

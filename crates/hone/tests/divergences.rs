@@ -14,13 +14,8 @@ use hone::random::Key;
 use naive::{Matrix, graph, leaf, times, transpose, wide};
 use proptest::prelude::*;
 
-const ALL: [Divergence; 5] = [
-    Divergence::Gaussian,
-    Divergence::Poisson,
-    Divergence::GammaLog,
-    Divergence::GammaInverse,
-    Divergence::Bernoulli,
-];
+const ALL: [Divergence; 5] =
+    [Divergence::Gaussian, Divergence::Poisson, Divergence::GammaLog, Divergence::GammaInverse, Divergence::Bernoulli];
 
 /// The divergences of a mean, as books print them.
 fn of_mean(loss: Divergence, s: f64, m: f64) -> f64 {
@@ -111,13 +106,15 @@ fn natural_parameters_of_low_rank_are_recovered() {
     ] {
         let theta = natural(40, 30, 3, level);
         let s: Matrix = theta.iter().map(|row| row.iter().map(|&theta| mean(loss, theta)).collect()).collect();
-        let options =
-            Bregman { loss, iterations: 300, tolerance: 0.0, regularization: 0.0, ..Bregman::default() };
+        let options = Bregman { loss, iterations: 300, tolerance: 0.0, regularization: 0.0, ..Bregman::default() };
         let found = solve(options, &dense(&s), 3, 1).expect("in the domain");
         let far = naive::distance(&product(&found), &theta);
         assert!(far < 5e-3, "{loss:?} {level}: {far}");
         let values = &found.info.loss.as_ref().expect("followed").values;
-        assert!(values.windows(2).all(|pair| pair[1] <= pair[0] + 1e-6 * values[0].abs() + 1e-12), "{loss:?}: {values:?}");
+        assert!(
+            values.windows(2).all(|pair| pair[1] <= pair[0] + 1e-6 * values[0].abs() + 1e-12),
+            "{loss:?}: {values:?}"
+        );
         assert!(found.info.loss.as_ref().expect("followed").measure.contains("all 1200 entries; exact"));
     }
 }
@@ -193,10 +190,7 @@ fn entries_outside_the_domain_are_refused_by_name() {
     let message = refused(Divergence::Bernoulli, Psi::W, Entries::Auto);
     assert_eq!(message, "solver.loss: Bernoulli needs entries between 0 and 1: matrix W has larger ones; use P");
     let message = refused(Divergence::GammaLog, Psi::W, Entries::Sampled);
-    assert_eq!(
-        message,
-        "solver.loss: Gamma needs positive entries: matrix W has zeros; set entries = \"observed\""
-    );
+    assert_eq!(message, "solver.loss: Gamma needs positive entries: matrix W has zeros; set entries = \"observed\"");
     let y = dense(&vec![vec![1.0, -1.0], vec![0.5, 2.0]]);
     let error = solve(Bregman { loss: Divergence::Poisson, ..Bregman::default() }, &y, 1, 1).expect_err("negative");
     assert!(error.to_string().contains("let local.solver be nmf"), "{error}");

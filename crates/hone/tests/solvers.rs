@@ -188,7 +188,8 @@ fn errors_of_solvers_name_field_stage_and_motif() {
         let named = message.contains(option) || message.contains(value);
         assert!(message.contains("local.solver") && named, "{method} {option}: {message}");
     }
-    let both = [("local.solver.method", "als"), ("local.solver.orthogonal", "left"), ("local.solver.observed-only", "true")];
+    let both =
+        [("local.solver.method", "als"), ("local.solver.orthogonal", "left"), ("local.solver.observed-only", "true")];
     assert!(refused(&both).starts_with("local.solver.orthogonal: "), "{}", refused(&both));
 }
 

@@ -17,6 +17,8 @@ use crate::sparse::Pattern;
 const FLOAT: u64 = 4;
 /// Blocks of the width of a local factorisation that a solver holds at once.
 const WORK_BLOCKS: u64 = 5;
+/// Further ones of solvers that improve factors they start from.
+const MORE_BLOCKS: u64 = 2;
 /// Columns beyond the rank that a solver works with.
 const OVERSAMPLING: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
@@ -62,7 +64,8 @@ impl Work<'_> {
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
         let nonzeros = self.graph.pattern().nnz() as u64;
         let entries = config.local.solver.memory(n, n, walks(self.graph.pattern(), steps));
-        let solver = nonzeros * FLOAT * transposed + WORK_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT + entries;
+        let blocks = WORK_BLOCKS + if matches!(config.local.solver, Solver::Svd(_)) { 0 } else { MORE_BLOCKS };
+        let solver = nonzeros * FLOAT * transposed + blocks * n * (dim + OVERSAMPLING) * FLOAT + entries;
         let making = X_BLOCKS * n * features as u64 * FLOAT;
         y + solver.max(making).max(self.joining(dim * kept * self.motifs.len() as u64))
     }
@@ -87,7 +90,7 @@ impl Work<'_> {
         };
         let solver = match &config.global.solver {
             Solver::Svd(_) => 0,
-            other => (WORK_BLOCKS - 1) * rows * dim * FLOAT + other.memory(rows, inside, rows * inside),
+            other => (WORK_BLOCKS + MORE_BLOCKS - 1) * rows * dim * FLOAT + other.memory(rows, inside, rows * inside),
         };
         factors + solver + rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 }
     }

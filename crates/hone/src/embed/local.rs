@@ -110,9 +110,7 @@ impl Hone {
 /// Adds the stage to an error of a solver, which knows neither stage nor motif.
 pub(super) fn locate(error: Error, group: &str, stage: &str) -> Error {
     match error {
-        Error::Numeric { stage: inside, message } => {
-            Error::Numeric { stage: format!("{stage}, {inside}"), message }
-        }
+        Error::Numeric { stage: inside, message } => Error::Numeric { stage: format!("{stage}, {inside}"), message },
         Error::Config { field, message } => {
             Error::Config { field: format!("{group}.{field}"), message: format!("{message} ({stage})") }
         }

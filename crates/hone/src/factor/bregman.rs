@@ -153,7 +153,8 @@ impl Bregman {
         if self.loss == Divergence::Gaussian || width == 0 {
             return Ok(pair);
         }
-        let theta = self.loss.link(facts.mean().clamp(1e-6, if self.loss == Divergence::Bernoulli { 0.999 } else { 1e6 }));
+        let theta =
+            self.loss.link(facts.mean().clamp(1e-6, if self.loss == Divergence::Bernoulli { 0.999 } else { 1e6 }));
         let root = theta.abs().sqrt();
         let small = SMALL * (theta.abs().max(0.1) / width as f64).sqrt();
         for (block, first) in [(&mut pair.a, root), (&mut pair.b, root * theta.signum())] {

@@ -39,14 +39,7 @@ pub struct Ccd {
 
 impl Default for Ccd {
     fn default() -> Self {
-        Ccd {
-            iterations: 50,
-            tolerance: 1e-4,
-            sweeps: 2,
-            regularization: 0.0,
-            observed_only: false,
-            start: Start::Svd,
-        }
+        Ccd { iterations: 50, tolerance: 1e-4, sweeps: 2, regularization: 0.0, observed_only: false, start: Start::Svd }
     }
 }
 

@@ -9,8 +9,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::subspace::Subspace;
 use super::iterate::not_negative;
+use super::subspace::Subspace;
 use super::{Factors, Info, Loss, Method, Task};
 use crate::dense::{Block, Columns, Small, orthonormalize};
 use crate::error::Result;
@@ -44,7 +44,8 @@ impl Method for Svd {
         if matches!(s, Operator::Dense(_)) || s.row_work() <= MEASURED {
             let (norm, kept) = (s.squared_norm(), found.sigma.iter().map(|sigma| sigma * sigma).sum::<f64>());
             let left = if norm > 0.0 { ((norm - kept) / norm).max(0.0) } else { 0.0 };
-            found.info.loss = Some(Loss { measure: "squared error relative to ‖S‖²; exact".into(), values: vec![left] });
+            found.info.loss =
+                Some(Loss { measure: "squared error relative to ‖S‖²; exact".into(), values: vec![left] });
         }
         Ok(found)
     }
