@@ -261,14 +261,14 @@ fn stochastic_steps_come_near_the_best_loss_with_zeros_counted() {
     let dense = explicit(&s);
     let values = jacobi(&times(&dense, &transpose(&dense))).0;
     let best: f64 = values[6..].iter().sum::<f64>() / values.iter().sum::<f64>();
-    let sgd = Sgd { start: Start::Random, iterations: 200, tolerance: 0.0, decay: 0.2, ..Sgd::default() };
+    let sgd = Sgd { start: Start::Random, iterations: 200, tolerance: 0.0, step: 0.5, decay: 0.05, ..Sgd::default() };
     let found = solve(&Solver::Sgd(sgd), &s, 6);
     let losses = &found.info.loss.as_ref().expect("followed").values;
     let least = losses.iter().copied().fold(f64::INFINITY, f64::min);
     assert!((least - error(&dense, &found)).abs() < 1e-4, "the best epoch is returned");
     assert!(least < 1.02 * best, "best {best}, {least} of {losses:?}");
     let last = losses.last().expect("values");
-    assert!(*last < 1.05 * best, "best {best}, {last} of {losses:?}");
+    assert!(*last < 1.03 * best, "best {best}, {last} of {losses:?}");
 }
 
 fn waves(n: usize, d: usize, threshold: f64) -> Matrix {

@@ -18,9 +18,11 @@ const FLOAT: u64 = 4;
 /// Blocks of the width of a local factorisation that a solver holds at once: few where iterations are dear, more where
 /// it keeps a Krylov basis.
 const WORK_BLOCKS: u64 = 5;
+const KRYLOV_BLOCKS: u64 = 9;
+/// Further ones of solvers that improve factors they start from.
+const MORE_BLOCKS: u64 = 2;
 /// Blocks of the width of Z that a joint model holds at once.
 const JOINT_BLOCKS: u64 = 8;
-const KRYLOV_BLOCKS: u64 = 9;
 /// Columns beyond the rank that a solver works with.
 const OVERSAMPLING: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
@@ -65,7 +67,7 @@ fn solver_blocks(config: &Config, nodes: u64, nonzeros: u64) -> (u64, u64) {
             let width = dim + options.oversampling as u64;
             (width, if options.keeps_basis(2 * nonzeros, nodes, width) { KRYLOV_BLOCKS } else { WORK_BLOCKS })
         }
-        _ => (dim + OVERSAMPLING, WORK_BLOCKS),
+        _ => (dim + OVERSAMPLING, WORK_BLOCKS + MORE_BLOCKS),
     }
 }
 
@@ -159,7 +161,7 @@ impl Work<'_> {
         let solver = match &config.global.solver {
             Solver::Svd(_) => 0,
             Solver::Autoencoder(options) => options.memory_for(inside as usize, config.global.dim),
-            other => (WORK_BLOCKS - 1) * rows * dim * FLOAT + other.memory(rows, inside, rows * inside),
+            other => (WORK_BLOCKS + MORE_BLOCKS - 1) * rows * dim * FLOAT + other.memory(rows, inside, rows * inside),
         };
         factors + solver + rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 }
     }

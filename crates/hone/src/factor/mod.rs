@@ -36,7 +36,7 @@ trait Method {
     /// Factors an operator.
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors>;
 
-    /// Bytes held beside five blocks of the rank, for a matrix of that shape and with that many nonzeros.
+    /// Bytes held beside blocks of the rank, for a matrix of that shape and with that many nonzeros.
     fn memory(&self, _rows: u64, _cols: u64, _nonzeros: u64) -> u64 {
         0
     }
@@ -156,7 +156,7 @@ impl Solver {
         Err(Error::Numeric { stage: "factors".into(), message: message.into() })
     }
 
-    /// Bytes held beside five blocks of the rank, for a matrix of that shape and with that many nonzeros.
+    /// Bytes held beside blocks of the rank, for a matrix of that shape and with that many nonzeros.
     pub fn memory(&self, rows: u64, cols: u64, nonzeros: u64) -> u64 {
         self.method().memory(rows, cols, nonzeros)
     }

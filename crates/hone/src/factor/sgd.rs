@@ -54,8 +54,8 @@ impl Default for Sgd {
             regularization: 0.0,
             batch: 64,
             negatives: 4,
-            step: 0.2,
-            decay: 0.5,
+            step: 0.3,
+            decay: 0.1,
             observed_only: false,
             start: Start::Svd,
         }
