@@ -109,7 +109,8 @@ struct Cycles {
     found: Vec<Half>,
     /// Common neighbours, at the slots u → v with v ranked lower.
     common: Vec<Common>,
-    /// For each slot u → v the members of v adjacent to u, as bits.
+    /// For each slot u → v the members of v adjacent to u, as bits; only those ranked above v where u is
+    /// ranked below v and not a member.
     masks: Vec<u64>,
 }
 
@@ -217,8 +218,11 @@ impl Sweeps<'_> {
     fn see(&self, head: &Head, rank: u32, mask: &mut [u64], count: &mut [f32]) {
         let sample = self.samples.at(*head);
         let far = sample.far(head.rank < rank);
-        for (at, &w) in sample.members[..far.start].iter().enumerate() {
-            mask[at / 64] |= u64::from(count[w as usize] < 0.0) << (at % 64);
+        // Bits of members that are not far tell of adjacency inside the sample: who is not in it needs none.
+        if far.start > 0 && sample.has_lower(rank) {
+            for (at, &w) in sample.members[..far.start].iter().enumerate() {
+                mask[at / 64] |= u64::from(count[w as usize] < 0.0) << (at % 64);
+            }
         }
         for (stratum, range) in [far.start..sample.lower, sample.lower..far.end].into_iter().enumerate() {
             for (&w, at) in sample.members[range.clone()].iter().zip(range) {
@@ -279,18 +283,22 @@ impl Sweeps<'_> {
         sweep(parts, self.progress, Vec::new, |range, found: Found<'_>, rows: &mut Vec<u64>| {
             let base = self.pattern.range(range.start).start;
             for v in range {
+                let (start, sample) = (self.pattern.range(v).start, self.samples.of(v));
+                // Without a common neighbour among the members of the lower end v all bits are zero.
+                let above =
+                    |&(slot, &u): &(usize, &u32)| self.ranks[u as usize] > self.ranks[v] && common[slot].all > 0.0;
+                let slots = || self.pattern.range(v).zip(self.pattern.row(v)).filter(above).map(|(slot, _)| slot);
+                if slots().next().is_none() {
+                    continue;
+                }
+                let below = sample.places[..sample.lower].iter().map(|&place| start + place as usize);
                 rows.clear();
-                let slots = || self.pattern.range(v).zip(self.pattern.row(v));
-                let above = |u: u32| self.ranks[u as usize] > self.ranks[v];
-                for (slot, &w) in slots() {
-                    // No common neighbour among the members of the lower end v: all bits are zero.
-                    let none = above(w) && common[slot].all == 0.0;
-                    let from = if none { slot * self.words } else { self.other(slot) * self.words };
-                    rows.extend(masks[from..from + self.words].iter().map(|&bits| if none { 0 } else { bits }));
+                rows.resize(self.pattern.range(v).len() * self.words, 0);
+                for slot in below.chain(slots()) {
+                    let row = &mut rows[(slot - start) * self.words..][..self.words];
+                    row.copy_from_slice(self.mask(masks, self.other(slot)));
                 }
-                for (slot, _) in slots().filter(|&(slot, &u)| above(u) && common[slot].all > 0.0) {
-                    self.own_of(v, slot, rows, common, &mut found[slot - base]);
-                }
+                slots().for_each(|slot| self.own_of(v, slot, rows, common, &mut found[slot - base]));
             }
         })
     }

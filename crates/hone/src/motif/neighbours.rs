@@ -121,6 +121,12 @@ impl Sample<'_> {
         if from_above { 0..self.members.len() } else { self.lower..self.members.len() }
     }
 
+    /// Whether the neighbour of that `rank`, below this node's own, is a member.
+    #[inline]
+    pub(super) fn has_lower(&self, rank: u32) -> bool {
+        self.weight[0] == 1.0 || self.members[..self.lower].binary_search(&rank).is_ok()
+    }
+
     /// The first member ranked above `rank`.
     pub(super) fn above(&self, rank: u32) -> usize {
         self.members.partition_point(|&member| member <= rank)
