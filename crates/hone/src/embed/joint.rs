@@ -210,7 +210,7 @@ fn note(facts: &JointFacts, rank: usize, model: Model, report: &mut Report) {
         let zero = rank - facts.rank;
         report.notes.push(format!("the tensor has rank {}: the last {zero} columns of Z are zero", facts.rank));
     }
-    if !facts.descent.converged {
+    if !facts.descent.converged && facts.descent.iterations > 0 {
         let (sweeps, remedy) = (facts.descent.iterations, "joint.iterations sets how many it may take");
         report.notes.push(format!("the joint model still improved after {sweeps} sweeps; {remedy}"));
     }
