@@ -17,8 +17,9 @@ fn graph(nodes: usize, seed: u64) -> Graph {
     model.graph(seed, &Silent).unwrap()
 }
 
+/// Few iterations: what is tested does not depend on them.
 fn config(preset: &str, settings: &[(&str, &str)]) -> Config {
-    let layers = Layers::new().preset(preset).unwrap();
+    let layers = Layers::new().preset(preset).unwrap().set("local.solver.iterations", "2").unwrap();
     settings.iter().fold(layers, |layers, (key, value)| layers.set(key, value).unwrap()).build().unwrap()
 }
 

@@ -37,6 +37,10 @@ pub(crate) struct Args {
     /// The variant that is run.
     #[arg(long, value_name = "NAME", default_value = "hone-p")]
     preset: String,
+    /// Iterations of each local factorisation, the same for all sizes, or auto: as the variant has it, where small
+    /// graphs get many more than large ones.
+    #[arg(long, value_name = "N", default_value = "2")]
+    iterations: String,
     /// Any setting of the variant by its dotted name; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -114,6 +118,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut report = study.report();
     report.settings.extend([
         ("preset".to_owned(), args.preset.clone()),
+        ("iterations".into(), args.iterations.clone()),
         ("settings".into(), args.set.join(", ")),
         ("average degree".into(), args.degree.to_string()),
         ("seed".into(), args.seed.to_string()),
@@ -132,6 +137,9 @@ fn one(args: &Args, model: Model, nodes: u64, folder: &Path) -> anyhow::Result<S
     finish(make)?;
     let mut embed = child()?;
     embed.args(["embed", "--force", "--preset", &args.preset]).arg(&graph).arg("-o").arg(&vectors);
+    if args.iterations != "auto" {
+        embed.args(["--set", &format!("local.solver.iterations={}", args.iterations)]);
+    }
     embed.args(args.set.iter().flat_map(|setting| ["--set", setting]));
     embed.args(args.memory.iter().flat_map(|memory| ["--memory", memory]));
     let start = Instant::now();
