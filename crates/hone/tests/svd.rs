@@ -157,7 +157,9 @@ fn dense_matrices_are_exact_in_one_or_several_groups() {
     let found = solve(&s, 11);
     assert_eq!(found.info.rank, 8 - 1, "3 + min(5, 4) columns are independent");
     check(&s, &found, "Y");
-    assert_eq!(found.u, solve(&whole, 11).u);
+    // Sums of rare columns are taken in another order: the last bits may differ.
+    let off = distance(&wide(&found.u), &wide(&solve(&whole, 11).u));
+    assert!(off < 1e-5, "{off}");
 }
 
 #[test]
