@@ -10,6 +10,7 @@ use crate::dense::gram_memory;
 use crate::factor::Solver;
 use crate::factor::svd::{NARROW, WIDEST};
 use crate::graph::Graph;
+use crate::memory;
 use crate::motif::{Counts, Motif};
 use crate::sparse::Pattern;
 
@@ -137,7 +138,7 @@ impl Work<'_> {
     /// Whether a joint model may hold every W_t, which saves making them anew for every visit.
     pub(super) fn holds_slices(&self, steps: usize, limit: Option<u64>) -> bool {
         let all = self.joint(steps) + self.motifs.len() as u64 * self.motif_graph();
-        limit.is_none_or(|limit| all <= limit / 2)
+        limit.is_none_or(|limit| all <= limit.saturating_sub(memory::resident().unwrap_or(0)) / 2)
     }
 
     /// Bytes of the last stage, `local` being the columns of local embeddings.
