@@ -282,7 +282,7 @@ fn slices_made_anew_give_the_same_bits_as_slices_held() {
     let held = run(config.clone(), &graph);
     assert!(held.report.joint.as_ref().unwrap().slices_held);
     let limited = |limit| Hone::new(config.clone()).unwrap().memory_limit(limit).embed(&graph, &Silent);
-    let Err(hone::Error::Memory { need, .. }) = limited(1) else { panic!("a byte is enough") };
+    let Err(Error::Memory { need, .. }) = limited(1) else { panic!("a byte is enough") };
     let tight = limited(need + need / 16).unwrap();
     assert!(!tight.report.joint.as_ref().unwrap().slices_held);
     assert!(tight.embedding == held.embedding);
