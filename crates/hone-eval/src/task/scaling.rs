@@ -187,7 +187,7 @@ fn cell(value: Option<f64>) -> Option<Summary> {
     value.and_then(|value| Summary::of(&[value]))
 }
 
-/// Bytes a second of a[i] = b[i] + s·c[i] over arrays far larger than the caches, all threads together: the
+/// Bytes a second of a = b + s·c over arrays far larger than the caches, all threads together: the
 /// best of five rounds (McCalpin's STREAM triad; what a write reads is not counted).
 pub fn bandwidth() -> f64 {
     const LENGTH: usize = 1 << 24;
