@@ -224,13 +224,8 @@ fn build(name: &str, chosen: &[(String, String)]) -> Result<Embedder> {
         "random" => Embedder::Random(with_options(name, Random::default(), chosen)?),
         "degree" => Embedder::Degree(with_options(name, Degree::default(), chosen)?),
         preset => {
-            let mut layers = Layers::new().preset(preset)?;
-            for (key, value) in chosen {
-                layers = layers.set(key, value)?;
-            }
-            let config = layers.build()?;
-            config.check()?;
-            Embedder::Hone(Box::new(config))
+            let settings = chosen.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+            Embedder::Hone(Box::new(Layers::new().preset(preset)?.set_all(settings)?.build()?))
         }
     })
 }
@@ -294,6 +289,12 @@ mod tests {
         let found = candidates("node2vec:p=0.5|2,dim=64", false);
         assert_eq!(found[1].0, "p=2,dim=64");
         assert_eq!(found[1].1, Embedder::Node2Vec(Node2Vec { p: 2.0, dim: 64, ..Node2Vec::default() }));
+    }
+
+    #[test]
+    fn a_method_keeps_options_that_are_given_before_it() {
+        let found = candidates("hone-p:local.solver.sweeps=3,local.solver.method=ccd", false);
+        assert_eq!(found[0].1, candidates("hone-p:local.solver.method=ccd,local.solver.sweeps=3", false)[0].1);
     }
 
     #[test]

@@ -54,6 +54,7 @@ fn tight(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
 fn parts_in_files_change_no_bit() {
     let graph = graph(30_000, 1);
     let few = ("motifs", "[\"edge\", \"path3\", \"triangle\", \"clique4\"]");
+    let small = ("global.dim", "4");
     let cases = [
         config("hone-p", &[few]),
         config("hone", &[few, ("local.dim", "96")]),
@@ -61,6 +62,8 @@ fn parts_in_files_change_no_bit() {
         config("hone-p+x", &[few, ("attributes.features.depth", "0"), ("attributes.combine", "after")]),
         config("hone-w", &[few, ("global.output", "local")]),
         config("hone-p", &[few, ("steps", "auto"), ("global.dim", "16")]),
+        config("hone-p", &[few, small, ("global.solver.method", "autoencoder"), ("global.solver.epochs", "1")]),
+        config("hone-p", &[few, small, ("global.solver.method", "als"), ("global.solver.iterations", "2")]),
     ];
     for config in cases {
         let hone = Hone::new(config.clone()).unwrap();

@@ -13,7 +13,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
-use super::group::{Group, Window};
+use super::group::{Group, Stored, Window};
 use super::products::{gram_of, in_order, narrow, times_chunk, widen};
 use super::{Block, Norm, Small, by_some_lanes, chunk_rows, product_lanes};
 use crate::clock::{Work, timed};
@@ -90,6 +90,19 @@ impl Columns {
     /// Writes rows `range`, row-major, into `to`; for writers that stream.
     pub fn read_rows(&self, range: Range<usize>, to: &mut [f32]) {
         self.window().read(&range, to, |value| value);
+    }
+
+    /// Writes row `i` into `to`, without reading ahead; for rows in any order.
+    pub fn read_row(&self, i: usize, to: &mut [f32]) {
+        let mut rest = to;
+        for group in &self.groups {
+            let (own, others) = rest.split_at_mut(group.cols());
+            rest = others;
+            match group.stored_row(i) {
+                Some(stored) => group.read(stored..stored + 1, own),
+                None => own.fill(0.0),
+            }
+        }
     }
 
     /// All in one block.

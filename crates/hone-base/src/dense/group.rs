@@ -52,6 +52,11 @@ impl Group {
         Group { rows: Some(checked(rows, block.rows())), values: Values::Held(block) }
     }
 
+    /// Where the values of row `i` are stored; nowhere when they are zero.
+    pub fn stored_row(&self, i: usize) -> Option<usize> {
+        self.rows.as_ref().map_or(Some(i), |rows| rows.binary_search(&(i as u32)).ok())
+    }
+
     /// Columns kept elsewhere, zero outside `rows` where these are given.
     ///
     /// # Panics

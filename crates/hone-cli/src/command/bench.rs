@@ -103,17 +103,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.progress().stage("measuring memory", 0);
     let bandwidth = bandwidth();
     context.progress().stage("runs", (args.models.len() * sizes.len()) as u64);
-    let mut runs = Vec::new();
-    for &model in &args.models {
-        for &nodes in &sizes {
-            let run =
-                one(args, model, nodes, folder.path()).with_context(|| format!("{} of {nodes} nodes", model.name()))?;
-            context.note(format_args!("{} of {nodes} nodes: {:.2} s", model.name(), run.seconds));
-            runs.push(run);
-            context.progress().advance(1);
+    let (mut runs, mut failed) = (Vec::new(), None);
+    for (&model, &nodes) in args.models.iter().flat_map(|model| sizes.iter().map(move |nodes| (model, nodes))) {
+        match one(args, model, nodes, folder.path()).with_context(|| format!("{} of {nodes} nodes", model.name())) {
+            Ok(run) => {
+                context.note(format_args!("{} of {nodes} nodes: {:.2} s", model.name(), run.seconds));
+                runs.push(run);
+                context.progress().advance(1);
+            }
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
         }
     }
     drop(folder);
+    if let Some(error) = failed.take_if(|_| runs.is_empty()) {
+        return Err(error);
+    }
     let study = Scaling { machine: machine(), threads: rayon::current_num_threads(), bandwidth, runs };
     let mut report = study.report();
     report.settings.extend([
@@ -125,7 +132,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         ("memory".into(), args.memory.clone().unwrap_or_else(|| "what is free".into())),
         ("version".into(), env!("CARGO_PKG_VERSION").into()),
     ]);
-    args.output.write(&report, context)
+    args.output.write(&report, context)?;
+    // What was finished is written; then the failure is told.
+    failed.map_or(Ok(()), Err)
 }
 
 /// A graph is made, embedded by a process of its own, and removed with its vectors.
@@ -168,5 +177,8 @@ fn finish(mut command: Command) -> anyhow::Result<()> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let said = said.trim().trim_start_matches("error:").trim();
+    if output.status.code() == Some(2) {
+        return Err(Error::config("bench", said.to_owned()).into());
+    }
     anyhow::bail!("the run failed ({}): {said}", output.status)
 }

@@ -121,7 +121,7 @@ pub(crate) struct ConfigArgs {
     /// Edges with fewer occurrences of a motif drop out of its graph.
     #[arg(long, value_name = "COUNT")]
     delta: Option<u64>,
-    /// How factors are found, in both stages; `hone solvers` lists the names.
+    /// How factors are found, in both stages (autoencoder: in the global one); `hone solvers` lists the names.
     #[arg(long, value_name = "NAME")]
     solver: Option<String>,
     #[command(flatten)]
@@ -163,16 +163,13 @@ impl AttributeArgs {
 }
 
 /// Lays settings given as KEY=VALUE on top; methods first, since a method replaces the options of another.
-pub(crate) fn lay_settings(mut layers: Layers, settings: &[String]) -> Result<Layers, Error> {
-    let names_method = |s: &&String| s.split_once('=').is_some_and(|(key, _)| key.trim().ends_with(".method"));
-    let (methods, others): (Vec<_>, Vec<_>) = settings.iter().partition(names_method);
-    for setting in methods.into_iter().chain(others) {
-        let Some((key, value)) = setting.split_once('=') else {
-            return Err(Error::config("--set", format!("`{setting}` is not KEY=VALUE, such as local.dim=8")));
-        };
-        layers = layers.set(key.trim(), value.trim())?;
-    }
-    Ok(layers)
+pub(crate) fn lay_settings(layers: Layers, settings: &[String]) -> Result<Layers, Error> {
+    let pair = |setting: &'_ String| match setting.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Error::config("--set", format!("`{setting}` is not KEY=VALUE, such as local.dim=8"))),
+    };
+    let pairs = settings.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
+    layers.set_all(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))
 }
 
 /// Which vectors are returned.
@@ -201,7 +198,7 @@ impl ConfigArgs {
             ("motifs", self.motifs.clone()),
             ("sample", self.sample.map(|v| v.to_string())),
             ("delta", self.delta.map(|v| v.to_string())),
-            ("local.solver.method", self.solver.clone()),
+            ("local.solver.method", self.solver.clone().filter(|name| name != "autoencoder")),
             ("global.solver.method", self.solver.clone()),
             ("global.output", vectors),
             ("seed", self.seed.map(|v| v.to_string())),

@@ -221,7 +221,7 @@ impl Config {
         self.sample.check()?;
         self.local.solver.check("local.solver")?;
         self.global.solver.check("global.solver")?;
-        domain::check(self)
+        if self.model == Model::Separate { domain::check(self) } else { Ok(()) }
     }
 
     /// Columns of Z: all of the result but the components of attributes beside it, if there are any.
@@ -288,6 +288,15 @@ impl Layers {
     pub fn set(self, key: &str, value: &str) -> Result<Self> {
         let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("v"));
         self.set_value(key, parsed.unwrap_or_else(|| Value::String(value.to_owned())))
+    }
+
+    /// Lays settings on top, in order but for methods, which come first: one replaces the options of another.
+    pub fn set_all<'a>(mut self, settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
+        let (methods, others): (Vec<_>, Vec<_>) = settings.into_iter().partition(|(key, _)| key.ends_with(".method"));
+        for (key, value) in methods.into_iter().chain(others) {
+            self = self.set(key, value)?;
+        }
+        Ok(self)
     }
 
     /// Lays one setting on top, its value as a TOML value.

@@ -66,7 +66,7 @@ fn solver_blocks(config: &Config, nodes: u64, nonzeros: u64) -> (u64, u64) {
     match &config.local.solver {
         Solver::Svd(options) => {
             let width = dim + options.oversampling as u64;
-            (width, if options.keeps_basis(2 * nonzeros, nodes, width) { KRYLOV_BLOCKS } else { WORK_BLOCKS })
+            (width, if options.keeps_basis(nonzeros, nodes, width) { KRYLOV_BLOCKS } else { WORK_BLOCKS })
         }
         _ => (dim + OVERSAMPLING, WORK_BLOCKS + MORE_BLOCKS),
     }
@@ -105,7 +105,10 @@ impl Work<'_> {
         // W_t has a pattern of its own where a motif leaves out some edges or nodes.
         let matrix = nonzeros * 2 * FLOAT * transposed;
         let (width, blocks) = solver_blocks(config, n, nonzeros);
-        let entries = config.local.solver.memory(n, n, walks(self.graph.pattern(), steps));
+        let entries = match &config.local.solver {
+            Solver::Svd(_) | Solver::Autoencoder(_) => 0,
+            other => other.memory(n, n, walks(self.graph.pattern(), steps)),
+        };
         let solver = matrix + blocks * n * width * FLOAT + entries;
         let making = X_BLOCKS * n * features as u64 * FLOAT;
         Needs {
@@ -114,6 +117,12 @@ impl Work<'_> {
             local: solver.max(making),
             global: self.joining(dim * kept * self.motifs.len() as u64),
         }
+    }
+
+    /// Number of parts of Y.
+    pub(super) fn parts(&self, steps: usize) -> u64 {
+        let kept = steps + 1 - self.config.first_step;
+        (self.motifs.len() * (kept + self.config.attributes.diffusion.steps)) as u64
     }
 
     /// Bytes of a joint model, one W_t held at a time.

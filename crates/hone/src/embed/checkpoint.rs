@@ -56,7 +56,7 @@ impl Checkpoint {
     /// Begins a checkpoint in an empty or new folder, or goes on with one.
     pub(super) fn begin(folder: &Path, resume: bool, identity: Identity) -> Result<Self> {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        let used = used(folder)?;
+        let (used, leftovers) = used(folder)?;
         if used && !resume {
             let remedy = "continue it with --resume, or name another folder";
             return Err(Error::input(folder, "the checkpoint folder is not empty", remedy));
@@ -67,6 +67,10 @@ impl Checkpoint {
         }
         let lock = lock(folder)?;
         let files = if used { resumed(folder, &identity)? } else { BTreeMap::new() };
+        // Only now is it certain that nobody is writing them.
+        for path in leftovers.iter().filter(|_| used) {
+            fs::remove_file(path).map_err(|e| Error::io(path, e))?;
+        }
         let checkpoint =
             Checkpoint { folder: folder.to_path_buf(), manifest: Manifest { identity, files }, _lock: lock };
         checkpoint.write_manifest()?;
@@ -114,21 +118,21 @@ impl Checkpoint {
     }
 }
 
-/// Whether a folder has anything in it but what an interrupted write left.
-fn used(folder: &Path) -> Result<bool> {
+/// Whether a folder has anything in it but unfinished files, and those.
+fn used(folder: &Path) -> Result<(bool, Vec<PathBuf>)> {
     let wrong = |e| Error::io(folder, e);
-    let mut used = false;
+    let (mut used, mut unfinished) = (false, Vec::new());
     for entry in fs::read_dir(folder).map_err(wrong)? {
         let entry = entry.map_err(wrong)?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if crate::output::is_temporary(&name) {
-            fs::remove_file(entry.path()).map_err(|e| Error::io(entry.path(), e))?;
+            unfinished.push(entry.path());
         } else {
             used |= name != LOCK;
         }
     }
-    Ok(used)
+    Ok((used, unfinished))
 }
 
 /// Locks a folder against other runs; the system unlocks it when this one ends.
@@ -175,9 +179,9 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
 fn difference(theirs: &Identity, ours: &Identity) -> Option<String> {
     if theirs.config != ours.config {
         let table = |config: &Config| toml::Value::try_from(config).ok();
-        let (theirs, ours) = (table(&theirs.config)?, table(&ours.config)?);
-        let (key, a, b) = first_difference("", &theirs, &ours)?;
-        return Some(format!("the checkpoint has other settings: {key} is {a} there and {b} here"));
+        let found = table(&theirs.config).zip(table(&ours.config)).and_then(|(a, b)| first_difference("", &a, &b));
+        let named = found.map(|(key, a, b)| format!(": {key} is {a} there and {b} here")).unwrap_or_default();
+        return Some(format!("the checkpoint has other settings{named}"));
     }
     if theirs.graph != ours.graph {
         return Some("the checkpoint is of another graph".into());

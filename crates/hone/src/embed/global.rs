@@ -7,6 +7,7 @@ use super::{Hone, Part, steps};
 use crate::config::Output;
 use crate::dense::{Block, Columns, Group, Norm};
 use crate::error::Result;
+use crate::factor::loss::Divergence;
 use crate::factor::{Factors, Solver, Task};
 use crate::operator::Operator;
 use crate::progress::Progress;
@@ -77,14 +78,21 @@ impl Hone {
         let orthogonal = matches!(self.config.global.solver, Solver::Svd(_));
         let (captured, left) = if orthogonal { of_svd(&sigma, &h, total) } else { of_any(&y, &z, &h, total) };
         report.importance = importance(labels, &captured);
+        if self.config.global.solver.loss() != Divergence::Gaussian {
+            report.notes.push("residual and motif importance are of ZH, before the link of the loss".into());
+        }
         let residual = if total > 0.0 { (left / total).max(0.0) } else { 0.0 };
         if info.rank < rank {
             let zero = rank - info.rank;
             report.notes.push(format!("Y has rank {}: the last {zero} columns of Z are zero", info.rank));
         }
         if !info.converged {
-            let remedy = "raise global.solver.iterations, or reduce attributes to attributes.form = components";
-            report.notes.push(format!("the global stage was cut short after {} iterations: {remedy}", info.iterations));
+            let reduce = ", or reduce attributes to attributes.form = components";
+            let reduce = if self.config.attributes.any() { reduce } else { "" };
+            report.notes.push(format!(
+                "the global stage was cut short after {} iterations: raise global.solver.iterations{reduce}",
+                info.iterations
+            ));
         }
         report.global = Some(GlobalFacts {
             columns,

@@ -13,7 +13,7 @@ use crate::config::{Combine, Model, Steps, combine_before};
 use crate::dense::{Block, Small};
 use crate::diffuse::Diffusion;
 use crate::error::Result;
-use crate::factor::Task;
+use crate::factor::{Solver, Task};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
 use crate::progress::Progress;
@@ -111,6 +111,12 @@ impl Hone {
     ) -> Result<Embedding> {
         if x.is_some() && self.config.attributes.combine == Combine::Before {
             return Err(combine_before());
+        }
+        if [&self.config.local.solver, &self.config.global.solver].iter().any(|s| !matches!(s, Solver::Svd(_))) {
+            let model = if self.config.model == Model::Cp { "cp" } else { "tucker" };
+            report
+                .notes
+                .push(format!("model = {model} has a method of its own: local.solver and global.solver play no part"));
         }
         let beside = x.map_or_else(|| Ok(Vec::new()), |x| self.beside(sources, x))?;
         let z = self.decompose(sources, hold, report, progress)?;

@@ -128,7 +128,7 @@ impl Hone {
         report.notes.extend(self.weights_note(graph));
         let mut checkpoint = self.begin_checkpoint(graph, &own, progress)?;
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
-        self.check_least(&need)?;
+        self.check_least(&need, checkpoint.as_ref().is_some_and(resume::counted))?;
         let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress)?;
         let room = self.plan(&need, &counts, &mut report, progress)?;
         let mut shelf = Shelf::new(room, self.temp_folder(), checkpoint);
@@ -138,6 +138,7 @@ impl Hone {
             let sources = joint::Sources { hone: self, graph, counts: &counts, motifs: &motifs };
             let hold = need.holds_slices(self.most_steps(), self.memory_limit);
             let embedding = report.time("joint", |report| self.joint(&sources, hold, x, report, progress))?;
+            report.work = start.work();
             return Ok(Run { embedding, report });
         }
         let counted = Counted { graph, counts: &counts };

@@ -15,8 +15,8 @@ use crate::motif::{Counts, Sample};
 use crate::progress::Progress;
 use crate::report::{MemoryPlan, Report};
 
-/// Bytes of buffers through which a thread reads files: 64 kB for each of some thirty parts.
-const BUFFERS: u64 = 2 << 20;
+/// Bytes of the buffer through which a thread reads a part from its file.
+const BUFFER: u64 = 64 << 10;
 
 /// One part in so many of the limit is not planned with: the allocator's reserve, stacks, what estimates miss.
 const SPARE: u64 = 32;
@@ -77,7 +77,7 @@ impl Hone {
         let base = Base {
             resident: memory::resident().unwrap_or(0),
             counts: counts.bytes() as u64,
-            buffers: BUFFERS * rayon::current_num_threads() as u64,
+            buffers: BUFFER * work.parts(self.most_steps()) * rayon::current_num_threads() as u64,
         };
         let plan = plan(base, needs, self.memory_limit).map_err(|least| self.does_not_fit("the embedding", least))?;
         let peak = plan.local.max(plan.global);
@@ -97,13 +97,14 @@ impl Hone {
             ));
         }
         report.plan = Some(plan);
-        Ok(plan.held)
+        // Where all fits, no estimate of a part's size shall send one to a file.
+        Ok(if plan.spilled == 0 { u64::MAX } else { plan.held })
     }
 
-    /// Refuses, before motifs are counted, what cannot fit whatever their number.
-    pub(super) fn check_least(&self, work: &Work) -> Result<()> {
+    /// Refuses, before motifs are counted (unless they are), what cannot fit whatever their number.
+    pub(super) fn check_least(&self, work: &Work, counted: bool) -> Result<()> {
         let needs = work.needs(None, self.most_steps());
-        let counting = if self.config.sample == Sample::Exact { work.counting() } else { 0 };
+        let counting = if self.config.sample == Sample::Exact && !counted { work.counting() } else { 0 };
         let least = memory::resident().unwrap_or(0) + counting.max(needs.fixed + needs.local.max(needs.global));
         let fits = self.memory_limit.is_none_or(|limit| least <= limit);
         if fits { Ok(()) } else { Err(self.does_not_fit("the embedding", least)) }

@@ -14,6 +14,11 @@ use crate::report::Report;
 /// File of the motif counts.
 const COUNTS: &str = "counts";
 
+/// Whether a checkpoint holds the motif counts.
+pub(super) fn counted(checkpoint: &Checkpoint) -> bool {
+    checkpoint.has(COUNTS)
+}
+
 impl Hone {
     /// Opens the checkpoint, when one is asked for; refuses one of other work.
     pub(super) fn begin_checkpoint(

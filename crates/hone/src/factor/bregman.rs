@@ -5,8 +5,8 @@
 //!
 //! The loss needs entries, zeros too. `exact` reads the rows and columns of the lazy matrix one at a time, all
 //! N² entries an iteration. `sampled` keeps the nonzeros and, of each row, `negatives` zeros for every nonzero,
-//! drawn once and weighted so that they stand for all zeros of the row: the cost is linear in the edges, and the
-//! loss an unbiased estimate. `auto` is exact up to [`EXACT`] entries. `observed` takes the nonzeros alone.
+//! drawn once and weighted so that they stand for all zeros of the row: the cost is linear in the edges. The loss
+//! is that of the sample, unbiased at the start and optimistic later, since factors are fitted to it. `auto` is exact up to [`EXACT`] entries. `observed` takes the nonzeros alone.
 //! The start is a constant at the mean of the entries with small multiples of the singular vectors beside it.
 //! Cost an iteration: O(b²) an entry looked at, and O(N b³).
 
@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bilinear::{Pair, Start, nothing, penalty};
-use super::iterate::{Limits, Watch, at_least_one, not_negative};
+use super::iterate::{Limits, Watch, not_negative, sensible_negatives};
 use super::loss::{Divergence, Extremes};
 use super::observed::{add_outer, solve};
 use super::sample::{Line, Looked, SAMPLE_BYTES};
@@ -88,7 +88,7 @@ impl Method for Bregman {
     fn check(&self, field: &str) -> Result<()> {
         not_negative(field, "tolerance", self.tolerance)?;
         not_negative(field, "regularization", self.regularization)?;
-        at_least_one(field, "negatives", self.negatives)
+        sensible_negatives(field, self.negatives)
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {

@@ -74,6 +74,14 @@ pub(super) fn not_negative(field: &str, name: &str, value: f64) -> Result<()> {
     Err(Error::config(format!("{field}.{name}"), format!("{value} is not a number ≥ 0")))
 }
 
+/// Refuses numbers of zeros for each nonzero that no sample needs.
+pub(super) fn sensible_negatives(field: &str, value: usize) -> Result<()> {
+    if (1..=1000).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::config(format!("{field}.negatives"), format!("{value} is not between 1 and 1000")))
+}
+
 /// Refuses zero.
 pub(super) fn at_least_one(field: &str, name: &str, value: usize) -> Result<()> {
     if value > 0 { Ok(()) } else { Err(Error::config(format!("{field}.{name}"), "must be at least 1")) }

@@ -16,7 +16,7 @@ use crate::random::Key;
 use crate::sparse::{Csr, Pattern};
 
 /// Bytes that an entry of a sample takes, by rows and by columns.
-pub(super) const SAMPLE_BYTES: u64 = 32;
+pub(super) const SAMPLE_BYTES: u64 = 48;
 
 /// Rows that one piece of parallel work takes.
 const CHUNK: usize = 256;
@@ -106,7 +106,7 @@ impl<'a> Looked<'a> {
             Looked::Kept(kept) if kept.rows.weights.is_none() => format!("the {} nonzeros only; exact", kept.nonzeros),
             Looked::Kept(Kept { rows, nonzeros, .. }) => {
                 let zeros = rows.values.nnz() - nonzeros;
-                format!("estimated from {nonzeros} nonzeros and {zeros} sampled zeros")
+                format!("trained and measured on {nonzeros} nonzeros and {zeros} sampled zeros; an estimate")
             }
         }
     }
@@ -115,8 +115,8 @@ impl<'a> Looked<'a> {
 /// Distinct positions outside the ascending `taken`, and the weight of each.
 fn draw_zeros(taken: &[u32], cols: usize, negatives: usize, key: Key) -> (Vec<u32>, f32) {
     let zeros = cols - taken.len();
-    let wanted = negatives * taken.len().max(1);
-    if 2 * wanted >= zeros {
+    let wanted = negatives.saturating_mul(taken.len().max(1));
+    if wanted >= zeros / 2 {
         let free = (0..cols as u32).filter(|j| taken.binary_search(j).is_err());
         return (free.collect(), 1.0);
     }

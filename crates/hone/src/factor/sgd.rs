@@ -14,7 +14,7 @@ use rand_xoshiro::rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::bilinear::{Pair, Start, inner, nothing, penalty};
-use super::iterate::{Limits, Watch, at_least_one, not_negative};
+use super::iterate::{Limits, Watch, at_least_one, not_negative, sensible_negatives};
 use super::observed::{ENTRY_BYTES, Observed, dot};
 use super::{Factors, Method, Task};
 use crate::dense::Block;
@@ -62,13 +62,16 @@ impl Default for Sgd {
     }
 }
 
+/// Bytes that a step of a batch takes, for some hundred columns.
+const STEP_BYTES: u64 = 16 + 2 * 4 * 128;
+
 impl Method for Sgd {
     fn check(&self, field: &str) -> Result<()> {
         not_negative(field, "tolerance", self.tolerance)?;
         not_negative(field, "regularization", self.regularization)?;
         not_negative(field, "decay", self.decay)?;
         at_least_one(field, "batch", self.batch)?;
-        at_least_one(field, "negatives", self.negatives)?;
+        sensible_negatives(field, self.negatives)?;
         if self.step > 0.0 && self.step <= 1.0 {
             return Ok(());
         }
@@ -109,7 +112,8 @@ impl Method for Sgd {
     }
 
     fn memory(&self, _rows: u64, _cols: u64, nonzeros: u64) -> u64 {
-        nonzeros * (ENTRY_BYTES + 8)
+        let steps = (self.batch as u64).min(nonzeros).saturating_mul(1 + self.negatives as u64);
+        (nonzeros * (ENTRY_BYTES + 8)).saturating_add(steps.saturating_mul(STEP_BYTES))
     }
 }
 
@@ -223,7 +227,7 @@ impl Epoch<'_> {
         // Zeros by the leverage of their row and column: what the factors make of a zero is large where both are.
         let leverages = |x: &Block| Chances::of((0..x.rows()).map(|i| self.leverage(x.row(i))));
         let (rows, columns) = (leverages(&self.pair.a), leverages(&self.pair.b));
-        let share = (negatives * count).max(1) as f64;
+        let share = (negatives as f64 * count as f64).max(1.0);
         let mut rng = key.rng();
         let mut batch = Batch::default();
         for start in (0..count).step_by(size) {

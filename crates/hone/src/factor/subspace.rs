@@ -110,12 +110,15 @@ impl<'a> Subspace<'a> {
     /// beyond. V is rotated to singular vectors first, so that each column grows by its own factor and none
     /// drowns in rounding.
     fn filter(&mut self, v: Block, degree: usize, info: &mut Info) -> Result<Block> {
+        if info.converged {
+            return Ok(v);
+        }
         let image = self.a.times(&v);
         info.iterations += 1;
         let squares = Ritz::of(&image.gram(), v.cols())?;
         let [most, least] =
             [squares.values.first(), squares.values.last()].map(|value| value.map_or(0.0, |value| value.abs().sqrt()));
-        if info.converged || least <= NOISE * most {
+        if least <= NOISE * most {
             return Ok(v);
         }
         let degree = (LARGEST.ln() / (most / least).acosh()).clamp(1.0, degree as f64) as usize;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::{Operator, Scaled};
-use crate::dense::{Columns, Group};
+use crate::dense::{Columns, Stored};
 use crate::sparse::{Csr, Pattern};
 
 /// Rows that one piece of parallel work takes.
@@ -20,8 +20,19 @@ const CHUNK: usize = 256;
 
 /// Maps chunks of `0..count` in parallel; the results come back in order, the same for any threads.
 pub(crate) fn in_chunks<T: Send>(count: usize, chunk: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    in_chunks_with(count, chunk, || (), |(), range| work(range))
+}
+
+/// The same with scratch space that a thread keeps for some of its chunks.
+fn in_chunks_with<S, T: Send>(
+    count: usize,
+    chunk: usize,
+    scratch: impl Fn() -> S + Sync + Send,
+    work: impl Fn(&mut S, Range<usize>) -> T + Sync + Send,
+) -> Vec<T> {
     let pieces = count.div_ceil(chunk);
-    (0..pieces).into_par_iter().map(|at| work(at * chunk..((at + 1) * chunk).min(count))).collect()
+    let range = |at: usize| at * chunk..((at + 1) * chunk).min(count);
+    (0..pieces).into_par_iter().with_min_len(64).map_init(scratch, |scratch, at| work(scratch, range(at))).collect()
 }
 
 /// Reads rows of an operator, or its columns.
@@ -87,14 +98,14 @@ impl Operator {
     /// The nonzeros as a sparse matrix, or `None` when there are more than `limit`.
     pub fn entries(&self, limit: usize) -> Option<Csr> {
         let found = AtomicUsize::new(0);
-        let pieces = in_chunks(self.rows(), CHUNK, |range| {
-            let (mut rows, mut row) = (self.read_rows(false), Vec::new());
+        let scratch = || (self.read_rows(false), Vec::new());
+        let pieces = in_chunks_with(self.rows(), CHUNK, scratch, |(rows, row), range| {
             let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
             for i in range {
                 if found.load(Ordering::Relaxed) > limit {
                     break;
                 }
-                rows.read(i, &mut row);
+                rows.read(i, row);
                 row.retain(|&(_, value)| value as f32 != 0.0);
                 found.fetch_add(row.len(), Ordering::Relaxed);
                 lengths.push(row.len());
@@ -122,10 +133,11 @@ impl Operator {
         if let Operator::Dense(leaf) = self {
             return leaf.columns.column_energy().iter().sum();
         }
-        let pieces = in_chunks(self.rows(), CHUNK, |range| {
-            let (mut rows, mut row, mut sum) = (self.read_rows(false), Vec::new(), 0.0);
+        let scratch = || (self.read_rows(false), Vec::new());
+        let pieces = in_chunks_with(self.rows(), CHUNK, scratch, |(rows, row), range| {
+            let mut sum = 0.0;
             for i in range {
-                rows.read(i, &mut row);
+                rows.read(i, row);
                 sum += row.iter().map(|(_, value)| value * value).sum::<f64>();
             }
             sum
@@ -214,45 +226,32 @@ impl Scaled {
 }
 
 fn add_dense_row(columns: &Columns, i: usize, scale: f64, out: &mut Sums) {
-    let mut at = 0;
+    let (mut at, mut row) = (0, Vec::new());
     for group in columns.groups() {
-        if let Some(stored) = stored_row(group, i) {
-            let mut add = |(j, &value): (usize, &f32)| out.add((at + j) as u32, scale * f64::from(value));
-            match group.block() {
-                Some(block) => block.row(stored).iter().enumerate().for_each(&mut add),
-                None => {
-                    let mut row = vec![0.0; columns.cols()];
-                    columns.read_rows(i..i + 1, &mut row);
-                    row[at..at + group.cols()].iter().enumerate().for_each(&mut add);
-                }
-            }
+        if let Some(stored) = group.stored_row(i) {
+            row.resize(group.cols(), 0.0);
+            group.read(stored..stored + 1, &mut row);
+            row.iter().zip(at..).for_each(|(&value, j)| out.add(j, scale * f64::from(value)));
         }
-        at += group.cols();
+        at += group.cols() as u32;
     }
 }
 
-fn add_column(columns: &Columns, j: usize, scale: f64, out: &mut Sums) {
-    let mut within = j;
+fn add_column(columns: &Columns, mut j: usize, scale: f64, out: &mut Sums) {
     for group in columns.groups() {
-        if within < group.cols() {
-            let mut row = vec![0.0; columns.cols()];
-            for stored in 0..group.stored_rows() {
-                let i = group.rows().map_or(stored as u32, |rows| rows[stored]);
-                let value = group.block().map_or_else(
-                    || {
-                        columns.read_rows(i as usize..i as usize + 1, &mut row);
-                        row[j]
-                    },
-                    |block| block.get(stored, within),
-                );
-                out.add(i, scale * f64::from(value));
+        if j < group.cols() {
+            let mut rows = vec![0.0; CHUNK * group.cols()];
+            for start in (0..group.stored_rows()).step_by(CHUNK) {
+                let range = start..(start + CHUNK).min(group.stored_rows());
+                let values = &mut rows[..range.len() * group.cols()];
+                group.read(range.clone(), values);
+                for (stored, row) in range.zip(values.chunks_exact(group.cols())) {
+                    let i = group.rows().map_or(stored as u32, |rows| rows[stored]);
+                    out.add(i, scale * f64::from(row[j]));
+                }
             }
             return;
         }
-        within -= group.cols();
+        j -= group.cols();
     }
-}
-
-fn stored_row(group: &Group, i: usize) -> Option<usize> {
-    group.rows().map_or(Some(i), |rows| rows.binary_search(&(i as u32)).ok())
 }

@@ -98,11 +98,14 @@ pub enum Start {
     Random,
 }
 
+/// Units that a layer may have.
+const LARGEST_LAYER: usize = 1 << 20;
+
 impl Method for Autoencoder {
     fn check(&self, field: &str) -> Result<()> {
         let refuse = |name: &str, message: String| Err(Error::config(format!("{field}.{name}"), message));
-        if self.hidden.contains(&0) {
-            return refuse("hidden", "a layer has at least 1 unit".into());
+        if let Some(units) = self.hidden.iter().find(|units| !(1..=LARGEST_LAYER).contains(*units)) {
+            return refuse("hidden", format!("a layer has between 1 and {LARGEST_LAYER} units, not {units}"));
         }
         for (name, value) in [("batch", self.batch), ("epochs", self.epochs), ("patience", self.patience)] {
             if value == 0 {
@@ -163,6 +166,6 @@ impl Autoencoder {
         let weights: u64 = sizes.windows(2).map(|pair| pair[0] * pair[1]).sum();
         let units: u64 = sizes.iter().sum();
         let rows = self.batch.max(train::ROWS) as u64;
-        2 * weights * 8 * 6 + 2 * rows * units * 4 * 2
+        (2 * 8 * 6 * weights).saturating_add(rows.saturating_mul(2 * 4 * 2 * units))
     }
 }

@@ -80,7 +80,7 @@ impl Data<'_> {
         let mut batch = Block::zeros(count, self.y.cols());
         batch.update_rows(|at, row| {
             let from = rows(at);
-            self.y.read_rows(from..from + 1, row);
+            self.y.read_row(from, row);
             row.iter_mut().for_each(|x| *x = (f64::from(*x) * self.scale) as f32);
         });
         batch
@@ -195,7 +195,7 @@ fn finish(network: &Network, data: Data, total: f64, fit: Fit, task: &Task) -> R
         subtract(&mut decoded, &batch);
         missed += energy(&decoded) / data.scale.powi(2);
     }
-    let code = sorted(&code, if network.activation == Activation::Identity { 1.0 / data.scale } else { 1.0 });
+    sort(&mut code, if network.activation == Activation::Identity { 1.0 / data.scale } else { 1.0 });
     let residual = if total > 0.0 { missed / total } else { 0.0 };
     if !(residual.is_finite() && code.as_slice().iter().all(|x| x.is_finite())) {
         return Err(not_finite("the code is not finite; lower global.solver.rate"));
@@ -203,17 +203,15 @@ fn finish(network: &Network, data: Data, total: f64, fit: Fit, task: &Task) -> R
     Ok(Encoding { code, reconstructed, residual, fit })
 }
 
-/// The columns times a factor, longest first.
-fn sorted(code: &Block, factor: f64) -> Block {
+/// Sorts the columns, longest first, and multiplies them by a factor.
+fn sort(code: &mut Block, factor: f64) {
     let norms = code.column_norms(Norm::L2);
     let mut order: Vec<usize> = (0..norms.len()).collect();
     order.sort_by(|&a, &b| norms[b].total_cmp(&norms[a]));
-    let mut out = Block::zeros(code.rows(), code.cols());
-    out.update_rows(|i, row| {
-        let from = code.row(i);
+    code.update_rows(|_, row| {
+        let from = row.to_vec();
         row.iter_mut().zip(&order).for_each(|(to, &j)| *to = (f64::from(from[j]) * factor) as f32);
     });
-    out
 }
 
 /// Fisher and Yates.
