@@ -171,7 +171,7 @@ fn errors_of_solvers_name_field_stage_and_motif() {
         "local.solver.loss: Poisson needs non-negative entries: matrix L has negative ones; use W or P"
     );
     let global = refused(&[("global.solver.method", "bregman"), ("global.solver.loss", "poisson")]);
-    assert!(global.starts_with("global.solver.loss: ") && global.contains("(global embedding)"), "{global}");
+    assert!(global.starts_with("global.solver.loss: ") && global.contains("matrix Y"), "{global}");
     let gamma = refused(&[("local.solver.method", "bregman"), ("local.solver.loss", "gamma-log")]);
     assert!(gamma.contains("motif edge, step 1") && gamma.contains("entries = \"observed\""), "{gamma}");
     for (method, option, value) in [
@@ -199,4 +199,24 @@ fn a_method_set_later_replaces_the_options_of_another() {
     let layers = Layers::new().set("local.solver.oversampling", "4").expect("a setting");
     let config = layers.set("local.solver.method", "als").and_then(Layers::build).expect("options of als alone");
     assert_eq!(config.local.solver, Solver::Als(hone::factor::als::Als::default()));
+}
+
+#[test]
+fn columns_beyond_the_shape_are_zero_whatever_the_solver() {
+    for name in ["als", "ccd", "nmf"] {
+        let settings =
+            [("local.solver.method", name), ("global.solver.method", name), ("local.dim", "40"), ("steps", "1")];
+        let found = run(&[&settings[..], &[("global.dim", "100")]].concat()).expect("fits");
+        let z = &found.embedding.vectors;
+        assert_eq!((z.rows(), z.cols()), (34, 100), "{name}");
+        assert!((0..34).all(|i| z.row(i)[34..].iter().all(|&x| x == 0.0)), "{name}");
+    }
+}
+
+#[test]
+fn losses_that_the_global_stage_cannot_have_are_refused_before_any_work() {
+    let poisson = [("global.solver.method", "bregman"), ("global.solver.loss", "poisson")];
+    let error = run(&poisson).expect_err("Y has both signs").to_string();
+    assert!(error.contains("global.solver.loss") && error.contains("matrix Y has negative ones"), "{error}");
+    run(&[&poisson[..], &[("local.solver.method", "nmf")]].concat()).expect("Y is not negative");
 }

@@ -114,6 +114,18 @@ pub struct Factors {
     pub info: Info,
 }
 
+impl Factors {
+    /// With zero columns up to `rank`.
+    fn widened(mut self, rank: usize) -> Factors {
+        if self.u.cols() < rank {
+            self.u = self.u.widened(rank);
+            self.sigma.resize(rank, 0.0);
+            self.v = self.v.map(|v| v.widened(rank));
+        }
+        self
+    }
+}
+
 /// How a factorisation went.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Info {
@@ -147,7 +159,10 @@ impl Solver {
 
     /// Factors an operator.
     pub fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        let found = self.method().factor(s, task)?;
+        // Columns beyond the shape of S are zero; only a code may have more.
+        let most = if matches!(self, Solver::Autoencoder(_)) { usize::MAX } else { s.rows().min(s.cols()) };
+        let rank = task.rank.min(most.max(1));
+        let found = self.method().factor(s, &Task { rank, ..*task })?.widened(task.rank);
         let finite = |block: &Block| block.as_slice().iter().all(|x| x.is_finite());
         if finite(&found.u) && found.v.as_ref().is_none_or(finite) && found.sigma.iter().all(|x| x.is_finite()) {
             return Ok(found);
