@@ -129,7 +129,10 @@ impl<'a> Newton<'a> {
     fn product(&self, v: &[f64]) -> Vec<f64> {
         let (weights, constant) = v.split_at(v.len() - 1);
         let row = |&i: &u32| dot(self.task.x.row(i as usize), weights) + constant[0];
-        pulp::Arch::new().dispatch(|| self.task.rows.iter().map(row).collect())
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || self.task.rows.iter().map(row).collect(),
+        )
     }
 
     fn sign(&self, i: u32) -> f64 {
@@ -169,14 +172,17 @@ impl<'a> Newton<'a> {
         let d = v.len() - 1;
         let mut out = v.to_vec();
         out[d] = 0.0;
-        pulp::Arch::new().dispatch(|| {
-            for (&i, &s) in self.task.rows.iter().zip(curvature) {
-                let row = self.task.x.row(i as usize);
-                let scale = self.c * s * (dot(row, &v[..d]) + v[d]);
-                add(&mut out[..d], scale, row);
-                out[d] += scale;
-            }
-        });
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for (&i, &s) in self.task.rows.iter().zip(curvature) {
+                    let row = self.task.x.row(i as usize);
+                    let scale = self.c * s * (dot(row, &v[..d]) + v[d]);
+                    add(&mut out[..d], scale, row);
+                    out[d] += scale;
+                }
+            },
+        );
         out
     }
 
