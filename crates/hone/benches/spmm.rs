@@ -10,7 +10,7 @@ use std::time::Instant;
 use hone::dense::{Block, orthonormalize};
 use hone::operator::{Operator, Workspace};
 use hone::random::Key;
-use hone::sparse::{Csr, Fused, Pattern};
+use hone::sparse::{Csr, Fused, Pattern, Rounded};
 use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
 
@@ -31,6 +31,12 @@ fn main() {
     println!("  bound {bound:.4} s, {:.2} x", product / bound);
     let diagonal: Vec<f32> = (0..n).map(|i| 1.0 / (1 + i % 7) as f32).collect();
     best("product, left", || matrix.multiply_fused(&x, &mut y, &Fused { left: Some(&diagonal), ..Fused::default() }));
+    let round = |words| Rounded::of(&x, None, words);
+    let mut rounded = Some(round(Block::zeros(n, Rounded::words(b))));
+    best("rounding", || rounded = rounded.take().map(|old| round(old.into_block())));
+    let rounded = rounded.expect("rounded above");
+    let half = best("rounded product", || matrix.multiply_rounded(&rounded, &mut y, &Fused::default()));
+    println!("  {:.2} x the product", half / product);
     let plain = best("plain loop, one thread", || plain(&matrix, &x, &mut y));
     println!("  {:.2} x the product", plain / product);
     let p = Operator::sparse("W", matrix.clone(), false);

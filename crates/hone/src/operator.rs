@@ -5,6 +5,7 @@
 //! data: it prints as a formula, knows its cost and memory, and another back end may take it whole.
 
 mod entries;
+mod formula;
 
 pub use entries::Rows;
 pub(crate) use entries::in_chunks;
@@ -12,7 +13,7 @@ pub(crate) use entries::in_chunks;
 use std::sync::{Arc, OnceLock};
 
 use crate::dense::{Block, Columns};
-use crate::sparse::{Csr, Fused, Plus};
+use crate::sparse::{Csr, Fused, Plus, Rounded};
 
 /// A lazy matrix.
 #[derive(Debug, Clone)]
@@ -71,6 +72,8 @@ pub struct Scaled {
 #[derive(Debug, Default)]
 pub struct Workspace {
     free: Vec<Block>,
+    /// Whether sparse products may round what they gather, see [`Rounded`].
+    pub(crate) rounds: bool,
 }
 
 impl Workspace {
@@ -80,6 +83,13 @@ impl Workspace {
             Some(at) => self.free.swap_remove(at),
             None => Block::zeros(rows, cols),
         }
+    }
+
+    /// diag(factors) x.
+    fn scaled(&mut self, x: &Block, factors: &[f32]) -> Block {
+        let mut scaled = self.take(x.rows(), x.cols());
+        scaled.update_rows(|i, row| row.iter_mut().zip(x.row(i)).for_each(|(to, &from)| *to = factors[i] * from));
+        scaled
     }
 
     /// Gives a block back.
@@ -117,6 +127,28 @@ impl Sparse {
     /// Its transpose: itself when symmetric, else built once and kept.
     pub fn transposed(&self) -> &Csr {
         if self.symmetric { &self.matrix } else { self.transposed.get_or_init(|| self.matrix.transposed()) }
+    }
+
+    /// y = … (A or Aᵀ) diag(right) x …, see [`Fused`].
+    fn product(
+        &self,
+        x: &Block,
+        right: Option<&[f32]>,
+        y: &mut Block,
+        fused: &Fused,
+        transpose: bool,
+        work: &mut Workspace,
+    ) {
+        let matrix = if transpose { self.transposed() } else { &self.matrix };
+        if work.rounds {
+            let rounded = Rounded::of(x, right, work.take(x.rows(), Rounded::words(x.cols())));
+            matrix.multiply_rounded(&rounded, y, fused);
+            return work.give(rounded.into_block());
+        }
+        let Some(right) = right else { return matrix.multiply_fused(x, y, fused) };
+        let scaled = work.scaled(x, right);
+        matrix.multiply_fused(&scaled, y, fused);
+        work.give(scaled);
     }
 }
 
@@ -265,8 +297,7 @@ impl Operator {
     /// y = [y] + scale · left · (A or Aᵀ) x + …, see [`Fused`].
     pub(crate) fn product(&self, x: &Block, y: &mut Block, fused: &Fused, transpose: bool, work: &mut Workspace) {
         match self {
-            Operator::Sparse(leaf) if transpose => leaf.transposed().multiply_fused(x, y, fused),
-            Operator::Sparse(leaf) => leaf.matrix.multiply_fused(x, y, fused),
+            Operator::Sparse(leaf) => leaf.product(x, None, y, fused, transpose, work),
             Operator::Dense(leaf) => {
                 let product = leaf.product(x, transpose);
                 fused.finish(&product, y);
@@ -292,30 +323,6 @@ impl Operator {
             }
         }
     }
-
-    /// The expression in letters, such as `diag(1) − diag(d^-1/2)·W³·diag(d^-1/2)`.
-    pub fn formula(&self) -> String {
-        match self {
-            Operator::Sparse(leaf) => leaf.name.to_string(),
-            Operator::Dense(leaf) => leaf.name.to_string(),
-            Operator::Scaled(scaled) => scaled.formula(),
-            Operator::Power(inner, k) if inner.is_leaf() => format!("{}{}", inner.formula(), superscript(*k)),
-            Operator::Power(inner, k) => format!("({}){}", inner.formula(), superscript(*k)),
-            Operator::Sum(terms) => {
-                let mut out = String::new();
-                for (coefficient, term) in terms {
-                    let open = matches!(term, Operator::Sum(_) | Operator::Scaled(Scaled { shift: Some(_), .. }));
-                    let body = if open { format!("({})", term.formula()) } else { term.formula() };
-                    push_term(&mut out, *coefficient, &body);
-                }
-                out
-            }
-        }
-    }
-
-    fn is_leaf(&self) -> bool {
-        matches!(self, Operator::Sparse(_) | Operator::Dense(_))
-    }
 }
 
 impl Dense {
@@ -339,30 +346,15 @@ impl Scaled {
         }
         let scale = fused.scale * self.scale as f32;
         let fused = Fused { scale, left: both.as_deref(), plus: &plus, accumulate: fused.accumulate };
-        match right {
-            None => self.inner.product(x, y, &fused, transpose, work),
-            Some(right) => {
-                let mut scaled = work.take(x.rows(), x.cols());
-                scaled.update_rows(|i, row| {
-                    let factor = right.values[i];
-                    row.iter_mut().zip(x.row(i)).for_each(|(to, &from)| *to = factor * from);
-                });
-                self.inner.product(&scaled, y, &fused, transpose, work);
+        match (right, &*self.inner) {
+            (None, inner) => inner.product(x, y, &fused, transpose, work),
+            (Some(right), Operator::Sparse(leaf)) => leaf.product(x, Some(&right.values), y, &fused, transpose, work),
+            (Some(right), inner) => {
+                let scaled = work.scaled(x, &right.values);
+                inner.product(&scaled, y, &fused, transpose, work);
                 work.give(scaled);
             }
         }
-    }
-
-    fn formula(&self) -> String {
-        let mut product: Vec<String> = Vec::new();
-        product.extend(self.left.as_ref().map(|left| format!("diag({})", left.name)));
-        let open = matches!(*self.inner, Operator::Sum(_) | Operator::Scaled(Scaled { shift: Some(_), .. }));
-        let inner = self.inner.formula();
-        product.push(if open { format!("({inner})") } else { inner });
-        product.extend(self.right.as_ref().map(|right| format!("diag({})", right.name)));
-        let mut out = self.shift.as_ref().map_or(String::new(), |shift| format!("diag({})", shift.name));
-        push_term(&mut out, self.scale, &product.join("·"));
-        out
     }
 }
 
@@ -375,39 +367,4 @@ fn times<'a>(outer: Option<&'a [f32]>, own: &'a Option<Diagonal>) -> Option<std:
         (None, Some(own)) => Some(Borrowed(&own.values)),
         (Some(outer), Some(own)) => Some(Owned(outer.iter().zip(own.values.iter()).map(|(a, b)| a * b).collect())),
     }
-}
-
-fn push_term(out: &mut String, coefficient: f64, body: &str) {
-    let sign = if coefficient < 0.0 { "−" } else { "+" };
-    match (out.is_empty(), sign) {
-        (true, "+") => {}
-        (true, _) => out.push('−'),
-        (false, _) => out.push_str(&format!(" {sign} ")),
-    }
-    let size = coefficient.abs();
-    if size != 1.0 {
-        out.push_str(&format!("{}·", short(size)));
-    }
-    out.push_str(body);
-}
-
-/// A number with four significant digits, powers of two as such.
-fn short(value: f64) -> String {
-    let exponent = value.log2();
-    if exponent.fract() == 0.0 && exponent.abs() > 3.0 {
-        return format!("2^{exponent}");
-    }
-    if !(1e-4..1e6).contains(&value) {
-        return format!("{value:.3e}");
-    }
-    let digits = (3 - value.log10().floor() as i32).clamp(0, 8) as usize;
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
-}
-
-fn superscript(k: usize) -> String {
-    k.to_string()
-        .bytes()
-        .map(|digit| ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][(digit - b'0') as usize])
-        .collect()
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hone::dense::{Block, Columns};
 use hone::operator::{Diagonal, Operator, Scaled, Workspace};
-use hone::sparse::{Fused, Plus};
+use hone::sparse::{Fused, Plus, Rounded};
 use naive::{Matrix, block, csr, distance, graph, leaf, power, times, transpose, wide};
 use proptest::prelude::*;
 
@@ -20,6 +20,15 @@ fn rectangular(rows: usize, cols: usize, density: f64, seed: u64) -> Matrix {
 /// Distance that accepts shapes without entries.
 fn close(found: &Block, expected: &Matrix) -> bool {
     found.as_slice().is_empty() || distance(&wide(found), expected) < 2e-6
+}
+
+/// The nearest number of eight significant bits, ties to even.
+fn eight_bits(value: f64) -> f64 {
+    if value == 0.0 {
+        return 0.0;
+    }
+    let unit = 2f64.powi(value.abs().log2().floor() as i32 - 7);
+    (value / unit).round_ties_even() * unit
 }
 
 proptest! {
@@ -53,6 +62,28 @@ proptest! {
                     - 1.5 * f64::from(shift[i]) * f64::from(z.get(i, j))
                     + 1.25 * f64::from(before.get(i, j));
             }
+        }
+        prop_assert!(close(&y, &expected));
+    }
+
+    #[test]
+    fn rounded_products_of_any_shape(
+        rows in 0usize..40, cols in 1usize..40, width in 0usize..170, density in 0.0f64..0.6, seed: u64
+    ) {
+        let dense = rectangular(rows, cols, density, seed);
+        let x = block(cols, width, seed ^ 1);
+        let factors: Vec<f32> = (0..cols).map(|i| 1.5 - i as f32 * 0.125).collect();
+        let rounded = Rounded::of(&x, Some(&factors), Block::zeros(cols, Rounded::words(width)));
+        let (before, left) = (block(rows, width, seed ^ 3), vec![0.5; rows]);
+        let mut y = before.clone();
+        let fused = Fused { scale: -2.0, left: Some(&left), plus: &[], accumulate: true };
+        csr(&dense, cols).multiply_rounded(&rounded, &mut y, &fused);
+        let near: Matrix = (0..cols)
+            .map(|i| x.row(i).iter().map(|&x| eight_bits(f64::from(factors[i] * x))).collect())
+            .collect();
+        let mut expected = times(&dense, &near);
+        for i in 0..rows {
+            (0..width).for_each(|j| expected[i][j] = f64::from(before.get(i, j)) - expected[i][j]);
         }
         prop_assert!(close(&y, &expected));
     }

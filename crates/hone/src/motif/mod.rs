@@ -26,12 +26,15 @@
 //! (`clique`) over nodes ranked by degree (`ranked`) find those. [`Sample`] estimates them instead,
 //! from a bounded number of neighbours of each node (`estimate`).
 
+mod bits;
 mod clique;
 mod column;
 mod counts;
+mod cycles;
 mod estimate;
 mod exact;
 mod formula;
+mod links;
 mod neighbours;
 mod orbit;
 mod ranked;

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::column::cut;
 use crate::random::Key;
-use crate::sparse::Pattern;
+use crate::sparse::{Pattern, prefetch};
 
 /// The samples of all nodes.
 pub(super) struct Samples {
@@ -58,25 +58,18 @@ impl Samples {
         let parts = cut(&mut members, &starts).into_par_iter().zip(cut(&mut places, &starts));
         let parts = parts.zip(cut(&mut heads, &bounds)).enumerate();
         parts.for_each(|(part, ((members, places), heads))| {
-            let mut strata = [Vec::new(), Vec::new()];
+            let mut row = Row::default();
             for (head, i) in heads.iter_mut().zip(bounds[part]..) {
                 head.rank = ranks[i];
-                split_row(pattern.row(i), ranks, ranks[i], &mut strata);
-                let most = [cap / 2, cap - cap / 2];
-                let left = [strata[1].len(), strata[0].len()].map(|other| cap.saturating_sub(other));
-                let mut at = head.start - starts[part];
-                for (s, stratum) in strata.iter_mut().enumerate() {
-                    let all = stratum.len();
-                    let size = all.min(most[s].max(left[s]));
-                    pick(stratum, size, key.with("node", 2 * i as u64 + s as u64));
-                    for entry in &*stratum {
-                        (members[at], places[at]) = ((entry >> 32) as u32, *entry as u32);
-                        at += 1;
-                    }
-                    head.weight[s] = if size == 0 { 1.0 } else { (all as f64 / size as f64) as f32 };
-                    head.size += size as u32;
+                row.read(pattern.row(i), ranks);
+                row.choose(head, cap, |stratum| key.with("node", 2 * i as u64 + stratum));
+                let at = head.start - starts[part];
+                let size = head.size as usize;
+                for ((member, place), entry) in
+                    members[at..at + size].iter_mut().zip(&mut places[at..]).zip(row.chosen())
+                {
+                    (*member, *place) = ((entry >> 32) as u32, *entry as u32);
                 }
-                head.lower = strata[0].len() as u32;
             }
         });
         Samples { heads, members, places }
@@ -85,6 +78,12 @@ impl Samples {
     #[inline]
     pub(super) fn head(&self, i: usize) -> Head {
         self.heads[i]
+    }
+
+    /// Asks the memory for the head of a node.
+    #[inline(always)]
+    pub(super) fn ask_head(&self, i: usize) {
+        prefetch(&self.heads[i..=i]);
     }
 
     #[inline]
@@ -107,12 +106,19 @@ impl Sample<'_> {
         f64::from(self.weight[usize::from(at >= self.lower)])
     }
 
-    /// Pairs of neighbours that a pair of members of a stratum stands for.
+    /// Pairs of neighbours that a pair of members of each stratum stands for.
     #[inline]
-    pub(super) fn pair_weight(&self, stratum: usize) -> f64 {
-        let size = [self.lower, self.members.len() - self.lower][stratum] as f64;
-        let weight = f64::from(self.weight[stratum]);
-        if weight == 1.0 { 1.0 } else { weight * (weight * size - 1.0) / (size - 1.0) }
+    pub(super) fn pair_weights(&self) -> [f64; 2] {
+        [(0, self.lower), (1, self.members.len() - self.lower)].map(|(stratum, size)| {
+            let (weight, size) = (f64::from(self.weight[stratum]), size as f64);
+            if weight == 1.0 { 1.0 } else { weight * (weight * size - 1.0) / (size - 1.0) }
+        })
+    }
+
+    /// Pairs of neighbours that a pair of members of both strata stands for.
+    #[inline]
+    pub(super) fn weight_across(&self) -> f64 {
+        f64::from(self.weight[0]) * f64::from(self.weight[1])
     }
 
     /// Members a wedge over this node goes on to: all from above, else only those ranked above it.
@@ -124,35 +130,81 @@ impl Sample<'_> {
     /// Whether the neighbour of that `rank`, below this node's own, is a member.
     #[inline]
     pub(super) fn has_lower(&self, rank: u32) -> bool {
-        self.weight[0] == 1.0 || self.members[..self.lower].binary_search(&rank).is_ok()
+        self.weight[0] == 1.0 || self.members[..self.lower].contains(&rank)
     }
 
-    /// The first member ranked above `rank`.
-    pub(super) fn above(&self, rank: u32) -> usize {
-        self.members.partition_point(|&member| member <= rank)
-    }
-}
-
-/// The entries of a row, rank in the high half and place in the low: ranked below the node, and above.
-fn split_row(row: &[u32], ranks: &[u32], rank: u32, strata: &mut [Vec<u64>; 2]) {
-    strata.iter_mut().for_each(Vec::clear);
-    for (&j, place) in row.iter().zip(0u64..) {
-        let other = ranks[j as usize];
-        strata[usize::from(other > rank)].push(u64::from(other) << 32 | place);
+    /// Members ranked at most `rank`, and whether one has that very rank.
+    #[inline(always)]
+    pub(super) fn up_to(&self, rank: u32) -> (usize, usize) {
+        // Samples are short: counting costs less than the wrong guesses of a binary search.
+        let count = |(to, home): (u32, u32), &w: &u32| (to + u32::from(w <= rank), home + u32::from(w == rank));
+        let (to, home) = self.members.iter().fold((0, 0), count);
+        (to as usize, home as usize)
     }
 }
 
-/// Keeps `size` of the entries, at random, ascending.
-fn pick(entries: &mut Vec<u64>, size: usize, key: Key) {
-    if size < entries.len() {
-        // The first steps of a shuffle (Fisher, Yates 1938).
-        let mut rng = key.rng();
-        for at in 0..size {
-            let left = (entries.len() - at) as u128;
-            let other = at + ((u128::from(rng.next_u64()) * left) >> 64) as usize;
-            entries.swap(at, other);
+/// The neighbours of a node while its sample is drawn.
+#[derive(Default)]
+struct Row {
+    /// Rank in the high half, place in the low; the chosen ones in the end.
+    entries: Vec<u64>,
+    strata: [Vec<u64>; 2],
+}
+
+impl Row {
+    fn read(&mut self, row: &[u32], ranks: &[u32]) {
+        self.entries.clear();
+        self.entries.extend(row.iter().zip(0u64..).map(|(&j, place)| u64::from(ranks[j as usize]) << 32 | place));
+    }
+
+    fn chosen(&self) -> &[u64] {
+        &self.entries
+    }
+
+    /// Leaves the members of the sample, ascending, and tells the head of them. Each stratum may have
+    /// half the cap and what the other leaves; `key` is that of the stratum.
+    fn choose(&mut self, head: &mut Head, cap: usize, key: impl Fn(u64) -> Key) {
+        let bound = u64::from(head.rank) << 32;
+        head.weight = [1.0; 2];
+        if self.entries.len() > cap {
+            self.split(bound);
+            let all = [0, 1].map(|s| self.strata[s].len());
+            let left = [all[1], all[0]].map(|other| cap.saturating_sub(other));
+            self.entries.clear();
+            for (s, most) in [cap / 2, cap - cap / 2].into_iter().enumerate() {
+                let size = all[s].min(most.max(left[s]));
+                if size < all[s] {
+                    pick(&mut self.strata[s], size, key(s as u64));
+                    head.weight[s] = (all[s] as f64 / size as f64) as f32;
+                }
+                self.entries.extend(&self.strata[s]);
+            }
         }
-        entries.truncate(size);
+        self.entries.sort_unstable();
+        head.size = self.entries.len() as u32;
+        head.lower = self.entries.iter().filter(|&&entry| entry < bound).count() as u32;
     }
-    entries.sort_unstable();
+
+    /// Parts the entries below `bound` from those above; without a branch, which would be guessed wrong.
+    fn split(&mut self, bound: u64) {
+        self.strata.iter_mut().for_each(|stratum| stratum.resize(self.entries.len(), 0));
+        let [lower, upper] = &mut self.strata;
+        let mut size = [0, 0];
+        for &entry in &self.entries {
+            (lower[size[0]], upper[size[1]]) = (entry, entry);
+            size[usize::from(entry > bound)] += 1;
+        }
+        self.strata.iter_mut().zip(size).for_each(|(stratum, size)| stratum.truncate(size));
+    }
+}
+
+/// Keeps `size` of the entries, at random: the first steps of a shuffle (Fisher, Yates 1938).
+fn pick(entries: &mut Vec<u64>, size: usize, key: Key) {
+    let mut rng = key.rng();
+    for at in 0..size {
+        let left = (entries.len() - at) as u128;
+        let other = at + ((u128::from(rng.next_u64()) * left) >> 64) as usize;
+        entries.swap(at, other);
+    }
+    entries.truncate(size);
 }

@@ -7,9 +7,12 @@ mod indices;
 mod multiply;
 mod prefetch;
 mod reshape;
+mod rounded;
 
 pub use indices::Indices;
 pub use multiply::{Fused, Plus};
+pub(crate) use prefetch::prefetch;
+pub use rounded::Rounded;
 
 use std::sync::Arc;
 

@@ -74,8 +74,17 @@ impl Csr {
         fused.check(self.rows(), width);
         if width > 0 {
             // Pattern and values, a row of x an entry, and the result.
-            let bytes = self.nnz() * (8 + 4 * width) + 4 * y.as_slice().len() * if fused.accumulate { 2 } else { 1 };
-            timed(Work::Products, bytes as u64, || self.split(0..self.rows(), x, y.as_mut_slice(), fused));
+            let bytes = (self.nnz() * (8 + 4 * width)) as u64 + fused.written(y);
+            timed(Work::Products, bytes, || {
+                let arch = pulp::Arch::new();
+                self.split(0..self.rows(), width, y.as_mut_slice(), &|rows, y| {
+                    // Inlined into code for the widest vectors of the machine at hand.
+                    arch.dispatch(
+                        #[inline(always)]
+                        || self.multiply_rows(rows, x, y, fused),
+                    );
+                });
+            });
         }
     }
 
@@ -89,53 +98,41 @@ impl Csr {
         (0..self.rows()).into_par_iter().with_min_len(1 << 10).map(entry).collect()
     }
 
-    /// Halves a range of rows by work until it is small, then multiplies it.
-    fn split(&self, rows: Range<usize>, x: &Block, y: &mut [f32], fused: &Fused) {
+    /// Halves a range of rows by work until it is small, then multiplies it; `y` has rows of that `width`.
+    pub(super) fn split<F>(&self, rows: Range<usize>, width: usize, y: &mut [f32], multiply: &F)
+    where
+        F: Fn(Range<usize>, &mut [f32]) + Sync,
+    {
         let work = |at: usize| self.pattern.offsets()[at] + at;
         let (first, last) = (work(rows.start), work(rows.end));
         if last - first <= GRAIN || rows.len() == 1 {
-            return self.multiply_rows(rows, x, y, fused);
+            return multiply(rows, y);
         }
         let middle = partition(rows.clone(), |at| work(at) < first + (last - first) / 2);
         let middle = middle.clamp(rows.start + 1, rows.end - 1);
-        let (above, below) = y.split_at_mut((middle - rows.start) * x.cols());
+        let (above, below) = y.split_at_mut((middle - rows.start) * width);
         rayon::join(
-            || self.split(rows.start..middle, x, above, fused),
-            || self.split(middle..rows.end, x, below, fused),
+            || self.split(rows.start..middle, width, above, multiply),
+            || self.split(middle..rows.end, width, below, multiply),
         );
     }
 
+    #[inline(always)]
     fn multiply_rows(&self, rows: Range<usize>, x: &Block, y: &mut [f32], fused: &Fused) {
-        // The widest vectors of the machine at hand.
-        pulp::Arch::new().dispatch(|| match x.cols() {
+        match x.cols() {
             8 => self.exact::<8>(rows, x, y, fused),
             16 => self.exact::<16>(rows, x, y, fused),
             24 => self.exact::<24>(rows, x, y, fused),
             32 => self.exact::<32>(rows, x, y, fused),
             40 => self.exact::<40>(rows, x, y, fused),
             48 => self.exact::<48>(rows, x, y, fused),
-            width => {
-                let mut at = 0;
-                for tile in [32, 16, 8, 4, 2, 1] {
-                    while at + tile <= width {
-                        match tile {
-                            32 => self.tile::<32>(rows.clone(), x, y, at, fused),
-                            16 => self.tile::<16>(rows.clone(), x, y, at, fused),
-                            8 => self.tile::<8>(rows.clone(), x, y, at, fused),
-                            4 => self.tile::<4>(rows.clone(), x, y, at, fused),
-                            2 => self.tile::<2>(rows.clone(), x, y, at, fused),
-                            _ => self.tile::<1>(rows.clone(), x, y, at, fused),
-                        }
-                        at += tile;
-                    }
-                }
-            }
-        });
+            _ => self.tiles(rows, x, y, fused),
+        }
     }
 
     /// The columns [`AHEAD`] of those of row `i`, row after row.
     #[inline(always)]
-    fn ahead(&self, i: usize) -> &[u32] {
+    pub(super) fn ahead(&self, i: usize) -> &[u32] {
         let all = self.pattern.columns();
         &all[(self.pattern.range(i).start + AHEAD).min(all.len())..]
     }
@@ -162,6 +159,25 @@ impl Csr {
         }
     }
 
+    /// Rows of any width.
+    #[inline(always)]
+    fn tiles(&self, rows: Range<usize>, x: &Block, y: &mut [f32], fused: &Fused) {
+        let mut at = 0;
+        for tile in [32, 16, 8, 4, 2, 1] {
+            while at + tile <= x.cols() {
+                match tile {
+                    32 => self.tile::<32>(rows.clone(), x, y, at, fused),
+                    16 => self.tile::<16>(rows.clone(), x, y, at, fused),
+                    8 => self.tile::<8>(rows.clone(), x, y, at, fused),
+                    4 => self.tile::<4>(rows.clone(), x, y, at, fused),
+                    2 => self.tile::<2>(rows.clone(), x, y, at, fused),
+                    _ => self.tile::<1>(rows.clone(), x, y, at, fused),
+                }
+                at += tile;
+            }
+        }
+    }
+
     /// Columns `at..at + B` of wider rows.
     #[inline(always)]
     fn tile<const B: usize>(&self, rows: Range<usize>, x: &Block, y: &mut [f32], at: usize, fused: &Fused) {
@@ -185,12 +201,17 @@ impl Csr {
 }
 
 impl Fused<'_> {
-    fn check(&self, rows: usize, cols: usize) {
+    pub(super) fn check(&self, rows: usize, cols: usize) {
         assert!(self.left.is_none_or(|left| left.len() == rows), "length of a left diagonal, {rows} rows");
         for plus in self.plus {
             assert_eq!((plus.block.rows(), plus.block.cols()), (rows, cols), "shape of a summand of a product");
             assert!(plus.diagonal.is_none_or(|diagonal| diagonal.len() == rows), "length of a shift, {rows} rows");
         }
+    }
+
+    /// Bytes of the result that are read and written.
+    pub(super) fn written(&self, y: &Block) -> u64 {
+        y.memory() as u64 * if self.accumulate { 2 } else { 1 }
     }
 
     /// Does the same to a product that was computed elsewhere: `y = [y] + scale · left · product + …`.
@@ -207,7 +228,7 @@ impl Fused<'_> {
 
 /// Ends row `i` of the product, columns from `at`.
 #[inline(always)]
-fn store<const B: usize>(i: usize, at: usize, sum: &[f32; B], y: &mut [f32], fused: &Fused) {
+pub(super) fn store<const B: usize>(i: usize, at: usize, sum: &[f32; B], y: &mut [f32], fused: &Fused) {
     let factor = fused.left.map_or(fused.scale, |left| fused.scale * left[i]);
     let mut out = sum.map(|value| value * factor);
     for plus in fused.plus {

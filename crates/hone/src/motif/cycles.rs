@@ -1,0 +1,170 @@
+//! The first sweep of sampled estimation: wedges from each node to members of its neighbours' samples.
+//!
+//! It finds which members are neighbours of the node (bit rows, and so the common neighbours of every
+//! edge) and the 4-cycles without the chord across. The samples of neighbours lie scattered: they are
+//! asked for some neighbours ahead.
+
+use super::bits::ones;
+use super::column::cut;
+use super::estimate::Sweeps;
+use super::neighbours::{Head, Sample};
+use super::ranked::{ranges, sweep};
+use crate::error::Result;
+use crate::sparse::prefetch;
+
+/// What the first sweep finds.
+pub(super) struct Cycles {
+    /// Cycles without the chord across, of each slot.
+    pub(super) cycles: Vec<f32>,
+    /// Common neighbours, at the slots u → v with v ranked lower: all, and those ranked above both.
+    pub(super) common: Vec<[f32; 2]>,
+    /// For each slot u → v the members of v adjacent to u, as bits; only those ranked above v where u is
+    /// ranked below v and not a member.
+    pub(super) masks: Vec<u64>,
+}
+
+/// The slots of one row, in each of [`Cycles`].
+struct Row<'a> {
+    cycles: &'a mut [f32],
+    common: &'a mut [[f32; 2]],
+    masks: &'a mut [u64],
+}
+
+/// Kept by a thread: counts by rank, zero between nodes, and the neighbours of the node at hand.
+struct Scratch {
+    count: Vec<f32>,
+    heads: Vec<Head>,
+}
+
+/// Marks a neighbour of the node at hand among counts.
+const NEIGHBOUR: f32 = -1e30;
+
+/// Slots from the one at hand to the one whose head is asked for.
+const HEADS_AHEAD: usize = 32;
+
+/// Neighbours from the one at hand to the one whose sample is asked for.
+const SAMPLES_AHEAD: usize = 8;
+
+impl Sweeps<'_> {
+    pub(super) fn cycles(&self) -> Result<Cycles> {
+        let (n, slots) = (self.pattern.rows(), self.pattern.nnz());
+        let mut cycles = vec![0.0; slots];
+        let mut common = vec![[0.0; 2]; slots];
+        let mut masks = vec![0u64; slots * self.words];
+        let starts = self.starts(1);
+        let parts = cut(&mut cycles, &starts).into_iter().zip(cut(&mut common, &starts));
+        let parts = parts.zip(cut(&mut masks, &self.starts(self.words)));
+        let parts = parts.map(|((cycles, common), masks)| Row { cycles, common, masks });
+        let parts = ranges(&self.bounds).zip(parts).collect();
+        let scratch = || Scratch { count: vec![0.0; n], heads: Vec::new() };
+        sweep(parts, self.progress, scratch, |range, out: Row<'_>, scratch| {
+            let base = self.pattern.range(range.start).start;
+            for u in range.filter(|&u| self.pattern.range(u).len() > 1) {
+                let slots = self.pattern.range(u);
+                let slots = slots.start - base..slots.end - base;
+                let masks = &mut out.masks[slots.start * self.words..slots.end * self.words];
+                let mut row = Row { cycles: &mut out.cycles[slots.clone()], common: &mut out.common[slots], masks };
+                self.cycles_of(u, &mut row, scratch);
+            }
+        })?;
+        Ok(Cycles { cycles, common, masks })
+    }
+
+    /// Wedges from `u` over each neighbour v to members of v: those ranked above v, and below too when
+    /// v is ranked below u, so that the highest node of a cycle is u or the far end.
+    fn cycles_of(&self, u: usize, row: &mut Row<'_>, Scratch { count, heads }: &mut Scratch) {
+        let rank = self.ranks[u];
+        self.heads_of(u, heads);
+        heads.iter().for_each(|head| count[head.rank as usize] = NEIGHBOUR);
+        for (at, mask) in row.masks.chunks_exact_mut(self.words).enumerate() {
+            self.ask_sample(heads, at + SAMPLES_AHEAD);
+            self.see(&heads[at], rank, mask, count);
+        }
+        count[rank as usize] = 0.0;
+        for (at, (head, mask)) in heads.iter().zip(row.masks.chunks_exact(self.words)).enumerate() {
+            self.ask_sample(heads, at + SAMPLES_AHEAD);
+            let sample = self.samples.at(*head);
+            let near = ones(mask, sample.lower);
+            if head.rank > rank {
+                row.cycles[at] = over(&sample, 1, 0, near, count) as f32;
+                continue;
+            }
+            let (to, home) = sample.up_to(rank);
+            let cycles = over(&sample, 0, 0, near, count) + over(&sample, 1, home, near, count);
+            row.cycles[at] = cycles as f32;
+            let [_, above] = ones(mask, to);
+            let ([lower, upper], [w0, w1]) = (near.map(|ones| ones as f32), sample.weight);
+            row.common[at] = [w0 * lower + w1 * upper, w1 * above as f32];
+        }
+        for (at, head) in heads.iter().enumerate() {
+            self.ask_sample(heads, at + SAMPLES_AHEAD);
+            count[head.rank as usize] = 0.0;
+            let sample = self.samples.at(*head);
+            sample.members[sample.far(head.rank < rank)].iter().for_each(|&w| count[w as usize] = 0.0);
+        }
+    }
+
+    /// Fetches the heads of the neighbours of `u`, and asks for those of nodes that follow.
+    #[inline(always)]
+    fn heads_of(&self, u: usize, heads: &mut Vec<Head>) {
+        heads.clear();
+        let columns = self.pattern.columns();
+        for slot in self.pattern.range(u) {
+            if let Some(&next) = columns.get(slot + HEADS_AHEAD) {
+                self.samples.ask_head(next as usize);
+            }
+            heads.push(self.samples.head(columns[slot] as usize));
+        }
+        (0..SAMPLES_AHEAD.min(heads.len())).for_each(|at| self.ask_sample(heads, at));
+    }
+
+    /// Asks for the sample of a neighbour that may be beyond the last.
+    #[inline(always)]
+    fn ask_sample(&self, heads: &[Head], at: usize) {
+        if let Some(head) = heads.get(at) {
+            prefetch(self.samples.at(*head).members);
+        }
+    }
+
+    /// Finds the members of a neighbour that are neighbours too, and counts the wedges to its far ones.
+    #[inline(always)]
+    fn see(&self, head: &Head, rank: u32, mask: &mut [u64], count: &mut [f32]) {
+        let sample = self.samples.at(*head);
+        let far = sample.far(head.rank < rank);
+        // Bits of members that are not far tell of adjacency inside the sample: who is not in it needs none.
+        if far.start > 0 && sample.has_lower(rank) {
+            for (at, &w) in sample.members[..far.start].iter().enumerate() {
+                mask[at / 64] |= u64::from(count[w as usize] < 0.0) << (at % 64);
+            }
+        }
+        let (size, split, [w0, w1]) = (sample.members.len(), sample.lower, sample.weight);
+        for (word, first) in mask.iter_mut().zip((0..size).step_by(64)) {
+            let within = |at: usize| at.clamp(first, first + 64);
+            let mut bits = 0;
+            for (from, to, weight) in [(far.start, split, w0), (split, size, w1)] {
+                let (from, to) = (within(from), within(to));
+                for (&w, bit) in sample.members[from..to].iter().zip(from - first..) {
+                    let seen = &mut count[w as usize];
+                    bits |= u64::from(*seen < 0.0) << bit;
+                    *seen += weight;
+                }
+            }
+            *word |= bits;
+        }
+    }
+}
+
+/// Cycles over a neighbour to the members of a stratum: those counted from other neighbours too. `near`
+/// of them are neighbours themselves, `home` (one or none) is the node at hand.
+#[inline(always)]
+fn over(sample: &Sample<'_>, stratum: usize, home: usize, near: [u32; 2], count: &[f32]) -> f64 {
+    let (lower, upper) = sample.members.split_at(sample.lower);
+    let members = if stratum == 0 { lower } else { upper };
+    if members.is_empty() {
+        return 0.0;
+    }
+    let sum: f64 = members.iter().map(|&w| f64::from(count[w as usize].max(0.0))).sum();
+    let own = members.len() - home - near[stratum] as usize;
+    let weight = f64::from(sample.weight[stratum]);
+    weight * (sum - weight * own as f64)
+}

@@ -1,0 +1,54 @@
+//! [`Links`]: for each slot of a symmetric pattern, where the same edge stands in the other row.
+//!
+//! Found in one pass over the slots: rows come in order, so the slot i → j is met when j's row has
+//! been linked up to i. Which end is ranked higher is kept beside it, for who asks one asks both.
+
+use crate::sparse::Pattern;
+
+/// The links of all slots.
+pub(super) struct Links(Vec<Link>);
+
+/// Of a slot i → j: the slot j → i, and whether j is ranked above i.
+#[derive(Clone, Copy)]
+pub(super) struct Link(u64);
+
+impl Links {
+    pub(super) fn new(pattern: &Pattern, ranks: &[u32]) -> Links {
+        let rows = pattern.offsets().iter().zip(ranks);
+        let mut next: Vec<(u64, u32)> = rows.map(|(&start, &rank)| (start as u64, rank)).collect();
+        let mut links = Vec::with_capacity(pattern.nnz());
+        for (i, &rank) in ranks.iter().enumerate() {
+            links.extend(pattern.row(i).iter().map(|&j| {
+                let (slot, other) = &mut next[j as usize];
+                *slot += 1;
+                Link((*slot - 1) << 1 | u64::from(*other > rank))
+            }));
+        }
+        Links(links)
+    }
+
+    #[inline(always)]
+    pub(super) fn at(&self, slot: usize) -> Link {
+        self.0[slot]
+    }
+
+    /// The link of a slot that may lie beyond the last one.
+    #[inline(always)]
+    pub(super) fn get(&self, slot: usize) -> Option<Link> {
+        self.0.get(slot).copied()
+    }
+}
+
+impl Link {
+    /// The slot of the same edge in the other row.
+    #[inline(always)]
+    pub(super) fn slot(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    /// Whether the other end is ranked higher.
+    #[inline(always)]
+    pub(super) fn up(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
