@@ -251,7 +251,14 @@ fn same_bits_for_any_number_of_threads() {
         let operator = Operator::sparse("W", sparse.clone(), false);
         let y = operator.apply_transposed(&operator.apply(&x));
         let sums = sparse.times_vector(&vec![1.0; n]);
+        let rounded = [24, 40, 170].map(|width| {
+            let x = Rounded::of(&block(n, width, 6), None, Block::zeros(n, Rounded::words(width)));
+            let mut y = Block::zeros(n, width);
+            sparse.multiply_rounded(&x, &mut y, &Fused::default());
+            y.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>()
+        });
         (
+            rounded,
             y.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
             sums.iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
         )

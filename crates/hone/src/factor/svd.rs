@@ -56,7 +56,7 @@ impl Method for Svd {
 }
 
 /// Additions spent on ‖S‖², for which the decomposition itself has no use.
-const MEASURED: f64 = 1e7;
+const MEASURED: f64 = 1e6;
 
 /// A number of iterations, or as many as are affordable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

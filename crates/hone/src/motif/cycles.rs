@@ -6,9 +6,9 @@
 
 use super::bits::ones;
 use super::column::cut;
-use super::estimate::Sweeps;
 use super::neighbours::{Head, Sample};
 use super::ranked::{ranges, sweep};
+use super::sweeps::{Common, Sweeps};
 use crate::error::Result;
 use crate::sparse::prefetch;
 
@@ -16,8 +16,8 @@ use crate::sparse::prefetch;
 pub(super) struct Cycles {
     /// Cycles without the chord across, of each slot.
     pub(super) cycles: Vec<f32>,
-    /// Common neighbours, at the slots u → v with v ranked lower: all, and those ranked above both.
-    pub(super) common: Vec<[f32; 2]>,
+    /// Common neighbours, at the slots u → v with v ranked lower.
+    pub(super) common: Vec<Common>,
     /// For each slot u → v the members of v adjacent to u, as bits; only those ranked above v where u is
     /// ranked below v and not a member.
     pub(super) masks: Vec<u64>,
@@ -26,7 +26,7 @@ pub(super) struct Cycles {
 /// The slots of one row, in each of [`Cycles`].
 struct Row<'a> {
     cycles: &'a mut [f32],
-    common: &'a mut [[f32; 2]],
+    common: &'a mut [Common],
     masks: &'a mut [u64],
 }
 
@@ -45,11 +45,14 @@ const HEADS_AHEAD: usize = 32;
 /// Neighbours from the one at hand to the one whose sample is asked for.
 const SAMPLES_AHEAD: usize = 8;
 
+/// Members of a sample that are asked for: those that follow are fetched in the order they lie in anyway.
+const MEMBERS_AHEAD: usize = 64;
+
 impl Sweeps<'_> {
     pub(super) fn cycles(&self) -> Result<Cycles> {
         let (n, slots) = (self.pattern.rows(), self.pattern.nnz());
         let mut cycles = vec![0.0; slots];
-        let mut common = vec![[0.0; 2]; slots];
+        let mut common = vec![Common::default(); slots];
         let mut masks = vec![0u64; slots * self.words];
         let starts = self.starts(1);
         let parts = cut(&mut cycles, &starts).into_iter().zip(cut(&mut common, &starts));
@@ -57,6 +60,7 @@ impl Sweeps<'_> {
         let parts = parts.map(|((cycles, common), masks)| Row { cycles, common, masks });
         let parts = ranges(&self.bounds).zip(parts).collect();
         let scratch = || Scratch { count: vec![0.0; n], heads: Vec::new() };
+        let arch = pulp::Arch::new();
         sweep(parts, self.progress, scratch, |range, out: Row<'_>, scratch| {
             let base = self.pattern.range(range.start).start;
             for u in range.filter(|&u| self.pattern.range(u).len() > 1) {
@@ -64,7 +68,11 @@ impl Sweeps<'_> {
                 let slots = slots.start - base..slots.end - base;
                 let masks = &mut out.masks[slots.start * self.words..slots.end * self.words];
                 let mut row = Row { cycles: &mut out.cycles[slots.clone()], common: &mut out.common[slots], masks };
-                self.cycles_of(u, &mut row, scratch);
+                // Inlined into code for the processor at hand, which may have an instruction for popcounts.
+                arch.dispatch(
+                    #[inline(always)]
+                    || self.cycles_of(u, &mut row, scratch),
+                );
             }
         })?;
         Ok(Cycles { cycles, common, masks })
@@ -72,6 +80,7 @@ impl Sweeps<'_> {
 
     /// Wedges from `u` over each neighbour v to members of v: those ranked above v, and below too when
     /// v is ranked below u, so that the highest node of a cycle is u or the far end.
+    #[inline(always)]
     fn cycles_of(&self, u: usize, row: &mut Row<'_>, Scratch { count, heads }: &mut Scratch) {
         let rank = self.ranks[u];
         self.heads_of(u, heads);
@@ -94,7 +103,7 @@ impl Sweeps<'_> {
             row.cycles[at] = cycles as f32;
             let [_, above] = ones(mask, to);
             let ([lower, upper], [w0, w1]) = (near.map(|ones| ones as f32), sample.weight);
-            row.common[at] = [w0 * lower + w1 * upper, w1 * above as f32];
+            row.common[at] = Common { all: w0 * lower + w1 * upper, above: w1 * above as f32 };
         }
         for (at, head) in heads.iter().enumerate() {
             self.ask_sample(heads, at + SAMPLES_AHEAD);
@@ -122,7 +131,8 @@ impl Sweeps<'_> {
     #[inline(always)]
     fn ask_sample(&self, heads: &[Head], at: usize) {
         if let Some(head) = heads.get(at) {
-            prefetch(self.samples.at(*head).members);
+            let members = self.samples.at(*head).members;
+            prefetch(&members[..members.len().min(MEMBERS_AHEAD)]);
         }
     }
 

@@ -21,13 +21,13 @@ use rayon::prelude::*;
 use super::bits::{for_ones, ones, ones_of_both};
 use super::column::cut;
 use super::cycles::Cycles;
-use super::links::{Link, Links};
-use super::neighbours::Samples;
-use super::ranked::{balanced, by_degree, ranges, sweep};
+use super::links::Link;
+use super::ranked::{ranges, sweep};
+use super::sweeps::{AHEAD, Common, Sweeps};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::random::Key;
-use crate::sparse::{Pattern, prefetch};
+use crate::sparse::Pattern;
 
 /// Estimated primitives of every slot of a symmetric pattern (both directions of an edge alike):
 /// the letters of the [module](super), each unbiased on its own.
@@ -47,53 +47,50 @@ pub struct Estimates {
     pub r: Vec<f32>,
 }
 
-/// Words of a bit row over a sample.
-fn words(pattern: &Pattern, cap: usize) -> usize {
-    let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
-    largest.min(cap).div_ceil(64).max(1)
-}
-
 /// Bytes that estimating takes at its peak.
 pub(super) fn bytes(pattern: &Pattern, cap: usize) -> u64 {
     let (slots, members) = (pattern.nnz(), pattern.nnz().min(pattern.rows() * cap));
-    let common = size_of::<[f32; 2]>();
-    let sweeps = 8 * words(pattern, cap) + (size_of::<f32>() + common).max(size_of::<Half>() + size_of::<Edge>());
+    let common = size_of::<Common>();
+    let masks = 8 * Sweeps::words(pattern, cap);
+    let sweeps = masks + (size_of::<f32>() + common).max(size_of::<Half>() + size_of::<Edge>());
     let slot = size_of::<Link>() + common + sweeps.max(size_of::<Edge>() + 6 * size_of::<f32>());
-    (slot * slots + 8 * members + 64 * pattern.rows()) as u64
+    // Heads, ranks and bounds; counts and common neighbours of every thread.
+    let node = 64 + size_of::<Common>() * rayon::current_num_threads();
+    (slot * slots + 8 * members + node * pattern.rows()) as u64
 }
 
 /// Estimates all primitives.
 pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn Progress) -> Result<Estimates> {
     progress.stage("sampling", 0);
-    let ranks: Vec<u32> = by_degree(pattern).1.into_iter().map(|packed| (packed >> 32) as u32).collect();
-    let samples = Samples::draw(pattern, &ranks, cap, key);
-    let links = Links::new(pattern, &ranks);
-    let bounds = balanced(pattern.rows(), 1 << 12, |i| pattern.range(i).len() as u64 + 4);
-    let sweeps = Sweeps { pattern, ranks, samples, links, bounds, words: words(pattern, cap), progress };
+    let sweeps = Sweeps::new(pattern, cap, key, progress);
     progress.stage("estimating motifs", 3 * pattern.rows() as u64);
     let Cycles { cycles, common, masks } = sweeps.cycles()?;
-    let common = sweeps.mirrored(&common);
+    let common = sweeps.mirrored(common);
     let near = sweeps.near(&masks, &common, cycles)?;
     let edges = sweeps.own(&masks, &common, &near)?;
     drop((masks, near));
     Ok(sweeps.joined(&edges, &common))
 }
 
-/// What the first sweeps find of an edge at one of its ends: C, and R; both ends add up.
-type Half = [f32; 2];
+/// What the first sweeps find of an edge at one of its ends; both ends add up.
+#[derive(Clone, Copy, Default)]
+struct Half {
+    c: f32,
+    r: f32,
+}
 
-/// P, C, K, Q and R of an edge.
-type Edge = [f32; 5];
-
-/// Positions among the common neighbours of an edge: all, and those ranked above both ends.
-const ALL: usize = 0;
-const ABOVE: usize = 1;
+/// The primitives of an edge but t.
+#[derive(Clone, Copy, Default)]
+struct Edge {
+    p: f32,
+    c: f32,
+    k: f32,
+    q: f32,
+    r: f32,
+}
 
 /// Slots that a thread takes at a time where no node is at hand.
 const CHUNK: usize = 1 << 14;
-
-/// Slots from the one at hand to the one whose other slot is asked for.
-const AHEAD: usize = 16;
 
 /// Kept by a thread for the node at hand: the bit rows of its neighbours, and what its members add.
 #[derive(Default)]
@@ -113,35 +110,14 @@ struct Member {
     above: f64,
 }
 
-/// What all sweeps share. They write to slots of the row they stand at, so that no two threads meet.
-pub(super) struct Sweeps<'a> {
-    pub(super) pattern: &'a Pattern,
-    pub(super) ranks: Vec<u32>,
-    pub(super) samples: Samples,
-    pub(super) links: Links,
-    pub(super) bounds: Vec<usize>,
-    /// Words of a bit row over a sample.
-    pub(super) words: usize,
-    pub(super) progress: &'a dyn Progress,
-}
-
 impl Sweeps<'_> {
-    /// Slots where the stretches of rows begin, times `width`.
-    pub(super) fn starts(&self, width: usize) -> Vec<usize> {
-        self.bounds.iter().map(|&i| width * self.pattern.offsets()[i]).collect()
-    }
-
-    #[inline]
-    fn mask<'a>(&self, masks: &'a [u64], slot: usize) -> &'a [u64] {
-        &masks[slot * self.words..][..self.words]
-    }
-
     /// What stands at the slots u → v with v ranked lower, at both slots of an edge.
-    fn mirrored(&self, common: &[[f32; 2]]) -> Vec<[f32; 2]> {
-        let mut both = vec![[0.0; 2]; common.len()];
+    #[expect(clippy::needless_pass_by_value, reason = "not needed any longer")]
+    fn mirrored(&self, common: Vec<Common>) -> Vec<Common> {
+        let mut both = vec![Common::default(); common.len()];
         both.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, both)| {
             for (slot, both) in (chunk * CHUNK..).zip(both) {
-                self.ask(common, slot + AHEAD, Link::up);
+                self.ask(&common, slot + AHEAD, Link::up);
                 let link = self.links.at(slot);
                 *both = common[if link.up() { link.slot() } else { slot }];
             }
@@ -149,28 +125,20 @@ impl Sweeps<'_> {
         both
     }
 
-    /// Asks the memory for what stands at the other slot of an edge, where the link is `wanted`.
-    #[inline(always)]
-    fn ask<T>(&self, values: &[T], slot: usize, wanted: impl Fn(Link) -> bool) {
-        if let Some(link) = self.links.get(slot).filter(|&link| wanted(link)) {
-            prefetch(&values[link.slot()..=link.slot()]);
-        }
-    }
-
     /// Adds Σ t(u,w) of R to the cycles, at the slots u → v with v ranked lower; and of those the cycles
     /// whose highest node has the chord.
     #[expect(clippy::needless_pass_by_value, reason = "not needed any longer")]
-    fn near(&self, masks: &[u64], common: &[[f32; 2]], cycles: Vec<f32>) -> Result<Vec<Half>> {
-        let mut found = vec![[0.0; 2]; cycles.len()];
+    fn near(&self, masks: &[u64], common: &[Common], cycles: Vec<f32>) -> Result<Vec<Half>> {
+        let mut found = vec![Half::default(); cycles.len()];
         let parts = ranges(&self.bounds).zip(cut(&mut found, &self.starts(1))).collect();
-        let scratch = || vec![[0.0; 2]; self.pattern.rows()];
-        sweep(parts, self.progress, scratch, |range, found: &mut [Half], near: &mut Vec<[f32; 2]>| {
+        let scratch = || vec![Common::default(); self.pattern.rows()];
+        sweep(parts, self.progress, scratch, |range, found: &mut [Half], near: &mut Vec<Common>| {
             let base = self.pattern.range(range.start).start;
             for u in range {
                 let slots = self.pattern.range(u);
-                slots.clone().for_each(|slot| found[slot - base][0] = cycles[slot]);
+                slots.clone().for_each(|slot| found[slot - base].c = cycles[slot]);
                 // Without a common neighbour among the members of the lower end all bits are zero.
-                let seen = |&slot: &usize| common[slot][ALL] > 0.0 && !self.links.at(slot).up();
+                let seen = |&slot: &usize| common[slot].all > 0.0 && !self.links.at(slot).up();
                 if !slots.clone().any(|slot| seen(&slot)) {
                     continue;
                 }
@@ -181,12 +149,12 @@ impl Sweeps<'_> {
                     let (mut all, mut above) = (0.0, 0.0);
                     for_ones(self.mask(masks, slot), |at| {
                         let (weight, near) = (sample.weight(at), near[sample.members[at] as usize]);
-                        all += weight * f64::from(near[ALL]);
-                        above += weight * f64::from(near[ABOVE]);
+                        all += weight * f64::from(near.all);
+                        above += weight * f64::from(near.above);
                     });
-                    let [c, r] = &mut found[slot - base];
-                    *r += all as f32;
-                    *c += (all - above) as f32;
+                    let found = &mut found[slot - base];
+                    found.r += all as f32;
+                    found.c += (all - above) as f32;
                 }
             }
         })?;
@@ -195,15 +163,15 @@ impl Sweeps<'_> {
 
     /// P, K, Q and Σ t(v,w) of R, and all that was found of both ends, at the slots v → u with u ranked
     /// higher.
-    fn own(&self, masks: &[u64], common: &[[f32; 2]], near: &[Half]) -> Result<Vec<Edge>> {
-        let mut edges = vec![[0.0; 5]; near.len()];
+    fn own(&self, masks: &[u64], common: &[Common], near: &[Half]) -> Result<Vec<Edge>> {
+        let mut edges = vec![Edge::default(); near.len()];
         let parts = ranges(&self.bounds).zip(cut(&mut edges, &self.starts(1))).collect();
         sweep(parts, self.progress, Own::default, |range, edges: &mut [Edge], own: &mut Own| {
             let base = self.pattern.range(range.start).start;
             for v in range {
                 let slots = self.pattern.range(v);
                 let up = |&slot: &usize| self.links.at(slot).up();
-                let seen = |&slot: &usize| up(&slot) && common[slot][ALL] > 0.0;
+                let seen = |&slot: &usize| up(&slot) && common[slot].all > 0.0;
                 if slots.clone().any(|slot| seen(&slot)) {
                     self.gather(v, slots.clone().filter(seen), masks, &mut own.rows);
                     self.prepare(v, common, own);
@@ -213,13 +181,10 @@ impl Sweeps<'_> {
                     if !up(&slot) {
                         continue;
                     }
-                    let ([c, _], [across, r]) = (near[slot], near[self.links.at(slot).slot()]);
-                    let mut edge = [0.0, c, 0.0, 0.0, 0.0];
-                    if seen(&slot) {
-                        self.own_of(v, slot, own, &mut edge);
-                    }
-                    edge[1] = edge[1] + across - 2.0 * common[slot][ALL];
-                    edge[4] += r;
+                    let (here, there) = (near[slot], near[self.links.at(slot).slot()]);
+                    let mut edge = if seen(&slot) { self.own_of(v, slot, own) } else { Edge::default() };
+                    edge.c = here.c + edge.c + there.c - 2.0 * common[slot].all;
+                    edge.r += there.r;
                     edges[slot - base] = edge;
                 }
             }
@@ -244,7 +209,7 @@ impl Sweeps<'_> {
     }
 
     /// What each member of `v` adds to the edges it is a common neighbour of.
-    fn prepare(&self, v: usize, common: &[[f32; 2]], own: &mut Own) {
+    fn prepare(&self, v: usize, common: &[Common], own: &mut Own) {
         let (start, sample) = (self.pattern.range(v).start, self.samples.of(v));
         let ([_, pair], across) = (sample.pair_weights(), sample.weight_across());
         own.members.clear();
@@ -253,7 +218,7 @@ impl Sweeps<'_> {
             let degree = self.pattern.range(self.pattern.columns()[start + place] as usize).len();
             let q = weight * degree as f64;
             if at < sample.lower {
-                let r = weight * f64::from(common[start + place][ALL]);
+                let r = weight * f64::from(common[start + place].all);
                 return Member { q, r, below: r - weight, above: r - weight };
             }
             // t(v,w) is v's own estimate: its members are in pairs with w.
@@ -265,7 +230,7 @@ impl Sweeps<'_> {
     }
 
     /// As [`Sweeps::own`], of one slot of `v`.
-    fn own_of(&self, v: usize, slot: usize, own: &Own, found: &mut Edge) {
+    fn own_of(&self, v: usize, slot: usize, own: &Own) -> Edge {
         let (start, sample) = (self.pattern.range(v).start, self.samples.of(v));
         let (pair, across) = (sample.pair_weights(), sample.weight_across());
         let mine = self.mask(&own.rows, slot - start);
@@ -283,12 +248,11 @@ impl Sweeps<'_> {
         let [lower, upper] = ones(mine, sample.lower).map(f64::from);
         let pairs = pair[0] * lower * (lower - 1.0) + pair[1] * upper * (upper - 1.0);
         let p = pairs / 2.0 + across * lower * upper;
-        let more = [p, r - chorded, k / 2.0, q, r];
-        found.iter_mut().zip(more).for_each(|(found, more)| *found += more as f32);
+        Edge { p: p as f32, c: (r - chorded) as f32, k: (k / 2.0) as f32, q: q as f32, r: r as f32 }
     }
 
     /// What stands at the slots v → u with u ranked higher, at both slots of an edge.
-    fn joined(&self, edges: &[Edge], common: &[[f32; 2]]) -> Estimates {
+    fn joined(&self, edges: &[Edge], common: &[Common]) -> Estimates {
         let list = || vec![0f32; edges.len()];
         let mut e = Estimates { t: list(), p: list(), c: list(), k: list(), q: list(), r: list() };
         let tpc = e.t.par_chunks_mut(CHUNK).zip(e.p.par_chunks_mut(CHUNK)).zip(e.c.par_chunks_mut(CHUNK));
@@ -298,8 +262,9 @@ impl Sweeps<'_> {
                 let slot = chunk * CHUNK + at;
                 self.ask(edges, slot + AHEAD, |link| !link.up());
                 let link = self.links.at(slot);
-                t[at] = common[slot][ALL];
-                [p[at], c[at], k[at], q[at], r[at]] = edges[if link.up() { slot } else { link.slot() }];
+                t[at] = common[slot].all;
+                let edge = edges[if link.up() { slot } else { link.slot() }];
+                (p[at], c[at], k[at], q[at], r[at]) = (edge.p, edge.c, edge.k, edge.q, edge.r);
             }
         });
         e

@@ -41,6 +41,7 @@ mod ranked;
 mod sample;
 mod saved;
 mod set;
+mod sweeps;
 mod triangle;
 mod wedge;
 mod weight;

@@ -136,7 +136,7 @@ impl Sample<'_> {
     /// Members ranked at most `rank`, and whether one has that very rank.
     #[inline(always)]
     pub(super) fn up_to(&self, rank: u32) -> (usize, usize) {
-        // Samples are short: counting costs less than the wrong guesses of a binary search.
+        // Samples are mostly short: counting costs less than the wrong guesses of a binary search.
         let count = |(to, home): (u32, u32), &w: &u32| (to + u32::from(w <= rank), home + u32::from(w == rank));
         let (to, home) = self.members.iter().fold((0, 0), count);
         (to as usize, home as usize)

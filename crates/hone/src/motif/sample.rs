@@ -121,7 +121,7 @@ impl Sample {
         match *self {
             Sample::Exact => exact(pattern, progress),
             Sample::Cap(cap) => {
-                fits(&pattern, cap)?;
+                fits(&pattern, cap, 1)?;
                 let estimates = estimate(&pattern, cap, key, progress)?;
                 Ok(Counts::estimated(pattern.clone(), estimates, facts(&pattern, cap, 1)))
             }
@@ -139,7 +139,7 @@ pub(super) fn exact(pattern: Arc<Pattern>, progress: &dyn Progress) -> Result<Co
 fn target(pattern: &Arc<Pattern>, error: f64, confidence: f64, key: Key, progress: &dyn Progress) -> Result<Counts> {
     let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
     let mut cap = FIRST_CAP;
-    while cap < largest.min(CAPS.end() + 1) && fits(pattern, cap).is_ok() {
+    while cap < largest.min(CAPS.end() + 1) && fits(pattern, cap, 2).is_ok() {
         let replicate = |index| -> Result<Counts> {
             let estimates = estimate(pattern, cap, key.with("replicate", index), progress)?;
             Ok(Counts::estimated(pattern.clone(), estimates, facts(pattern, cap, 2)))
@@ -154,9 +154,10 @@ fn target(pattern: &Arc<Pattern>, error: f64, confidence: f64, key: Key, progres
     exact(pattern.clone(), progress)
 }
 
-/// Refuses a cap that the memory of the machine does not allow.
-fn fits(pattern: &Pattern, cap: usize) -> Result<()> {
-    let need = estimate::bytes(pattern, cap);
+/// Refuses a cap that the memory of the machine does not allow; earlier ones of several estimates are kept.
+fn fits(pattern: &Pattern, cap: usize, replicates: u64) -> Result<()> {
+    let kept = (replicates - 1) * 6 * 4 * pattern.nnz() as u64;
+    let need = estimate::bytes(pattern, cap) + kept;
     match memory::available() {
         Some(limit) if need > limit => Err(Error::Memory {
             stage: format!("estimating motifs from {cap} neighbours"),

@@ -1,11 +1,12 @@
 //! [`Rounded`]: a block in half the space, for products that need not be exact.
 //!
 //! A product gathers rows at random and waits for their cache lines, not for arithmetic. Values rounded to
-//! their upper 16 bits (bfloat16: the range of f32, 8 significant bits) need half the lines; each row begins
-//! a line of its own. A word holds two values of one line, 16 columns apart, so that either comes out by
-//! one operation, 16 at a time. Sums are taken in f32.
-//! Error: at most 2⁻⁹ of each value, to nearest and hence nearly independent; a direction is turned by
-//! about 10⁻³, which further products with the exact block turn back.
+//! their upper 16 bits (bfloat16: the range of f32, 8 significant bits) need half the lines; in large blocks
+//! each row begins a line of its own. Up to 16 columns are one line anyway: nothing is gained. A word
+//! holds two values of one line, 16 columns apart, so that either comes out by one operation, 16 at a
+//! time. Sums are taken in f32.
+//! Error: at most 2⁻⁸ of each value, 1.5·10⁻³ in the mean square, to nearest and hence nearly independent;
+//! further products with the exact block turn directions back.
 
 use std::ops::Range;
 
@@ -38,9 +39,13 @@ impl Rounded {
     }
 
     /// diag(factors) x, rounded into `words`, which has [`Rounded::words`] columns.
+    ///
+    /// # Panics
+    /// When the shapes do not fit.
     pub fn of(x: &Block, factors: Option<&[f32]>, mut words: Block) -> Rounded {
         let cols = x.cols();
         assert_eq!((words.rows(), words.cols()), (x.rows(), Self::words(cols)), "shape of a rounded block");
+        assert!(factors.is_none_or(|factors| factors.len() == x.rows()), "a factor a row");
         words.update_rows(|i, row| {
             let factor = factors.map_or(1.0, |factors| factors[i]);
             for (values, words) in x.row(i).chunks(COLUMNS).zip(row.as_chunks_mut::<WORDS>().0) {

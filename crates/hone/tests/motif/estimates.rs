@@ -71,6 +71,24 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Samples of more than 64 members take more than one word of bits.
+    #[test]
+    fn are_exact_for_large_samples_too(seed in 0u64..1000, n in 130usize..210, density in 0.3..0.95) {
+        let graph = undirected(n, &random_edges(&mut rng(seed), n, density));
+        let exact = count(&graph, &Silent).expect("counts");
+        let largest = (0..n as u32).map(|i| graph.degree(i)).max().unwrap_or(0);
+        for cap in [64, 65, 128, 129, 192, 210].into_iter().filter(|&cap| cap >= largest) {
+            let estimate = Sample::Cap(cap).count(&graph, seed, &Silent).expect("estimates");
+            for i in 0..n as u32 {
+                prop_assert_eq!(exact.row(i).collect::<Vec<_>>(), estimate.row(i).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
 #[test]
 fn are_unbiased() {
     let graph = hubs();
@@ -110,16 +128,24 @@ fn are_unbiased() {
 
 #[test]
 fn sums_are_unbiased_too() {
-    // Sums over all edges are judged more sharply than single edges.
-    let graph = hubs();
-    let truth = primitives(&graph);
+    // Sums over all edges are judged more sharply than single edges. Samples of 80 take two words of bits.
+    let dense = undirected(120, &random_edges(&mut rng(9), 120, 0.85));
+    for (graph, cap, rounds) in [(hubs(), 6, 4000), (dense, 80, 60)] {
+        check_sums(&graph, cap, rounds);
+    }
+}
+
+fn check_sums(graph: &Graph, cap: usize, rounds: u64) {
+    let truth = primitives(graph);
     let total = |all: &[[f64; 6]], which: usize| all.iter().map(|x| x[which]).sum::<f64>();
-    let rounds = 4000;
     let found: Vec<_> = (0..rounds)
-        .map(|seed| estimated(&Sample::Cap(6).count(&graph, 77 + seed, &Silent).expect("estimates")))
+        .map(|seed| {
+            let all = estimated(&Sample::Cap(cap).count(graph, 77 + seed, &Silent).expect("estimates"));
+            [0, 1, 2, 3, 4, 5].map(|which| total(&all, which))
+        })
         .collect();
     for which in 0..6 {
-        let sums: Vec<f64> = found.iter().map(|all| total(all, which)).collect();
+        let sums: Vec<f64> = found.iter().map(|sums| sums[which]).collect();
         let mean = sums.iter().sum::<f64>() / rounds as f64;
         let variance = sums.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / rounds as f64;
         let (truth, error) = (total(&truth, which), (variance / rounds as f64).sqrt());
@@ -169,14 +195,18 @@ fn motif_degrees_keep_the_error_asked_for() {
 
 #[test]
 fn depend_on_the_seed_and_not_on_the_threads() {
-    let graph = hubs();
-    let run = |seed: u64, threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
-        estimated(&pool.install(|| Sample::Cap(5).count(&graph, seed, &Silent)).expect("estimates"))
-    };
-    assert_eq!(run(1, 1), run(1, 2));
-    assert_eq!(run(1, 1), run(1, 7));
-    assert_ne!(run(1, 1), run(2, 1));
+    // Large enough for many stretches of rows and several parts of the samples.
+    let graph = Generator::Rmat { nodes: 1 << 12, degree: 16.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+    let graph = graph.graph(3, &Silent).expect("a graph");
+    for cap in [5, 100] {
+        let run = |seed: u64, threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            estimated(&pool.install(|| Sample::Cap(cap).count(&graph, seed, &Silent)).expect("estimates"))
+        };
+        let one = run(1, 1);
+        assert!(one == run(1, 2) && one == run(1, 7), "cap {cap}");
+        assert!(one != run(2, 1), "cap {cap}");
+    }
 }
 
 #[test]

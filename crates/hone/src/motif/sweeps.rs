@@ -1,0 +1,67 @@
+//! [`Sweeps`]: what the sweeps of sampled estimation share.
+
+use super::links::{Link, Links};
+use super::neighbours::Samples;
+use super::ranked::{balanced, by_degree};
+use crate::progress::Progress;
+use crate::random::Key;
+use crate::sparse::{Pattern, prefetch};
+
+/// Slots from the one at hand to the one whose other slot is asked for.
+pub(super) const AHEAD: usize = 16;
+
+/// Common neighbours of an edge: all, and those ranked above both ends.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Common {
+    pub(super) all: f32,
+    pub(super) above: f32,
+}
+
+/// Samples and links of a graph. Sweeps write to slots of the row they stand at, so that no two threads meet.
+pub(super) struct Sweeps<'a> {
+    pub(super) pattern: &'a Pattern,
+    pub(super) ranks: Vec<u32>,
+    pub(super) samples: Samples,
+    pub(super) links: Links,
+    /// Stretches of rows with about even work.
+    pub(super) bounds: Vec<usize>,
+    /// Words of a bit row over a sample.
+    pub(super) words: usize,
+    pub(super) progress: &'a dyn Progress,
+}
+
+impl<'a> Sweeps<'a> {
+    /// Draws the samples.
+    pub(super) fn new(pattern: &'a Pattern, cap: usize, key: Key, progress: &'a dyn Progress) -> Self {
+        let ranks: Vec<u32> = by_degree(pattern).1.into_iter().map(|packed| (packed >> 32) as u32).collect();
+        let samples = Samples::draw(pattern, &ranks, cap, key);
+        let links = Links::new(pattern, &ranks);
+        let bounds = balanced(pattern.rows(), 1 << 12, |i| pattern.range(i).len() as u64 + 4);
+        Sweeps { pattern, ranks, samples, links, bounds, words: Self::words(pattern, cap), progress }
+    }
+
+    /// Words of a bit row over a sample.
+    pub(super) fn words(pattern: &Pattern, cap: usize) -> usize {
+        let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
+        largest.min(cap).div_ceil(64).max(1)
+    }
+
+    /// Slots where the stretches of rows begin, times `width`.
+    pub(super) fn starts(&self, width: usize) -> Vec<usize> {
+        self.bounds.iter().map(|&i| width * self.pattern.offsets()[i]).collect()
+    }
+
+    /// The bit row of a slot.
+    #[inline]
+    pub(super) fn mask<'m>(&self, masks: &'m [u64], slot: usize) -> &'m [u64] {
+        &masks[slot * self.words..][..self.words]
+    }
+
+    /// Asks the memory for what stands at the other slot of an edge, where the link is `wanted`.
+    #[inline(always)]
+    pub(super) fn ask<T>(&self, values: &[T], slot: usize, wanted: impl Fn(Link) -> bool) {
+        if let Some(link) = self.links.get(slot).filter(|&link| wanted(link)) {
+            prefetch(&values[link.slot()..=link.slot()]);
+        }
+    }
+}
