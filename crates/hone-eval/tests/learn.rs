@@ -187,3 +187,29 @@ proptest! {
         }
     }
 }
+
+/// Many features take conjugate gradients, few the Hessian itself: columns of zeros change the way, not the model.
+#[test]
+fn both_ways_to_a_direction_lead_to_the_same_model() {
+    let (rows, cols) = (80, 12);
+    let few = Block::random(rows, cols, hone::random::Key::new(3));
+    let mut many = Block::zeros(rows, 1100);
+    (0..rows).for_each(|i| many.row_mut(i)[..cols].copy_from_slice(few.row(i)));
+    let y: Vec<bool> = (0..rows).map(|i| few.row(i)[0] - 0.5 * few.row(i)[3] + 0.3 * (i as f32).sin() > 0.1).collect();
+    let all: Vec<u32> = (0..rows as u32).collect();
+    for c in [0.01, 1.0, 1000.0] {
+        let [a, b] = [&few, &many].map(|x| {
+            logistic::fit(
+                Task { x, y: &y, rows: &all },
+                c,
+                &Model::zero(x.cols()),
+                Stop { tolerance: 1e-10, iterations: 500 },
+            )
+        });
+        assert!(a.converged && b.converged, "C {c}");
+        let off =
+            a.weights.iter().zip(&b.weights).fold((a.intercept - b.intercept).abs(), |m, (a, b)| m.max((a - b).abs()));
+        assert!(off < 1e-6 * (1.0 + a.intercept.abs()), "C {c}: {off}");
+        assert!(b.weights[cols..].iter().all(|&w| w == 0.0));
+    }
+}
