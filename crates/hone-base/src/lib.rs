@@ -1,4 +1,4 @@
-//! What every part of hone stands on: errors, progress, clocks, keyed randomness and dense blocks.
+//! What every part of hone stands on: errors, progress, clocks, memory, keyed randomness and dense blocks.
 //!
 //! A crate of its own because it is the only door to the dense linear algebra library, whose
 //! generic code is slow to compile: changes above it do not compile that again. Use it through the
@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod dense;
 pub mod error;
+pub mod pages;
 pub mod progress;
 pub mod random;
 

@@ -50,4 +50,4 @@ pub mod tensor;
 
 pub use config::Config;
 pub use embed::{Hone, Run};
-pub use hone_base::{Error, Progress, Result, Silent, clock, dense, error, progress, random};
+pub use hone_base::{Error, Progress, Result, Silent, clock, dense, error, pages, progress, random};

@@ -10,7 +10,6 @@ mod columns;
 mod group;
 mod norms;
 mod ortho;
-mod pages;
 mod products;
 mod small;
 
@@ -25,15 +24,15 @@ use std::ops::Range;
 use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
 
+use crate::pages::Pages;
 use crate::random::Key;
-use pages::Pages;
 
 /// A dense row-major matrix of `rows` × `cols` f32 values.
 #[derive(Debug, Clone)]
 pub struct Block {
     rows: usize,
     cols: usize,
-    data: Pages,
+    data: Pages<f32>,
 }
 
 impl Block {
@@ -49,7 +48,7 @@ impl Block {
     /// When the length is not `rows * cols`.
     pub fn from_vec(rows: usize, cols: usize, data: Vec<f32>) -> Self {
         assert_eq!(data.len(), rows * cols, "{rows} × {cols} values");
-        Block { rows, cols, data: Pages::Heap(data) }
+        Block { rows, cols, data: data.into() }
     }
 
     /// Independent values, uniform in (−1, 1), keyed by position and not by thread.

@@ -10,17 +10,18 @@ use super::neighbours::{Head, Sample};
 use super::ranked::{ranges, sweep};
 use super::sweeps::{Common, Sweeps};
 use crate::error::Result;
+use crate::pages::Pages;
 use crate::sparse::prefetch;
 
 /// What the first sweep finds.
 pub(super) struct Cycles {
     /// Cycles without the chord across, of each slot.
-    pub(super) cycles: Vec<f32>,
+    pub(super) cycles: Pages<f32>,
     /// Common neighbours, at the slots u → v with v ranked lower.
-    pub(super) common: Vec<Common>,
+    pub(super) common: Pages<Common>,
     /// For each slot u → v the members of v adjacent to u, as bits; only those ranked above v where u is
     /// ranked below v and not a member.
-    pub(super) masks: Vec<u64>,
+    pub(super) masks: Pages<u64>,
 }
 
 /// The slots of one row, in each of [`Cycles`].
@@ -51,9 +52,9 @@ const MEMBERS_AHEAD: usize = 64;
 impl Sweeps<'_> {
     pub(super) fn cycles(&self) -> Result<Cycles> {
         let (n, slots) = (self.pattern.rows(), self.pattern.nnz());
-        let mut cycles = vec![0.0; slots];
-        let mut common = vec![Common::default(); slots];
-        let mut masks = vec![0u64; slots * self.words];
+        let mut cycles = Pages::zeros(slots);
+        let mut common = Pages::zeros(slots);
+        let mut masks = Pages::zeros(slots * self.words);
         let starts = self.starts(1);
         let parts = cut(&mut cycles, &starts).into_iter().zip(cut(&mut common, &starts));
         let parts = parts.zip(cut(&mut masks, &self.starts(self.words)));

@@ -16,6 +16,7 @@
 //! Each is unbiased, and exact where no node involved has more neighbours than the cap: most of a
 //! skewed graph. Cost: O(M cap) steps, and O(M cap²/64) for cliques; memory O(M (1 + cap/64)).
 
+use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
 use super::bits::{for_ones, ones, ones_of_both};
@@ -25,6 +26,7 @@ use super::links::Link;
 use super::ranked::{ranges, sweep};
 use super::sweeps::{AHEAD, Common, Sweeps};
 use crate::error::Result;
+use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::Pattern;
@@ -73,14 +75,16 @@ pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn P
 }
 
 /// What the first sweeps find of an edge at one of its ends; both ends add up.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
 struct Half {
     c: f32,
     r: f32,
 }
 
 /// The primitives of an edge but t.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
 struct Edge {
     p: f32,
     c: f32,
@@ -113,8 +117,8 @@ struct Member {
 impl Sweeps<'_> {
     /// What stands at the slots u → v with v ranked lower, at both slots of an edge.
     #[expect(clippy::needless_pass_by_value, reason = "not needed any longer")]
-    fn mirrored(&self, common: Vec<Common>) -> Vec<Common> {
-        let mut both = vec![Common::default(); common.len()];
+    fn mirrored(&self, common: Pages<Common>) -> Pages<Common> {
+        let mut both = Pages::zeros(common.len());
         both.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, both)| {
             for (slot, both) in (chunk * CHUNK..).zip(both) {
                 self.ask(&common, slot + AHEAD, Link::up);
@@ -128,10 +132,10 @@ impl Sweeps<'_> {
     /// Adds Σ t(u,w) of R to the cycles, at the slots u → v with v ranked lower; and of those the cycles
     /// whose highest node has the chord.
     #[expect(clippy::needless_pass_by_value, reason = "not needed any longer")]
-    fn near(&self, masks: &[u64], common: &[Common], cycles: Vec<f32>) -> Result<Vec<Half>> {
-        let mut found = vec![Half::default(); cycles.len()];
+    fn near(&self, masks: &[u64], common: &[Common], cycles: Pages<f32>) -> Result<Pages<Half>> {
+        let mut found = Pages::zeros(cycles.len());
         let parts = ranges(&self.bounds).zip(cut(&mut found, &self.starts(1))).collect();
-        let scratch = || vec![Common::default(); self.pattern.rows()];
+        let scratch = || vec![Common::zeroed(); self.pattern.rows()];
         sweep(parts, self.progress, scratch, |range, found: &mut [Half], near: &mut Vec<Common>| {
             let base = self.pattern.range(range.start).start;
             for u in range {
@@ -163,8 +167,8 @@ impl Sweeps<'_> {
 
     /// P, K, Q and Σ t(v,w) of R, and all that was found of both ends, at the slots v → u with u ranked
     /// higher.
-    fn own(&self, masks: &[u64], common: &[Common], near: &[Half]) -> Result<Vec<Edge>> {
-        let mut edges = vec![Edge::default(); near.len()];
+    fn own(&self, masks: &[u64], common: &[Common], near: &[Half]) -> Result<Pages<Edge>> {
+        let mut edges = Pages::zeros(near.len());
         let parts = ranges(&self.bounds).zip(cut(&mut edges, &self.starts(1))).collect();
         sweep(parts, self.progress, Own::default, |range, edges: &mut [Edge], own: &mut Own| {
             let base = self.pattern.range(range.start).start;
@@ -182,7 +186,7 @@ impl Sweeps<'_> {
                         continue;
                     }
                     let (here, there) = (near[slot], near[self.links.at(slot).slot()]);
-                    let mut edge = if seen(&slot) { self.own_of(v, slot, own) } else { Edge::default() };
+                    let mut edge = if seen(&slot) { self.own_of(v, slot, own) } else { Edge::zeroed() };
                     edge.c = here.c + edge.c + there.c - 2.0 * common[slot].all;
                     edge.r += there.r;
                     edges[slot - base] = edge;

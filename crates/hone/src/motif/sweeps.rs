@@ -1,5 +1,7 @@
 //! [`Sweeps`]: what the sweeps of sampled estimation share.
 
+use bytemuck::{Pod, Zeroable};
+
 use super::links::{Link, Links};
 use super::neighbours::Samples;
 use super::ranked::{balanced, by_degree};
@@ -11,7 +13,8 @@ use crate::sparse::{Pattern, prefetch};
 pub(super) const AHEAD: usize = 16;
 
 /// Common neighbours of an edge: all, and those ranked above both ends.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
 pub(super) struct Common {
     pub(super) all: f32,
     pub(super) above: f32,

@@ -1,0 +1,105 @@
+//! [`Pages`]: zeroed memory of many values: the heap for few, anonymous huge pages for many.
+//!
+//! Products gather rows of a block at random; with 4 kB pages nearly each gather misses the TLB, and every
+//! page is faulted in on its own. Where the system only gives huge pages to those who ask (`madvise`),
+//! we ask.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+use bytemuck::Pod;
+use memmap2::MmapMut;
+
+/// Runs of this many bytes or more live on pages of their own.
+const LARGE: usize = 4 << 20;
+
+/// A run of values, zero at first.
+#[derive(Debug)]
+pub struct Pages<T>(Kind<T>);
+
+#[derive(Debug)]
+enum Kind<T> {
+    Heap(Vec<T>),
+    Mapped(MmapMut, PhantomData<T>),
+}
+
+impl<T: Pod> Pages<T> {
+    /// `len` zeros.
+    ///
+    /// # Panics
+    /// When they do not fit the address space.
+    pub fn zeros(len: usize) -> Self {
+        let bytes = len.checked_mul(size_of::<T>()).expect("values fit the address space");
+        if bytes < LARGE {
+            return Pages::from(vec![T::zeroed(); len]);
+        }
+        // A map that is refused leaves the decision to the allocator.
+        match MmapMut::map_anon(bytes) {
+            Ok(map) => {
+                ask_for_huge_pages(&map);
+                Pages(Kind::Mapped(map, PhantomData))
+            }
+            Err(_) => Pages::from(vec![T::zeroed(); len]),
+        }
+    }
+}
+
+impl<T> From<Vec<T>> for Pages<T> {
+    fn from(values: Vec<T>) -> Self {
+        Pages(Kind::Heap(values))
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn ask_for_huge_pages(map: &MmapMut) {
+    // Only a hint: a kernel without huge pages says no, and the map works as it is.
+    let _ = map.advise(memmap2::Advice::HugePage);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_huge_pages(_map: &MmapMut) {}
+
+impl<T: Pod> Deref for Pages<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        match &self.0 {
+            Kind::Heap(values) => values,
+            Kind::Mapped(map, _) => bytemuck::cast_slice(map),
+        }
+    }
+}
+
+impl<T: Pod> DerefMut for Pages<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match &mut self.0 {
+            Kind::Heap(values) => values,
+            Kind::Mapped(map, _) => bytemuck::cast_slice_mut(map),
+        }
+    }
+}
+
+impl<T: Pod> Clone for Pages<T> {
+    fn clone(&self) -> Self {
+        let mut copy = Pages::zeros(self.len());
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_and_many_values_are_zero_and_their_own() {
+        for len in [0, 1, LARGE / 8 - 1, LARGE / 8, LARGE / 8 + 3] {
+            let mut pages = Pages::<[f32; 2]>::zeros(len);
+            assert_eq!(pages.len(), len);
+            assert!(pages.iter().all(|&pair| pair == [0.0; 2]));
+            pages.iter_mut().zip(0u16..).for_each(|(pair, i)| pair[1] = f32::from(i));
+            let copy = pages.clone();
+            pages.iter_mut().for_each(|pair| pair[1] = -1.0);
+            assert!(copy.iter().zip(0u16..).all(|(pair, i)| pair[1] == f32::from(i)));
+        }
+    }
+}
