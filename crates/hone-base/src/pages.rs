@@ -96,10 +96,10 @@ mod tests {
             let mut pages = Pages::<[f32; 2]>::zeros(len);
             assert_eq!(pages.len(), len);
             assert!(pages.iter().all(|&pair| pair == [0.0; 2]));
-            pages.iter_mut().zip(0u16..).for_each(|(pair, i)| pair[1] = f32::from(i));
+            pages.iter_mut().zip(0u32..).for_each(|(pair, i)| pair[1] = i as f32);
             let copy = pages.clone();
             pages.iter_mut().for_each(|pair| pair[1] = -1.0);
-            assert!(copy.iter().zip(0u16..).all(|(pair, i)| pair[1] == f32::from(i)));
+            assert!(copy.iter().zip(0u32..).all(|(pair, i)| pair[1] == i as f32));
         }
     }
 }

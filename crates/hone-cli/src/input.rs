@@ -1,10 +1,11 @@
 //! [`InputArgs`]: the graph a command works on, and how to read it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
+use hone::Error;
 use hone::graph::{Column, Dropped, Graph, InputFormat, ReadOptions, read};
 
 use crate::context::Context;
@@ -56,6 +57,16 @@ enum Answer {
 }
 
 impl InputArgs {
+    /// Refuses to write over the graph that is read, whatever may be replaced.
+    pub(crate) fn refuse_as_output(&self, output: &Path) -> Result<(), Error> {
+        let real = |path: &Path| path.canonicalize().ok();
+        if real(output).is_some_and(|output| real(Path::new(&self.input)) == Some(output)) {
+            let message = format!("{} is the input; write to another file", output.display());
+            return Err(Error::config("--output", message));
+        }
+        Ok(())
+    }
+
     /// Reads the graph, and notes on standard error what was dropped on the way.
     pub(crate) fn open(&self, context: &Context) -> anyhow::Result<Graph> {
         let graph = read(&self.input, &self.options(), context.progress())?;

@@ -131,6 +131,14 @@ fn totals_and_info() {
     hone(folder.path(), &["count", "graph.tsv", "--by", "total", "--motifs", "path3,tailed-near", "-o", "t.tsv"])
         .success();
     assert_eq!(read(folder.path(), "t.tsv"), "motif\toccurrences\tsum_over_edges\npath3\t2\t4\ntailed-near\t1\t2\n");
+    for other in ["t.npy", "t.tsv.gz", "t.foo"] {
+        let refused = hone(folder.path(), &["count", "graph.tsv", "--by", "total", "-o", other]).failure().code(2);
+        refused.stderr(contains(".tsv").and(contains(other)));
+    }
+    let graph = read(folder.path(), "graph.tsv");
+    let refused = hone(folder.path(), &["count", "graph.tsv", "-o", "graph.tsv", "--force"]).failure().code(2);
+    refused.stderr(contains("is the input"));
+    assert_eq!(read(folder.path(), "graph.tsv"), graph);
     let json = hone(folder.path(), &["info", "builtin:karate", "--json"]).success().get_output().stdout.clone();
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     assert_eq!((&json["motifs"]["triangle"], &json["motifs"]["path3"]), (&45.into(), &393.into()));
@@ -145,7 +153,7 @@ fn refuses_what_it_cannot_do() {
         (&["count", "graph.tsv", "-o", "x.doc"], ".tsv, .csv (also .gz, .zst), .npy or .parquet"),
         (&["count", "graph.tsv", "--motifs", "tringle"], "tailed-near"),
         (&["count", "graph.tsv", "--motifs", "clique4", "--motif-size", "3"], "the list is empty"),
-        (&["count", "graph.tsv", "-o", "graph.tsv"], "exists"),
+        (&["count", "graph.tsv", "-o", "graph.tsv"], "is the input"),
     ];
     for (args, message) in args {
         hone(folder.path(), args).code(2).stderr(contains(message));

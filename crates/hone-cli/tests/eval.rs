@@ -88,9 +88,58 @@ fn slips_are_usage_errors() {
 }
 
 #[test]
+fn methods_are_named_once() {
+    let link = |methods: &str| {
+        let mut run = hone();
+        run.args(["eval", "link", "builtin:karate", "--seeds", "1", "--methods", methods]).assert().code(2)
+    };
+    link(",").stderr(contains("none is named"));
+    link("degree,degree").stderr(contains("named twice"));
+}
+
+#[test]
 fn run_times_and_symmetry_are_measured() {
     let runtime = hone().args(["eval", "runtime", "--methods", "degree", "--sizes", "100,1000"]).assert().success();
     runtime.stdout(contains("N = 1000").and(contains("exponent")));
     let structure = hone().args(["eval", "structure", "--methods", "degree", "--seeds", "1"]).assert().success();
     structure.stdout(contains("barbell").and(contains("0.0000")));
+}
+
+#[test]
+fn vectors_of_a_file_are_read_anew_whatever_the_cache_holds() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let run = || {
+        let mut run = hone();
+        run.args(["eval", "link", "builtin:karate", "--seeds", "1", "--csv", "-", "--methods"]);
+        run.arg(format!("file:{}", path("z.tsv").display())).arg("--cache").arg(path("cache"));
+        run.assert().success().get_output().stdout.clone()
+    };
+    let embed = |preset: &str| {
+        let mut embed = hone();
+        embed.args(["embed", "builtin:karate", "--force", "--preset", preset, "--dim", "20", "-o"]).arg(path("z.tsv"));
+        embed.assert().success();
+    };
+    embed("hone");
+    let first = run();
+    embed("hone-l");
+    assert_ne!(first, run());
+}
+
+#[test]
+fn the_paper_checks_its_choices_before_the_work() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("karate.edges"), "0 1\n1 2\n2 0\n2 3\n").expect("written");
+    fs::write(path("kept.md"), "mine").expect("written");
+    let run = |more: &[&str]| {
+        let mut run = hone();
+        run.current_dir(folder.path()).args(["eval", "paper", "--data", ".", "--largest", "0", "--seeds", "1"]);
+        run.args(more).assert()
+    };
+    run(&["--write", "r.md", "--skip", "karat"]).code(2).stderr(contains("karat").and(contains("soc-wiki-Vote")));
+    run(&["--write", "kept.md"]).code(2).stderr(contains("exists"));
+    assert_eq!(fs::read_to_string(path("kept.md")).expect("still there"), "mine");
+    run(&["--write", "no/r.md"]).code(2).stderr(contains("folder"));
+    run(&["--write", "r.md", "--json", "r.md"]).code(2).stderr(contains("two outputs"));
 }

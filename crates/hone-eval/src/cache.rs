@@ -42,6 +42,11 @@ impl Cache {
         Ok(Cache { folder: Some(folder.to_path_buf()) })
     }
 
+    /// This cache, or none for what cannot be told by its key.
+    pub fn unless(&self, untold: bool) -> Cache {
+        if untold { Cache::none() } else { self.clone() }
+    }
+
     /// The value of the cell `key`: from the cache, or computed and stored.
     pub fn cell<T>(&self, key: &impl Serialize, compute: impl FnOnce() -> Result<T>) -> Result<T>
     where

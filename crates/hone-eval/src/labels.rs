@@ -32,23 +32,27 @@ impl NodeLabels {
         let rows = parse(path, &text)?;
         let index: FxHashMap<String, u32> =
             (0..graph.nodes() as u32).map(|i| (graph.ids().get(i).to_string(), i)).collect();
+        let all = rows.len();
+        let rows: Vec<Row<'_>> = rows.into_iter().filter(|(node, _)| index.contains_key(*node)).collect();
+        if rows.is_empty() {
+            let message = format!("none of its {all} nodes is in the graph");
+            return Err(Error::input(path, message, "use the node ids of the edge list"));
+        }
         let names = label_names(&rows);
+        if names.len() < 2 {
+            let message = format!("all labelled nodes of the graph have the label {}", names[0]);
+            return Err(Error::input(path, message, "give at least two labels: with one there is nothing to learn"));
+        }
         let number: FxHashMap<&str, u32> = names.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
         let mut found: Vec<(u32, Vec<u32>)> = Vec::new();
         for (node, labels) in &rows {
-            if let Some(&i) = index.get(*node) {
-                let mut labels: Vec<u32> = labels.iter().map(|l| number[l]).collect();
-                labels.sort_unstable();
-                labels.dedup();
-                found.push((i, labels));
-            }
-        }
-        if found.is_empty() {
-            let message = format!("none of its {} nodes is in the graph", rows.len());
-            return Err(Error::input(path, message, "use the node ids of the edge list"));
+            let mut labels: Vec<u32> = labels.iter().map(|l| number[l]).collect();
+            labels.sort_unstable();
+            labels.dedup();
+            found.push((index[*node], labels));
         }
         found.sort();
-        let unknown = rows.len() - found.len();
+        let unknown = all - found.len();
         let (nodes, of) = found.into_iter().unzip();
         Ok(NodeLabels { names, nodes, of, unknown })
     }
@@ -123,13 +127,13 @@ mod tests {
     #[test]
     fn labels_are_sorted_and_matched() {
         let labels = read("# head\n3\t10,2\r\n\n0 2\n9\tx\n").expect("well formed");
-        assert_eq!(labels.names, ["2", "10", "x"]);
+        assert_eq!(labels.names, ["2", "10"], "x is a label of a node that is not there");
         assert_eq!(
             (labels.nodes.clone(), labels.of.clone(), labels.unknown),
             (vec![0, 3], vec![vec![0], vec![0, 1]], 1)
         );
         assert!(labels.is_multi());
-        assert_eq!(labels.indicators(), [vec![true, true], vec![false, true], vec![false, false]]);
+        assert_eq!(labels.indicators(), [vec![true, true], vec![false, true]]);
     }
 
     #[test]
@@ -140,6 +144,7 @@ mod tests {
             ("1\ta\n1\tb\n", "line 2: this node was labelled before"),
             ("\n#\n", "no labels in it"),
             ("77\ta\n", "none of its 1 nodes"),
+            ("1\ta\n2\ta\n77\tb\n", "have the label a"),
         ] {
             let error = read(text).expect_err("malformed").to_string();
             assert!(error.contains(part), "{error}");

@@ -3,7 +3,7 @@
 //! Minimises ½ w·w + C Σ log(1 + exp(−y (x·w + b))) over w and b, the objective and the meaning of
 //! C of scikit-learn and LIBLINEAR (the intercept b is not penalised), by Newton's method, each
 //! step by backtracking on the margins alone. Directions come from the Hessian and its Cholesky factor
-//! where features are up to [`DENSE`]: columns that keep their scale make it far too ill-conditioned
+//! where features are up to 1024: columns that keep their scale make it far too ill-conditioned
 //! for anything else. With more features they come from conjugate gradients, preconditioned by the diagonal of the
 //! Hessian. Cost: n d² an iteration, or (CG steps) passes over the n rows.
 //!

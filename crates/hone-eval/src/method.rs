@@ -41,6 +41,16 @@ pub enum Embedder {
     File(PathBuf),
 }
 
+impl Method {
+    /// Whether vectors come from a file, whose name does not tell its content.
+    pub fn reads_file(&self) -> bool {
+        match &self.kind {
+            Kind::Vectors(candidates) => candidates.iter().any(|c| matches!(c.1, Embedder::File(_))),
+            Kind::Score(_) => false,
+        }
+    }
+}
+
 /// Options of random vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -69,6 +69,9 @@ pub const LABELED: [(&str, bool); 6] = [
     ("blogcatalog", false),
 ];
 
+/// The graph that is mirrored to tell whether equivalent nodes get equal vectors.
+const SYMMETRIC: &str = "karate";
+
 /// Ways to join the vectors of a pair: the paper's first, for its tables; the others show what it leaves out.
 pub const OPERATORS: [&str; 6] = ["mean", "hadamard", "l1", "l2", "mean+hadamard", "mean+hadamard+l1"];
 
@@ -125,7 +128,7 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<Report> {
             if roles { (&benches.roles, NodesConfig::roles()) } else { (&benches.nodes, config.nodes.clone()) };
         report.tables.extend(bench.nodes_report(&named, &labels, &nodes, name)?.tables);
     }
-    if let Some(base) = open(config, "karate", progress)? {
+    if let Some(base) = open(config, SYMMETRIC, progress)? {
         report.tables.extend(benches.nodes.structure_report(&symmetric_graphs(&base.graph)?)?.tables);
     }
     if let Some(sizes) = &config.runtime {
@@ -248,5 +251,11 @@ pub fn markdown(report: &Report, command: &str) -> String {
 
 /// Whether `data` looks like a folder of graphs.
 pub fn any_graph(data: &Path) -> bool {
-    GRAPHS.iter().map(|g| g.0).chain(LABELED.iter().map(|l| l.0)).any(|n| data.join(format!("{n}.edges")).exists())
+    names().iter().any(|name| data.join(format!("{name}.edges")).exists())
+}
+
+/// All graphs that are looked for.
+pub fn names() -> Vec<&'static str> {
+    let all = GRAPHS.iter().map(|g| g.0).chain([STAND_IN]).chain(LABELED.iter().map(|l| l.0));
+    all.chain([SYMMETRIC]).collect()
 }

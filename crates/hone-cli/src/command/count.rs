@@ -70,6 +70,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         let message = "a choice of motifs goes with --by edge and --by total; --by node gives all 15 node orbits";
         return Err(hone::Error::config("--motifs", message).into());
     }
+    args.input.refuse_as_output(&args.output)?;
+    let named = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
+    if args.by == By::Total && !matches!(named.as_deref(), None | Some("tsv" | "txt")) {
+        let message = format!("--by total writes .tsv, or to standard output (-), not {}", args.output.display());
+        return Err(hone::Error::config("--output", message).into());
+    }
     let graph = args.input.open(context)?;
     let counts = args.sample.count(&graph, args.seed, context.progress())?;
     if let Some(sampled) = counts.sampled() {

@@ -219,6 +219,7 @@ impl ConfigArgs {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build()?;
+    args.input.refuse_as_output(&args.output)?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let report_file = report_path(&args.output);
     refuse_existing(files.iter().chain(&report_file), args.table.force)?;

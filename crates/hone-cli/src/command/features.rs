@@ -145,6 +145,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
     }
+    args.input.refuse_as_output(&args.output)?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
     refuse_existing(files.iter(), args.table.force)?;
     let graph = args.input.open(context)?;

@@ -129,7 +129,7 @@ pub fn link(
             Kind::Vectors(candidates) => key.3.extend(candidates.iter().map(|c| &c.1)),
             Kind::Score(score) => key.4 = Some(score),
         }
-        let cell = cache.cell(&("link", key), || {
+        let cell = cache.unless(method.reads_file()).cell(&("link", key), || {
             let bench = match split.take() {
                 Some(bench) => bench,
                 None => Bench::new(graph.clone(), config, seed)?,

@@ -96,11 +96,12 @@ pub fn nodes(
             return Err(Error::config("methods", message));
         };
         let embedders: Vec<&Embedder> = candidates.iter().map(|c| &c.1).collect();
-        let cell = cache.cell(&("nodes", &name, config, PENALTIES, seed, &embedders), || {
-            let embed = |e: &&Embedder| e.embed(&train, seed, &Within(progress));
-            let blocks: Vec<Block> = embedders.iter().map(embed).collect::<Result<_>>()?;
-            Ok(Bench { labels, config, seed }.run(&blocks))
-        });
+        let cell =
+            cache.unless(method.reads_file()).cell(&("nodes", &name, config, PENALTIES, seed, &embedders), || {
+                let embed = |e: &&Embedder| e.embed(&train, seed, &Within(progress));
+                let blocks: Vec<Block> = embedders.iter().map(embed).collect::<Result<_>>()?;
+                Ok(Bench { labels, config, seed }.run(&blocks))
+            });
         progress.advance(1);
         cell
     };

@@ -98,6 +98,11 @@ pub fn structure(
         Kind::Score(_) => {
             Err(Error::config("methods", format!("`{}` scores pairs of nodes and has no vectors", method.name)))
         }
+        Kind::Vectors(_) if method.reads_file() => {
+            let message =
+                format!("`{}` holds vectors of another graph; this task makes graphs of its own", method.name);
+            Err(Error::config("methods", message))
+        }
         Kind::Vectors(candidates) => {
             let embedder = &candidates[0].1;
             cache.cell(&("structure", &name, embedder, seed), || {

@@ -211,8 +211,8 @@ impl Config {
             return refuse(
                 "global.dim",
                 format!(
-                    "{0} leaves no column beside the {0} or more of the attributes' components; raise it, or lower \
-                     attributes.form.components.dim",
+                    "{0} leaves no column beside the {0} or more components of node features (the preset hone has 16); \
+                     raise it, lower attributes.form.components.dim, or take another preset",
                     self.global.dim
                 ),
             );

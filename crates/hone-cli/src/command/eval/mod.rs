@@ -103,6 +103,13 @@ impl BenchArgs {
         for path in &self.embedding {
             methods.push(Method::parse(&format!("file:{}", path.display()), false)?);
         }
+        let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
+        if names.is_empty() {
+            return Err(Error::config("--methods", "none is named; `hone eval list` lists them").into());
+        }
+        if let Some(twice) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+            return Err(Error::config("--methods", format!("`{}` is named twice", names[twice])).into());
+        }
         Ok(methods)
     }
 

@@ -49,10 +49,28 @@ impl OutputArgs {
 
     /// Finds out before the work that a file is in the way.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        for (path, _) in self.files().into_iter().filter(|(p, _)| p.as_os_str() != "-") {
-            Output::create(path, self.force)?;
+        self.check_with(&[])
+    }
+
+    /// The same with further files.
+    pub(crate) fn check_with(&self, further: &[&PathBuf]) -> Result<(), Error> {
+        let paths: Vec<&PathBuf> =
+            self.files().into_iter().map(|(path, _)| path).chain(further.iter().copied()).collect();
+        for (at, path) in paths.iter().enumerate() {
+            if paths[..at].contains(path) {
+                let message = format!("two outputs go to {}; give each a place of its own", path.display());
+                return Err(Error::config("output", message));
+            }
+            if path.as_os_str() != "-" {
+                Output::create(path, self.force)?;
+            }
         }
         Ok(())
+    }
+
+    /// Writes a further file, which stands where [`OutputArgs::check_with`] found room for it.
+    pub(super) fn write_further(&self, path: &Path, text: &str) -> Result<(), Error> {
+        write_file(path, text, self.force)
     }
 
     /// Prints the tables, or what was asked for in their place, and writes the files.
@@ -63,6 +81,10 @@ impl OutputArgs {
             context.print(report.text(if color { Bold::Ansi } else { Bold::Never }))?;
         }
         for (path, render) in files {
+            if report.plots.is_empty() && self.svg.as_ref() == Some(path) {
+                context.note(format_args!("note: there is no figure to write to {}", path.display()));
+                continue;
+            }
             write_file(path, &render(report), self.force)?;
             if path.as_os_str() != "-" {
                 context.note(format_args!("wrote {}", path.display()));

@@ -8,7 +8,7 @@ use hone_eval::paper::{self, Benches, PaperConfig};
 use hone_eval::task::{LinkConfig, NodesConfig, RuntimeConfig};
 
 use super::BenchArgs;
-use super::output::{OutputArgs, write_file};
+use super::output::OutputArgs;
 use crate::context::Context;
 
 const METHODS: &str = "hone,hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,node2vec,deepwalk,line,line-both,grarep,spectral,\
@@ -21,7 +21,8 @@ const ROLE_SEEDS: u64 = 5;
 
 /// The paper's experiments on the files of a folder, ours beside the paper's figures.
 ///
-/// Reads NAME.edges and NAME.labels of the graphs it knows, and leaves out those it does not find.
+/// Reads NAME.edges and NAME.labels of the graphs it knows, and leaves out those it does not find. --methods chooses those
+/// of link prediction; the other experiments have lists of their own.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Folder with the graphs.
@@ -47,8 +48,12 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         let remedy = "give the folder that holds NAME.edges files, such as soc-hamsterster.edges";
         return Err(Error::input(&args.data, "none of the paper's graphs is in it", remedy).into());
     }
+    if let Some(unknown) = args.skip.iter().find(|name| !paper::names().contains(&name.as_str())) {
+        let message = format!("`{unknown}` is none of the graphs: {}", paper::names().join(", "));
+        return Err(Error::config("--skip", message).into());
+    }
     let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
-    args.output.check()?;
+    args.output.check_with(&[&args.write])?;
     let parse = |list: &str| list.split(',').map(|m| Method::parse(m, false)).collect::<Result<Vec<_>, _>>();
     let (diffused, node_methods) = (parse(DIFFUSED)?, parse(NODE_METHODS)?);
     let (role_methods, timed) = (parse(ROLE_METHODS)?, parse("hone-p,node2vec")?);
@@ -66,12 +71,12 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     roles.seeds *= ROLE_SEEDS;
     let (link, diffused, nodes) = (bench(&methods), bench(&diffused), bench(&node_methods));
     let report = paper::run(&Benches { link, diffused, nodes, roles, runtime: bench(&timed) }, &config)?;
-    let command = format!(
-        "hone eval paper --data DIR --seeds {}{}",
-        args.bench.seeds,
-        if args.bench.grid { " --grid" } else { "" }
-    );
-    write_file(&args.write, &paper::markdown(&report, &command), true)?;
+    let mut command = format!("hone eval paper --data DIR --seeds {} --largest {}", args.bench.seeds, args.largest);
+    command.push_str(if args.bench.grid { " --grid" } else { "" });
+    if !args.skip.is_empty() {
+        command.push_str(&format!(" --skip {}", args.skip.join(",")));
+    }
+    args.output.write_further(&args.write, &paper::markdown(&report, &command))?;
     context.note(format_args!("wrote {}", args.write.display()));
     args.output.write(&report, context)
 }
