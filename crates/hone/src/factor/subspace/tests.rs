@@ -1,3 +1,5 @@
+//! Rounded power iterations and the filter, against exact ones on a graph with hubs.
+
 use super::*;
 use crate::factor::svd::Iterations;
 use crate::graph::Generator;
