@@ -95,10 +95,10 @@ pub fn fit(task: Task<'_>, c: f64, start: &Model, stop: Stop) -> Model {
     Newton::new(task, c, start).run(stop)
 }
 
-/// One-vs-rest: a model a label, fitted in parallel. `classes[l]` says which rows have label l.
-pub fn fit_each(x: &Block, classes: &[Vec<bool>], rows: &[u32], c: f64, stop: Stop) -> Vec<Model> {
-    let zero = Model::zero(x.cols());
-    classes.par_iter().map(|y| fit(Task { x, y, rows }, c, &zero, stop)).collect()
+/// One-vs-rest: a model a label, fitted in parallel from one start each. `classes[l]` says which rows
+/// have label l.
+pub fn fit_each(x: &Block, classes: &[Vec<bool>], rows: &[u32], c: f64, start: &[Model], stop: Stop) -> Vec<Model> {
+    classes.par_iter().zip(start).map(|(y, start)| fit(Task { x, y, rows }, c, start, stop)).collect()
 }
 
 /// The state of one optimisation. Vectors of parameters hold the intercept last.

@@ -2,6 +2,7 @@
 
 mod alias;
 mod degree;
+mod descent;
 mod eigen;
 mod grarep;
 mod heuristic;

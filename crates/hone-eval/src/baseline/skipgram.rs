@@ -9,7 +9,7 @@
 //! contexts are the same vectors (LINE's first order) the rounds are those of a round-robin
 //! tournament of the parts.
 //!
-//! Cost: two passes of length D over two rows a sample. Memory: the two matrices and one pool.
+//! Cost: that of `descent` a sample. Memory: the two matrices and one pool.
 //! References: Mikolov et al., Distributed representations of words and phrases, 2013; Zhu et al.,
 //! GraphVite, 2019.
 
@@ -17,12 +17,11 @@ use hone::dense::Block;
 use rayon::prelude::*;
 
 use super::alias::Alias;
+use super::descent::{Descent, PAD, Sigmoid, TRUE};
 use crate::random::Stream;
 
 /// Samples of one pool are generated in chunks of this many units of work.
 const CHUNK: u64 = 16;
-/// Marks a true pair in the context index of a sample.
-const TRUE: u32 = 1 << 31;
 
 /// Constants of the training.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +37,8 @@ pub(super) struct Options {
 /// The two matrices in training.
 pub(super) struct SkipGram {
     options: Options,
+    /// Length of a padded row.
+    stride: usize,
     deal: Deal,
     vertices: Vec<Vec<f32>>,
     /// Empty when tied.
@@ -116,18 +117,19 @@ impl SkipGram {
     /// frequency^0.75.
     pub(super) fn new(frequency: &[f64], options: Options) -> Self {
         let deal = Deal::new(frequency);
-        let size = deal.rows() * options.dim;
+        let stride = options.dim.next_multiple_of(PAD);
+        let size = deal.rows() * stride;
         let mut vertices = vec![vec![0.0; size]; deal.parts];
         for (node, &(part, row)) in deal.place.iter().enumerate() {
             let mut stream = Stream::new(options.seed, "skip-gram start", node as u64);
-            let at = row as usize * options.dim;
+            let at = row as usize * stride;
             for value in &mut vertices[part as usize][at..at + options.dim] {
                 *value = (stream.unit() as f32 - 0.5) / options.dim as f32;
             }
         }
         let contexts = if options.tied { Vec::new() } else { vec![vec![0.0; size]; deal.parts] };
         let noise = Alias::new(frequency.iter().map(|f| f.powf(0.75)));
-        SkipGram { options, deal, vertices, contexts, noise, sigmoid: Sigmoid::new() }
+        SkipGram { options, stride, deal, vertices, contexts, noise, sigmoid: Sigmoid::new() }
     }
 
     /// Trains on the units of work `units`; `emit` gives the true pairs of one unit. `done` is the
@@ -151,7 +153,7 @@ impl SkipGram {
     }
 
     fn rounds(&mut self, pools: &[Vec<Vec<(u32, u32)>>], rate: f32) {
-        let (parts, dim, sigmoid) = (self.deal.parts, self.options.dim, &self.sigmoid);
+        let (parts, stride, sigmoid) = (self.deal.parts, self.stride, &self.sigmoid);
         let arch = pulp::Arch::new();
         for round in 0..parts {
             // Contexts stand rotated by `round`, so that neighbours in the zip belong together.
@@ -159,7 +161,7 @@ impl SkipGram {
                 let block = p * parts + (p + round) % parts;
                 for pool in pools {
                     let (vertices, contexts) = (&mut v[..], Some(&mut c[..]));
-                    arch.dispatch(Train { samples: &pool[block], vertices, contexts, dim, rate, sigmoid });
+                    arch.dispatch(Descent { samples: &pool[block], vertices, contexts, stride, rate, sigmoid });
                 }
             });
             self.contexts.rotate_left(1);
@@ -168,12 +170,12 @@ impl SkipGram {
 
     /// Each pair of parts meets once: part P−1 stays, the others move around the table.
     fn tournament(&mut self, pools: &[Vec<Vec<(u32, u32)>>], rate: f32) {
-        let (parts, dim, sigmoid) = (self.deal.parts, self.options.dim, &self.sigmoid);
+        let (parts, stride, sigmoid) = (self.deal.parts, self.stride, &self.sigmoid);
         let arch = pulp::Arch::new();
         self.vertices.par_iter_mut().enumerate().for_each(|(p, v)| {
             for pool in pools {
                 let samples = &pool[p * parts + p];
-                arch.dispatch(Train { samples, vertices: v, contexts: None, dim, rate, sigmoid });
+                arch.dispatch(Descent { samples, vertices: v, contexts: None, stride, rate, sigmoid });
             }
         });
         for round in 0..parts - 1 {
@@ -188,7 +190,7 @@ impl SkipGram {
             matches.par_iter_mut().for_each(|(p, q, v, c)| {
                 for pool in pools {
                     let samples = &pool[*p * parts + *q];
-                    arch.dispatch(Train { samples, vertices: v, contexts: Some(c), dim, rate, sigmoid });
+                    arch.dispatch(Descent { samples, vertices: v, contexts: Some(c), stride, rate, sigmoid });
                 }
             });
             for (p, q, v, c) in matches {
@@ -202,109 +204,16 @@ impl SkipGram {
         let dim = self.options.dim;
         let mut out = Block::zeros(self.deal.place.len(), dim);
         for (node, &(part, row)) in self.deal.place.iter().enumerate() {
-            let at = row as usize * dim;
+            let at = row as usize * self.stride;
             out.row_mut(node).copy_from_slice(&self.vertices[part as usize][at..at + dim]);
         }
         out
     }
 }
 
-/// One block of one pool, compiled for the widest vectors the machine has. No fused operations are
-/// used, so the values do not depend on which.
-struct Train<'a> {
-    samples: &'a [(u32, u32)],
-    vertices: &'a mut [f32],
-    /// Absent when both ends are rows of `vertices`.
-    contexts: Option<&'a mut [f32]>,
-    dim: usize,
-    rate: f32,
-    sigmoid: &'a Sigmoid,
-}
-
-impl pulp::WithSimd for Train<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Train { samples, vertices, contexts, dim, rate, sigmoid } = self;
-        match contexts {
-            Some(contexts) => {
-                for &(v, marked) in samples {
-                    let (a, b) = (v as usize * dim, (marked & !TRUE) as usize * dim);
-                    let (x, y) = (&mut vertices[a..a + dim], &mut contexts[b..b + dim]);
-                    learn(x, y, marked & TRUE != 0, rate, sigmoid);
-                }
-            }
-            None => {
-                for &(v, marked) in samples {
-                    let (a, b) = (v as usize * dim, (marked & !TRUE) as usize * dim);
-                    let (low, high) = vertices.split_at_mut(a.max(b));
-                    let (x, y) = (&mut low[a.min(b)..a.min(b) + dim], &mut high[..dim]);
-                    learn(x, y, marked & TRUE != 0, rate, sigmoid);
-                }
-            }
-        }
-    }
-}
-
-/// One step of gradient descent on −log σ(±v·c).
-#[inline(always)]
-fn learn(v: &mut [f32], c: &mut [f32], truth: bool, rate: f32, sigmoid: &Sigmoid) {
-    let target = if truth { 1.0 } else { 0.0 };
-    let g = rate * (target - sigmoid.at(dot(v, c)));
-    for (a, b) in v.iter_mut().zip(c) {
-        let old = *a;
-        *a += g * *b;
-        *b += g * old;
-    }
-}
-
-/// 32 partial sums, added up pairwise, so that the compiler may use vector registers and no long
-/// chain of additions delays the result.
-#[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0f32; 32];
-    let (xs, ys) = (a.chunks_exact(32), b.chunks_exact(32));
-    let tail: f32 = xs.remainder().iter().zip(ys.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in xs.zip(ys) {
-        for k in 0..32 {
-            sums[k] += x[k] * y[k];
-        }
-    }
-    for half in [16, 8, 4, 2, 1] {
-        for k in 0..half {
-            sums[k] += sums[k + half];
-        }
-    }
-    sums[0] + tail
-}
-
-/// The logistic function by table on [−8, 8].
-struct Sigmoid(Vec<f32>);
-
-impl Sigmoid {
-    fn new() -> Self {
-        Sigmoid((0..=4096).map(|i| (1.0 / (1.0 + (8.0 - f64::from(i) / 256.0).exp())) as f32).collect())
-    }
-
-    #[inline(always)]
-    fn at(&self, x: f32) -> f32 {
-        self.0[((x.clamp(-8.0, 8.0) + 8.0) * 256.0 + 0.5) as usize]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sigmoid_is_close() {
-        let table = Sigmoid::new();
-        for i in -120..=120 {
-            let x = i as f32 / 10.0;
-            assert!((table.at(x) - 1.0 / (1.0 + (-x).exp())).abs() < 1e-3);
-        }
-    }
 
     #[test]
     fn every_part_has_even_work_and_every_node_a_place() {
@@ -337,7 +246,8 @@ mod tests {
             }
             let z = model.vectors();
             let cosine = |a: usize, b: usize| {
-                dot(z.row(a), z.row(b)) / (dot(z.row(a), z.row(a)) * dot(z.row(b), z.row(b))).sqrt()
+                let product = |i: usize, j: usize| z.row(i).iter().zip(z.row(j)).map(|(x, y)| x * y).sum::<f32>();
+                product(a, b) / (product(a, a) * product(b, b)).sqrt()
             };
             assert!(cosine(0, 19) > 0.5 && cosine(20, 39) > 0.5 && cosine(0, 20) < 0.3, "tied {tied}");
         }

@@ -5,6 +5,8 @@
 //! a node with one label gets the highest. Training sets of growing shares are nested. The penalty
 //! is chosen by 3-fold cross-validation on the training nodes (at most 2000 of them) unless fixed.
 
+use std::collections::BTreeMap;
+
 use hone::dense::Block;
 use hone::graph::Graph;
 use hone::{Error, Progress, Result};
@@ -108,6 +110,9 @@ pub fn nodes(
     methods.iter().map(run).collect()
 }
 
+/// The candidate and the penalty that were chosen, by the number of nodes they were validated on.
+type Choices = BTreeMap<usize, (usize, f64)>;
+
 struct Bench<'a> {
     labels: &'a NodeLabels,
     config: &'a NodesConfig,
@@ -118,7 +123,9 @@ impl Bench<'_> {
     fn run(&self, candidates: &[Block]) -> NodesCell {
         let rows: Vec<Block> = candidates.iter().map(|z| self.labelled_rows(z)).collect();
         let order = self.order();
-        let scores = self.config.shares.iter().map(|&share| self.at_share(&rows, &order, share)).collect();
+        // Larger shares often validate on the same nodes: their choices are made once.
+        let mut choices = BTreeMap::new();
+        let scores = self.config.shares.iter().map(|&s| self.at_share(&rows, &order, s, &mut choices)).collect();
         let nmi = self.config.cluster.then(|| {
             let first: Vec<u32> = self.labels.of.iter().map(|l| l[0]).collect();
             metrics::nmi(&kmeans(&rows[0], self.labels.labels(), self.seed), &first)
@@ -150,17 +157,13 @@ impl Bench<'_> {
         placed.into_iter().map(|p| p.1).collect()
     }
 
-    fn at_share(&self, candidates: &[Block], order: &[u32], share: f64) -> NodeScore {
+    fn at_share(&self, candidates: &[Block], order: &[u32], share: f64, choices: &mut Choices) -> NodeScore {
         let count = ((share * order.len() as f64).round() as usize).clamp(1, order.len().saturating_sub(1).max(1));
         let (train, test) = order.split_at(count);
-        let single = candidates.len() == 1;
-        let best = candidates
-            .iter()
-            .map(|x| (x, self.choose(x, train, single)))
-            .max_by(|a, b| a.1.1.total_cmp(&b.1.1))
-            .expect("a method has a candidate");
-        let (x, (c, _)) = best;
-        let guess = self.predict(x, train, test, c, Stop::default());
+        let validation = &train[..count.min(VALIDATION_NODES)];
+        let (best, c) = *choices.entry(validation.len()).or_insert_with(|| self.choose(candidates, validation));
+        let trial = self.trial(&candidates[best], train, test);
+        let guess = trial.decide(&trial.fit(c, &trial.zero(), Stop::default()));
         let truth = self.truth(test);
         let F1 { micro, macro_ } = metrics::f1(&truth, &guess, self.labels.labels());
         NodeScore { micro_f1: micro, macro_f1: macro_, accuracy: metrics::accuracy(&truth, &guess), c }
@@ -170,56 +173,90 @@ impl Bench<'_> {
         rows.iter().map(|&i| self.labels.of[i as usize].clone()).collect()
     }
 
-    /// The penalty with the best micro F1 in cross-validation, and that F1.
-    fn choose(&self, x: &Block, train: &[u32], single: bool) -> (f64, f64) {
-        if let Some(c) = self.config.c.filter(|_| single) {
-            return (c, 0.0);
-        }
-        let rows = &train[..train.len().min(VALIDATION_NODES)];
-        if rows.len() < 2 * FOLDS {
-            return (self.config.c.unwrap_or(1.0), 0.0);
-        }
-        let class: Vec<u32> = rows.iter().map(|&i| self.labels.of[i as usize][0]).collect();
-        let fold = validate::folds(&class, FOLDS, self.seed);
+    /// The candidate and the penalty with the best micro F1 in cross-validation on the nodes `rows`.
+    fn choose(&self, candidates: &[Block], rows: &[u32]) -> (usize, f64) {
         let penalties = self.config.c.map_or(PENALTIES.to_vec(), |c| vec![c]);
-        let score = |&c: &f64| {
-            let (mut guess, mut truth) = (Vec::new(), Vec::new());
-            for f in 0..FOLDS as u32 {
-                let part = |held: bool| -> Vec<u32> {
-                    rows.iter().zip(&fold).filter(|(_, g)| (**g == f) == held).map(|(&i, _)| i).collect()
-                };
-                let (fit, held) = (part(false), part(true));
-                guess.extend(self.predict(x, &fit, &held, c, Stop { tolerance: 1e-3, iterations: 50 }));
-                truth.extend(self.truth(&held));
-            }
-            metrics::f1(&truth, &guess, self.labels.labels()).micro
-        };
-        let mut best = (1.0, f64::NEG_INFINITY);
-        for c in &penalties {
-            let value = score(c);
-            if value > best.1 {
-                best = (*c, value);
+        if penalties.len() * candidates.len() == 1 {
+            return (0, penalties[0]);
+        }
+        if rows.len() < 2 * FOLDS {
+            return (0, self.config.c.unwrap_or(1.0));
+        }
+        let (mut best, mut choice) = (f64::NEG_INFINITY, (0, 1.0));
+        for (candidate, x) in candidates.iter().enumerate() {
+            for (&c, score) in penalties.iter().zip(self.validate(x, rows, &penalties)) {
+                if score > best {
+                    (best, choice) = (score, (candidate, c));
+                }
             }
         }
-        best
+        choice
     }
 
-    /// Labels of the nodes `test` by models fitted on `train`.
-    fn predict(&self, x: &Block, train: &[u32], test: &[u32], c: f64, stop: Stop) -> Vec<Vec<u32>> {
+    /// Micro F1 in cross-validation under each penalty. The models of a fold are fitted as one path
+    /// from small to large C, each starting where the last one ended.
+    fn validate(&self, x: &Block, rows: &[u32], penalties: &[f64]) -> Vec<f64> {
+        let class: Vec<u32> = rows.iter().map(|&i| self.labels.of[i as usize][0]).collect();
+        let fold = validate::folds(&class, FOLDS, self.seed);
+        let (mut truth, mut guesses) = (Vec::new(), vec![Vec::new(); penalties.len()]);
+        for f in 0..FOLDS as u32 {
+            let part = |held: bool| -> Vec<u32> {
+                rows.iter().zip(&fold).filter(|(_, g)| (**g == f) == held).map(|(&i, _)| i).collect()
+            };
+            let (fit, held) = (part(false), part(true));
+            let trial = self.trial(x, &fit, &held);
+            let mut models = trial.zero();
+            for (&c, guess) in penalties.iter().zip(&mut guesses) {
+                models = trial.fit(c, &models, Stop { tolerance: 1e-3, iterations: 50 });
+                guess.extend(trial.decide(&models));
+            }
+            truth.extend(self.truth(&held));
+        }
+        guesses.iter().map(|guess| metrics::f1(&truth, guess, self.labels.labels()).micro).collect()
+    }
+
+    /// Vectors of the nodes `train` and `test`, scaled by what `train` alone tells.
+    fn trial(&self, x: &Block, train: &[u32], test: &[u32]) -> Trial {
         let take = |rows: &[u32]| {
             let data = rows.iter().flat_map(|&i| x.row(i as usize).iter().copied()).collect();
             Features::single(Block::from_vec(rows.len(), x.cols(), data))
         };
         let features = take(train);
         let scaler = Scaler::learn(&features, self.config.scaling);
-        let fit = scaler.apply(features);
         let has = |l: u32| train.iter().map(|&i| self.labels.of[i as usize].binary_search(&l).is_ok()).collect();
-        let classes: Vec<Vec<bool>> = (0..self.labels.labels() as u32).map(has).collect();
-        let rows: Vec<u32> = (0..train.len() as u32).collect();
-        let models = logistic::fit_each(&fit, &classes, &rows, c, stop);
-        let held = scaler.apply(take(test));
-        let wanted = |&i: &u32| self.labels.of[i as usize].len();
-        test.iter().enumerate().map(|(k, i)| highest(held.row(k), &models, wanted(i))).collect()
+        Trial {
+            train: scaler.apply(features),
+            classes: (0..self.labels.labels() as u32).map(has).collect(),
+            held: scaler.apply(take(test)),
+            wanted: test.iter().map(|&i| self.labels.of[i as usize].len()).collect(),
+        }
+    }
+}
+
+/// One training set and the nodes to be labelled.
+struct Trial {
+    train: Block,
+    /// Which training nodes have a label, label by label.
+    classes: Vec<Vec<bool>>,
+    held: Block,
+    /// How many labels each held node has.
+    wanted: Vec<usize>,
+}
+
+impl Trial {
+    /// Models that say nothing, one a label.
+    fn zero(&self) -> Vec<Model> {
+        vec![Model::zero(self.train.cols()); self.classes.len()]
+    }
+
+    fn fit(&self, c: f64, start: &[Model], stop: Stop) -> Vec<Model> {
+        let rows: Vec<u32> = (0..self.train.rows() as u32).collect();
+        logistic::fit_each(&self.train, &self.classes, &rows, c, start, stop)
+    }
+
+    /// Labels of the held nodes.
+    fn decide(&self, models: &[Model]) -> Vec<Vec<u32>> {
+        self.wanted.iter().enumerate().map(|(k, &count)| highest(self.held.row(k), models, count)).collect()
     }
 }
 
