@@ -255,8 +255,13 @@ fn with_options<T: Serialize + DeserializeOwned>(name: &str, start: T, chosen: &
 /// Rows of an embedding file in the order of the graph's nodes.
 fn from_file(path: &Path, graph: &Graph) -> Result<Block> {
     let file = Embedding::read(path, None)?;
-    let rows: FxHashMap<String, usize> =
-        (0..file.vectors.rows()).map(|i| (file.ids.get(i as u32).to_string(), i)).collect();
+    let mut rows: FxHashMap<String, usize> = FxHashMap::default();
+    for i in 0..file.vectors.rows() {
+        let id = file.ids.get(i as u32).to_string();
+        if rows.insert(id.clone(), i).is_some() {
+            return Err(Error::input(path, format!("node `{id}` has two vectors"), "write one row a node"));
+        }
+    }
     let mut out = Block::zeros(graph.nodes(), file.vectors.cols());
     for i in 0..graph.nodes() {
         let id = graph.ids().get(i as u32).to_string();

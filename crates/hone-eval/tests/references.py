@@ -65,25 +65,26 @@ def grarep(n, edges, steps=2, dim=128):
     return np.hstack(out)
 
 def line(n, edges, seed, dim=128, rho0=0.025):
-    """LINE's second order, sample by sample as the authors' C code."""
+    """LINE's second order, one edge after the other as the authors train it; negatives may hit the true target."""
     rng = np.random.default_rng(seed)
     samples = 1000 * len(edges)
     deg = np.bincount(edges.ravel(), minlength=n) ** 0.75
-    v = (rng.random((n, dim)) - 0.5) / dim; c = np.zeros((n, dim))
-    batch = 2000
+    v = ((rng.random((n, dim)) - 0.5) / dim).astype(np.float32); c = np.zeros((n, dim), np.float32)
+    draws = 10_000
     cdf = np.cumsum(deg) / deg.sum()
-    for t in range(0, samples, batch):
-        rho = max(rho0 * (1 - t / samples), rho0 * 1e-4)
-        e = edges[rng.integers(len(edges), size=batch)]
-        flip = rng.random(batch) < 0.5
+    label = np.array([1, 0, 0, 0, 0, 0], np.float32)
+    for t in range(0, samples, draws):
+        rho = np.float32(max(rho0 * (1 - t / samples), rho0 * 1e-4))
+        e = edges[rng.integers(len(edges), size=draws)]
+        flip = rng.random(draws) < 0.5
         u, w = np.where(flip, e[:, 1], e[:, 0]), np.where(flip, e[:, 0], e[:, 1])
-        neg = np.searchsorted(cdf, rng.random((batch, 5)))
-        targets = np.hstack([w[:, None], neg]); label = np.zeros((batch, 6)); label[:, 0] = 1
-        h, tv = v[u], c[targets]
-        g = rho * (label - 1 / (1 + np.exp(-np.einsum("bd,bkd->bk", h, tv))))
-        g[:, 1:][neg == w[:, None]] = 0
-        np.add.at(v, u, np.einsum("bk,bkd->bd", g, tv))
-        np.add.at(c, targets, g[:, :, None] * h[:, None])
+        targets = np.hstack([w[:, None], np.searchsorted(cdf, rng.random((draws, 5)))])
+        for i in range(min(draws, samples - t)):
+            row, h, tv = targets[i], v[u[i]].copy(), c[targets[i]]
+            g = rho * (label - 1 / (1 + np.exp(-(tv @ h))))
+            for k in range(6):
+                c[row[k]] += g[k] * h
+            v[u[i]] += g @ tv
     return v
 
 folder, prefix, method, seed = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])

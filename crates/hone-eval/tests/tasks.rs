@@ -118,8 +118,26 @@ fn labels_are_learnt() {
         assert!(cells[0].scores.iter().all(|s| s.micro_f1 > 0.8), "{cells:?}");
         assert!(cells[1].scores.iter().all(|s| s.micro_f1 < 0.6), "{cells:?}");
         assert!(cells[0].nmi.unwrap() > cells[1].nmi.unwrap());
+        let chosen = run(&["spectral:dim=1|4"]).unwrap();
+        assert_eq!(chosen[0].scores, cells[0].scores, "one column is not enough for four groups");
         assert!(run(&["katz"]).is_err());
     }
+}
+
+#[test]
+fn vectors_of_a_file_belong_to_its_ids() {
+    let graph = GraphBuilder::undirected(3).edges(vec![(0, 1), (1, 2)]).build().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("z.tsv");
+    let method = Method::parse(&format!("file:{}", path.display()), false).unwrap();
+    let hone_eval::method::Kind::Vectors(candidates) = &method.kind else { unreachable!() };
+    let embed = |rows: &str| {
+        fs::write(&path, format!("id\tz0\n{rows}")).unwrap();
+        candidates[0].1.embed(&TrainGraph::whole(graph.clone()), 1, &Silent)
+    };
+    assert_eq!(embed("2\t7\n0\t5\n1\t6\n9\t1\n").unwrap().as_slice(), [5.0, 6.0, 7.0]);
+    assert!(embed("0\t5\n1\t6\n0\t7\n2\t7\n").unwrap_err().to_string().contains("`0` has two vectors"));
+    assert!(embed("0\t5\n1\t6\n").unwrap_err().to_string().contains("no vector for node `2`"));
 }
 
 #[test]

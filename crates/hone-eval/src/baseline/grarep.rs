@@ -63,6 +63,9 @@ impl GraRep {
     }
 
     fn check(&self, graph: &Graph) -> Result<()> {
+        if self.dim == 0 {
+            return Err(Error::config("dim", "must be at least 1"));
+        }
         if self.steps == 0 || self.dim < self.steps {
             let message = format!("is {}; must be from 1 to dim ({})", self.steps, self.dim);
             return Err(Error::config("steps", message));
