@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use hone::Error;
-use hone::graph::{Column, Dropped, Graph, InputFormat, ReadOptions, read};
+use hone::graph::{Column, Graph, InputFormat, ReadOptions, read};
 
 use crate::context::Context;
 
@@ -70,9 +70,7 @@ impl InputArgs {
     /// Reads the graph, and notes on standard error what was dropped on the way.
     pub(crate) fn open(&self, context: &Context) -> anyhow::Result<Graph> {
         let graph = read(&self.input, &self.options(), context.progress())?;
-        if let Some(note) = note(graph.dropped()) {
-            context.note(note);
-        }
+        note_dropped(&graph, context);
         Ok(graph)
     }
 
@@ -92,10 +90,13 @@ impl InputArgs {
     }
 }
 
-/// What was left out, in one line; nothing when nothing was.
-fn note(dropped: Dropped) -> Option<String> {
-    let remedy = if dropped.weights > 0 { " (--weighted keeps weights)" } else { "" };
-    (!dropped.is_empty()).then(|| format!("note: {dropped}{remedy}"))
+/// Says in one line what was left out when the graph was read; nothing when nothing was.
+pub(crate) fn note_dropped(graph: &Graph, context: &Context) {
+    let dropped = graph.dropped();
+    if !dropped.is_empty() {
+        let remedy = if dropped.weights > 0 { " (--weighted keeps weights)" } else { "" };
+        context.note(format_args!("note: {dropped}{remedy}"));
+    }
 }
 
 fn formats() -> impl TypedValueParser<Value = InputFormat> {

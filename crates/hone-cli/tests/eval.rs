@@ -36,6 +36,13 @@ fn link_prediction_in_all_formats_and_again_from_the_cache() {
     let json: serde_json::Value =
         serde_json::from_slice(&fs::read(path("r.json")).expect("written")).expect("well formed");
     assert_eq!(json["tables"][0]["rows"].as_array().map(Vec::len), Some(3));
+    let runs = json["runs"].as_array().expect("every single result");
+    assert_eq!(runs.len(), 2 * 3);
+    assert!(
+        runs[1]["results"][0]["candidate"].as_str().is_some_and(|chosen| chosen.starts_with("dim=")),
+        "{}",
+        runs[1]
+    );
     run().args(["--csv", "-"]).assert().success().stdout(contains("table,row,column,mean,std,count"));
     run().arg("--json").arg(path("r.json")).assert().code(2).stderr(contains("exists"));
 }
@@ -54,6 +61,20 @@ fn a_split_serves_other_tools() {
     let mut judge = hone();
     judge.args(["eval", "link", "builtin:karate", "--seeds", "1", "--methods", "random", "--embedding"]).arg(&vectors);
     judge.assert().success().stdout(contains("z.npy"));
+}
+
+#[test]
+fn weights_are_kept_in_a_split_and_what_is_not_used_is_told() {
+    let folder = folder();
+    let (graph, split) = (folder.path().join("w.tsv"), folder.path().join("split"));
+    let edges: String = (0..30).map(|i| format!("{}\t{}\t{}.5\n", i % 10, (i * 7 + 3) % 11, i)).collect();
+    fs::write(&graph, format!("{edges}4\t4\t1\n")).expect("written");
+    hone().args(["eval", "split", "--weighted"]).arg(&graph).arg("-o").arg(&split).assert().success();
+    let train = fs::read_to_string(split.join("train.tsv")).expect("written");
+    assert!(train.lines().count() > 5 && train.lines().all(|line| line.split('\t').count() == 3), "{train}");
+    let mut link = hone();
+    link.args(["eval", "link", "--seeds", "1", "--methods", "hone-p:global.dim=4,degree", "--weighted"]).arg(&graph);
+    link.assert().success().stderr(contains("self-loops").and(contains("hone-p:global.dim=4 use no weights")));
 }
 
 #[test]
@@ -82,6 +103,14 @@ fn slips_are_usage_errors() {
         (vec!["link", "builtin:karate", "--removed", "1.5"], "not between 0 and 1"),
         (vec!["paper", "--data", "."], "none of the paper's graphs"),
         (vec!["runtime", "--methods", "katz", "--sizes", "100"], "no vectors"),
+        (vec!["runtime", "--methods", "spectral:dim=1|2", "--sizes", "100"], "several candidates"),
+        (vec!["structure", "--methods", "katz"], "no vectors"),
+        (vec!["link", "builtin:karate", "builtin:karate"], "given twice"),
+        (vec!["link", "builtin:karate", "--operators", "mean+mean"], "twice"),
+        (vec!["link", "builtin:karate", "--methods", "file:"], "no such file"),
+        (vec!["link", "builtin:karate", "--cache", "Cargo.toml"], "is a file"),
+        (vec!["nodes", "builtin:karate", "--labels", "x", "--train", "150"], "between 0 and 100"),
+        (vec!["paper", "--data", "nowhere"], "no folder"),
     ] {
         hone().arg("eval").args(args).assert().code(2).stderr(contains(part));
     }

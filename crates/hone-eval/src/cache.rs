@@ -38,6 +38,9 @@ impl Cache {
 
     /// A cache in `folder`, which is made when absent.
     pub fn open(folder: &Path) -> Result<Self> {
+        if folder.is_file() {
+            return Err(Error::config("cache", format!("{} is a file; give a folder", folder.display())));
+        }
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         Ok(Cache { folder: Some(folder.to_path_buf()) })
     }

@@ -70,7 +70,8 @@ impl Scores {
     pub fn gains(&self, title: &str, rows: &[usize], columns: &[usize]) -> Table {
         let name = |&m: &usize| self.methods[m].clone();
         let mut table = Table::new(title, columns.iter().map(name).collect());
-        (table.best, table.style) = (Best::Highest, Style::Percent);
+        table.best = if rows.len() > 1 { Best::Highest } else { Best::Unmarked };
+        table.style = Style::Percent;
         for row in rows {
             let cells = columns.iter().map(|&c| self.gain(*row, c).and_then(|g| Summary::of(&[g]))).collect();
             table.rows.push((name(row), cells));
@@ -79,9 +80,9 @@ impl Scores {
     }
 
     /// Two-sided p-values of Wilcoxon's signed-rank test over all pairs of graph and seed.
-    pub fn significance(&self, rows: &[usize], columns: &[usize]) -> Table {
+    pub fn significance(&self, what: &str, rows: &[usize], columns: &[usize]) -> Table {
         let name = |&m: &usize| self.methods[m].clone();
-        let title = "Wilcoxon signed-rank test over graphs and seeds, p";
+        let title = format!("Wilcoxon signed-rank test over graphs and seeds, p ({what})");
         let mut table = Table::new(title, columns.iter().map(name).collect());
         (table.best, table.style) = (Best::Unmarked, Style::Significant);
         for &row in rows {
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(scores.ranking(), ["c", "a", "b"]);
         let table = scores.gains("gain", &[0], &[1, 2]);
         assert_eq!(table.show(table.rows[0].1[0]), "+35.00%");
-        let p = scores.significance(&[0], &[1]);
+        let p = scores.significance("AUC", &[0], &[1]);
         assert!((p.rows[0].1[0].expect("tested").mean - 0.125).abs() < 1e-12);
         assert_eq!(scores.table("AUC").columns.len(), 3);
     }

@@ -1,12 +1,14 @@
 //! From graphs, methods and seeds to a report: the loops around the tasks.
 
 use hone::graph::Graph;
-use hone::{Progress, Result};
+use hone::{Error, Progress, Result};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cache::Cache;
 use crate::compare::Scores;
 use crate::labels::NodeLabels;
-use crate::method::{Kind, Method};
+use crate::method::Method;
 use crate::pairs::PairOperator;
 use crate::report::{Best, Plot, Report, Style, Table};
 use crate::stats::Summary;
@@ -53,8 +55,8 @@ impl Bench<'_> {
 
     fn settings(&self, more: Vec<(&str, String)>) -> Vec<(String, String)> {
         let mut all = vec![
-            ("methods".to_string(), self.names().join(" ")),
-            ("seeds".to_string(), format!("1 to {}", self.seeds)),
+            ("methods".to_string(), self.methods.iter().map(Method::describe).collect::<Vec<_>>().join(" ")),
+            ("seeds".to_string(), if self.seeds == 1 { "1".into() } else { format!("1 to {}", self.seeds) }),
             ("version".to_string(), env!("CARGO_PKG_VERSION").to_string()),
         ];
         all.extend(more.into_iter().map(|(k, v)| (k.to_string(), v)));
@@ -67,7 +69,8 @@ impl Bench<'_> {
         for named in graphs {
             self.stage(&named.name);
             let run = |seed| link(&named.graph, self.methods, config, seed, self.cache, self.progress);
-            cells.push((1..=self.seeds).map(run).collect::<Result<Vec<_>>>()?);
+            let of_seeds = (1..=self.seeds).map(run).collect::<Result<Vec<_>>>();
+            cells.push(of_seeds.map_err(|error| about(&named.name, error))?);
         }
         let graphs = graphs.iter().map(|g| g.name.clone()).collect();
         Ok(LinkResults { methods: self.names(), graphs, cells })
@@ -84,40 +87,40 @@ impl Bench<'_> {
             plots.push(plot_scores(&auc, &format!("AUC, {operator}")));
             tables.push(results.average_precision(operator).table(&format!("Average precision, {operator}")));
         }
-        let last = if config.operators.len() > 1 {
+        let (last, what) = if config.operators.len() > 1 {
             let best = results.validated();
             tables.push(best.table("AUC, operator chosen by validation"));
-            best
+            (best, "operator chosen by validation".to_string())
         } else {
-            results.auc(&config.operators[0])
+            (results.auc(&config.operators[0]), config.operators[0].to_string())
         };
-        tables.extend(self.comparisons(&last));
+        tables.extend(self.comparisons(&last, &what));
         let settings = self.link_settings(config);
-        Ok(Report { title: "Link prediction".into(), settings, tables, plots })
+        Ok(Report { title: "Link prediction".into(), settings, tables, plots, runs: results.runs() })
     }
 
     /// What a link-prediction experiment was run with.
     pub fn link_settings(&self, config: &LinkConfig) -> Vec<(String, String)> {
         self.settings(vec![
-            ("protocol", format!("{:?}", config.protocol)),
+            ("protocol", name_of(&config.protocol)),
             ("removed edges", config.removed.to_string()),
             ("share of pairs for selection", config.selection.to_string()),
-            ("scaling of features", format!("{:?}", config.scaling)),
+            ("scaling of features", name_of(&config.scaling)),
         ])
     }
 
     /// Gains and p-values of HONE's variants over all else; of all over all without HONE.
-    pub(crate) fn comparisons(&self, scores: &Scores) -> Vec<Table> {
+    pub(crate) fn comparisons(&self, scores: &Scores, what: &str) -> Vec<Table> {
+        let title = format!("Mean gain in AUC of the row over the column, {what}");
         let (hone, rest): (Vec<usize>, Vec<usize>) =
             (0..scores.methods.len()).partition(|&m| scores.methods[m].starts_with("hone"));
         match (hone.is_empty(), rest.is_empty()) {
-            (false, false) => vec![
-                scores.gains("Mean gain of the row over the column", &hone, &rest),
-                scores.significance(&hone, &rest),
-            ],
+            (false, false) => {
+                vec![scores.gains(&title, &hone, &rest), scores.significance(&format!("AUC, {what}"), &hone, &rest)]
+            }
             _ if scores.methods.len() > 1 => {
                 let all: Vec<usize> = (0..scores.methods.len()).collect();
-                vec![scores.gains("Mean gain of the row over the column", &all, &all)]
+                vec![scores.gains(&title, &all, &all)]
             }
             _ => Vec::new(),
         }
@@ -134,7 +137,7 @@ impl Bench<'_> {
         self.stage(&named.name);
         let run = |seed| nodes(&named.graph, labels, self.methods, config, seed, self.cache, self.progress);
         let cells = (1..=self.seeds).map(run).collect::<Result<Vec<_>>>()?;
-        let columns: Vec<String> = config.shares.iter().map(|s| format!("{:.0} %", 100.0 * s)).collect();
+        let columns: Vec<String> = config.shares.iter().map(|s| format!("{} %", (1e8 * s).round() / 1e6)).collect();
         let table = |what: &str, value: &dyn Fn(usize, usize, usize) -> f64| {
             let mut table = Table::new(format!("{}: {what}", named.name), columns.clone());
             for (m, method) in self.methods.iter().enumerate() {
@@ -163,7 +166,15 @@ impl Bench<'_> {
         }
         let penalty = config.c.map_or("chosen by validation".to_string(), |c| c.to_string());
         let settings = self.settings(vec![("penalty C", penalty), ("labels", labels.labels().to_string())]);
-        Ok(Report { title: title.to_string(), settings, tables, plots: Vec::new() })
+        let plots = if columns.len() > 1 { vec![plot_table(&tables[0], first)] } else { Vec::new() };
+        let mut runs = Vec::new();
+        for (seed, cells) in (1..).zip(&cells) {
+            for (method, cell) in self.methods.iter().zip(cells) {
+                runs.push(json!({"graph": named.name, "method": method.name, "seed": seed, "nmi": cell.nmi,
+                    "training shares": config.shares, "results": cell.scores}));
+            }
+        }
+        Ok(Report { title: title.to_string(), settings, tables, plots, runs })
     }
 
     /// Structural equivalence on graphs whose symmetries are known.
@@ -185,7 +196,7 @@ impl Bench<'_> {
             }
         }
         let (settings, tables) = (self.settings(Vec::new()), vec![plain, absolute]);
-        Ok(Report { title: "Structural equivalence".into(), settings, tables, plots: Vec::new() })
+        Ok(Report { title: "Structural equivalence".into(), settings, tables, ..Report::default() })
     }
 
     /// Run times on growing random graphs.
@@ -213,7 +224,7 @@ impl Bench<'_> {
         let axes = ("nodes".to_string(), "seconds".to_string());
         let plot = Plot { title: table.title.clone(), axes, log: (true, true), ticks: Vec::new(), lines };
         let settings = self.settings(vec![("time cap", format!("{} s", config.cap))]);
-        Ok(Report { title: "Run time".into(), settings, tables: vec![table], plots: vec![plot] })
+        Ok(Report { title: "Run time".into(), settings, tables: vec![table], plots: vec![plot], runs: Vec::new() })
     }
 }
 
@@ -225,6 +236,20 @@ impl LinkResults {
         };
         let values = (0..self.methods.len()).map(of).collect();
         Scores { methods: self.methods.clone(), graphs: self.graphs.clone(), values }
+    }
+
+    /// Every result, with the options and the penalty that validation chose.
+    pub fn runs(&self) -> Vec<Value> {
+        let mut runs = Vec::new();
+        for (graph, seeds) in self.graphs.iter().zip(&self.cells) {
+            for (seed, cells) in (1..).zip(seeds) {
+                for (method, cell) in self.methods.iter().zip(cells) {
+                    runs.push(json!({"graph": graph, "method": method, "seed": seed,
+                        "embedding seconds": cell.seconds, "results": cell.outcomes}));
+                }
+            }
+        }
+        runs
     }
 
     /// AUC under one operator.
@@ -243,7 +268,8 @@ impl LinkResults {
     }
 }
 
-fn plot_scores(scores: &Scores, title: &str) -> Plot {
+/// A line a method over the graphs.
+pub(crate) fn plot_scores(scores: &Scores, title: &str) -> Plot {
     let line = |values: &Vec<Vec<f64>>| {
         let mean = |(g, seeds): (usize, &Vec<f64>)| Summary::of(seeds).map(|s| (g as f64, s.mean));
         values.iter().enumerate().filter_map(mean).collect()
@@ -253,7 +279,25 @@ fn plot_scores(scores: &Scores, title: &str) -> Plot {
     Plot { title: title.to_string(), axes, log: (false, false), ticks: scores.graphs.clone(), lines }
 }
 
-/// Methods that give vectors; untrained pair scores have no place in node tasks.
-pub fn with_vectors(methods: Vec<Method>) -> Vec<Method> {
-    methods.into_iter().filter(|m| matches!(m.kind, Kind::Vectors(_))).collect()
+/// A line a row over the columns of a table.
+fn plot_table(table: &Table, vertical: &str) -> Plot {
+    let line = |cells: &Vec<Option<Summary>>| {
+        cells.iter().enumerate().filter_map(|(k, cell)| cell.map(|s| (k as f64, s.mean))).collect()
+    };
+    let lines = table.rows.iter().map(|(name, cells)| (name.clone(), line(cells))).collect();
+    let axes = ("nodes for training".to_string(), vertical.to_string());
+    Plot { title: table.title.clone(), axes, log: (false, false), ticks: table.columns.clone(), lines }
+}
+
+/// The name a value has in files.
+fn name_of(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_string)).unwrap_or_default()
+}
+
+/// An error of settings that one graph of several does not bear.
+fn about(graph: &str, error: Error) -> Error {
+    match error {
+        Error::Config { field, message } => Error::Config { field: format!("{graph}: {field}"), message },
+        other => other,
+    }
 }

@@ -10,7 +10,7 @@ use hone::config::{Config, Layers, PRESETS};
 use hone::dense::Block;
 use hone::graph::Graph;
 use hone::store::Embedding;
-use hone::{Error, Hone, Progress, Result};
+use hone::{Error, Hone, Progress, Result, memory};
 use rustc_hash::FxHashMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,31 @@ pub enum Embedder {
 }
 
 impl Method {
+    /// Its name, and how many candidates validation has to choose from.
+    pub fn describe(&self) -> String {
+        match &self.kind {
+            Kind::Vectors(candidates) if candidates.len() > 1 => {
+                format!("{} ({} candidates)", self.name, candidates.len())
+            }
+            _ => self.name.clone(),
+        }
+    }
+
+    /// The one way to make vectors, for tasks that have no validation to choose by.
+    pub fn single(&self) -> Result<&Embedder> {
+        let refuse = |message: &str| Err(Error::config("methods", format!("`{}` {message}", self.name)));
+        match &self.kind {
+            Kind::Score(_) => refuse("scores pairs of nodes and has no vectors"),
+            Kind::Vectors(_) if self.reads_file() => {
+                refuse("holds vectors of another graph; this task makes graphs of its own")
+            }
+            Kind::Vectors(candidates) if candidates.len() > 1 => {
+                refuse("has several candidates, and this task nothing to choose by; give one value an option")
+            }
+            Kind::Vectors(candidates) => Ok(&candidates[0].1),
+        }
+    }
+
     /// Whether vectors come from a file, whose name does not tell its content.
     pub fn reads_file(&self) -> bool {
         match &self.kind {
@@ -69,6 +94,7 @@ impl Embedder {
     /// The vectors of all nodes of the training graph.
     pub fn embed(&self, train: &TrainGraph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         let graph = train.graph();
+        self.check_room(graph.nodes())?;
         match self {
             Embedder::Hone(config) => {
                 let config = Config { seed, ..Config::clone(config) };
@@ -84,6 +110,32 @@ impl Embedder {
                 let path = path.to_string_lossy().replace("{seed}", &seed.to_string());
                 from_file(Path::new(&path), graph)
             }
+        }
+    }
+}
+
+impl Embedder {
+    /// Refuses vectors that memory does not hold; HONE sees to its own.
+    fn check_room(&self, nodes: usize) -> Result<()> {
+        // Rows at work beside the result: contexts of skip-gram, the blocks of an eigensolver in f64.
+        let (dim, rows) = match self {
+            Embedder::Node2Vec(options) => (options.dim, 3),
+            Embedder::Line(options) => (options.dim, 3),
+            Embedder::GraRep(options) => (options.dim, 5),
+            Embedder::Spectral(options) => (options.dim, 9),
+            Embedder::Random(options) => (options.dim, 1),
+            Embedder::Hone(_) | Embedder::Degree(_) | Embedder::File(_) => return Ok(()),
+        };
+        if dim == 0 {
+            return Err(Error::config("dim", "must be at least 1"));
+        }
+        let need = (nodes as u64).saturating_mul(dim as u64).saturating_mul(4 * rows);
+        match memory::available() {
+            Some(limit) if need > limit => {
+                let remedy = "give the method a smaller `dim`".to_string();
+                Err(Error::Memory { stage: "the baseline".into(), need, limit, remedy })
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -128,7 +180,7 @@ pub const BASELINES: [Entry; 15] = [
     entry("spectral", "eigenvectors of the normalised Laplacian (Tang, Liu 2011)", ""),
     entry("degree", "eight hand-made features of degree and triangles", ""),
     entry("random", "random vectors", ""),
-    entry("log-degree", "untrained: sum of log degrees", ""),
+    entry("log-degree", "untrained: sum of log(1 + degree)", ""),
     entry("preferential-attachment", "untrained: product of degrees", ""),
     entry("common-neighbors", "untrained: number of common neighbours", ""),
     entry("adamic-adar", "untrained: common neighbours weighted by 1/log degree", ""),
@@ -145,6 +197,9 @@ impl Method {
     pub fn parse(text: &str, grid: bool) -> Result<Self> {
         let (name, options) = text.split_once(':').unwrap_or((text, ""));
         if name == "file" {
+            if options.is_empty() || (!options.contains("{seed}") && !Path::new(options).exists()) {
+                return Err(Error::config("methods", format!("`{text}`: there is no such file")));
+            }
             let kind = Kind::Vectors(vec![(String::new(), Embedder::File(options.into()))]);
             return Ok(Method { name: text.to_string(), kind });
         }
@@ -255,6 +310,9 @@ fn with_options<T: Serialize + DeserializeOwned>(name: &str, start: T, chosen: &
 /// Rows of an embedding file in the order of the graph's nodes.
 fn from_file(path: &Path, graph: &Graph) -> Result<Block> {
     let file = Embedding::read(path, None)?;
+    if file.vectors.cols() == 0 {
+        return Err(Error::input(path, "vectors have no columns", "write at least one number a node"));
+    }
     let mut rows: FxHashMap<String, usize> = FxHashMap::default();
     for i in 0..file.vectors.rows() {
         let id = file.ids.get(i as u32).to_string();

@@ -103,7 +103,11 @@ impl FromStr for PairOperator {
         let find = |name: &str| JOINS.iter().find(|j| j.0.eq_ignore_ascii_case(name)).map(|j| j.1);
         let joins: Option<Vec<Join>> = text.split('+').map(|part| find(part.trim())).collect();
         let known = "mean, hadamard, l1, l2, concat, or several of them joined by +";
-        joins.map(PairOperator).ok_or_else(|| Error::config("operators", format!("`{text}` is none of {known}")))
+        let joins = joins.ok_or_else(|| Error::config("operators", format!("`{text}` is none of {known}")))?;
+        match (1..joins.len()).find(|&at| joins[..at].contains(&joins[at])) {
+            Some(_) => Err(Error::config("operators", format!("`{text}` has an operator twice"))),
+            None => Ok(PairOperator(joins)),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use hone::graph::read;
 use hone::{Progress, Result};
 
 use crate::compare::Scores;
-use crate::experiment::{Bench, Named};
+use crate::experiment::{Bench, LinkResults, Named, plot_scores};
 use crate::labels::NodeLabels;
 use crate::report::{Best, Report, Style, Table};
 use crate::stats::Summary;
@@ -107,13 +107,17 @@ pub struct Benches<'a> {
 /// Everything of the paper on the files that are found, as one report.
 pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<Report> {
     let progress = benches.link.progress;
-    let mut report = Report { title: "Results".into(), settings: Vec::new(), tables: Vec::new(), plots: Vec::new() };
+    let absent: Vec<&str> = names().into_iter().filter(|name| path(config, name).is_none()).collect();
+    let mut report = Report { title: "Results".into(), ..Report::default() };
     let found: Vec<(Named, usize)> = (0..GRAPHS.len())
         .filter_map(|g| open(config, GRAPHS[g].0, progress).map(|n| n.map(|n| (n, g))).transpose())
         .collect::<Result<_>>()?;
     if !found.is_empty() {
         let (graphs, index): (Vec<Named>, Vec<usize>) = found.into_iter().unzip();
-        report.tables.extend(link_tables(benches, config, &graphs, &index)?);
+        let results = benches.link.link(&graphs, &config.link)?;
+        report.tables.extend(link_tables(benches, config, &results, &graphs, &index)?);
+        report.plots.push(plot_scores(&results.validated(), "AUC, operator chosen by validation"));
+        report.runs.extend(results.runs());
         report.settings.extend(benches.link.link_settings(&config.link));
     }
     if let Some(stand_in) = open(config, STAND_IN, progress)? {
@@ -126,10 +130,16 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<Report> {
         let labels = NodeLabels::read(&path, &named.graph)?;
         let (bench, nodes) =
             if roles { (&benches.roles, NodesConfig::roles()) } else { (&benches.nodes, config.nodes.clone()) };
-        report.tables.extend(bench.nodes_report(&named, &labels, &nodes, name)?.tables);
+        let judged = bench.nodes_report(&named, &labels, &nodes, name)?;
+        report.tables.extend(judged.tables);
+        report.plots.extend(judged.plots);
+        report.runs.extend(judged.runs);
     }
     if let Some(base) = open(config, SYMMETRIC, progress)? {
         report.tables.extend(benches.nodes.structure_report(&symmetric_graphs(&base.graph)?)?.tables);
+    }
+    if !absent.is_empty() {
+        report.settings.push(("graphs not found or left out".into(), absent.join(" ")));
     }
     if let Some(sizes) = &config.runtime {
         let times = benches.runtime.runtime_report(sizes)?;
@@ -140,9 +150,14 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<Report> {
 }
 
 /// Tables 1 to 3, ours and the paper's, then what other operators give.
-fn link_tables(benches: &Benches<'_>, config: &PaperConfig, graphs: &[Named], index: &[usize]) -> Result<Vec<Table>> {
+fn link_tables(
+    benches: &Benches<'_>,
+    config: &PaperConfig,
+    results: &LinkResults,
+    graphs: &[Named],
+    index: &[usize],
+) -> Result<Vec<Table>> {
     let operator = &config.link.operators[0];
-    let results = benches.link.link(graphs, &config.link)?;
     let first = LinkConfig { operators: vec![operator.clone()], ..config.link.clone() };
     let ours = results.auc(operator);
     let all = ours.clone().joined(benches.diffused.link(graphs, &first)?.auc(operator));
@@ -158,7 +173,7 @@ fn link_tables(benches: &Benches<'_>, config: &PaperConfig, graphs: &[Named], in
         percent_table("Table 2, the paper's (seven graphs)", &TABLE_1.map(|r| r.0)[5..], &TABLE_2),
         all.gains("Table 3, ours: mean gain with attribute diffusion", &names(&TABLE_3.map(|r| r.0)), &hone),
         percent_table("Table 3, the paper's", &TABLE_1.map(|r| r.0)[..5], &TABLE_3),
-        ours.significance(&hone, &peers),
+        ours.significance(&format!("AUC, {operator} operator"), &hone, &peers),
     ];
     for operator in &config.link.operators[1..] {
         tables.push(results.auc(operator).table(&format!("AUC, {operator}")));
@@ -166,7 +181,7 @@ fn link_tables(benches: &Benches<'_>, config: &PaperConfig, graphs: &[Named], in
     if config.link.operators.len() > 1 {
         let best = results.validated();
         tables.push(best.table("AUC, operator chosen by validation"));
-        tables.extend(benches.link.comparisons(&best));
+        tables.extend(benches.link.comparisons(&best, "operator chosen by validation"));
     }
     Ok(tables)
 }
@@ -182,12 +197,17 @@ fn stand_in_table(bench: &Bench<'_>, config: &LinkConfig, graph: Named) -> Resul
 
 /// The graph NAME of the data folder, unless absent or left out.
 fn open(config: &PaperConfig, name: &str, progress: &dyn Progress) -> Result<Option<Named>> {
-    let path = config.data.join(format!("{name}.edges"));
-    if !path.exists() || config.skip.iter().any(|s| s == name) {
+    let Some(path) = path(config, name) else {
         return Ok(None);
-    }
+    };
     let graph = read(&path.to_string_lossy(), &hone::graph::ReadOptions::default(), progress)?;
     Ok(Some(Named { name: name.to_string(), graph }))
+}
+
+/// The file of graph NAME, unless absent or left out.
+fn path(config: &PaperConfig, name: &str) -> Option<PathBuf> {
+    let path = config.data.join(format!("{name}.edges"));
+    (path.exists() && !config.skip.iter().any(|s| s == name)).then_some(path)
 }
 
 fn paper_table(index: &[usize]) -> Table {

@@ -98,6 +98,13 @@ fn graphs_without_edges_and_memory_limits_are_values() {
     let small = GraRep { memory: 1000, ..GraRep::default() }.embed(&planted(20), 1, &Silent);
     assert!(small.unwrap_err().to_string().contains("GraRep needs about"));
     assert!(Node2Vec { p: 0.0, ..Node2Vec::default() }.embed(&planted(20), 1, &Silent).is_err());
+    for name in ["random", "node2vec", "line", "grarep", "spectral"] {
+        for (dim, part) in [("0", "at least 1"), ("4000000000000", "smaller `dim`")] {
+            let method = Method::parse(&format!("{name}:dim={dim}"), false).unwrap();
+            let refused = method.single().unwrap().embed(&TrainGraph::whole(planted(20)), 1, &Silent);
+            assert!(refused.unwrap_err().to_string().contains(part), "{name}, {dim}");
+        }
+    }
 }
 
 #[test]
@@ -129,7 +136,10 @@ fn vectors_of_a_file_belong_to_its_ids() {
     let graph = GraphBuilder::undirected(3).edges(vec![(0, 1), (1, 2)]).build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("z.tsv");
-    let method = Method::parse(&format!("file:{}", path.display()), false).unwrap();
+    let text = format!("file:{}", path.display());
+    assert!(Method::parse(&text, false).unwrap_err().to_string().contains("no such file"));
+    fs::write(&path, "").unwrap();
+    let method = Method::parse(&text, false).unwrap();
     let hone_eval::method::Kind::Vectors(candidates) = &method.kind else { unreachable!() };
     let embed = |rows: &str| {
         fs::write(&path, format!("id\tz0\n{rows}")).unwrap();

@@ -60,6 +60,9 @@ impl Line {
         if self.dim < least {
             return Err(Error::config("dim", format!("must be at least {least}")));
         }
+        if self.samples == Some(0) || self.negatives == 0 {
+            return Err(Error::config("samples, negatives", "must be at least 1"));
+        }
         if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
             return Err(Error::config("learning_rate", format!("is {}; must be positive", self.learning_rate)));
         }

@@ -94,10 +94,14 @@ impl Node2Vec {
             ("length", self.length),
             ("window", self.window),
             ("epochs", self.epochs),
+            ("negatives", self.negatives),
         ] {
             if value == 0 {
                 return Err(Error::config(field, "must be at least 1"));
             }
+        }
+        if self.length == 1 {
+            return Err(Error::config("length", "must be at least 2: a walk of one node has no pairs"));
         }
         for (field, value) in [("p", self.p), ("q", self.q), ("learning_rate", self.learning_rate)] {
             if !(value > 0.0 && value.is_finite()) {

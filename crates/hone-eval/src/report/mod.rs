@@ -6,12 +6,13 @@ mod table;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use svg::Plot;
 pub use table::{Best, Bold, Style, Table};
 
 /// What one run found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// What was run.
     pub title: String,
@@ -21,6 +22,8 @@ pub struct Report {
     pub tables: Vec<Table>,
     /// The plots.
     pub plots: Vec<Plot>,
+    /// Every single result, with what validation chose for it; in JSON only.
+    pub runs: Vec<Value>,
 }
 
 const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}\

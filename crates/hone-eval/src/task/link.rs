@@ -176,10 +176,14 @@ impl<'a> Bench<'a> {
         let start = Instant::now();
         match &method.kind {
             Kind::Score(score) => {
-                let scores = score.scores(self.train.graph(), &self.test.pairs)?;
                 let selected = score.scores(self.train.graph(), &self.select.pairs)?;
                 let validation = metrics::auc(&selected, &self.select.labels).unwrap_or(0.5);
-                let (auc, average_precision) = measure(&scores, &self.test.labels)?;
+                let untrained = |pairs: &LabeledPairs| score.scores(self.train.graph(), &pairs.pairs);
+                let (auc, average_precision) = if self.config.protocol == Protocol::Cv {
+                    self.mean_of_folds(|_, held| untrained(held))?
+                } else {
+                    measure(&untrained(&self.test)?, &self.test.labels)?
+                };
                 let outcome =
                     Outcome { operator: None, auc, average_precision, validation, candidate: String::new(), c: 0.0 };
                 Ok(LinkCell { outcomes: vec![outcome], seconds: start.elapsed().as_secs_f64() })
@@ -229,14 +233,14 @@ impl<'a> Bench<'a> {
     fn test(&self, z: &Block, outcome: &Outcome) -> Result<(f64, f64)> {
         let operator = outcome.operator.as_ref().expect("outcomes of vectors have an operator");
         if self.config.protocol == Protocol::Cv {
-            return self.cross_validate(z, operator, outcome.c);
+            return self.mean_of_folds(|rest, held| Ok(self.scores(z, operator, rest, held, outcome.c)));
         }
         let fit = self.fit.as_ref().unwrap_or(&self.select);
         measure(&self.scores(z, operator, fit, &self.test, outcome.c), &self.test.labels)
     }
 
-    /// Mean over ten folds of the test pairs.
-    fn cross_validate(&self, z: &Block, operator: &PairOperator, c: f64) -> Result<(f64, f64)> {
+    /// Mean over ten folds of the test pairs; `score` may learn from the other folds, given first.
+    fn mean_of_folds(&self, score: impl Fn(&LabeledPairs, &LabeledPairs) -> Result<Vec<f64>>) -> Result<(f64, f64)> {
         const FOLDS: usize = 10;
         let class: Vec<u32> = self.test.labels.iter().map(|&l| u32::from(l)).collect();
         let fold = validate::folds(&class, FOLDS, self.seed);
@@ -244,7 +248,7 @@ impl<'a> Bench<'a> {
         for f in 0..FOLDS as u32 {
             let (held, rest): (Vec<u32>, Vec<u32>) = (0..class.len() as u32).partition(|&i| fold[i as usize] == f);
             let (held, rest) = (self.test.select(&held), self.test.select(&rest));
-            let measured = measure(&self.scores(z, operator, &rest, &held, c), &held.labels)?;
+            let measured = measure(&score(&rest, &held)?, &held.labels)?;
             auc += measured.0 / FOLDS as f64;
             precision += measured.1 / FOLDS as f64;
         }

@@ -7,7 +7,7 @@ use hone::{Error, Progress, Result};
 use serde::{Deserialize, Serialize};
 
 use super::Within;
-use crate::method::{Kind, Method};
+use crate::method::Method;
 use crate::random::Stream;
 use crate::split::TrainGraph;
 use crate::stats;
@@ -25,7 +25,7 @@ pub struct RuntimeConfig {
 
 impl Default for RuntimeConfig {
     fn default() -> Self {
-        RuntimeConfig { sizes: vec![100, 1_000, 10_000, 100_000, 1_000_000], degree: 10.0, cap: 300.0 }
+        RuntimeConfig { sizes: vec![100, 1_000, 10_000, 100_000, 1_000_000], degree: 10.0, cap: 100.0 }
     }
 }
 
@@ -40,9 +40,12 @@ pub struct Times {
     pub exponent: Option<f64>,
 }
 
-/// Embeds ever larger graphs with each method's first candidate until it passes the time cap.
+/// Embeds ever larger graphs with each method until it passes the time cap.
 /// Run times are never cached.
 pub fn runtime(methods: &[Method], config: &RuntimeConfig, seed: u64, progress: &dyn Progress) -> Result<Vec<Times>> {
+    if config.cap.is_nan() || config.cap < 0.0 {
+        return Err(Error::config("cap", format!("is {}; give seconds", config.cap)));
+    }
     let mut times: Vec<Times> =
         methods.iter().map(|m| Times { method: m.name.clone(), runs: Vec::new(), exponent: None }).collect();
     for &nodes in &config.sizes {
@@ -53,11 +56,9 @@ pub fn runtime(methods: &[Method], config: &RuntimeConfig, seed: u64, progress: 
         let train = TrainGraph::whole(erdos_renyi(nodes, config.degree, seed)?);
         for (method, times) in methods.iter().zip(&mut times).filter(|(_, t)| within(t)) {
             progress.check()?;
-            let Kind::Vectors(candidates) = &method.kind else {
-                return Err(Error::config("methods", format!("`{}` has no vectors to time", method.name)));
-            };
+            let embedder = method.single()?;
             let start = Instant::now();
-            candidates[0].1.embed(&train, seed, &Within(progress))?;
+            embedder.embed(&train, seed, &Within(progress))?;
             progress.advance(1);
             times.runs.push((nodes, train.graph().edges(), start.elapsed().as_secs_f64()));
         }
@@ -72,7 +73,7 @@ pub fn runtime(methods: &[Method], config: &RuntimeConfig, seed: u64, progress: 
 
 /// About `degree` / 2 edges a node, each between two nodes drawn at random.
 fn erdos_renyi(nodes: usize, degree: f64, seed: u64) -> Result<Graph> {
-    if nodes < 2 || !(degree > 0.0 && degree.is_finite()) {
+    if nodes < 2 || !(degree > 0.0 && degree <= (nodes - 1) as f64) {
         return Err(Error::config("sizes", format!("no random graph has {nodes} nodes and average degree {degree}")));
     }
     let mut stream = Stream::new(seed, "run-time graph", nodes as u64);
@@ -93,8 +94,14 @@ mod tests {
         let mut config = RuntimeConfig { sizes: vec![50, 1000, 2000], degree: 4.0, cap: f64::INFINITY };
         let times = runtime(&methods, &config, 1, &Silent).expect("run");
         assert!(times.iter().all(|t| t.runs.len() == 3 && t.exponent.is_some()));
-        config.cap = -1.0;
+        config.cap = 0.0;
         let times = runtime(&methods, &config, 1, &Silent).expect("run");
         assert!(times.iter().all(|t| t.runs.len() == 1 && t.exponent.is_none()));
+        let refused = |methods: &[Method], config: &RuntimeConfig| runtime(methods, config, 1, &Silent).is_err();
+        assert!(refused(&methods, &RuntimeConfig { cap: f64::NAN, ..config.clone() }));
+        assert!(refused(&methods, &RuntimeConfig { sizes: vec![4], ..config.clone() }), "degree 4 of 4 nodes");
+        for several in ["spectral:dim=1|2", "katz"] {
+            assert!(refused(&[Method::parse(several, false).expect("known")], &config), "{several}");
+        }
     }
 }

@@ -112,7 +112,7 @@ impl Scaling {
             ("threads".into(), self.threads.to_string()),
             ("memory bandwidth".into(), format!("{:.1} GB/s", self.bandwidth / 1e9)),
         ];
-        Report { title: "Scaling".into(), settings, tables, plots: vec![plot] }
+        Report { title: "Scaling".into(), settings, tables, plots: vec![plot], runs: Vec::new() }
     }
 
     fn name(&self, model: &str) -> String {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Within;
 use crate::cache::{Cache, graph_fingerprint};
-use crate::method::{Kind, Method};
+use crate::method::Method;
 use crate::split::TrainGraph;
 
 /// A graph and, for every node, the number of its class of equivalent nodes.
@@ -94,25 +94,15 @@ pub fn structure(
 ) -> Result<Vec<StructureCell>> {
     let name = graph_fingerprint(&symmetric.graph);
     let train = TrainGraph::whole(symmetric.graph.clone());
-    let run = |method: &Method| match &method.kind {
-        Kind::Score(_) => {
-            Err(Error::config("methods", format!("`{}` scores pairs of nodes and has no vectors", method.name)))
-        }
-        Kind::Vectors(_) if method.reads_file() => {
-            let message =
-                format!("`{}` holds vectors of another graph; this task makes graphs of its own", method.name);
-            Err(Error::config("methods", message))
-        }
-        Kind::Vectors(candidates) => {
-            let embedder = &candidates[0].1;
-            cache.cell(&("structure", &name, embedder, seed), || {
-                let z = embedder.embed(&train, seed, &Within(progress))?;
-                let mut absolute = z.clone();
-                absolute.as_mut_slice().iter_mut().for_each(|v| *v = v.abs());
-                let plain = spread(&z, &symmetric.class);
-                Ok(StructureCell { plain, absolute: spread(&absolute, &symmetric.class) })
-            })
-        }
+    let run = |method: &Method| {
+        let embedder = method.single()?;
+        cache.cell(&("structure", &name, embedder, seed), || {
+            let z = embedder.embed(&train, seed, &Within(progress))?;
+            let mut absolute = z.clone();
+            absolute.as_mut_slice().iter_mut().for_each(|v| *v = v.abs());
+            let plain = spread(&z, &symmetric.class);
+            Ok(StructureCell { plain, absolute: spread(&absolute, &symmetric.class) })
+        })
     };
     methods.iter().map(run).collect()
 }

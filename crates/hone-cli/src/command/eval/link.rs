@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use hone::Error;
+use hone_eval::experiment::Named;
 use hone_eval::pairs::{PairOperator, Scaling};
 use hone_eval::split::LinkSplit;
 use hone_eval::task::{LinkConfig, Protocol};
 
 use super::output::{OutputArgs, write_file};
-use super::{BenchArgs, GraphArgs};
+use super::{BenchArgs, GraphArgs, note_ignored_weights};
 use crate::context::Context;
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree,log-degree";
@@ -49,7 +50,9 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
     args.output.check()?;
     let open = |input: &String| args.graph.open(input, context);
-    let graphs = args.inputs.iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut graphs = args.inputs.iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
+    name_apart(&mut graphs, &args.inputs)?;
+    graphs.iter().take(1).for_each(|named| note_ignored_weights(&methods, &named.graph, context));
     let config = LinkConfig {
         removed: args.removed,
         protocol: args.protocol,
@@ -61,9 +64,23 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     args.output.write(&report, context)
 }
 
+/// Graphs whose files have the same name are called by their paths.
+fn name_apart(graphs: &mut [Named], inputs: &[String]) -> Result<(), Error> {
+    if let Some(at) = (1..inputs.len()).find(|&at| inputs[..at].contains(&inputs[at])) {
+        return Err(Error::config("INPUT", format!("{} is given twice", inputs[at])));
+    }
+    let names: Vec<String> = graphs.iter().map(|g| g.name.clone()).collect();
+    for (graph, input) in graphs.iter_mut().zip(inputs) {
+        if names.iter().filter(|name| **name == graph.name).count() > 1 {
+            graph.name.clone_from(input);
+        }
+    }
+    Ok(())
+}
+
 /// Write the training graph and the pairs of one link-prediction split, for other tools.
 ///
-/// DIR/train.tsv holds the remaining edges, DIR/nodes.txt all node ids (also of nodes left without an
+/// DIR/train.tsv holds the remaining edges (with --weighted their weights too), DIR/nodes.txt all node ids (also of nodes left without an
 /// edge), DIR/pairs.tsv the removed edges (label 1) and as many pairs without an edge (label 0).
 /// Vectors made from train.tsv compete by `hone eval link INPUT --methods file:vectors.npy`.
 #[derive(Debug, clap::Args)]
@@ -95,12 +112,19 @@ pub(super) fn split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
     let (mut edges, mut nodes, mut pairs) = (String::new(), String::new(), String::from("source\ttarget\tlabel\n"));
     for u in 0..train.nodes() as u32 {
         let _ = writeln!(nodes, "{}", id(u));
-        for &v in train.neighbors(u).iter().filter(|&&v| train.is_directed() || u < v) {
-            let _ = writeln!(edges, "{}\t{}", id(u), id(v));
+        for k in train.pattern().range(u as usize) {
+            let v = train.pattern().columns()[k];
+            if train.is_directed() || u < v {
+                let weight = train.weights().map(|weights| format!("\t{}", weights[k])).unwrap_or_default();
+                let _ = writeln!(edges, "{}\t{}{weight}", id(u), id(v));
+            }
         }
     }
     for (&(u, v), &edge) in split.pairs.pairs.iter().zip(&split.pairs.labels) {
         let _ = writeln!(pairs, "{}\t{}\t{}", id(u), id(v), u8::from(edge));
+    }
+    if args.output.is_file() {
+        return Err(Error::config("--output", format!("{} is a file; give a folder", args.output.display())).into());
     }
     std::fs::create_dir_all(&args.output).map_err(|e| Error::io(&args.output, e))?;
     for (name, text) in [("train.tsv", edges), ("nodes.txt", nodes), ("pairs.tsv", pairs)] {

@@ -9,13 +9,14 @@ mod runtime;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hone::graph::{ReadOptions, read};
+use hone::graph::{Graph, ReadOptions, read};
 use hone::{Error, Progress};
 use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
-use hone_eval::method::{self, Method};
+use hone_eval::method::{self, Embedder, Kind, Method};
 
 use crate::context::Context;
+use crate::input::note_dropped;
 
 /// Judge embeddings: link prediction, node labels, roles, symmetry, run time; the paper's tables.
 #[derive(Debug, clap::Args)]
@@ -95,22 +96,7 @@ struct BenchArgs {
 
 impl BenchArgs {
     fn methods(&self, default: &str) -> anyhow::Result<Vec<Method>> {
-        let given = if self.methods.is_empty() { vec![default.to_string()] } else { self.methods.clone() };
-        let mut methods = Vec::new();
-        for text in given.iter().flat_map(|text| split_methods(text)) {
-            methods.push(Method::parse(&text, self.grid)?);
-        }
-        for path in &self.embedding {
-            methods.push(Method::parse(&format!("file:{}", path.display()), false)?);
-        }
-        let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
-        if names.is_empty() {
-            return Err(Error::config("--methods", "none is named; `hone eval list` lists them").into());
-        }
-        if let Some(twice) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
-            return Err(Error::config("--methods", format!("`{}` is named twice", names[twice])).into());
-        }
-        Ok(methods)
+        parse_methods(&self.methods, &self.embedding, default, self.grid)
     }
 
     fn cache(&self) -> anyhow::Result<Cache> {
@@ -122,6 +108,41 @@ impl BenchArgs {
 
     fn bench<'a>(&self, methods: &'a [Method], cache: &'a Cache, progress: &'a dyn Progress) -> Bench<'a> {
         Bench { methods, seeds: self.seeds, cache, progress }
+    }
+}
+
+/// The methods that are named, or those of `default`, and the files.
+fn parse_methods(named: &[String], files: &[PathBuf], default: &str, grid: bool) -> anyhow::Result<Vec<Method>> {
+    let given = if named.is_empty() { vec![default.to_string()] } else { named.to_vec() };
+    let mut methods = Vec::new();
+    for text in given.iter().flat_map(|text| split_methods(text)) {
+        methods.push(Method::parse(&text, grid)?);
+    }
+    for path in files {
+        methods.push(Method::parse(&format!("file:{}", path.display()), false)?);
+    }
+    let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
+    if names.is_empty() {
+        return Err(Error::config("--methods", "none is named; `hone eval list` lists them").into());
+    }
+    if let Some(twice) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+        return Err(Error::config("--methods", format!("`{}` is named twice", names[twice])).into());
+    }
+    Ok(methods)
+}
+
+/// Says which methods do not use the weights that were asked for.
+fn note_ignored_weights(methods: &[Method], graph: &Graph, context: &Context) {
+    let blind = |method: &&Method| match &method.kind {
+        Kind::Vectors(candidates) => {
+            candidates.iter().any(|(_, embedder)| matches!(embedder, Embedder::Hone(config) if !config.weights))
+        }
+        Kind::Score(_) => true,
+    };
+    let names: Vec<&str> = methods.iter().filter(blind).map(|method| method.name.as_str()).collect();
+    if graph.weights().is_some() && !names.is_empty() {
+        let remedy = "variants of HONE use them with the option weights=true";
+        context.note(format_args!("note: {} use no weights; {remedy}", names.join(", ")));
     }
 }
 
@@ -162,6 +183,7 @@ impl GraphArgs {
             ..ReadOptions::default()
         };
         let graph = read(input, &options, context.progress())?;
+        note_dropped(&graph, context);
         if graph.edges() == 0 {
             return Err(Error::input(input, "the graph has no edges", "nothing can be learnt from it").into());
         }

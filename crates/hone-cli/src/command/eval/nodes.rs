@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use hone_eval::experiment::with_vectors;
+use hone::Error;
 use hone_eval::labels::NodeLabels;
 use hone_eval::task::{NodesConfig, symmetric_graphs};
 
 use super::link::scaling;
 use super::output::OutputArgs;
-use super::{BenchArgs, GraphArgs};
+use super::{BenchArgs, GraphArgs, note_ignored_weights};
 use crate::context::Context;
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree";
@@ -61,6 +61,14 @@ pub(crate) struct RolesArgs {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    for (at, share) in args.train.iter().enumerate() {
+        if !(*share > 0.0 && *share < 100.0) {
+            return Err(Error::config("--train", format!("{share} is not a percentage between 0 and 100")).into());
+        }
+        if args.train[..at].contains(share) {
+            return Err(Error::config("--train", format!("{share} is given twice")).into());
+        }
+    }
     let shares = args.train.iter().map(|t| t / 100.0).collect();
     let config = NodesConfig { shares, cluster: args.cluster, ..NodesConfig::classification() };
     judge(&args.common, config, "Node classification", context)
@@ -75,6 +83,7 @@ fn judge(args: &Labelled, mut config: NodesConfig, title: &str, context: &Contex
     let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
     args.output.check()?;
     let named = args.graph.open(&args.input, context)?;
+    note_ignored_weights(&methods, &named.graph, context);
     let labels = NodeLabels::read(&args.labels, &named.graph)?;
     let bench = args.bench.bench(&methods, &cache, context.progress());
     args.output.write(&bench.nodes_report(&named, &labels, &config, title)?, context)
@@ -95,7 +104,7 @@ pub(crate) struct StructureArgs {
 }
 
 pub(super) fn structure(args: &StructureArgs, context: &Context) -> anyhow::Result<()> {
-    let (methods, cache) = (with_vectors(args.bench.methods(METHODS)?), args.bench.cache()?);
+    let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
     args.output.check()?;
     let base = args.graph.open(&args.input, context)?.graph;
     let report = args.bench.bench(&methods, &cache, context.progress()).structure_report(&symmetric_graphs(&base)?)?;

@@ -45,6 +45,9 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    if !args.data.is_dir() {
+        return Err(Error::config("--data", format!("{} is no folder", args.data.display())).into());
+    }
     if !paper::any_graph(&args.data) {
         let remedy = "give the folder that holds NAME.edges files, such as soc-hamsterster.edges";
         return Err(Error::input(&args.data, "none of the paper's graphs is in it", remedy).into());
@@ -74,6 +77,9 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let report = paper::run(&Benches { link, diffused, nodes, roles, runtime: bench(&timed) }, &config)?;
     let mut command = format!("hone eval paper --data DIR --seeds {} --largest {}", args.bench.seeds, args.largest);
     command.push_str(if args.bench.grid { " --grid" } else { "" });
+    if !args.bench.methods.is_empty() {
+        command.push_str(&format!(" --methods '{}'", args.bench.methods.join(",")));
+    }
     if !args.skip.is_empty() {
         command.push_str(&format!(" --skip {}", args.skip.join(",")));
     }

@@ -1,16 +1,19 @@
 //! `hone eval runtime`.
 
+use hone_eval::cache::Cache;
+use hone_eval::experiment::Bench;
 use hone_eval::task::RuntimeConfig;
 
-use super::BenchArgs;
 use super::output::OutputArgs;
+use super::parse_methods;
 use crate::context::Context;
 
 /// Run time on Erdős–Rényi graphs of growing size, with the fitted exponent.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    bench: BenchArgs,
+    /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be repeated.
+    #[arg(long, value_name = "NAMES", default_value = "hone-p,node2vec")]
+    methods: Vec<String>,
     /// Numbers of nodes.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "100,1000,10000,100000,1000000")]
     sizes: Vec<usize>,
@@ -18,18 +21,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", default_value_t = 10.0)]
     degree: f64,
     /// A method that took longer than this many seconds is not run on larger graphs.
-    #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 100.0)]
     cap: f64,
     #[command(flatten)]
     output: OutputArgs,
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (methods, cache) = (args.bench.methods("hone-p,node2vec")?, args.bench.cache()?);
+    let methods = parse_methods(&args.methods, &[], "", false)?;
     args.output.check()?;
     let mut sizes = args.sizes.clone();
     sizes.sort_unstable();
     let config = RuntimeConfig { sizes, degree: args.degree, cap: args.cap };
-    let report = args.bench.bench(&methods, &cache, context.progress()).runtime_report(&config)?;
+    let bench = Bench { methods: &methods, seeds: 1, cache: &Cache::none(), progress: context.progress() };
+    let report = bench.runtime_report(&config)?;
     args.output.write(&report, context)
 }
