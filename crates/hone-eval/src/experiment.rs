@@ -12,7 +12,9 @@ use crate::method::Method;
 use crate::pairs::PairOperator;
 use crate::report::{Best, Plot, Report, Style, Table};
 use crate::stats::Summary;
-use crate::task::{LinkCell, LinkConfig, NodesConfig, RuntimeConfig, Symmetric, link, nodes, runtime, structure};
+use crate::task::{
+    LinkCell, LinkConfig, NodesCell, NodesConfig, RuntimeConfig, Symmetric, link, nodes, runtime, structure,
+};
 
 /// A graph and the name it has in tables.
 #[derive(Debug, Clone)]
@@ -152,13 +154,7 @@ impl Bench<'_> {
             table("macro F1", &|s, m, k| cells[s][m].scores[k].macro_f1),
         ];
         if config.cluster {
-            let mut clusters =
-                Table::new(format!("{}: NMI of k-means clusters and labels", named.name), vec!["NMI".into()]);
-            for (m, method) in self.methods.iter().enumerate() {
-                let values: Vec<f64> = cells.iter().filter_map(|c| c[m].nmi).collect();
-                clusters.rows.push((method.name.clone(), vec![Summary::of(&values)]));
-            }
-            tables.push(clusters);
+            tables.push(self.clusters(&named.name, &cells));
         }
         if labels.unknown > 0 {
             let note = format!("{} labelled nodes are not in the graph and were left out.", labels.unknown);
@@ -167,14 +163,28 @@ impl Bench<'_> {
         let penalty = config.c.map_or("chosen by validation".to_string(), |c| c.to_string());
         let settings = self.settings(vec![("penalty C", penalty), ("labels", labels.labels().to_string())]);
         let plots = if columns.len() > 1 { vec![plot_table(&tables[0], first)] } else { Vec::new() };
+        let runs = self.node_runs(&named.name, &config.shares, &cells);
+        Ok(Report { title: title.to_string(), settings, tables, plots, runs })
+    }
+
+    fn clusters(&self, graph: &str, cells: &[Vec<NodesCell>]) -> Table {
+        let mut table = Table::new(format!("{graph}: NMI of k-means clusters and labels"), vec!["NMI".into()]);
+        for (m, method) in self.methods.iter().enumerate() {
+            let values: Vec<f64> = cells.iter().filter_map(|c| c[m].nmi).collect();
+            table.rows.push((method.name.clone(), vec![Summary::of(&values)]));
+        }
+        table
+    }
+
+    fn node_runs(&self, graph: &str, shares: &[f64], cells: &[Vec<NodesCell>]) -> Vec<Value> {
         let mut runs = Vec::new();
-        for (seed, cells) in (1..).zip(&cells) {
+        for (seed, cells) in (1..).zip(cells) {
             for (method, cell) in self.methods.iter().zip(cells) {
-                runs.push(json!({"graph": named.name, "method": method.name, "seed": seed, "nmi": cell.nmi,
-                    "training shares": config.shares, "results": cell.scores}));
+                runs.push(json!({"graph": graph, "method": method.name, "seed": seed, "nmi": cell.nmi,
+                    "training shares": shares, "results": cell.scores}));
             }
         }
-        Ok(Report { title: title.to_string(), settings, tables, plots, runs })
+        runs
     }
 
     /// Structural equivalence on graphs whose symmetries are known.

@@ -98,6 +98,7 @@ pub fn fit(task: Task<'_>, c: f64, start: &Model, stop: Stop) -> Model {
 /// One-vs-rest: a model a label, fitted in parallel from one start each. `classes[l]` says which rows
 /// have label l.
 pub fn fit_each(x: &Block, classes: &[Vec<bool>], rows: &[u32], c: f64, start: &[Model], stop: Stop) -> Vec<Model> {
+    assert_eq!(classes.len(), start.len(), "one start a label");
     classes.par_iter().zip(start).map(|(y, start)| fit(Task { x, y, rows }, c, start, stop)).collect()
 }
 

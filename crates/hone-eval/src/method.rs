@@ -114,13 +114,26 @@ impl Embedder {
     }
 }
 
+/// Bytes that vectors may take where the system does not tell what is free.
+const FAR_TOO_MUCH: u64 = 1 << 40;
+
 impl Embedder {
+    /// Whether the weights of edges matter to it.
+    pub fn uses_weights(&self) -> bool {
+        match self {
+            Embedder::Hone(config) => config.weights,
+            Embedder::Degree(_) | Embedder::Random(_) => false,
+            _ => true,
+        }
+    }
+
     /// Refuses vectors that memory does not hold; HONE sees to its own.
     fn check_room(&self, nodes: usize) -> Result<()> {
         // Rows at work beside the result: contexts of skip-gram, the blocks of an eigensolver in f64.
         let (dim, rows) = match self {
-            Embedder::Node2Vec(options) => (options.dim, 3),
-            Embedder::Line(options) => (options.dim, 3),
+            Embedder::Node2Vec(Node2Vec { dim, .. }) | Embedder::Line(Line { dim, .. }) => {
+                (if *dim > 0 { dim.saturating_add(baseline::PAD - 1) } else { 0 }, 3)
+            }
             Embedder::GraRep(options) => (options.dim, 5),
             Embedder::Spectral(options) => (options.dim, 9),
             Embedder::Random(options) => (options.dim, 1),
@@ -130,13 +143,12 @@ impl Embedder {
             return Err(Error::config("dim", "must be at least 1"));
         }
         let need = (nodes as u64).saturating_mul(dim as u64).saturating_mul(4 * rows);
-        match memory::available() {
-            Some(limit) if need > limit => {
-                let remedy = "give the method a smaller `dim`".to_string();
-                Err(Error::Memory { stage: "the baseline".into(), need, limit, remedy })
-            }
-            _ => Ok(()),
+        let limit = memory::available().unwrap_or(FAR_TOO_MUCH);
+        if need > limit {
+            let remedy = "give the method a smaller `dim`".to_string();
+            return Err(Error::Memory { stage: "the baseline".into(), need, limit, remedy });
         }
+        Ok(())
     }
 }
 

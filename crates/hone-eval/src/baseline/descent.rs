@@ -1,8 +1,10 @@
 //! Gradient descent on the samples of skip-gram with negative sampling, one thread's share.
 //!
-//! Samples of one vertex that follow each other are trained in groups, as word2vec trains a pair
-//! with its negatives: no product waits for another's step, and the vertex is read and written once
-//! a group. The last bits depend on the vector width of the machine.
+//! Samples of one vertex that follow each other are trained in groups of up to eight, in the manner of
+//! word2vec, whose group is a pair with its negatives: all products are taken before anything
+//! moves, so that none waits for another's step, and the vertex is read and written once a group.
+//! A context that is twice in a group moves twice, the second time from where the first left it.
+//! The last bits depend on the vector width of the machine.
 //!
 //! Cost: two passes of length D over each context, one and a bit over the vertex.
 //! Reference: Mikolov et al., Distributed representations of words and phrases, 2013.
@@ -12,7 +14,7 @@ pub(super) const TRUE: u32 = 1 << 31;
 /// Samples of one vertex that are trained at once.
 const GROUP: usize = 8;
 /// Rows are padded with zeros to a multiple of this, two of the widest vectors: padding stays zero.
-pub(super) const PAD: usize = 32;
+pub(crate) const PAD: usize = 32;
 
 /// One block of one pool, compiled for the widest vectors the machine has.
 pub(super) struct Descent<'a> {
@@ -134,7 +136,7 @@ mod tests {
         }
     }
 
-    /// The definition in f64: every gradient is taken at the vectors before the step.
+    /// The definition in f64: the gradients of different contexts are taken at the vectors before the step.
     #[test]
     fn a_group_moves_along_the_sum_of_its_gradients() {
         let (dim, stride, rate) = (37, 64, 0.05);

@@ -12,6 +12,8 @@ mod skipgram;
 mod spectral;
 mod walk;
 
+pub(crate) use descent::PAD;
+
 use std::borrow::Cow;
 
 use hone::Result;

@@ -22,7 +22,8 @@ pub struct Report {
     pub tables: Vec<Table>,
     /// The plots.
     pub plots: Vec<Plot>,
-    /// Every single result, with what validation chose for it; in JSON only.
+    /// Results of single seeds, with what validation chose for them; in JSON only.
+    #[serde(default)]
     pub runs: Vec<Value>,
 }
 
@@ -32,6 +33,13 @@ td,th{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:right;font-va
 td:first-child,th:first-child{text-align:left}.best{font-weight:700}dt{font-weight:600}dd{margin:0 0 .3rem}";
 
 impl Report {
+    /// Takes the tables, plots and results of a part of the work; its settings are its own.
+    pub fn absorb(&mut self, part: Report) {
+        self.tables.extend(part.tables);
+        self.plots.extend(part.plots);
+        self.runs.extend(part.runs);
+    }
+
     /// Aligned tables for a terminal.
     pub fn text(&self, bold: Bold) -> String {
         self.tables.iter().map(|t| t.text(bold)).collect::<Vec<_>>().join("\n")

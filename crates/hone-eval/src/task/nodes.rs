@@ -54,12 +54,13 @@ impl NodesConfig {
 pub struct NodesCell {
     /// One score a training share.
     pub scores: Vec<NodeScore>,
-    /// Normalised mutual information of k-means clusters and labels, when asked for.
+    /// Normalised mutual information of k-means clusters and (first) labels, when asked for; of several
+    /// candidates the one chosen at the first share is clustered.
     pub nmi: Option<f64>,
 }
 
 /// Quality at one training share.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeScore {
     /// F1 of all decisions; the accuracy when every node has one label.
     pub micro_f1: f64,
@@ -69,6 +70,9 @@ pub struct NodeScore {
     pub accuracy: f64,
     /// The penalty used.
     pub c: f64,
+    /// The options that were chosen.
+    #[serde(default)]
+    pub candidate: String,
 }
 
 const PENALTIES: [f64; 7] = [1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4];
@@ -100,9 +104,12 @@ pub fn nodes(
         let embedders: Vec<&Embedder> = candidates.iter().map(|c| &c.1).collect();
         let cell =
             cache.unless(method.reads_file()).cell(&("nodes", &name, config, PENALTIES, seed, &embedders), || {
-                let embed = |e: &&Embedder| e.embed(&train, seed, &Within(progress));
-                let blocks: Vec<Block> = embedders.iter().map(embed).collect::<Result<_>>()?;
-                Ok(Bench { labels, config, seed }.run(&blocks))
+                let bench = Bench { labels, config, seed };
+                let embed = |(name, embedder): &(String, Embedder)| {
+                    let z = embedder.embed(&train, seed, &Within(progress))?;
+                    Ok((name.clone(), bench.labelled_rows(&z)))
+                };
+                Ok(bench.run(&candidates.iter().map(embed).collect::<Result<Vec<_>>>()?))
             });
         progress.advance(1);
         cell
@@ -120,15 +127,17 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn run(&self, candidates: &[Block]) -> NodesCell {
-        let rows: Vec<Block> = candidates.iter().map(|z| self.labelled_rows(z)).collect();
+    /// Candidates are names of options and vectors of the labelled nodes.
+    fn run(&self, candidates: &[(String, Block)]) -> NodesCell {
         let order = self.order();
         // Larger shares often validate on the same nodes: their choices are made once.
         let mut choices = BTreeMap::new();
-        let scores = self.config.shares.iter().map(|&s| self.at_share(&rows, &order, s, &mut choices)).collect();
-        let nmi = self.config.cluster.then(|| {
+        let at_share = |&share: &f64| self.at_share(candidates, &order, share, &mut choices);
+        let scores: Vec<NodeScore> = self.config.shares.iter().map(at_share).collect();
+        let nmi = scores.first().filter(|_| self.config.cluster).map(|score| {
+            let (_, x) = candidates.iter().find(|c| c.0 == score.candidate).expect("chosen among the candidates");
             let first: Vec<u32> = self.labels.of.iter().map(|l| l[0]).collect();
-            metrics::nmi(&kmeans(&rows[0], self.labels.labels(), self.seed), &first)
+            metrics::nmi(&kmeans(x, self.labels.labels(), self.seed), &first)
         });
         NodesCell { scores, nmi }
     }
@@ -157,16 +166,18 @@ impl Bench<'_> {
         placed.into_iter().map(|p| p.1).collect()
     }
 
-    fn at_share(&self, candidates: &[Block], order: &[u32], share: f64, choices: &mut Choices) -> NodeScore {
+    fn at_share(&self, candidates: &[(String, Block)], order: &[u32], share: f64, choices: &mut Choices) -> NodeScore {
         let count = ((share * order.len() as f64).round() as usize).clamp(1, order.len().saturating_sub(1).max(1));
         let (train, test) = order.split_at(count);
         let validation = &train[..count.min(VALIDATION_NODES)];
         let (best, c) = *choices.entry(validation.len()).or_insert_with(|| self.choose(candidates, validation));
-        let trial = self.trial(&candidates[best], train, test);
+        let (name, x) = &candidates[best];
+        let trial = self.trial(x, train, test);
         let guess = trial.decide(&trial.fit(c, &trial.zero(), Stop::default()));
         let truth = self.truth(test);
         let F1 { micro, macro_ } = metrics::f1(&truth, &guess, self.labels.labels());
-        NodeScore { micro_f1: micro, macro_f1: macro_, accuracy: metrics::accuracy(&truth, &guess), c }
+        let accuracy = metrics::accuracy(&truth, &guess);
+        NodeScore { micro_f1: micro, macro_f1: macro_, accuracy, c, candidate: name.clone() }
     }
 
     fn truth(&self, rows: &[u32]) -> Vec<Vec<u32>> {
@@ -174,7 +185,7 @@ impl Bench<'_> {
     }
 
     /// The candidate and the penalty with the best micro F1 in cross-validation on the nodes `rows`.
-    fn choose(&self, candidates: &[Block], rows: &[u32]) -> (usize, f64) {
+    fn choose(&self, candidates: &[(String, Block)], rows: &[u32]) -> (usize, f64) {
         let penalties = self.config.c.map_or(PENALTIES.to_vec(), |c| vec![c]);
         if penalties.len() * candidates.len() == 1 {
             return (0, penalties[0]);
@@ -183,7 +194,7 @@ impl Bench<'_> {
             return (0, self.config.c.unwrap_or(1.0));
         }
         let (mut best, mut choice) = (f64::NEG_INFINITY, (0, 1.0));
-        for (candidate, x) in candidates.iter().enumerate() {
+        for (candidate, (_, x)) in candidates.iter().enumerate() {
             for (&c, score) in penalties.iter().zip(self.validate(x, rows, &penalties)) {
                 if score > best {
                     (best, choice) = (score, (candidate, c));
@@ -194,7 +205,8 @@ impl Bench<'_> {
     }
 
     /// Micro F1 in cross-validation under each penalty. The models of a fold are fitted as one path
-    /// from small to large C, each starting where the last one ended.
+    /// from small to large C, each starting where the last one ended; they are less exact than the
+    /// final fit, which is enough to tell penalties a decade apart.
     fn validate(&self, x: &Block, rows: &[u32], penalties: &[f64]) -> Vec<f64> {
         let class: Vec<u32> = rows.iter().map(|&i| self.labels.of[i as usize][0]).collect();
         let fold = validate::folds(&class, FOLDS, self.seed);

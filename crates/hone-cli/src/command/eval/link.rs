@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let open = |input: &String| args.graph.open(input, context);
     let mut graphs = args.inputs.iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
     name_apart(&mut graphs, &args.inputs)?;
-    graphs.iter().take(1).for_each(|named| note_ignored_weights(&methods, &named.graph, context));
+    note_ignored_weights(&methods, &graphs, context);
     let config = LinkConfig {
         removed: args.removed,
         protocol: args.protocol,
@@ -80,8 +80,9 @@ fn name_apart(graphs: &mut [Named], inputs: &[String]) -> Result<(), Error> {
 
 /// Write the training graph and the pairs of one link-prediction split, for other tools.
 ///
-/// DIR/train.tsv holds the remaining edges (with --weighted their weights too), DIR/nodes.txt all node ids (also of nodes left without an
-/// edge), DIR/pairs.tsv the removed edges (label 1) and as many pairs without an edge (label 0).
+/// DIR/train.tsv holds the remaining edges (with --weighted their weights too), DIR/nodes.txt all node
+/// ids (also of nodes left without an edge), DIR/pairs.tsv the removed edges (label 1) and as many
+/// pairs without an edge (label 0).
 /// Vectors made from train.tsv compete by `hone eval link INPUT --methods file:vectors.npy`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SplitArgs {

@@ -9,11 +9,11 @@ mod runtime;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use hone::graph::{Graph, ReadOptions, read};
+use hone::graph::{ReadOptions, read};
 use hone::{Error, Progress};
 use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
-use hone_eval::method::{self, Embedder, Kind, Method};
+use hone_eval::method::{self, Kind, Method};
 
 use crate::context::Context;
 use crate::input::note_dropped;
@@ -132,15 +132,13 @@ fn parse_methods(named: &[String], files: &[PathBuf], default: &str, grid: bool)
 }
 
 /// Says which methods do not use the weights that were asked for.
-fn note_ignored_weights(methods: &[Method], graph: &Graph, context: &Context) {
+fn note_ignored_weights(methods: &[Method], graphs: &[Named], context: &Context) {
     let blind = |method: &&Method| match &method.kind {
-        Kind::Vectors(candidates) => {
-            candidates.iter().any(|(_, embedder)| matches!(embedder, Embedder::Hone(config) if !config.weights))
-        }
+        Kind::Vectors(candidates) => candidates.iter().all(|(_, embedder)| !embedder.uses_weights()),
         Kind::Score(_) => true,
     };
     let names: Vec<&str> = methods.iter().filter(blind).map(|method| method.name.as_str()).collect();
-    if graph.weights().is_some() && !names.is_empty() {
+    if graphs.iter().any(|named| named.graph.weights().is_some()) && !names.is_empty() {
         let remedy = "variants of HONE use them with the option weights=true";
         context.note(format_args!("note: {} use no weights; {remedy}", names.join(", ")));
     }

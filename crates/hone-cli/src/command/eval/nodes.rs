@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use hone::Error;
+use hone_eval::cache::Cache;
+use hone_eval::experiment::Bench;
 use hone_eval::labels::NodeLabels;
 use hone_eval::task::{NodesConfig, symmetric_graphs};
 
 use super::link::scaling;
 use super::output::OutputArgs;
-use super::{BenchArgs, GraphArgs, note_ignored_weights};
+use super::{BenchArgs, GraphArgs, note_ignored_weights, parse_methods};
 use crate::context::Context;
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree";
@@ -83,7 +85,7 @@ fn judge(args: &Labelled, mut config: NodesConfig, title: &str, context: &Contex
     let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
     args.output.check()?;
     let named = args.graph.open(&args.input, context)?;
-    note_ignored_weights(&methods, &named.graph, context);
+    note_ignored_weights(&methods, std::slice::from_ref(&named), context);
     let labels = NodeLabels::read(&args.labels, &named.graph)?;
     let bench = args.bench.bench(&methods, &cache, context.progress());
     args.output.write(&bench.nodes_report(&named, &labels, &config, title)?, context)
@@ -97,16 +99,20 @@ pub(crate) struct StructureArgs {
     input: String,
     #[command(flatten)]
     graph: GraphArgs,
-    #[command(flatten)]
-    bench: BenchArgs,
+    /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be repeated.
+    #[arg(long, value_name = "NAMES", default_value = METHODS)]
+    methods: Vec<String>,
+    /// Number of random seeds.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: u64,
     #[command(flatten)]
     output: OutputArgs,
 }
 
 pub(super) fn structure(args: &StructureArgs, context: &Context) -> anyhow::Result<()> {
-    let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
+    let methods = parse_methods(&args.methods, &[], "", false)?;
     args.output.check()?;
     let base = args.graph.open(&args.input, context)?.graph;
-    let report = args.bench.bench(&methods, &cache, context.progress()).structure_report(&symmetric_graphs(&base)?)?;
-    args.output.write(&report, context)
+    let bench = Bench { methods: &methods, seeds: args.seeds, cache: &Cache::none(), progress: context.progress() };
+    args.output.write(&bench.structure_report(&symmetric_graphs(&base)?)?, context)
 }

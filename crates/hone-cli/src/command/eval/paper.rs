@@ -11,9 +11,10 @@ use super::BenchArgs;
 use super::output::OutputArgs;
 use crate::context::Context;
 
-/// node2vec chooses among three q of the paper's grid; with p = q = 1 alone it is DeepWalk.
-const METHODS: &str = "hone,hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,node2vec:q=0.25|1|4,deepwalk,line,line-both,\
-    grarep,spectral,degree,log-degree,preferential-attachment,common-neighbors,adamic-adar,jaccard,katz,random";
+const METHODS: &str = "hone,hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,NODE2VEC,deepwalk,line,line-both,grarep,\
+    spectral,degree,log-degree,preferential-attachment,common-neighbors,adamic-adar,jaccard,katz,random";
+/// Three q of the paper's grid, where `--grid` does not ask for all of it; with p = q = 1 alone it is DeepWalk.
+const NODE2VEC: &str = "node2vec:q=0.25|1|4";
 const DIFFUSED: &str = "hone-w+x,hone-p+x,hone-l+x,hone-l-norm+x,hone-l-rw+x";
 const NODE_METHODS: &str = "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,degree";
 const ROLE_METHODS: &str = "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,degree,degree:columns=1";
@@ -22,8 +23,8 @@ const ROLE_SEEDS: u64 = 5;
 
 /// The paper's experiments on the files of a folder, ours beside the paper's figures.
 ///
-/// Reads NAME.edges and NAME.labels of the graphs it knows, and leaves out those it does not find. --methods chooses those
-/// of link prediction; the other experiments have lists of their own.
+/// Reads NAME.edges and NAME.labels of the graphs it knows, and leaves out those it does not find. --methods chooses
+/// those of link prediction; the other experiments have lists of their own.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Folder with the graphs.
@@ -44,6 +45,21 @@ pub(crate) struct Args {
     output: OutputArgs,
 }
 
+impl Args {
+    /// The command that repeats the run.
+    fn command(&self) -> String {
+        let mut command = format!("hone eval paper --data DIR --seeds {} --largest {}", self.bench.seeds, self.largest);
+        command.push_str(if self.bench.grid { " --grid" } else { "" });
+        if !self.bench.methods.is_empty() {
+            command.push_str(&format!(" --methods '{}'", self.bench.methods.join(",")));
+        }
+        if !self.skip.is_empty() {
+            command.push_str(&format!(" --skip {}", self.skip.join(",")));
+        }
+        command
+    }
+}
+
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if !args.data.is_dir() {
         return Err(Error::config("--data", format!("{} is no folder", args.data.display())).into());
@@ -56,7 +72,8 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         let message = format!("`{unknown}` is none of the graphs: {}", paper::names().join(", "));
         return Err(Error::config("--skip", message).into());
     }
-    let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
+    let default = METHODS.replace("NODE2VEC", if args.bench.grid { "node2vec" } else { NODE2VEC });
+    let (methods, cache) = (args.bench.methods(&default)?, args.bench.cache()?);
     args.output.check_with(&[&args.write])?;
     let parse = |list: &str| list.split(',').map(|m| Method::parse(m, false)).collect::<Result<Vec<_>, _>>();
     let (diffused, node_methods) = (parse(DIFFUSED)?, parse(NODE_METHODS)?);
@@ -75,15 +92,7 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     roles.seeds *= ROLE_SEEDS;
     let (link, diffused, nodes) = (bench(&methods), bench(&diffused), bench(&node_methods));
     let report = paper::run(&Benches { link, diffused, nodes, roles, runtime: bench(&timed) }, &config)?;
-    let mut command = format!("hone eval paper --data DIR --seeds {} --largest {}", args.bench.seeds, args.largest);
-    command.push_str(if args.bench.grid { " --grid" } else { "" });
-    if !args.bench.methods.is_empty() {
-        command.push_str(&format!(" --methods '{}'", args.bench.methods.join(",")));
-    }
-    if !args.skip.is_empty() {
-        command.push_str(&format!(" --skip {}", args.skip.join(",")));
-    }
-    args.output.write_further(&args.write, &paper::markdown(&report, &command))?;
+    args.output.write_further(&args.write, &paper::markdown(&report, &args.command()))?;
     context.note(format_args!("wrote {}", args.write.display()));
     args.output.write(&report, context)
 }
