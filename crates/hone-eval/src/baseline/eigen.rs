@@ -4,6 +4,8 @@
 //! multiplied by a polynomial of the matrix that is small on the unwanted part of the spectrum and
 //! steep above it, made orthonormal, and rotated to the best eigenvector estimates in its span.
 //! Working on a block, it finds multiple eigenvalues (one a component of a graph) as they are.
+//! Where the largest eigenvalue is far above the others the degree is low: a filter that lifts it beyond
+//! what rounding leaves of the others would lose them.
 //! Small matrices are written out and solved directly. f64 throughout.
 //!
 //! Reference: Zhou, Saad et al. Self-consistent-field calculations using Chebyshev-filtered
@@ -31,10 +33,12 @@ pub(super) struct Eigen {
 
 /// Matrices up to this size are solved directly.
 const DIRECT: usize = 400;
-/// Degree of the filter.
+/// Degree of the filter at most.
 const DEGREE: usize = 16;
-/// Rounds of filter and rotation at most.
-const ROUNDS: usize = 40;
+/// How many times as much as the unwanted part the filter may lift the largest eigenvalue.
+const LIFT: f64 = 1e8;
+/// Products with the block at most.
+const PRODUCTS: usize = 640;
 /// Residuals relative to the largest eigenvalue that are good enough.
 const TOLERANCE: f64 = 1e-6;
 
@@ -54,16 +58,18 @@ pub(super) fn largest(matrix: &Symmetric<'_>, count: usize, seed: u64) -> Result
 fn iterate(matrix: &Symmetric<'_>, count: usize, width: usize, seed: u64) -> Result<Eigen> {
     let mut stream = Stream::new(seed, "eigenvectors", 0);
     let mut q = Mat::from_fn(matrix.size, width, |_, _| stream.normal());
-    for round in 1.. {
+    let mut products = 0;
+    loop {
         q = q.qr().compute_thin_Q();
         let (eigen, residuals) = rotate(&q, &(matrix.product)(q.as_ref()))?;
         let goal = TOLERANCE * eigen.values[0].abs().max(f64::MIN_POSITIVE);
-        if round == ROUNDS || residuals[..count].iter().all(|&r| r <= goal) {
+        if products >= PRODUCTS || residuals[..count].iter().all(|&r| r <= goal) {
             return Ok(eigen);
         }
-        q = filter(matrix, &eigen);
+        let filter = Filter::new(matrix.lowest, &eigen.values);
+        products += 1 + filter.degree;
+        q = filter.apply(matrix, &eigen.vectors);
     }
-    unreachable!("the last round returns")
 }
 
 /// The best eigenvector estimates in the span of orthonormal `q`, given A q, and their residuals.
@@ -84,25 +90,40 @@ fn rotate(q: &Mat<f64>, aq: &Mat<f64>) -> Result<(Eigen, Vec<f64>)> {
     Ok((Eigen { values, vectors }, residuals))
 }
 
-/// A polynomial that is within ±1 (before scaling) on [lowest, smallest estimate] and largest at
-/// the largest estimate, where it is scaled to 1.
-fn filter(matrix: &Symmetric<'_>, eigen: &Eigen) -> Mat<f64> {
-    let (low, high) = (matrix.lowest, eigen.values[eigen.values.len() - 1].max(matrix.lowest));
-    let half = ((high - low) / 2.0).max(1e-12 * (1.0 + eigen.values[0].abs()));
-    let center = (high + low) / 2.0;
-    let first = half / (eigen.values[0] - center).max(half);
-    let mut sigma = first;
-    let x = &eigen.vectors;
-    let shifted = |y: Mat<f64>, x: &Mat<f64>, scale: f64| scaled_difference(&y, x, center, scale);
-    let mut last = x.clone();
-    let mut now = shifted((matrix.product)(x.as_ref()), x, sigma / half);
-    for _ in 1..DEGREE {
-        let next_sigma = 1.0 / (2.0 / first - sigma);
-        let mut next = shifted((matrix.product)(now.as_ref()), &now, 2.0 * next_sigma / half);
-        subtract(&mut next, sigma * next_sigma, &last);
-        (last, now, sigma) = (now, next, next_sigma);
+/// A polynomial that is within ±1 (before scaling) on the unwanted part of the spectrum, from the lowest
+/// to the smallest estimate, and largest at the largest estimate, where it is scaled to 1.
+struct Filter {
+    center: f64,
+    /// Half the width of the unwanted part, and its ratio to the distance of the largest from the center.
+    half: f64,
+    first: f64,
+    degree: usize,
+}
+
+impl Filter {
+    fn new(low: f64, values: &[f64]) -> Filter {
+        let high = values[values.len() - 1].max(low);
+        let half = ((high - low) / 2.0).max(1e-12 * (1.0 + values[0].abs()));
+        let center = (high + low) / 2.0;
+        let first = half / (values[0] - center).max(half);
+        let degree = (LIFT.acosh() / (1.0 / first).acosh()).clamp(1.0, DEGREE as f64) as usize;
+        Filter { center, half, first, degree }
     }
-    now
+
+    fn apply(&self, matrix: &Symmetric<'_>, x: &Mat<f64>) -> Mat<f64> {
+        let &Filter { center, half, first, degree } = self;
+        let mut sigma = first;
+        let shifted = |y: Mat<f64>, x: &Mat<f64>, scale: f64| scaled_difference(&y, x, center, scale);
+        let mut last = x.clone();
+        let mut now = shifted((matrix.product)(x.as_ref()), x, sigma / half);
+        for _ in 1..degree {
+            let next_sigma = 1.0 / (2.0 / first - sigma);
+            let mut next = shifted((matrix.product)(now.as_ref()), &now, 2.0 * next_sigma / half);
+            subtract(&mut next, sigma * next_sigma, &last);
+            (last, now, sigma) = (now, next, next_sigma);
+        }
+        now
+    }
 }
 
 /// (y − center · x) · scale.
@@ -164,6 +185,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A diagonal matrix whose first value is far above the others, and these close together.
+    #[test]
+    fn a_dominant_eigenvalue_does_not_hide_the_others() {
+        let value = |i: usize| if i == 0 { 1e5 } else { 10.0 * 0.99f64.powi(i as i32) };
+        let products = std::cell::Cell::new(0);
+        let product = |x: MatRef<'_, f64>| {
+            products.set(products.get() + 1);
+            Mat::from_fn(x.nrows(), x.ncols(), |i, j| value(i) * x[(i, j)])
+        };
+        let found = largest(&Symmetric { size: 1000, lowest: 0.0, product: &product }, 40, 1).expect("solvable");
+        for (i, &found) in found.values.iter().enumerate() {
+            assert!((found - value(i)).abs() < 1e-3, "{i}: {found} instead of {}", value(i));
+        }
+        assert!(products.get() < 100, "{} products", products.get());
     }
 
     /// 500 disjoint edges: eigenvalue 1 five hundred times.

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::estimate::Estimates;
 use super::exact::Exact;
 use super::formula::{self, End, Middle, Number, orbits};
-use super::orbit::{Graphlet, Orbit};
+use super::orbit::Orbit;
 use super::sample::Sampled;
 use super::set::Motif;
 use crate::error::{Error, Result};
@@ -68,22 +68,6 @@ impl Need {
             triangles: any(&[Path4End, Star4, TailedTail]),
             s: any(&[Path4End]),
         }
-    }
-}
-
-/// Occurrences in the whole graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Totals {
-    /// Sum over the edges of each orbit's count, in the order of [`Orbit::ALL`].
-    pub orbits: [u128; Orbit::COUNT],
-    /// Induced occurrences of each graphlet, in the order of [`Graphlet::ALL`].
-    pub graphlets: [u128; Graphlet::COUNT],
-}
-
-impl Totals {
-    /// Total weight of a motif over all edges.
-    pub fn weight(&self, motif: Motif) -> u128 {
-        motif.orbits().iter().map(|orbit| self.orbits[orbit.index()]).sum()
     }
 }
 
@@ -319,28 +303,6 @@ impl Counts {
             let [k, q, r] = [at(&edge.k), at(&edge.q), at(&edge.r)];
             (j, orbits(u, end(j as usize), Middle { t, p, c, k, q, r }))
         })
-    }
-
-    /// Occurrences in the whole graph: of each orbit over all edges, and of each graphlet.
-    pub fn totals(&self) -> Totals {
-        let rows = |rows: &[usize]| {
-            let mut sum = [0u128; Orbit::COUNT];
-            for i in rows[0]..rows[1] {
-                for (_, counts) in self.row(i as u32).filter(|&(j, _)| i < j as usize) {
-                    sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += u128::from(count));
-                }
-            }
-            sum
-        };
-        let n = self.pattern.rows();
-        let bounds: Vec<usize> = (0..n).step_by(1024).chain([n]).collect();
-        let add = |mut a: [u128; Orbit::COUNT], b: [u128; Orbit::COUNT]| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-            a
-        };
-        let orbits = bounds.par_windows(2).map(rows).reduce(|| [0; Orbit::COUNT], add);
-        let graphlet = |g: Graphlet| g.orbits().iter().map(|o| orbits[o.index()]).sum::<u128>() / g.edges() as u128;
-        Totals { orbits, graphlets: Graphlet::ALL.map(graphlet) }
     }
 
     /// Counts of the 15 node orbits of every node, in ORCA's numbering

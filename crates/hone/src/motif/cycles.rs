@@ -11,7 +11,6 @@ use super::ranked::{ranges, sweep};
 use super::sweeps::{Common, Sweeps};
 use crate::error::Result;
 use crate::pages::Pages;
-use crate::sparse::prefetch;
 
 /// What the first sweep finds.
 pub(super) struct Cycles {
@@ -46,8 +45,8 @@ const HEADS_AHEAD: usize = 32;
 /// Neighbours from the one at hand to the one whose sample is asked for.
 const SAMPLES_AHEAD: usize = 8;
 
-/// Members of a sample that are asked for: those that follow are fetched in the order they lie in anyway.
-const MEMBERS_AHEAD: usize = 64;
+/// The samples of no more neighbours than this are still in the cache when they are walked again.
+const CACHED: usize = 2048;
 
 impl Sweeps<'_> {
     pub(super) fn cycles(&self) -> Result<Cycles> {
@@ -85,6 +84,7 @@ impl Sweeps<'_> {
     fn cycles_of(&self, u: usize, row: &mut Row<'_>, Scratch { count, heads }: &mut Scratch) {
         let rank = self.ranks[u];
         self.heads_of(u, heads);
+        let again = heads.len() > CACHED;
         heads.iter().for_each(|head| count[head.rank as usize] = NEIGHBOUR);
         for (at, mask) in row.masks.chunks_exact_mut(self.words).enumerate() {
             self.ask_sample(heads, at + SAMPLES_AHEAD);
@@ -92,7 +92,9 @@ impl Sweeps<'_> {
         }
         count[rank as usize] = 0.0;
         for (at, (head, mask)) in heads.iter().zip(row.masks.chunks_exact(self.words)).enumerate() {
-            self.ask_sample(heads, at + SAMPLES_AHEAD);
+            if again {
+                self.ask_sample(heads, at + SAMPLES_AHEAD);
+            }
             let sample = self.samples.at(*head);
             let near = ones(mask, sample.lower);
             if head.rank > rank {
@@ -107,7 +109,9 @@ impl Sweeps<'_> {
             row.common[at] = Common { all: w0 * lower + w1 * upper, above: w1 * above as f32 };
         }
         for (at, head) in heads.iter().enumerate() {
-            self.ask_sample(heads, at + SAMPLES_AHEAD);
+            if again {
+                self.ask_sample(heads, at + SAMPLES_AHEAD);
+            }
             count[head.rank as usize] = 0.0;
             let sample = self.samples.at(*head);
             sample.members[sample.far(head.rank < rank)].iter().for_each(|&w| count[w as usize] = 0.0);
@@ -132,8 +136,7 @@ impl Sweeps<'_> {
     #[inline(always)]
     fn ask_sample(&self, heads: &[Head], at: usize) {
         if let Some(head) = heads.get(at) {
-            let members = self.samples.at(*head).members;
-            prefetch(&members[..members.len().min(MEMBERS_AHEAD)]);
+            self.samples.ask(*head);
         }
     }
 
@@ -174,7 +177,13 @@ fn over(sample: &Sample<'_>, stratum: usize, home: usize, near: [u32; 2], count:
     if members.is_empty() {
         return 0.0;
     }
-    let sum: f64 = members.iter().map(|&w| f64::from(count[w as usize].max(0.0))).sum();
+    // In four sums, which do not wait for one another.
+    let mut sums = [0f64; 4];
+    let counted = |w: u32| f64::from(count[w as usize].max(0.0));
+    let (fours, rest) = members.as_chunks::<4>();
+    fours.iter().for_each(|four| sums.iter_mut().zip(four).for_each(|(sum, &w)| *sum += counted(w)));
+    sums.iter_mut().zip(rest).for_each(|(sum, &w)| *sum += counted(w));
+    let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     let own = members.len() - home - near[stratum] as usize;
     let weight = f64::from(sample.weight[stratum]);
     weight * (sum - weight * own as f64)

@@ -36,17 +36,17 @@ use crate::sparse::Pattern;
 #[derive(Debug, Clone)]
 pub struct Estimates {
     /// Common neighbours of the two ends.
-    pub t: Vec<f32>,
+    pub t: Pages<f32>,
     /// Pairs of them, t(t − 1)/2.
-    pub p: Vec<f32>,
+    pub p: Pages<f32>,
     /// Non-induced 4-cycles through the edge.
-    pub c: Vec<f32>,
+    pub c: Pages<f32>,
     /// 4-cliques on the edge.
-    pub k: Vec<f32>,
+    pub k: Pages<f32>,
     /// Sum of the degrees of the common neighbours.
-    pub q: Vec<f32>,
+    pub q: Pages<f32>,
     /// Sum of t(u,w) + t(v,w) over the common neighbours w.
-    pub r: Vec<f32>,
+    pub r: Pages<f32>,
 }
 
 /// Bytes that estimating takes at its peak.
@@ -148,14 +148,12 @@ impl Sweeps<'_> {
                 }
                 let row = slots.clone().zip(self.pattern.row(u));
                 row.for_each(|(slot, &w)| near[self.ranks[w as usize] as usize] = common[slot]);
-                for slot in slots.filter(seen) {
-                    let sample = self.samples.of(self.pattern.columns()[slot] as usize);
-                    let (mut all, mut above) = (0.0, 0.0);
-                    for_ones(self.mask(masks, slot), |at| {
-                        let (weight, near) = (sample.weight(at), near[sample.members[at] as usize]);
-                        all += weight * f64::from(near.all);
-                        above += weight * f64::from(near.above);
-                    });
+                for slot in slots {
+                    self.ask_samples(slot);
+                    if !seen(&slot) {
+                        continue;
+                    }
+                    let [all, above] = self.near_of(slot, masks, near);
                     let found = &mut found[slot - base];
                     found.r += all as f32;
                     found.c += (all - above) as f32;
@@ -163,6 +161,19 @@ impl Sweeps<'_> {
             }
         })?;
         Ok(found)
+    }
+
+    /// As [`Sweeps::near`], of one slot: Σ t(u,w), and what of it is ranked above u and w.
+    #[inline(always)]
+    fn near_of(&self, slot: usize, masks: &[u64], near: &[Common]) -> [f64; 2] {
+        let sample = self.samples.of(self.pattern.columns()[slot] as usize);
+        let (mut all, mut above) = (0.0, 0.0);
+        for_ones(self.mask(masks, slot), |at| {
+            let (weight, near) = (sample.weight(at), near[sample.members[at] as usize]);
+            all += weight * f64::from(near.all);
+            above += weight * f64::from(near.above);
+        });
+        [all, above]
     }
 
     /// P, K, Q and Σ t(v,w) of R, and all that was found of both ends, at the slots v → u with u ranked
@@ -257,7 +268,7 @@ impl Sweeps<'_> {
 
     /// What stands at the slots v → u with u ranked higher, at both slots of an edge.
     fn joined(&self, edges: &[Edge], common: &[Common]) -> Estimates {
-        let list = || vec![0f32; edges.len()];
+        let list = || Pages::zeros(edges.len());
         let mut e = Estimates { t: list(), p: list(), c: list(), k: list(), q: list(), r: list() };
         let tpc = e.t.par_chunks_mut(CHUNK).zip(e.p.par_chunks_mut(CHUNK)).zip(e.c.par_chunks_mut(CHUNK));
         let kqr = e.k.par_chunks_mut(CHUNK).zip(e.q.par_chunks_mut(CHUNK)).zip(e.r.par_chunks_mut(CHUNK));

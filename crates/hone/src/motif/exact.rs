@@ -14,7 +14,7 @@ use super::wedge::Wedges;
 use super::{clique, wedge};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::sparse::Pattern;
+use crate::sparse::{Pattern, prefetch};
 
 /// The primitives of a graph, in the order of its pattern.
 #[derive(Debug, Clone)]
@@ -148,14 +148,20 @@ impl Found<'_> {
         if !wedges.on_cycle(r as usize) && !wedges.in_triangle(r as usize) {
             return false;
         }
-        let Scratch { order, edges } = scratch;
+        let Scratch { order, ranked, edges } = scratch;
         let row = self.pattern.row(i);
         order.clear();
         order.extend(row.iter().zip(0u64..).map(|(&j, k)| u64::from(graph.rank[j as usize]) << 32 | k));
         order.sort_unstable();
         edges.resize(row.len(), (0, 0));
+        ranked.clear();
+        // Asked for together: they lie scattered.
+        ranked.extend(graph.edges_of(r as usize, &wedges.reverse).inspect(|&edge| {
+            prefetch(&self.t[edge..=edge]);
+            prefetch(&wedges.cycles[edge..=edge]);
+        }));
         let mut in_triangle = self.triangles.edges_of(r);
-        for (key, edge) in order.iter().zip(graph.edges_of(r as usize, &wedges.reverse)) {
+        for (key, &edge) in order.iter().zip(&*ranked) {
             let inside = if self.t[edge] > 0 { in_triangle.next().expect("a triangle edge") } else { 0 };
             edges[(key & u64::from(u32::MAX)) as usize] = (edge, inside);
         }
@@ -186,6 +192,8 @@ impl Found<'_> {
 struct Scratch {
     /// Rank of the neighbour and place in the row, ascending.
     order: Vec<u64>,
+    /// Edge of each neighbour, in that order.
+    ranked: Vec<usize>,
     /// Edge of each slot, and its number in the triangle graph.
     edges: Vec<(usize, usize)>,
 }

@@ -35,6 +35,17 @@ impl Number for Exact {
     }
 }
 
+/// Sums over all edges: at most 2⁶³ of them, of degrees below 2³².
+impl Number for i128 {
+    fn of(value: u64) -> Self {
+        value.into()
+    }
+
+    fn pairs(self) -> Self {
+        self * (self - 1) / 2
+    }
+}
+
 impl Number for f64 {
     fn of(value: u64) -> Self {
         value as f64
@@ -65,20 +76,60 @@ pub(super) struct Middle<N> {
     pub(super) r: N,
 }
 
-/// All 13 orbit counts, in the order of [`Orbit::ALL`].
+/// What the orbit counts of an edge are linear in; so the same terms, added up over edges, give totals.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<N> {
+    /// The number of edges.
+    pub(super) one: N,
+    /// With x = d − 1 of each end: Σ x, Π x, Σ x(x − 1)/2, and t Σ x.
+    pub(super) both: N,
+    pub(super) product: N,
+    pub(super) pairs: N,
+    pub(super) t_both: N,
+    /// T and S of both ends.
+    pub(super) triangles: N,
+    pub(super) s: N,
+    pub(super) middle: Middle<N>,
+}
+
+impl<N: Number> Terms<N> {
+    /// The terms of one edge.
+    #[inline]
+    fn of(u: End<N>, v: End<N>, middle: Middle<N>) -> Terms<N> {
+        let one = N::of(1);
+        let (du, dv) = (u.d - one, v.d - one);
+        Terms {
+            one,
+            both: du + dv,
+            product: du * dv,
+            pairs: du.pairs() + dv.pairs(),
+            t_both: middle.t * (du + dv),
+            triangles: u.triangles + v.triangles,
+            s: u.s + v.s,
+            middle,
+        }
+    }
+
+    /// All 13 orbit counts, in the order of [`Orbit::ALL`].
+    #[inline]
+    pub(super) fn orbits(self) -> [N; Orbit::COUNT] {
+        let two = N::of(2);
+        let Terms { one, both, product, pairs, t_both, triangles, s, middle: Middle { t, p, c, k, q, r } } = self;
+        let square = two * p + t;
+        let rim = r - two * t - two * two * k;
+        let far = q - two * t - two * k - rim;
+        let near = t_both - two * square - rim;
+        let tail = triangles - two * t - two * k - rim;
+        let cycle = c - two * k - rim;
+        let star = pairs - t_both + two * (p + t) - tail;
+        let mid = product - t_both + square - cycle;
+        let end = s - both - two * (q - t) - two * tail - rim - two * cycle;
+        [one, both - two * t, t, end, mid, star, cycle, tail, near, far, p - k, rim, k]
+    }
+}
+
+/// All 13 orbit counts of an edge, in the order of [`Orbit::ALL`].
 #[inline]
 pub(super) fn orbits<N: Number>(u: End<N>, v: End<N>, e: Middle<N>) -> [N; Orbit::COUNT] {
-    let (one, two) = (N::of(1), N::of(2));
-    let Middle { t, p, c, k, q, r } = e;
-    let (du, dv) = (u.d - one, v.d - one);
-    let (both, square) = (du + dv, two * p + t);
-    let rim = r - two * t - two * two * k;
-    let far = q - two * t - two * k - rim;
-    let near = t * both - two * square - rim;
-    let tail = u.triangles + v.triangles - two * t - two * k - rim;
-    let cycle = c - two * k - rim;
-    let star = du.pairs() + dv.pairs() - t * both + two * (p + t) - tail;
-    let mid = du * dv - t * both + square - cycle;
-    let end = u.s + v.s - du - dv - two * (q - t) - two * tail - rim - two * cycle;
-    [one, both - two * t, t, end, mid, star, cycle, tail, near, far, p - k, rim, k]
+    Terms::of(u, v, e).orbits()
 }

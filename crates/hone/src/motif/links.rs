@@ -3,26 +3,30 @@
 //! Found in one pass over the slots: rows come in order, so the slot i → j is met when j's row has
 //! been linked up to i. Which end is ranked higher is kept beside it, for who asks one asks both.
 
+use bytemuck::{Pod, Zeroable};
+
+use crate::pages::Pages;
 use crate::sparse::Pattern;
 
 /// The links of all slots.
-pub(super) struct Links(Vec<Link>);
+pub(super) struct Links(Pages<Link>);
 
 /// Of a slot i → j: the slot j → i, and whether j is ranked above i.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(transparent)]
 pub(super) struct Link(u64);
 
 impl Links {
     pub(super) fn new(pattern: &Pattern, ranks: &[u32]) -> Links {
         let rows = pattern.offsets().iter().zip(ranks);
         let mut next: Vec<(u64, u32)> = rows.map(|(&start, &rank)| (start as u64, rank)).collect();
-        let mut links = Vec::with_capacity(pattern.nnz());
+        let mut links = Pages::<Link>::zeros(pattern.nnz());
         for (i, &rank) in ranks.iter().enumerate() {
-            links.extend(pattern.row(i).iter().map(|&j| {
+            for (link, &j) in links[pattern.range(i)].iter_mut().zip(pattern.row(i)) {
                 let (slot, other) = &mut next[j as usize];
+                *link = Link(*slot << 1 | u64::from(*other > rank));
                 *slot += 1;
-                Link((*slot - 1) << 1 | u64::from(*other > rank))
-            }));
+            }
         }
         Links(links)
     }

@@ -42,15 +42,17 @@ mod sample;
 mod saved;
 mod set;
 mod sweeps;
+mod totals;
 mod triangle;
 mod wedge;
 mod weight;
 
-pub use counts::{Counts, Totals};
+pub use counts::Counts;
 pub use estimate::Estimates;
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use sample::{Sample, Sampled};
 pub use set::{Motif, MotifSet};
+pub use totals::Totals;
 pub use weight::{MotifGraph, Weighting};
 
 use std::sync::Arc;

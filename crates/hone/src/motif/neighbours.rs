@@ -4,30 +4,36 @@
 //! stratum leaves the other takes. A stratum of which something is left out has at least two members,
 //! so that pairs are seen.
 
+use bytemuck::{Pod, Zeroable};
 use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
 
 use super::column::cut;
+use crate::pages::Pages;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};
 
 /// The samples of all nodes.
 pub(super) struct Samples {
-    heads: Vec<Head>,
+    heads: Pages<Head>,
     /// Ranks of the members, ascending for each node.
-    members: Vec<u32>,
+    members: Pages<u32>,
     /// Where in the node's row each member stands.
-    places: Vec<u32>,
+    places: Pages<u32>,
 }
 
+/// Members of a sample that are asked for: those that follow are fetched in the order they lie in anyway.
+const MEMBERS_AHEAD: usize = 64;
+
 /// Where the sample of a node is; together with its rank, since who needs one needs the other.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
 pub(super) struct Head {
-    start: usize,
+    start: u64,
     pub(super) rank: u32,
-    /// Members ranked below the node, and all.
-    lower: u32,
-    size: u32,
+    /// Members ranked below the node, and all; no cap is larger than u16 holds.
+    lower: u16,
+    size: u16,
     /// Neighbours that a member of each stratum stands for.
     weight: [f32; 2],
 }
@@ -46,15 +52,15 @@ impl Samples {
     /// Draws the samples; node i from the stream `key`, "node", i.
     pub(super) fn draw(pattern: &Pattern, ranks: &[u32], cap: usize, key: Key) -> Samples {
         let n = pattern.rows();
-        let mut heads = vec![Head::default(); n];
+        let mut heads = Pages::<Head>::zeros(n);
         let mut end = 0;
         for (i, head) in heads.iter_mut().enumerate() {
-            head.start = end;
+            head.start = end as u64;
             end += pattern.range(i).len().min(cap);
         }
-        let (mut members, mut places) = (vec![0; end], vec![0; end]);
+        let (mut members, mut places) = (Pages::zeros(end), Pages::zeros(end));
         let bounds: Vec<usize> = (0..n).step_by(1024).chain([n]).collect();
-        let starts: Vec<usize> = bounds.iter().map(|&i| heads.get(i).map_or(end, |head| head.start)).collect();
+        let starts: Vec<usize> = bounds.iter().map(|&i| heads.get(i).map_or(end, |head| head.start as usize)).collect();
         let parts = cut(&mut members, &starts).into_par_iter().zip(cut(&mut places, &starts));
         let parts = parts.zip(cut(&mut heads, &bounds)).enumerate();
         parts.for_each(|(part, ((members, places), heads))| {
@@ -63,8 +69,8 @@ impl Samples {
                 head.rank = ranks[i];
                 row.read(pattern.row(i), ranks);
                 row.choose(head, cap, |stratum| key.with("node", 2 * i as u64 + stratum));
-                let at = head.start - starts[part];
-                let size = head.size as usize;
+                let at = head.start as usize - starts[part];
+                let size = usize::from(head.size);
                 for ((member, place), entry) in
                     members[at..at + size].iter_mut().zip(&mut places[at..]).zip(row.chosen())
                 {
@@ -86,6 +92,12 @@ impl Samples {
         prefetch(&self.heads[i..=i]);
     }
 
+    /// Asks the memory for the members of a sample.
+    #[inline(always)]
+    pub(super) fn ask(&self, head: Head) {
+        prefetch(&self.members[head.start as usize..][..usize::from(head.size).min(MEMBERS_AHEAD)]);
+    }
+
     #[inline]
     pub(super) fn of(&self, i: usize) -> Sample<'_> {
         self.at(self.heads[i])
@@ -94,8 +106,9 @@ impl Samples {
     #[inline]
     pub(super) fn at(&self, head: Head) -> Sample<'_> {
         let Head { start, lower, size, weight, .. } = head;
-        let range = start..start + size as usize;
-        Sample { members: &self.members[range.clone()], places: &self.places[range], lower: lower as usize, weight }
+        let start = start as usize;
+        let range = start..start + usize::from(size);
+        Sample { members: &self.members[range.clone()], places: &self.places[range], lower: lower.into(), weight }
     }
 }
 
@@ -181,8 +194,8 @@ impl Row {
             }
         }
         self.entries.sort_unstable();
-        head.size = self.entries.len() as u32;
-        head.lower = self.entries.iter().filter(|&&entry| entry < bound).count() as u32;
+        head.size = self.entries.len() as u16;
+        head.lower = self.entries.iter().filter(|&&entry| entry < bound).count() as u16;
     }
 
     /// Parts the entries below `bound` from those above; without a branch, which would be guessed wrong.

@@ -4,6 +4,9 @@
 //! comes first; for an edge {u, v} with v < u, d_v = min(d_u, d_v), which bounds the work of every
 //! sweep that walks the row of the lower end. Edges are numbered by (lower end, higher end): the
 //! upper parts of all rows in a row.
+//!
+//! Sweeps visit the rows of a node's neighbours, which lie scattered: what is needed is asked for some
+//! neighbours ahead, and at the end of a row for the rows after.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -13,7 +16,14 @@ use rayon::prelude::*;
 use super::column::cut;
 use crate::error::Result;
 use crate::progress::Progress;
-use crate::sparse::Pattern;
+use crate::sparse::{Pattern, prefetch};
+
+/// Neighbours from the one at hand to the ones whose head, and whose row, is asked for.
+const HEADS_AHEAD: usize = 32;
+const ROWS_AHEAD: usize = 16;
+
+/// Entries of a row that are asked for: those that follow are fetched in the order they lie in anyway.
+const ENTRIES_AHEAD: usize = 32;
 
 /// Where a row is; together, since who needs one of them needs all, and finds them in one cache line.
 #[derive(Clone, Copy, Default)]
@@ -113,6 +123,31 @@ impl Ranked {
         self.heads[u].start - self.heads[u].edge
     }
 
+    /// Asks the memory for what a sweep over rows of lower neighbours needs first of the nodes after `u`.
+    #[inline]
+    pub(super) fn ask_next(&self, u: usize) {
+        let last = self.nodes() - 1;
+        self.lower((u + 2).min(last)).iter().take(HEADS_AHEAD).for_each(|&v| self.ask_head(v));
+        let next = self.lower((u + 1).min(last));
+        next.iter().take(ROWS_AHEAD).for_each(|&v| ask_entries(self.row(v as usize)));
+    }
+
+    /// Asks the memory for what a sweep over the `parts` of rows of `neighbours`, now at place `at`, needs soon.
+    #[inline(always)]
+    pub(super) fn ask_ahead<'a>(&self, neighbours: &[u32], at: usize, part: impl Fn(usize) -> &'a [u32]) {
+        if let Some(&v) = neighbours.get(at + HEADS_AHEAD) {
+            self.ask_head(v);
+        }
+        if at + ROWS_AHEAD < neighbours.len() {
+            ask_entries(part(at + ROWS_AHEAD));
+        }
+    }
+
+    #[inline(always)]
+    fn ask_head(&self, v: u32) {
+        prefetch(&self.heads[v as usize..][..2]);
+    }
+
     /// The edges of the row of `u`, in order; `reverse` as in [`super::wedge::Wedges`].
     pub(super) fn edges_of<'a>(&'a self, u: usize, reverse: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
         let lower = self.lower(u).iter().zip(&reverse[self.lower_start(u)..]);
@@ -126,6 +161,11 @@ impl Ranked {
         let head = self.heads[v];
         head.edge + (head.start + p as usize - head.split)
     }
+}
+
+#[inline(always)]
+fn ask_entries(row: &[u32]) {
+    prefetch(&row[..row.len().min(ENTRIES_AHEAD)]);
 }
 
 /// Nodes in order of degree, and for each node its rank (high half) and degree (low half).

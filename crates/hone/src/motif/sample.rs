@@ -21,6 +21,7 @@ use super::orbit::Orbit;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory;
+use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::Pattern;
@@ -196,7 +197,8 @@ fn within(a: &Counts, b: &Counts, error: f64) -> Vec<f64> {
 impl Estimates {
     /// The mean of two estimates.
     pub(super) fn averaged(&self, other: &Estimates) -> Estimates {
-        let mean = |a: &[f32], b: &[f32]| a.par_iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect();
+        let mean =
+            |a: &[f32], b: &[f32]| Pages::from(a.par_iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect::<Vec<_>>());
         Estimates {
             t: mean(&self.t, &other.t),
             p: mean(&self.p, &other.p),

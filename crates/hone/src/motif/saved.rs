@@ -11,6 +11,7 @@ use super::estimate::Estimates;
 use super::exact::Exact;
 use super::sample::Sampled;
 use crate::graph::Graph;
+use crate::pages::Pages;
 
 const EXACT: u8 = 1;
 const ESTIMATED: u8 = 2;
@@ -55,8 +56,9 @@ impl Counts {
                 let mut facts = Vec::new();
                 input.take(u64::from_le_bytes(length)).read_to_end(&mut facts)?;
                 let facts: Sampled = serde_json::from_slice(&facts)?;
-                let mut next = || load_f32(slots, input);
-                let edge = Estimates { t: next()?, p: next()?, c: next()?, k: next()?, q: next()?, r: next()? };
+                let mut column = || load_f32(slots, input).map(Pages::from);
+                let (t, p, c) = (column()?, column()?, column()?);
+                let edge = Estimates { t, p, c, k: column()?, q: column()?, r: column()? };
                 Ok(Counts::estimated(pattern, edge, facts))
             }
             _ => Err(io::Error::new(ErrorKind::InvalidData, "these are no motif counts")),

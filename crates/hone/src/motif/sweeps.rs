@@ -60,6 +60,18 @@ impl<'a> Sweeps<'a> {
         &masks[slot * self.words..][..self.words]
     }
 
+    /// Asks the memory for the samples of the neighbours of slots ahead.
+    #[inline(always)]
+    pub(super) fn ask_samples(&self, slot: usize) {
+        let columns = self.pattern.columns();
+        if let Some(&next) = columns.get(slot + 2 * AHEAD) {
+            self.samples.ask_head(next as usize);
+        }
+        if let Some(&next) = columns.get(slot + AHEAD / 2) {
+            self.samples.ask(self.samples.head(next as usize));
+        }
+    }
+
     /// Asks the memory for what stands at the other slot of an edge, where the link is `wanted`.
     #[inline(always)]
     pub(super) fn ask<T>(&self, values: &[T], slot: usize, wanted: impl Fn(Link) -> bool) {

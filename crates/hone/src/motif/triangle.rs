@@ -31,7 +31,9 @@ pub(super) fn common(graph: &Ranked, wedges: &Wedges, progress: &dyn Progress) -
             for u in range.filter(|&u| inside(u)) {
                 graph.row(u).iter().for_each(|&w| mark[w as usize] = 1);
                 let reverse = &wedges.reverse[graph.lower_start(u)..];
-                for (&v, &back) in graph.lower(u).iter().zip(reverse) {
+                graph.ask_next(u);
+                for (at, (&v, &back)) in graph.lower(u).iter().zip(reverse).enumerate() {
+                    graph.ask_ahead(graph.lower(u), at, |at| graph.row(graph.lower(u)[at] as usize));
                     if inside(v as usize) {
                         let t: u32 = graph.row(v as usize).iter().map(|&w| u32::from(mark[w as usize])).sum();
                         common[graph.edge_at(v as usize, back)].store(t, Relaxed);

@@ -124,13 +124,15 @@ pub(super) fn count(graph: &Ranked, progress: &dyn Progress) -> Result<Wedges> {
 fn down(graph: &Ranked, u: usize, reverse: &mut [u32], scratch: &mut Scratch, found: &Wedges) -> bool {
     let lower = graph.lower(u);
     let dense = found.dense.load(Relaxed);
+    graph.ask_next(u);
     let few = lower.len() < 2 || (graph.work[u] <= FILTER_WEDGES && !dense);
     if few && no_wedge_meets(graph, u, reverse, &mut scratch.filter) {
         return false;
     }
     let count = &mut scratch.count[..];
     lower.iter().for_each(|&v| count[v as usize] = MARK);
-    for (&v, back) in lower.iter().zip(reverse.iter_mut()) {
+    for (at, (&v, back)) in lower.iter().zip(reverse.iter_mut()).enumerate() {
+        graph.ask_ahead(lower, at, |at| graph.row(lower[at] as usize));
         let row = graph.row(v as usize);
         *back = row.partition_point(|&w| (w as usize) < u) as u32;
         row[..*back as usize].iter().for_each(|&w| count[w as usize] += 1);
@@ -203,22 +205,26 @@ fn no_wedge_meets(graph: &Ranked, u: usize, reverse: &mut [u32], filter: &mut [u
 
 /// All wedges x–v–y from `x` to nodes y ranked above x and v.
 fn up(graph: &Ranked, x: usize, all: &[u32], count: &mut [u32], found: &Wedges) {
-    let lower = graph.lower(x);
-    let reverse = &all[graph.lower_start(x)..][..lower.len()];
-    let below = || lower.iter().zip(reverse).map(|(&v, &back)| (v, &graph.row(v as usize)[back as usize + 1..]));
-    let tails = || below().chain(graph.upper(x).iter().map(|&v| (v, graph.upper(v as usize))));
+    let (row, lower) = (graph.row(x), graph.lower(x).len());
+    let reverse = &all[graph.lower_start(x)..][..lower];
+    let tail = |at: usize| match reverse.get(at) {
+        Some(&back) => &graph.row(row[at] as usize)[back as usize + 1..],
+        None => graph.upper(row[at] as usize),
+    };
     let mut steps = 0;
-    tails().for_each(|(_, tail)| {
-        tail.iter().for_each(|&y| count[y as usize] += 1);
-        steps += tail.len();
-    });
-    tails().zip(graph.edges_of(x, all)).for_each(|((v, tail), edge)| {
-        let sum: u64 = tail.iter().map(|&y| u64::from(count[y as usize])).sum();
-        found.add(sum - tail.len() as u64, edge, x, v);
-    });
+    for at in 0..row.len() {
+        graph.ask_ahead(row, at, tail);
+        tail(at).iter().for_each(|&y| count[y as usize] += 1);
+        steps += tail(at).len();
+    }
+    for (at, edge) in graph.edges_of(x, all).enumerate() {
+        graph.ask_ahead(row, at, tail);
+        let sum: u64 = tail(at).iter().map(|&y| u64::from(count[y as usize])).sum();
+        found.add(sum - tail(at).len() as u64, edge, x, row[at]);
+    }
     if steps > (graph.nodes() - x) / 8 {
         count[x..].fill(0);
     } else {
-        tails().for_each(|(_, tail)| tail.iter().for_each(|&y| count[y as usize] = 0));
+        (0..row.len()).for_each(|at| tail(at).iter().for_each(|&y| count[y as usize] = 0));
     }
 }

@@ -21,7 +21,10 @@ fn check(graph: &Graph, n: usize, edges: &[(u32, u32)]) {
     let expected: Vec<_> = truth.edges.iter().map(|(&(u, v), &orbits)| (u, v, orbits)).collect();
     assert_eq!(found, expected, "n = {n}, edges {edges:?}");
     assert_eq!(counts.node_orbits().expect("small"), truth.nodes, "n = {n}, edges {edges:?}");
-    assert_eq!(counts.totals().graphlets, truth.graphlets, "n = {n}, edges {edges:?}");
+    let totals = counts.totals();
+    assert_eq!(totals.graphlets, truth.graphlets, "n = {n}, edges {edges:?}");
+    let both: [u128; 13] = std::array::from_fn(|o| truth.edges.values().map(|orbits| u128::from(orbits[o])).sum());
+    assert_eq!(totals.orbits, both.map(|sum| sum / 2), "n = {n}, edges {edges:?}");
 }
 
 #[test]
