@@ -79,19 +79,21 @@ fn least(run: impl Fn() -> hone::Result<Counts>) -> hone::Result<(Counts, f64, f
 /// Caps of estimates.
 const CAPS: [usize; 7] = [8, 16, 20, 24, 32, 40, 64];
 
-/// Estimates at several caps, taking turns with exact counting: CPU seconds, how many times faster, and the error of motif degrees.
+/// Estimates at several caps, taking turns with exact counting: CPU seconds, how many times faster, and the
+/// error of motif degrees.
 fn estimates(graph: &Graph, exact: &Counts) -> hone::Result<()> {
     let samples: Vec<Sample> = std::iter::once(Sample::Exact).chain(CAPS.map(Sample::Cap)).collect();
-    let mut least = vec![f64::MAX; samples.len()];
+    let mut seconds = vec![f64::MAX; samples.len()];
     for _ in 0..5 {
-        for (sample, least) in samples.iter().zip(&mut least) {
+        for (sample, seconds) in samples.iter().zip(&mut seconds) {
             let cpu = cpu_seconds();
-            sample.count(graph, 1, &Silent)?;
-            *least = least.min(cpu_seconds() - cpu);
+            let counts = sample.count(graph, 1, &Silent)?;
+            *seconds = seconds.min(cpu_seconds() - cpu);
+            drop(counts);
         }
     }
-    println!("  exact    {:>8.3} CPU s", least[0]);
-    for (cap, spent) in CAPS.into_iter().zip(&least[1..]) {
+    println!("  exact    {:>8.3} CPU s", seconds[0]);
+    for (cap, spent) in CAPS.into_iter().zip(&seconds[1..]) {
         let counts = Sample::Cap(cap).count(graph, 1, &Silent)?;
         let (mut errors, mut weighted) = (Vec::new(), Vec::new());
         for motif in MotifSet::Orbits.motifs() {
@@ -105,7 +107,7 @@ fn estimates(graph: &Graph, exact: &Counts) -> hone::Result<()> {
         let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len() as f64;
         let each = |errors: &[f64]| errors.iter().map(|error| format!("{error:.3}")).collect::<Vec<_>>().join(" ");
         let (by_node, by_weight) = (mean(&errors), mean(&weighted));
-        let faster = least[0] / spent;
+        let faster = seconds[0] / spent;
         println!("  cap {cap:<4} {spent:>8.3} CPU s, {faster:>5.1}x");
         println!("    error by weight {by_weight:.3}: {}", each(&weighted));
         println!("    error by node   {by_node:.3}: {}", each(&errors));

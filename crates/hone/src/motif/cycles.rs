@@ -6,7 +6,7 @@
 
 use super::bits::ones;
 use super::column::cut;
-use super::neighbours::{Head, Sample};
+use super::neighbours::{HEADS_AHEAD, Head, SAMPLES_AHEAD, Sample};
 use super::ranked::{ranges, sweep};
 use super::sweeps::{Common, Sweeps};
 use crate::error::Result;
@@ -39,14 +39,8 @@ struct Scratch {
 /// Marks a neighbour of the node at hand among counts.
 const NEIGHBOUR: f32 = -1e30;
 
-/// Slots from the one at hand to the one whose head is asked for.
-const HEADS_AHEAD: usize = 32;
-
-/// Neighbours from the one at hand to the one whose sample is asked for.
-const SAMPLES_AHEAD: usize = 8;
-
-/// The samples of no more neighbours than this are still in the cache when they are walked again.
-const CACHED: usize = 2048;
+/// Samples of no more members than this are still in the cache when they are walked again.
+const CACHED: usize = 1 << 15;
 
 impl Sweeps<'_> {
     pub(super) fn cycles(&self) -> Result<Cycles> {
@@ -84,7 +78,7 @@ impl Sweeps<'_> {
     fn cycles_of(&self, u: usize, row: &mut Row<'_>, Scratch { count, heads }: &mut Scratch) {
         let rank = self.ranks[u];
         self.heads_of(u, heads);
-        let again = heads.len() > CACHED;
+        let again = heads.iter().map(Head::size).sum::<usize>() > CACHED;
         heads.iter().for_each(|head| count[head.rank as usize] = NEIGHBOUR);
         for (at, mask) in row.masks.chunks_exact_mut(self.words).enumerate() {
             self.ask_sample(heads, at + SAMPLES_AHEAD);

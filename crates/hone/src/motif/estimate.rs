@@ -24,7 +24,7 @@ use super::column::cut;
 use super::cycles::Cycles;
 use super::links::Link;
 use super::ranked::{ranges, sweep};
-use super::sweeps::{AHEAD, Common, Sweeps};
+use super::sweeps::{AHEAD, Common, Ground, Sweeps};
 use crate::error::Result;
 use crate::pages::Pages;
 use crate::progress::Progress;
@@ -64,7 +64,8 @@ pub(super) fn bytes(pattern: &Pattern, cap: usize) -> u64 {
 /// Estimates all primitives.
 pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn Progress) -> Result<Estimates> {
     progress.stage("sampling", 0);
-    let sweeps = Sweeps::new(pattern, cap, key, progress);
+    let ground = Ground::new(pattern, cap, key);
+    let sweeps = Sweeps::new(pattern, &ground, cap, progress);
     progress.stage("estimating motifs", 3 * pattern.rows() as u64);
     let Cycles { cycles, common, masks } = sweeps.cycles()?;
     let common = sweeps.mirrored(common);
@@ -122,7 +123,7 @@ impl Sweeps<'_> {
         both.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, both)| {
             for (slot, both) in (chunk * CHUNK..).zip(both) {
                 self.ask(&common, slot + AHEAD, Link::up);
-                let link = self.links.at(slot);
+                let link = self.links[slot];
                 *both = common[if link.up() { link.slot() } else { slot }];
             }
         });
@@ -142,7 +143,7 @@ impl Sweeps<'_> {
                 let slots = self.pattern.range(u);
                 slots.clone().for_each(|slot| found[slot - base].c = cycles[slot]);
                 // Without a common neighbour among the members of the lower end all bits are zero.
-                let seen = |&slot: &usize| common[slot].all > 0.0 && !self.links.at(slot).up();
+                let seen = |&slot: &usize| common[slot].all > 0.0 && !self.links[slot].up();
                 if !slots.clone().any(|slot| seen(&slot)) {
                     continue;
                 }
@@ -185,7 +186,7 @@ impl Sweeps<'_> {
             let base = self.pattern.range(range.start).start;
             for v in range {
                 let slots = self.pattern.range(v);
-                let up = |&slot: &usize| self.links.at(slot).up();
+                let up = |&slot: &usize| self.links[slot].up();
                 let seen = |&slot: &usize| up(&slot) && common[slot].all > 0.0;
                 if slots.clone().any(|slot| seen(&slot)) {
                     self.gather(v, slots.clone().filter(seen), masks, &mut own.rows);
@@ -196,7 +197,7 @@ impl Sweeps<'_> {
                     if !up(&slot) {
                         continue;
                     }
-                    let (here, there) = (near[slot], near[self.links.at(slot).slot()]);
+                    let (here, there) = (near[slot], near[self.links[slot].slot()]);
                     let mut edge = if seen(&slot) { self.own_of(v, slot, own) } else { Edge::zeroed() };
                     edge.c = here.c + edge.c + there.c - 2.0 * common[slot].all;
                     edge.r += there.r;
@@ -214,7 +215,7 @@ impl Sweeps<'_> {
         rows.resize(range.len() * self.words, 0);
         let below = sample.places[..sample.lower].iter().map(|&place| range.start + place as usize);
         for slot in below.chain(slots) {
-            let (at, other) = (slot - range.start, self.links.at(slot).slot());
+            let (at, other) = (slot - range.start, self.links[slot].slot());
             if self.words == 1 {
                 rows[at] = masks[other];
             } else {
@@ -276,7 +277,7 @@ impl Sweeps<'_> {
             for at in 0..t.len() {
                 let slot = chunk * CHUNK + at;
                 self.ask(edges, slot + AHEAD, |link| !link.up());
-                let link = self.links.at(slot);
+                let link = self.links[slot];
                 t[at] = common[slot].all;
                 let edge = edges[if link.up() { slot } else { link.slot() }];
                 (p[at], c[at], k[at], q[at], r[at]) = (edge.p, edge.c, edge.k, edge.q, edge.r);

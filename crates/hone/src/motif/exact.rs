@@ -155,17 +155,24 @@ impl Found<'_> {
         order.sort_unstable();
         edges.resize(row.len(), (0, 0));
         ranked.clear();
-        // Asked for together: they lie scattered.
-        ranked.extend(graph.edges_of(r as usize, &wedges.reverse).inspect(|&edge| {
-            prefetch(&self.t[edge..=edge]);
-            prefetch(&wedges.cycles[edge..=edge]);
-        }));
+        ranked.extend(graph.edges_of(r as usize, &wedges.reverse));
+        ranked.iter().take(EDGES_AHEAD).for_each(|&edge| self.ask(edge));
         let mut in_triangle = self.triangles.edges_of(r);
-        for (key, &edge) in order.iter().zip(&*ranked) {
+        for (at, (key, &edge)) in order.iter().zip(&*ranked).enumerate() {
+            if let Some(&next) = ranked.get(at + EDGES_AHEAD) {
+                self.ask(next);
+            }
             let inside = if self.t[edge] > 0 { in_triangle.next().expect("a triangle edge") } else { 0 };
             edges[(key & u64::from(u32::MAX)) as usize] = (edge, inside);
         }
         true
+    }
+
+    /// Asks the memory for the counts of an edge: the edges of a row lie scattered.
+    #[inline(always)]
+    fn ask(&self, edge: usize) {
+        prefetch(&self.t[edge..=edge]);
+        prefetch(&self.wedges.cycles[edge..=edge]);
     }
 
     /// Writes all counts of row `i`; returns the triangles of the node.
@@ -186,6 +193,9 @@ impl Found<'_> {
         twice / 2
     }
 }
+
+/// Edges from the one at hand to the one whose counts are asked for.
+const EDGES_AHEAD: usize = 16;
 
 /// Lists of a row, reused.
 #[derive(Default)]

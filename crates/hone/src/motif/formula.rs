@@ -35,7 +35,8 @@ impl Number for Exact {
     }
 }
 
-/// Sums over all edges: at most 2⁶³ of them, of degrees below 2³².
+/// Sums over all edges, before they are halved: degrees are below 2³¹ and edges fewer than 2⁶², so that the
+/// largest (R: twice two numbers below 2³¹ for each common neighbour) is below 2¹²⁶.
 impl Number for i128 {
     fn of(value: u64) -> Self {
         value.into()

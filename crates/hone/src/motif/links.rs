@@ -1,4 +1,4 @@
-//! [`Links`]: for each slot of a symmetric pattern, where the same edge stands in the other row.
+//! [`Link`]: for each slot of a symmetric pattern, where the same edge stands in the other row.
 //!
 //! Found in one pass over the slots: rows come in order, so the slot i → j is met when j's row has
 //! been linked up to i. Which end is ranked higher is kept beside it, for who asks one asks both.
@@ -8,39 +8,25 @@ use bytemuck::{Pod, Zeroable};
 use crate::pages::Pages;
 use crate::sparse::Pattern;
 
-/// The links of all slots.
-pub(super) struct Links(Pages<Link>);
-
 /// Of a slot i → j: the slot j → i, and whether j is ranked above i.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(transparent)]
 pub(super) struct Link(u64);
 
-impl Links {
-    pub(super) fn new(pattern: &Pattern, ranks: &[u32]) -> Links {
-        let rows = pattern.offsets().iter().zip(ranks);
-        let mut next: Vec<(u64, u32)> = rows.map(|(&start, &rank)| (start as u64, rank)).collect();
-        let mut links = Pages::<Link>::zeros(pattern.nnz());
-        for (i, &rank) in ranks.iter().enumerate() {
-            for (link, &j) in links[pattern.range(i)].iter_mut().zip(pattern.row(i)) {
-                let (slot, other) = &mut next[j as usize];
-                *link = Link(*slot << 1 | u64::from(*other > rank));
-                *slot += 1;
-            }
+/// The links of all slots.
+pub(super) fn links(pattern: &Pattern, ranks: &[u32]) -> Pages<Link> {
+    let rows = pattern.offsets().iter().zip(ranks);
+    let mut next: Vec<(u64, u32)> = rows.map(|(&start, &rank)| (start as u64, rank)).collect();
+    let mut links = Pages::<Link>::zeros(pattern.nnz());
+    let mut places = links.iter_mut();
+    for (i, &rank) in ranks.iter().enumerate() {
+        for (&j, link) in pattern.row(i).iter().zip(places.by_ref()) {
+            let (slot, other) = &mut next[j as usize];
+            *link = Link(*slot << 1 | u64::from(*other > rank));
+            *slot += 1;
         }
-        Links(links)
     }
-
-    #[inline(always)]
-    pub(super) fn at(&self, slot: usize) -> Link {
-        self.0[slot]
-    }
-
-    /// The link of a slot that may lie beyond the last one.
-    #[inline(always)]
-    pub(super) fn get(&self, slot: usize) -> Option<Link> {
-        self.0.get(slot).copied()
-    }
+    links
 }
 
 impl Link {

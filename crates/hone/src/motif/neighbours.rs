@@ -13,14 +13,26 @@ use crate::pages::Pages;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};
 
-/// The samples of all nodes.
-pub(super) struct Samples {
+/// The samples of all nodes, as they are kept.
+pub(super) struct Drawn {
     heads: Pages<Head>,
-    /// Ranks of the members, ascending for each node.
     members: Pages<u32>,
-    /// Where in the node's row each member stands.
     places: Pages<u32>,
 }
+
+/// The samples of all nodes.
+#[derive(Clone, Copy)]
+pub(super) struct Samples<'a> {
+    heads: &'a [Head],
+    /// Ranks of the members, ascending for each node.
+    members: &'a [u32],
+    /// Where in the node's row each member stands.
+    places: &'a [u32],
+}
+
+/// Slots from the one at hand to the one whose neighbour's head is asked for, and whose sample is.
+pub(super) const HEADS_AHEAD: usize = 32;
+pub(super) const SAMPLES_AHEAD: usize = 8;
 
 /// Members of a sample that are asked for: those that follow are fetched in the order they lie in anyway.
 const MEMBERS_AHEAD: usize = 64;
@@ -48,9 +60,9 @@ pub(super) struct Sample<'a> {
     pub(super) weight: [f32; 2],
 }
 
-impl Samples {
-    /// Draws the samples; node i from the stream `key`, "node", i.
-    pub(super) fn draw(pattern: &Pattern, ranks: &[u32], cap: usize, key: Key) -> Samples {
+impl Drawn {
+    /// Draws the samples; stratum s of node i from the stream `key`, "node", 2i + s.
+    pub(super) fn new(pattern: &Pattern, ranks: &[u32], cap: usize, key: Key) -> Drawn {
         let n = pattern.rows();
         let mut heads = Pages::<Head>::zeros(n);
         let mut end = 0;
@@ -70,7 +82,7 @@ impl Samples {
                 row.read(pattern.row(i), ranks);
                 row.choose(head, cap, |stratum| key.with("node", 2 * i as u64 + stratum));
                 let at = head.start as usize - starts[part];
-                let size = usize::from(head.size);
+                let size = head.size();
                 for ((member, place), entry) in
                     members[at..at + size].iter_mut().zip(&mut places[at..]).zip(row.chosen())
                 {
@@ -78,9 +90,15 @@ impl Samples {
                 }
             }
         });
-        Samples { heads, members, places }
+        Drawn { heads, members, places }
     }
 
+    pub(super) fn samples(&self) -> Samples<'_> {
+        Samples { heads: &self.heads, members: &self.members, places: &self.places }
+    }
+}
+
+impl<'a> Samples<'a> {
     #[inline]
     pub(super) fn head(&self, i: usize) -> Head {
         self.heads[i]
@@ -95,20 +113,28 @@ impl Samples {
     /// Asks the memory for the members of a sample.
     #[inline(always)]
     pub(super) fn ask(&self, head: Head) {
-        prefetch(&self.members[head.start as usize..][..usize::from(head.size).min(MEMBERS_AHEAD)]);
+        prefetch(&self.members[head.start as usize..][..head.size().min(MEMBERS_AHEAD)]);
     }
 
     #[inline]
-    pub(super) fn of(&self, i: usize) -> Sample<'_> {
+    pub(super) fn of(&self, i: usize) -> Sample<'a> {
         self.at(self.heads[i])
     }
 
     #[inline]
-    pub(super) fn at(&self, head: Head) -> Sample<'_> {
+    pub(super) fn at(&self, head: Head) -> Sample<'a> {
         let Head { start, lower, size, weight, .. } = head;
         let start = start as usize;
         let range = start..start + usize::from(size);
         Sample { members: &self.members[range.clone()], places: &self.places[range], lower: lower.into(), weight }
+    }
+}
+
+impl Head {
+    /// Members of the sample.
+    #[inline]
+    pub(super) fn size(&self) -> usize {
+        self.size.into()
     }
 }
 

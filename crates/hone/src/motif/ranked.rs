@@ -6,7 +6,7 @@
 //! upper parts of all rows in a row.
 //!
 //! Sweeps visit the rows of a node's neighbours, which lie scattered: what is needed is asked for some
-//! neighbours ahead, and at the end of a row for the rows after.
+//! neighbours ahead, and the first of the next node's at the beginning of a node.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -132,15 +132,24 @@ impl Ranked {
         next.iter().take(ROWS_AHEAD).for_each(|&v| ask_entries(self.row(v as usize)));
     }
 
-    /// Asks the memory for what a sweep over the `parts` of rows of `neighbours`, now at place `at`, needs soon.
+    /// Asks the memory for what a sweep over the rows of `neighbours`, now at place `at`, needs soon.
     #[inline(always)]
-    pub(super) fn ask_ahead<'a>(&self, neighbours: &[u32], at: usize, part: impl Fn(usize) -> &'a [u32]) {
+    pub(super) fn ask_ahead(&self, neighbours: &[u32], at: usize) {
         if let Some(&v) = neighbours.get(at + HEADS_AHEAD) {
             self.ask_head(v);
         }
-        if at + ROWS_AHEAD < neighbours.len() {
-            ask_entries(part(at + ROWS_AHEAD));
+        if let Some(&v) = neighbours.get(at + ROWS_AHEAD) {
+            ask_entries(self.row(v as usize));
         }
+    }
+
+    /// The same for some parts of rows, given as slots: those up to a little after place `at`, if any are
+    /// asked for at all, are asked for at once, the others one at a time.
+    #[inline(always)]
+    pub(super) fn ask_parts(&self, parts: &[Range<usize>], at: usize) {
+        let next = if at == 0 { 0..(ROWS_AHEAD + 1).min(parts.len()) } else { at + ROWS_AHEAD..at + ROWS_AHEAD + 1 };
+        let next = parts.get(next).unwrap_or_default();
+        next.iter().for_each(|part| ask_entries(&self.columns[part.clone()]));
     }
 
     #[inline(always)]

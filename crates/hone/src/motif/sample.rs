@@ -91,6 +91,9 @@ impl fmt::Display for Sampled {
 /// Caps that can be asked for. Larger ones cost what exact counting does.
 const CAPS: std::ops::RangeInclusive<usize> = 4..=1024;
 
+// The heads of samples hold sizes in 16 bits.
+const _: () = assert!(*CAPS.end() <= u16::MAX as usize);
+
 /// The cap a target starts with.
 const FIRST_CAP: usize = 16;
 

@@ -2,9 +2,10 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::links::{Link, Links};
-use super::neighbours::Samples;
+use super::links::{Link, links};
+use super::neighbours::{Drawn, HEADS_AHEAD, SAMPLES_AHEAD, Samples};
 use super::ranked::{balanced, by_degree};
+use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};
@@ -20,12 +21,29 @@ pub(super) struct Common {
     pub(super) above: f32,
 }
 
+/// What is known of a graph before the sweeps.
+pub(super) struct Ground {
+    ranks: Vec<u32>,
+    drawn: Drawn,
+    links: Pages<Link>,
+}
+
+impl Ground {
+    /// Ranks the nodes and draws the samples.
+    pub(super) fn new(pattern: &Pattern, cap: usize, key: Key) -> Ground {
+        let ranks: Vec<u32> = by_degree(pattern).1.into_iter().map(|packed| (packed >> 32) as u32).collect();
+        let drawn = Drawn::new(pattern, &ranks, cap, key);
+        let links = links(pattern, &ranks);
+        Ground { ranks, drawn, links }
+    }
+}
+
 /// Samples and links of a graph. Sweeps write to slots of the row they stand at, so that no two threads meet.
 pub(super) struct Sweeps<'a> {
     pub(super) pattern: &'a Pattern,
-    pub(super) ranks: Vec<u32>,
-    pub(super) samples: Samples,
-    pub(super) links: Links,
+    pub(super) ranks: &'a [u32],
+    pub(super) samples: Samples<'a>,
+    pub(super) links: &'a [Link],
     /// Stretches of rows with about even work.
     pub(super) bounds: Vec<usize>,
     /// Words of a bit row over a sample.
@@ -34,13 +52,11 @@ pub(super) struct Sweeps<'a> {
 }
 
 impl<'a> Sweeps<'a> {
-    /// Draws the samples.
-    pub(super) fn new(pattern: &'a Pattern, cap: usize, key: Key, progress: &'a dyn Progress) -> Self {
-        let ranks: Vec<u32> = by_degree(pattern).1.into_iter().map(|packed| (packed >> 32) as u32).collect();
-        let samples = Samples::draw(pattern, &ranks, cap, key);
-        let links = Links::new(pattern, &ranks);
+    pub(super) fn new(pattern: &'a Pattern, ground: &'a Ground, cap: usize, progress: &'a dyn Progress) -> Self {
+        let Ground { ranks, drawn, links } = ground;
         let bounds = balanced(pattern.rows(), 1 << 12, |i| pattern.range(i).len() as u64 + 4);
-        Sweeps { pattern, ranks, samples, links, bounds, words: Self::words(pattern, cap), progress }
+        let words = Self::words(pattern, cap);
+        Sweeps { pattern, ranks, samples: drawn.samples(), links, bounds, words, progress }
     }
 
     /// Words of a bit row over a sample.
@@ -64,10 +80,10 @@ impl<'a> Sweeps<'a> {
     #[inline(always)]
     pub(super) fn ask_samples(&self, slot: usize) {
         let columns = self.pattern.columns();
-        if let Some(&next) = columns.get(slot + 2 * AHEAD) {
+        if let Some(&next) = columns.get(slot + HEADS_AHEAD) {
             self.samples.ask_head(next as usize);
         }
-        if let Some(&next) = columns.get(slot + AHEAD / 2) {
+        if let Some(&next) = columns.get(slot + SAMPLES_AHEAD) {
             self.samples.ask(self.samples.head(next as usize));
         }
     }
@@ -75,7 +91,7 @@ impl<'a> Sweeps<'a> {
     /// Asks the memory for what stands at the other slot of an edge, where the link is `wanted`.
     #[inline(always)]
     pub(super) fn ask<T>(&self, values: &[T], slot: usize, wanted: impl Fn(Link) -> bool) {
-        if let Some(link) = self.links.get(slot).filter(|&link| wanted(link)) {
+        if let Some(link) = self.links.get(slot).filter(|&&link| wanted(link)) {
             prefetch(&values[link.slot()..=link.slot()]);
         }
     }

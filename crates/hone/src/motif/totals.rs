@@ -2,11 +2,10 @@
 //!
 //! Orbit counts are linear in a few [`Terms`], and the sum of each term over the edges is a sum over
 //! columns that are held: no edge is looked at from both ends. Linear in the edges, in the order of
-//! memory. Estimates are rounded, edge by edge, as they are everywhere.
+//! memory. Estimates are rounded edge by edge, as in [`Counts::row`].
 
 use rayon::prelude::*;
 
-use super::column::Column;
 use super::counts::Counts;
 use super::exact::Exact;
 use super::formula::{Middle, Number, Terms};
@@ -56,33 +55,29 @@ impl Counts {
 impl Exact {
     /// The sum over the edges of each orbit's count.
     fn orbit_totals(&self) -> [u128; Orbit::COUNT] {
-        // Every edge stands in two slots.
-        let edges = |column: &Column, value: fn(i128) -> i128| sum(column.len(), |i| value(column.get(i).into())) / 2;
         // The sum over the edges of what both ends add: every node adds it once for each of its edges.
-        let nodes = |value: fn([i128; 3]) -> i128| {
-            sum(self.d.len(), |i| value([&self.d, &self.triangles, &self.s].map(|column| column.get(i).into())))
-        };
-        let terms = Terms {
-            one: nodes(|[d, ..]| d) / 2,
-            both: nodes(|[d, ..]| d * (d - 1)),
-            product: nodes(|[d, _, s]| (d - 1) * s) / 2,
-            pairs: nodes(|[d, ..]| d * (d - 1).pairs()),
-            t_both: nodes(|[d, triangles, _]| (d - 1) * 2 * triangles),
-            triangles: nodes(|[d, triangles, _]| d * triangles),
-            s: nodes(|[d, _, s]| d * s),
-            middle: Middle {
-                t: edges(&self.t, |t| t),
-                p: edges(&self.t, i128::pairs),
-                c: edges(&self.c, |c| c),
-                k: edges(&self.k, |k| k),
-                q: edges(&self.q, |q| q),
-                r: edges(&self.r, |r| r),
-            },
-        };
+        let [ends, both, product, pairs, t_both, triangles, s] = sums(self.d.len(), |i| {
+            let [d, triangles, s] = [&self.d, &self.triangles, &self.s].map(|column| i128::from(column.get(i)));
+            let x = d - 1;
+            [d, d * x, x * s, d * x.pairs(), x * 2 * triangles, d * triangles, d * s]
+        });
+        // Every edge stands in two slots.
+        let [t, p, c] = sums(self.t.len(), |slot| {
+            let [t, c] = [&self.t, &self.c].map(|column| i128::from(column.get(slot)));
+            [t, t.pairs(), c]
+        });
+        let [k, q, r] = sums(self.k.len(), |at| [&self.k, &self.q, &self.r].map(|column| column.get(at).into()));
+        let middle = Middle { t: t / 2, p: p / 2, c: c / 2, k: k / 2, q: q / 2, r: r / 2 };
+        let terms = Terms { one: ends / 2, both, product: product / 2, pairs, t_both, triangles, s, middle };
         terms.orbits().map(|total| u128::try_from(total).expect("counts are not negative"))
     }
 }
 
-fn sum(len: usize, value: impl Fn(usize) -> i128 + Sync + Send) -> i128 {
-    (0..len).into_par_iter().with_min_len(1 << 14).map(value).sum()
+/// Sums of what the numbers below `len` give.
+fn sums<const N: usize>(len: usize, values: impl Fn(usize) -> [i128; N] + Sync + Send) -> [i128; N] {
+    let add = |mut a: [i128; N], b: [i128; N]| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        a
+    };
+    (0..len).into_par_iter().with_min_len(1 << 14).map(values).reduce(|| [0; N], add)
 }

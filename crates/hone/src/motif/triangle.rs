@@ -31,9 +31,11 @@ pub(super) fn common(graph: &Ranked, wedges: &Wedges, progress: &dyn Progress) -
             for u in range.filter(|&u| inside(u)) {
                 graph.row(u).iter().for_each(|&w| mark[w as usize] = 1);
                 let reverse = &wedges.reverse[graph.lower_start(u)..];
-                graph.ask_next(u);
+                if u + 1 < n && inside(u + 1) {
+                    graph.ask_next(u);
+                }
                 for (at, (&v, &back)) in graph.lower(u).iter().zip(reverse).enumerate() {
-                    graph.ask_ahead(graph.lower(u), at, |at| graph.row(graph.lower(u)[at] as usize));
+                    graph.ask_ahead(graph.lower(u), at);
                     if inside(v as usize) {
                         let t: u32 = graph.row(v as usize).iter().map(|&w| u32::from(mark[w as usize])).sum();
                         common[graph.edge_at(v as usize, back)].store(t, Relaxed);

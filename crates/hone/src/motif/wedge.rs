@@ -5,13 +5,17 @@
 //! An edge {u,v} or {v,w} lies in Σ (c(u,w) − 1) cycles, summed over the wedges u–v–w that it is
 //! part of. Two sweeps collect that without a conflict between threads: `down` from each u over
 //! its wedges to lower w, which owns the edges {u,v}, and `up` from each w over its wedges to
-//! higher u, which owns the edges {v,w}. Each costs Σ_e min(d_u, d_v) steps.
+//! higher u, which owns the edges {v,w}: an edge has two ends that may be w, so that the lower end's
+//! cycles are kept apart and added in the end. Each costs Σ_e min(d_u, d_v) steps.
 //!
 //! In sparse graphs nearly no wedge of u ends where another did. A small bit filter sees that
 //! without touching a counter, and `up` visits only the w that `down` found to be shared.
 //! Reference: Chiba and Nishizeki, "Arboricity and subgraph listing algorithms", 1985.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use rayon::prelude::*;
 
 use super::column::cut;
 use super::ranked::{Ranked, balanced, ranges, sweep};
@@ -63,15 +67,22 @@ impl Wedges {
         self.dense.load(Relaxed) || self.shared[u].load(Relaxed)
     }
 
-    /// Adds cycles through the edge between `u` and `v`.
+    /// Adds cycles through the edge between `u` and a lower `v`. In each sweep one thread adds to an edge.
     #[inline]
     fn add(&self, cycles: u64, edge: usize, u: usize, v: u32) {
         if cycles > 0 {
-            self.cycles[edge].fetch_add(cycles, Relaxed);
-            if !self.dense.load(Relaxed) {
-                self.cycle[u].store(true, Relaxed);
-                self.cycle[v as usize].store(true, Relaxed);
-            }
+            let sum = &self.cycles[edge];
+            sum.store(sum.load(Relaxed) + cycles, Relaxed);
+            self.mark(u, v);
+        }
+    }
+
+    /// Marks both ends of an edge as nodes on a 4-cycle.
+    #[inline]
+    fn mark(&self, u: usize, v: u32) {
+        if !self.dense.load(Relaxed) {
+            self.cycle[u].store(true, Relaxed);
+            self.cycle[v as usize].store(true, Relaxed);
         }
     }
 }
@@ -87,13 +98,15 @@ struct Scratch {
     /// c(u, w) of the current u by w, zero between nodes.
     count: Vec<u32>,
     filter: Vec<u64>,
+    /// The parts of the neighbours' rows that `up` walks, as slots.
+    tails: Vec<Range<usize>>,
 }
 
 pub(super) fn count(graph: &Ranked, progress: &dyn Progress) -> Result<Wedges> {
     let n = graph.nodes();
     let mut reverse = vec![0u32; graph.size()];
     let found = Wedges::new(n, graph.size());
-    let scratch = || Scratch { count: vec![0; n], filter: vec![0; FILTER_BITS / 64] };
+    let scratch = || Scratch { count: vec![0; n], filter: vec![0; FILTER_BITS / 64], tails: Vec::new() };
     let bounds = balanced(n, 1 << 14, |u| graph.work[u] + 8);
 
     let (total, met) = (graph.work.iter().sum::<u64>(), AtomicU64::new(0));
@@ -111,12 +124,19 @@ pub(super) fn count(graph: &Ranked, progress: &dyn Progress) -> Result<Wedges> {
             }
         }
     })?;
-    let parts = ranges(&bounds).map(|range| (range, ())).collect();
-    sweep(parts, progress, scratch, |range, (), scratch| {
+    let mut lower_end = vec![0u64; graph.size()];
+    let edges: Vec<usize> = bounds.iter().map(|&u| graph.heads[u].edge).collect();
+    let parts = ranges(&bounds).zip(cut(&mut lower_end, &edges)).collect();
+    sweep(parts, progress, scratch, |range, lower_end, scratch| {
+        let base = graph.heads[range.start].edge;
         for w in range.filter(|&w| found.is_shared(w)) {
-            up(graph, w, &reverse, &mut scratch.count, &found);
+            let start = graph.heads[w].edge - base;
+            up(graph, w, &reverse, &mut lower_end[start..start + graph.upper(w).len()], scratch, &found);
         }
     })?;
+    found.cycles.par_iter().zip(&lower_end).with_min_len(1 << 14).for_each(|(sum, &more)| {
+        sum.store(sum.load(Relaxed) + more, Relaxed);
+    });
     Ok(Wedges { reverse, ..found })
 }
 
@@ -132,7 +152,7 @@ fn down(graph: &Ranked, u: usize, reverse: &mut [u32], scratch: &mut Scratch, fo
     let count = &mut scratch.count[..];
     lower.iter().for_each(|&v| count[v as usize] = MARK);
     for (at, (&v, back)) in lower.iter().zip(reverse.iter_mut()).enumerate() {
-        graph.ask_ahead(lower, at, |at| graph.row(lower[at] as usize));
+        graph.ask_ahead(lower, at);
         let row = graph.row(v as usize);
         *back = row.partition_point(|&w| (w as usize) < u) as u32;
         row[..*back as usize].iter().for_each(|&w| count[w as usize] += 1);
@@ -203,28 +223,40 @@ fn no_wedge_meets(graph: &Ranked, u: usize, reverse: &mut [u32], filter: &mut [u
     true
 }
 
-/// All wedges x–v–y from `x` to nodes y ranked above x and v.
-fn up(graph: &Ranked, x: usize, all: &[u32], count: &mut [u32], found: &Wedges) {
+/// All wedges x–v–y from `x` to nodes y ranked above x and v. Cycles through the edges from `x` to higher
+/// nodes go to `lower_end`.
+fn up(graph: &Ranked, x: usize, all: &[u32], lower_end: &mut [u64], scratch: &mut Scratch, found: &Wedges) {
     let (row, lower) = (graph.row(x), graph.lower(x).len());
     let reverse = &all[graph.lower_start(x)..][..lower];
-    let tail = |at: usize| match reverse.get(at) {
-        Some(&back) => &graph.row(row[at] as usize)[back as usize + 1..],
-        None => graph.upper(row[at] as usize),
-    };
+    let Scratch { count, tails, .. } = scratch;
+    tails.clear();
+    tails.extend(
+        row[..lower]
+            .iter()
+            .zip(reverse)
+            .map(|(&v, &back)| graph.heads[v as usize].start + back as usize + 1..graph.heads[v as usize + 1].start),
+    );
+    tails.extend(row[lower..].iter().map(|&v| graph.heads[v as usize].split..graph.heads[v as usize + 1].start));
     let mut steps = 0;
-    for at in 0..row.len() {
-        graph.ask_ahead(row, at, tail);
-        tail(at).iter().for_each(|&y| count[y as usize] += 1);
-        steps += tail(at).len();
+    for (at, tail) in tails.iter().enumerate() {
+        graph.ask_parts(tails, at);
+        graph.columns[tail.clone()].iter().for_each(|&y| count[y as usize] += 1);
+        steps += tail.len();
     }
-    for (at, edge) in graph.edges_of(x, all).enumerate() {
-        graph.ask_ahead(row, at, tail);
-        let sum: u64 = tail(at).iter().map(|&y| u64::from(count[y as usize])).sum();
-        found.add(sum - tail(at).len() as u64, edge, x, row[at]);
+    for (at, (tail, &v)) in tails.iter().zip(row).enumerate() {
+        graph.ask_parts(tails, at);
+        let sum: u64 = graph.columns[tail.clone()].iter().map(|&y| u64::from(count[y as usize])).sum();
+        let cycles = sum - tail.len() as u64;
+        if at < lower {
+            found.add(cycles, graph.edge_at(v as usize, reverse[at]), x, v);
+        } else if cycles > 0 {
+            lower_end[at - lower] = cycles;
+            found.mark(x, v);
+        }
     }
     if steps > (graph.nodes() - x) / 8 {
         count[x..].fill(0);
     } else {
-        (0..row.len()).for_each(|at| tail(at).iter().for_each(|&y| count[y as usize] = 0));
+        tails.iter().for_each(|tail| graph.columns[tail.clone()].iter().for_each(|&y| count[y as usize] = 0));
     }
 }

@@ -3,8 +3,8 @@
 //! A sparse product gathers rows of a block at random, and a core waits for memory with only a few
 //! gathers in flight. The columns say long before which rows come; told so, the memory answers in
 //! time. Measured at ten million nonzeros and 24 columns on two cores: 0.080 s become 0.057 s, from
-//! 2.5 to 1.5 times what the bandwidth allows (bench `spmm`). Sampled motif counting gathers the
-//! samples of neighbours, and what is known of the other end of an edge, in the same way.
+//! 2.5 to 1.5 times what the bandwidth allows (bench `spmm`). Motif counting gathers the
+//! rows or samples of neighbours, and what is known of the other end of an edge, in the same way.
 #![expect(unsafe_code, reason = "the instruction takes an address")]
 
 /// Bytes in a cache line.
