@@ -15,13 +15,13 @@ pub(super) fn for_ones(words: &[u64], mut f: impl FnMut(usize)) {
 }
 
 /// Ones of a bit row before position `split`, and from there on.
-#[inline]
+#[inline(always)]
 pub(super) fn ones(words: &[u64], split: usize) -> [u32; 2] {
     ones_of_both(words, words, split)
 }
 
 /// Ones of the intersection of two bit rows before position `split`, and from there on.
-#[inline]
+#[inline(always)]
 pub(super) fn ones_of_both(a: &[u64], b: &[u64], split: usize) -> [u32; 2] {
     let mut sums = [0, 0];
     for (at, (a, b)) in a.iter().zip(b).enumerate() {

@@ -6,7 +6,7 @@
 
 use super::bits::ones;
 use super::column::cut;
-use super::neighbours::{HEADS_AHEAD, Head, SAMPLES_AHEAD, Sample};
+use super::neighbours::{HEADS_AHEAD, Head, SAMPLES_AHEAD};
 use super::ranked::{ranges, sweep};
 use super::sweeps::{Common, Sweeps};
 use crate::error::Result;
@@ -18,8 +18,8 @@ pub(super) struct Cycles {
     pub(super) cycles: Pages<f32>,
     /// Common neighbours, at the slots u → v with v ranked lower.
     pub(super) common: Pages<Common>,
-    /// For each slot u → v the members of v adjacent to u, as bits; only those ranked above v where u is
-    /// ranked below v and not a member.
+    /// For each slot u → v the members of v adjacent to u, as bits; none where u is ranked below v and not a
+    /// member.
     pub(super) masks: Pages<u64>,
 }
 
@@ -90,17 +90,13 @@ impl Sweeps<'_> {
                 self.ask_sample(heads, at + SAMPLES_AHEAD);
             }
             let sample = self.samples.at(*head);
-            let near = ones(mask, sample.lower);
-            if head.rank > rank {
-                row.cycles[at] = over(&sample, 1, 0, near, count) as f32;
-                continue;
+            let ([lower, upper], [w0, w1]) = (sample.strata(), sample.weight);
+            row.cycles[at] = over(upper, w1, count);
+            if head.rank < rank {
+                row.cycles[at] += over(lower, w0, count);
+                let ([near, far], [_, above]) = (ones(mask, lower.len()), ones(mask, sample.up_to(rank)));
+                row.common[at] = Common { all: w0 * near as f32 + w1 * far as f32, above: w1 * above as f32 };
             }
-            let (to, home) = sample.up_to(rank);
-            let cycles = over(&sample, 0, 0, near, count) + over(&sample, 1, home, near, count);
-            row.cycles[at] = cycles as f32;
-            let [_, above] = ones(mask, to);
-            let ([lower, upper], [w0, w1]) = (near.map(|ones| ones as f32), sample.weight);
-            row.common[at] = Common { all: w0 * lower + w1 * upper, above: w1 * above as f32 };
         }
         for (at, head) in heads.iter().enumerate() {
             if again {
@@ -108,7 +104,8 @@ impl Sweeps<'_> {
             }
             count[head.rank as usize] = 0.0;
             let sample = self.samples.at(*head);
-            sample.members[sample.far(head.rank < rank)].iter().for_each(|&w| count[w as usize] = 0.0);
+            let far = if head.rank < rank { sample.members } else { sample.strata()[1] };
+            far.iter().for_each(|&w| count[w as usize] = 0.0);
         }
     }
 
@@ -134,51 +131,60 @@ impl Sweeps<'_> {
         }
     }
 
-    /// Finds the members of a neighbour that are neighbours too, and counts the wedges to its far ones.
+    /// Finds the members of a neighbour that are neighbours too, where that is asked for later, and counts
+    /// the wedges to its far ones.
     #[inline(always)]
     fn see(&self, head: &Head, rank: u32, mask: &mut [u64], count: &mut [f32]) {
         let sample = self.samples.at(*head);
-        let far = sample.far(head.rank < rank);
-        // Bits of members that are not far tell of adjacency inside the sample: who is not in it needs none.
-        if far.start > 0 && sample.has_lower(rank) {
-            for (at, &w) in sample.members[..far.start].iter().enumerate() {
-                mask[at / 64] |= u64::from(count[w as usize] < 0.0) << (at % 64);
+        let ([lower, upper], [w0, w1]) = (sample.strata(), sample.weight);
+        if head.rank > rank {
+            // Bits tell of adjacency inside the sample: who is not in it needs none.
+            if !lower.is_empty() && sample.has_lower(rank) {
+                mark(sample.members, mask, count);
             }
-        }
-        let (size, split, [w0, w1]) = (sample.members.len(), sample.lower, sample.weight);
-        for (word, first) in mask.iter_mut().zip((0..size).step_by(64)) {
-            let within = |at: usize| at.clamp(first, first + 64);
-            let mut bits = 0;
-            for (from, to, weight) in [(far.start, split, w0), (split, size, w1)] {
-                let (from, to) = (within(from), within(to));
-                for (&w, bit) in sample.members[from..to].iter().zip(from - first..) {
+            add(upper, w1, count);
+        } else if w0 == w1 {
+            // Both at once.
+            for (word, members) in mask.iter_mut().zip(sample.members.chunks(64)) {
+                for (bit, &w) in members.iter().enumerate() {
                     let seen = &mut count[w as usize];
-                    bits |= u64::from(*seen < 0.0) << bit;
-                    *seen += weight;
+                    *word |= u64::from(*seen < 0.0) << bit;
+                    *seen += w0;
                 }
             }
-            *word |= bits;
+        } else {
+            mark(sample.members, mask, count);
+            add(lower, w0, count);
+            add(upper, w1, count);
         }
     }
 }
 
-/// Cycles over a neighbour to the members of a stratum: those counted from other neighbours too. `near`
-/// of them are neighbours themselves, `home` (one or none) is the node at hand.
+/// Marks the members that are neighbours of the node at hand.
 #[inline(always)]
-fn over(sample: &Sample<'_>, stratum: usize, home: usize, near: [u32; 2], count: &[f32]) -> f64 {
-    let (lower, upper) = sample.members.split_at(sample.lower);
-    let members = if stratum == 0 { lower } else { upper };
-    if members.is_empty() {
-        return 0.0;
+fn mark(members: &[u32], mask: &mut [u64], count: &[f32]) {
+    for (word, members) in mask.iter_mut().zip(members.chunks(64)) {
+        // The sign of a count tells neighbours from others.
+        let signs = members.iter().rev().map(|&w| u64::from(count[w as usize].to_bits() >> 31));
+        *word = signs.fold(0, |bits, sign| (bits << 1) | sign);
     }
+}
+
+/// Counts the wedges to members of that weight.
+#[inline(always)]
+fn add(members: &[u32], weight: f32, count: &mut [f32]) {
+    members.iter().for_each(|&w| count[w as usize] += weight);
+}
+
+/// Cycles over a neighbour to members of that weight: those counted from other neighbours too. Neighbours of
+/// the node at hand and that node itself have a count below the weight.
+#[inline(always)]
+fn over(members: &[u32], weight: f32, count: &[f32]) -> f32 {
+    let others = |w: u32| f64::from((count[w as usize] - weight).max(0.0));
     // In four sums, which do not wait for one another.
     let mut sums = [0f64; 4];
-    let counted = |w: u32| f64::from(count[w as usize].max(0.0));
     let (fours, rest) = members.as_chunks::<4>();
-    fours.iter().for_each(|four| sums.iter_mut().zip(four).for_each(|(sum, &w)| *sum += counted(w)));
-    sums.iter_mut().zip(rest).for_each(|(sum, &w)| *sum += counted(w));
-    let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    let own = members.len() - home - near[stratum] as usize;
-    let weight = f64::from(sample.weight[stratum]);
-    weight * (sum - weight * own as f64)
+    fours.iter().for_each(|four| sums.iter_mut().zip(four).for_each(|(sum, &w)| *sum += others(w)));
+    sums.iter_mut().zip(rest).for_each(|(sum, &w)| *sum += others(w));
+    (f64::from(weight) * ((sums[0] + sums[1]) + (sums[2] + sums[3]))) as f32
 }

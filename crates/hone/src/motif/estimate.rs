@@ -182,33 +182,46 @@ impl Sweeps<'_> {
     fn own(&self, masks: &[u64], common: &[Common], near: &[Half]) -> Result<Pages<Edge>> {
         let mut edges = Pages::zeros(near.len());
         let parts = ranges(&self.bounds).zip(cut(&mut edges, &self.starts(1))).collect();
+        let arch = pulp::Arch::new();
         sweep(parts, self.progress, Own::default, |range, edges: &mut [Edge], own: &mut Own| {
             let base = self.pattern.range(range.start).start;
             for v in range {
                 let slots = self.pattern.range(v);
-                let up = |&slot: &usize| self.links[slot].up();
-                let seen = |&slot: &usize| up(&slot) && common[slot].all > 0.0;
-                if slots.clone().any(|slot| seen(&slot)) {
-                    self.gather(v, slots.clone().filter(seen), masks, &mut own.rows);
-                    self.prepare(v, common, own);
-                }
-                for slot in slots {
-                    self.ask(near, slot + AHEAD, Link::up);
-                    if !up(&slot) {
-                        continue;
-                    }
-                    let (here, there) = (near[slot], near[self.links[slot].slot()]);
-                    let mut edge = if seen(&slot) { self.own_of(v, slot, own) } else { Edge::zeroed() };
-                    edge.c = here.c + edge.c + there.c - 2.0 * common[slot].all;
-                    edge.r += there.r;
-                    edges[slot - base] = edge;
-                }
+                let edges = &mut edges[slots.start - base..slots.end - base];
+                // Inlined into code for the processor at hand, which may have an instruction for popcounts.
+                arch.dispatch(
+                    #[inline(always)]
+                    || self.own_row(v, (masks, common, near), own, edges),
+                );
             }
         })?;
         Ok(edges)
     }
 
+    /// As [`Sweeps::own`], of the row of `v`.
+    #[inline(always)]
+    fn own_row(&self, v: usize, found: (&[u64], &[Common], &[Half]), own: &mut Own, edges: &mut [Edge]) {
+        let (masks, common, near) = found;
+        let slots = self.pattern.range(v);
+        let up = |&slot: &usize| self.links[slot].up();
+        let seen = |&slot: &usize| up(&slot) && common[slot].all > 0.0;
+        if slots.clone().any(|slot| seen(&slot)) {
+            self.gather(v, slots.clone().filter(seen), masks, &mut own.rows);
+            self.prepare(v, common, own);
+        }
+        for (slot, edge) in slots.zip(edges) {
+            self.ask(near, slot + AHEAD, Link::up);
+            if up(&slot) {
+                let (here, there) = (near[slot], near[self.links[slot].slot()]);
+                *edge = if seen(&slot) { self.own_of(v, slot, own) } else { Edge::zeroed() };
+                edge.c += here.c + there.c - 2.0 * common[slot].all;
+                edge.r += there.r;
+            }
+        }
+    }
+
     /// The bit rows of those neighbours of `v` that are lower members of it or at the `slots`.
+    #[inline(always)]
     fn gather(&self, v: usize, slots: impl Iterator<Item = usize>, masks: &[u64], rows: &mut Vec<u64>) {
         let (range, sample) = (self.pattern.range(v), self.samples.of(v));
         rows.clear();
@@ -225,6 +238,7 @@ impl Sweeps<'_> {
     }
 
     /// What each member of `v` adds to the edges it is a common neighbour of.
+    #[inline(always)]
     fn prepare(&self, v: usize, common: &[Common], own: &mut Own) {
         let (start, sample) = (self.pattern.range(v).start, self.samples.of(v));
         let ([_, pair], across) = (sample.pair_weights(), sample.weight_across());
@@ -246,6 +260,7 @@ impl Sweeps<'_> {
     }
 
     /// As [`Sweeps::own`], of one slot of `v`.
+    #[inline(always)]
     fn own_of(&self, v: usize, slot: usize, own: &Own) -> Edge {
         let (start, sample) = (self.pattern.range(v).start, self.samples.of(v));
         let (pair, across) = (sample.pair_weights(), sample.weight_across());

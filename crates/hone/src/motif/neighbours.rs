@@ -138,7 +138,14 @@ impl Head {
     }
 }
 
-impl Sample<'_> {
+impl<'a> Sample<'a> {
+    /// Members ranked below this node, and above.
+    #[inline(always)]
+    pub(super) fn strata(&self) -> [&'a [u32]; 2] {
+        let (lower, upper) = self.members.split_at(self.lower);
+        [lower, upper]
+    }
+
     /// Neighbours that member `at` stands for.
     #[inline]
     pub(super) fn weight(&self, at: usize) -> f64 {
@@ -160,25 +167,17 @@ impl Sample<'_> {
         f64::from(self.weight[0]) * f64::from(self.weight[1])
     }
 
-    /// Members a wedge over this node goes on to: all from above, else only those ranked above it.
-    #[inline]
-    pub(super) fn far(&self, from_above: bool) -> std::ops::Range<usize> {
-        if from_above { 0..self.members.len() } else { self.lower..self.members.len() }
-    }
-
     /// Whether the neighbour of that `rank`, below this node's own, is a member.
     #[inline]
     pub(super) fn has_lower(&self, rank: u32) -> bool {
         self.weight[0] == 1.0 || self.members[..self.lower].contains(&rank)
     }
 
-    /// Members ranked at most `rank`, and whether one has that very rank.
+    /// Members ranked at most `rank`, which is above this node's own.
     #[inline(always)]
-    pub(super) fn up_to(&self, rank: u32) -> (usize, usize) {
+    pub(super) fn up_to(&self, rank: u32) -> usize {
         // Samples are mostly short: counting costs less than the wrong guesses of a binary search.
-        let count = |(to, home): (u32, u32), &w: &u32| (to + u32::from(w <= rank), home + u32::from(w == rank));
-        let (to, home) = self.members.iter().fold((0, 0), count);
-        (to as usize, home as usize)
+        self.lower + self.strata()[1].iter().map(|&w| u32::from(w <= rank)).sum::<u32>() as usize
     }
 }
 
