@@ -143,8 +143,8 @@ impl Ranked {
         }
     }
 
-    /// The same for some parts of rows, given as slots: those up to a little after place `at`, if any are
-    /// asked for at all, are asked for at once, the others one at a time.
+    /// The same for parts of rows, given as slots: the first ones together at the first place, then one at
+    /// each place.
     #[inline(always)]
     pub(super) fn ask_parts(&self, parts: &[Range<usize>], at: usize) {
         let next = if at == 0 { 0..(ROWS_AHEAD + 1).min(parts.len()) } else { at + ROWS_AHEAD..at + ROWS_AHEAD + 1 };
