@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// Leave out motifs of more nodes than this.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
-    /// Estimate instead: from at most cap=64 neighbours of a node, or with error=0.1,confidence=0.95.
+    /// Estimate instead: from at most cap=64 (4 to 1024) neighbours of a node, or with error=0.1,confidence=0.95.
     #[arg(long, value_name = "HOW", default_value_t)]
     sample: Sample,
     /// Seed of the estimates.
@@ -58,7 +58,8 @@ Examples:
   hone count graph.tsv -o nodes.npy --by node
   hone count hubs.tsv -o counts.parquet --sample cap=64
 
-Occurrences are induced subgraphs. Directions of edges are ignored for counting.
+Occurrences are induced subgraphs. Directions and weights of edges are ignored for counting: by edge
+a pair of opposite edges has two lines, in total it counts once.
 Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by commas:
   edge path3 triangle path4-end path4-mid star4 cycle4 tailed-tail tailed-near tailed-far
   diamond-chord diamond-rim clique4, and the whole graphlets path4 tailed-triangle diamond";
@@ -68,7 +69,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     motifs.check()?;
     if args.by == By::Node && (args.motifs != MotifSet::default() || args.motif_size.is_some()) {
         let message = "a choice of motifs goes with --by edge and --by total; --by node gives all 15 node orbits";
-        return Err(hone::Error::config("--motifs", message).into());
+        let option = if args.motif_size.is_some() { "--motif-size" } else { "--motifs" };
+        return Err(hone::Error::config(option, message).into());
     }
     args.input.refuse_as_output(&args.output)?;
     let named = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
@@ -80,6 +82,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let counts = args.sample.count(&graph, args.seed, context.progress())?;
     if let Some(sampled) = counts.sampled() {
         context.note(format_args!("note: {sampled}"));
+    } else if args.sample != Sample::Exact {
+        context.note(format_args!("note: counted exactly: no estimate meets the target, or no node is large enough"));
+    }
+    if graph.weights().is_some() {
+        context.note(format_args!("note: weights play no part in counts"));
     }
     match args.by {
         By::Edge => write(args, context, &CountTable::edges(&graph, &counts, &motifs.motifs())),

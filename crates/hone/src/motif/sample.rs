@@ -75,6 +75,9 @@ pub struct Sampled {
 impl fmt::Display for Sampled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Sampled { cap, replicates, nodes, edges, within } = self;
+        if *nodes == 0 {
+            return write!(f, "motif counts are exact: no node has more than {cap} neighbours");
+        }
         write!(f, "motif counts are estimates from at most {cap} neighbours of a node; nodes with more: {nodes}, ")?;
         write!(f, "edges between two of those: {edges}")?;
         if let Some(least) = within.iter().copied().reduce(f64::min) {
@@ -236,15 +239,15 @@ impl FromStr for Sample {
             let sample = Sample::Cap(cap);
             return sample.check().map(|()| sample);
         }
-        let (mut error, mut confidence) = (None, 0.95);
+        let (mut error, mut confidence) = (None, None);
         for setting in text.split(',') {
             match setting.split_once('=').map(|(key, value)| (key.trim(), value.trim().parse::<f64>())) {
-                Some(("error", Ok(value))) => error = Some(value),
-                Some(("confidence", Ok(value))) => confidence = value,
+                Some(("error", Ok(value))) if error.is_none() => error = Some(value),
+                Some(("confidence", Ok(value))) if confidence.is_none() => confidence = Some(value),
                 _ => return Err(unknown()),
             }
         }
-        let sample = Sample::Target { error: error.ok_or_else(unknown)?, confidence };
+        let sample = Sample::Target { error: error.ok_or_else(unknown)?, confidence: confidence.unwrap_or(0.95) };
         sample.check().map(|()| sample)
     }
 }
