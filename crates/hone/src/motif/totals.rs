@@ -35,26 +35,22 @@ impl Counts {
             Some(exact) => exact.orbit_totals(),
             None => self.rounded_totals(),
         };
+        let orbits = orbits.map(|total| u128::try_from(total).expect("counts are not negative"));
         let graphlet = |g: Graphlet| g.orbits().iter().map(|o| orbits[o.index()]).sum::<u128>() / g.edges() as u128;
         Totals { orbits, graphlets: Graphlet::ALL.map(graphlet) }
     }
 
-    fn rounded_totals(&self) -> [u128; Orbit::COUNT] {
-        let add = |mut a: [u128; Orbit::COUNT], b: [u128; Orbit::COUNT]| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-            a
-        };
-        let row = |i: usize| {
+    fn rounded_totals(&self) -> [i128; Orbit::COUNT] {
+        sums(self.pattern().rows(), |i| {
             let edges = self.row(i as u32).filter(|&(j, _)| i < j as usize);
-            edges.map(|(_, counts)| counts.map(u128::from)).fold([0; Orbit::COUNT], add)
-        };
-        (0..self.pattern().rows()).into_par_iter().with_min_len(1024).map(row).reduce(|| [0; Orbit::COUNT], add)
+            edges.map(|(_, counts)| counts.map(i128::from)).fold([0; Orbit::COUNT], add)
+        })
     }
 }
 
 impl Exact {
     /// The sum over the edges of each orbit's count.
-    fn orbit_totals(&self) -> [u128; Orbit::COUNT] {
+    fn orbit_totals(&self) -> [i128; Orbit::COUNT] {
         // The sum over the edges of what both ends add: every node adds it once for each of its edges.
         let [ends, both, product, pairs, t_both, triangles, s] = sums(self.d.len(), |i| {
             let [d, triangles, s] = [&self.d, &self.triangles, &self.s].map(|column| i128::from(column.get(i)));
@@ -69,15 +65,16 @@ impl Exact {
         let [k, q, r] = sums(self.k.len(), |at| [&self.k, &self.q, &self.r].map(|column| column.get(at).into()));
         let middle = Middle { t: t / 2, p: p / 2, c: c / 2, k: k / 2, q: q / 2, r: r / 2 };
         let terms = Terms { one: ends / 2, both, product: product / 2, pairs, t_both, triangles, s, middle };
-        terms.orbits().map(|total| u128::try_from(total).expect("counts are not negative"))
+        terms.orbits()
     }
 }
 
 /// Sums of what the numbers below `len` give.
 fn sums<const N: usize>(len: usize, values: impl Fn(usize) -> [i128; N] + Sync + Send) -> [i128; N] {
-    let add = |mut a: [i128; N], b: [i128; N]| {
-        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-        a
-    };
-    (0..len).into_par_iter().with_min_len(1 << 14).map(values).reduce(|| [0; N], add)
+    (0..len).into_par_iter().with_min_len(1 << 10).map(values).reduce(|| [0; N], add)
+}
+
+fn add<const N: usize>(mut a: [i128; N], b: [i128; N]) -> [i128; N] {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+    a
 }
