@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::estimate::Estimates;
+use super::estimated::{Amounts, Estimated};
 use super::exact::Exact;
 use super::formula::{self, End, Middle, Number, orbits};
 use super::orbit::Orbit;
@@ -27,18 +28,11 @@ pub struct Counts {
     values: Values,
 }
 
+/// The primitives that counts follow from.
 #[derive(Debug, Clone)]
-enum Values {
+pub(super) enum Values {
     Exact(Box<Exact>),
     Estimated(Box<Estimated>),
-}
-
-#[derive(Debug, Clone)]
-struct Estimated {
-    facts: Sampled,
-    edge: Estimates,
-    triangles: Vec<f64>,
-    s: Vec<f64>,
 }
 
 /// What the weight of a motif depends on.
@@ -76,26 +70,8 @@ impl Counts {
         Counts { pattern, values: Values::Exact(Box::new(exact)) }
     }
 
-    pub(super) fn estimated(pattern: Arc<Pattern>, edge: Estimates, facts: Sampled) -> Counts {
-        let rows = || (0..pattern.rows()).into_par_iter();
-        let triangles = rows().map(|i| edge.t[pattern.range(i)].iter().map(|&t| f64::from(t)).sum::<f64>() / 2.0);
-        let other_degrees =
-            |i: usize| pattern.row(i).iter().map(|&j| pattern.range(j as usize).len() - 1).sum::<usize>();
-        let s = rows().map(|i| other_degrees(i) as f64).collect();
-        let triangles = triangles.collect();
-        Counts { values: Values::Estimated(Box::new(Estimated { facts, edge, triangles, s })), pattern }
-    }
-
-    /// The mean of two estimates, and how well it is seen to fit.
-    ///
-    /// # Panics
-    /// When one of them is exact.
-    pub(super) fn averaged(&self, other: &Counts, within: Vec<f64>) -> Counts {
-        let (Values::Estimated(a), Values::Estimated(b)) = (&self.values, &other.values) else {
-            panic!("only estimates are averaged");
-        };
-        let facts = Sampled { within, ..a.facts.clone() };
-        Counts::estimated(self.pattern.clone(), a.edge.averaged(&b.edge), facts)
+    pub(super) fn estimated(pattern: Arc<Pattern>, estimated: Estimated) -> Counts {
+        Counts { pattern, values: Values::Estimated(Box::new(estimated)) }
     }
 
     /// The symmetric adjacency counted on: the graph's own when it is undirected.
@@ -119,36 +95,15 @@ impl Counts {
         }
     }
 
-    /// The exact primitives; `None` when the counts are estimates.
-    pub(super) fn primitives(&self) -> Option<&Exact> {
-        match &self.values {
-            Values::Exact(exact) => Some(exact),
-            Values::Estimated(_) => None,
-        }
-    }
-
-    /// Sums of the orbit counts over the edges of node `i`: its degrees in the motif graphs.
-    pub(super) fn degrees(&self, i: usize) -> [f64; Orbit::COUNT] {
-        let mut sums = [0.0; Orbit::COUNT];
-        let mut add = |counts: [f64; Orbit::COUNT]| {
-            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count.max(0.0));
-        };
-        match &self.values {
-            Values::Exact(exact) => {
-                self.exact_row(exact, i, 0).for_each(|(_, counts)| add(counts.map(|count| count.0 as f64)));
-            }
-            Values::Estimated(estimated) => {
-                self.estimated_row(estimated, i, 0).for_each(|(_, counts)| add(counts));
-            }
-        }
-        sums
+    pub(super) fn values(&self) -> &Values {
+        &self.values
     }
 
     /// Bytes held, without the pattern.
     pub fn bytes(&self) -> usize {
         match &self.values {
             Values::Exact(exact) => exact.bytes(),
-            Values::Estimated(est) => 6 * 4 * est.edge.t.len() + 16 * est.s.len(),
+            Values::Estimated(estimated) => estimated.bytes(),
         }
     }
 
@@ -160,7 +115,7 @@ impl Counts {
     }
 
     /// Neighbours of node `i`, ascending, with the orbit counts of the edge to each. Estimates are
-    /// rounded, and never below zero.
+    /// held to what the edge can have, and rounded.
     pub fn row(&self, i: u32) -> impl Iterator<Item = (u32, [u64; Orbit::COUNT])> + '_ {
         self.row_from(i as usize, 0)
     }
@@ -168,7 +123,7 @@ impl Counts {
     fn row_from(&self, i: usize, k: usize) -> impl Iterator<Item = (u32, [u64; Orbit::COUNT])> + '_ {
         let (exact, estimated) = match &self.values {
             Values::Exact(exact) => (Some(self.exact_row(exact, i, k)), None),
-            Values::Estimated(estimated) => (None, Some(self.estimated_row(estimated, i, k))),
+            Values::Estimated(estimated) => (None, Some(estimated.row(&self.pattern, i, k))),
         };
         let exact = exact.into_iter().flatten().map(|(j, counts)| (j, counts.map(|x| x.0)));
         exact.chain(estimated.into_iter().flatten().map(|(j, counts)| (j, counts.map(|x| x.round() as u64))))
@@ -179,8 +134,8 @@ impl Counts {
         match &self.values {
             Values::Exact(exact) => self.for_exact_weights(exact, i, motif, f),
             Values::Estimated(estimated) => {
-                let sum = |counts: [f64; Orbit::COUNT]| motif.orbits().iter().map(|o| counts[o.index()].max(0.0)).sum();
-                let row = self.estimated_row(estimated, i, 0).map(|(j, counts)| (j, sum(counts)));
+                let sum = |counts: Amounts| motif.orbits().iter().map(|o| counts[o.index()]).sum();
+                let row = estimated.row(&self.pattern, i, 0).map(|(j, counts)| (j, sum(counts)));
                 row.filter(|&(_, weight): &(u32, f64)| weight > 0.0).for_each(|(j, weight)| f(j, weight));
             }
         }
@@ -280,28 +235,6 @@ impl Counts {
                 next += 1;
             }
             (j, orbits(u, end(j as usize), e))
-        })
-    }
-
-    fn estimated_row<'a>(
-        &'a self,
-        estimated: &'a Estimated,
-        i: usize,
-        k: usize,
-    ) -> impl Iterator<Item = (u32, [f64; Orbit::COUNT])> + 'a {
-        let end = move |i: usize| End {
-            d: self.pattern.range(i).len() as f64,
-            triangles: estimated.triangles[i],
-            s: estimated.s[i],
-        };
-        let u = end(i);
-        let start = self.pattern.range(i).start + k;
-        self.pattern.row(i)[k..].iter().zip(start..).map(move |(&j, slot)| {
-            let edge = &estimated.edge;
-            let at = |list: &[f32]| f64::from(list[slot]);
-            let [t, p, c] = [at(&edge.t), at(&edge.p), at(&edge.c)];
-            let [k, q, r] = [at(&edge.k), at(&edge.q), at(&edge.r)];
-            (j, orbits(u, end(j as usize), Middle { t, p, c, k, q, r }))
         })
     }
 

@@ -24,7 +24,7 @@
 //! How it works: everything follows from five numbers an edge and three a node
 //! (`formula`); two wedge sweeps (`wedge`), two triangle sweeps (`triangle`) and popcounts
 //! (`clique`) over nodes ranked by degree (`ranked`) find those. [`Sample`] estimates them instead,
-//! from a bounded number of neighbours of each node (`estimate`).
+//! from a bounded number of neighbours of each node (`estimate`, `estimated`).
 
 mod bits;
 mod clique;
@@ -32,6 +32,7 @@ mod column;
 mod counts;
 mod cycles;
 mod estimate;
+mod estimated;
 mod exact;
 mod formula;
 mod links;

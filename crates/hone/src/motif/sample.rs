@@ -5,7 +5,8 @@
 //! cap, two independent estimates are made and averaged. Half their difference is distributed as
 //! the error of their mean, when errors are as likely up as down, so the share of motif degrees (row
 //! sums of W_t) that lie within the error is seen without knowing the truth; the cap is doubled
-//! until that share is the confidence asked for.
+//! until that share is the confidence asked for. Counts of edges are held to what is possible, which
+//! moves sums; how far is seen too, and counts as error.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
 use super::estimate::{self, Estimates, estimate};
+use super::estimated::Estimated;
 use super::exact::Exact;
 use super::orbit::Orbit;
 use crate::error::{Error, Result};
@@ -130,7 +132,8 @@ impl Sample {
             Sample::Cap(cap) => {
                 fits(&pattern, cap, 1)?;
                 let estimates = estimate(&pattern, cap, key, progress)?;
-                Ok(Counts::estimated(pattern.clone(), estimates, facts(&pattern, cap, 1)))
+                let estimated = Estimated::new(&pattern, estimates, facts(&pattern, cap, 1));
+                Ok(Counts::estimated(pattern, estimated))
             }
             Sample::Target { error, confidence } => target(&pattern, error, confidence, key, progress),
         }
@@ -147,14 +150,15 @@ fn target(pattern: &Arc<Pattern>, error: f64, confidence: f64, key: Key, progres
     let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
     let mut cap = FIRST_CAP;
     while cap < largest.min(CAPS.end() + 1) && fits(pattern, cap, 2).is_ok() {
-        let replicate = |index| -> Result<Counts> {
+        let replicate = |index| -> Result<Estimated> {
             let estimates = estimate(pattern, cap, key.with("replicate", index), progress)?;
-            Ok(Counts::estimated(pattern.clone(), estimates, facts(pattern, cap, 2)))
+            Ok(Estimated::new(pattern, estimates, facts(pattern, cap, 2)))
         };
         let (a, b) = (replicate(2 * cap as u64)?, replicate(2 * cap as u64 + 1)?);
-        let within = within(&a, &b, error);
+        let within = within(pattern, [&a, &b], error);
         if within.iter().all(|&share| share >= confidence) {
-            return Ok(a.averaged(&b, within));
+            let facts = Sampled { within, ..a.facts };
+            return Ok(Counts::estimated(pattern.clone(), Estimated::new(pattern, a.edge.averaged(&b.edge), facts)));
         }
         cap *= 2;
     }
@@ -183,19 +187,23 @@ fn facts(pattern: &Pattern, cap: usize, replicates: usize) -> Sampled {
     Sampled { cap, replicates, nodes: rows.count(), edges: ends / 2, within: Vec::new() }
 }
 
-/// For each orbit the share of nodes with it whose degrees in two estimates differ by at most
-/// `error` times their sum.
-fn within(a: &Counts, b: &Counts, error: f64) -> Vec<f64> {
+/// For each orbit the share of nodes with it whose degrees in two estimates are seen to be within `error`:
+/// half of the difference of the raw sums, and what holding them to the possible moves their mean, are together
+/// no more than that share of the mean.
+fn within(pattern: &Pattern, estimates: [&Estimated; 2], error: f64) -> Vec<f64> {
     let add = |mut x: [[u64; 2]; Orbit::COUNT], y: [[u64; 2]; Orbit::COUNT]| {
         x.iter_mut().flatten().zip(y.into_iter().flatten()).for_each(|(x, y)| *x += y);
         x
     };
     let node = |i: usize| {
-        let (a, b) = (a.degrees(i), b.degrees(i));
-        let seen = |o: usize| [(a[o] - b[o]).abs() <= error * (a[o] + b[o]), true].map(u64::from);
-        std::array::from_fn(|o| if a[o] + b[o] > 0.0 { seen(o) } else { [0, 0] })
+        let [[a, a_held], [b, b_held]] = estimates.map(|estimated| estimated.degrees(pattern, i));
+        std::array::from_fn(|o| {
+            let held = a_held[o] + b_held[o];
+            let off = (a[o] - b[o]).abs() + (held - a[o] - b[o]).abs();
+            if held > 0.0 { [u64::from(off <= error * held), 1] } else { [0, 0] }
+        })
     };
-    let nodes = (0..a.pattern().rows()).into_par_iter();
+    let nodes = (0..pattern.rows()).into_par_iter();
     let sums = nodes.map(node).reduce(|| [[0; 2]; Orbit::COUNT], add);
     sums.map(|[close, all]| if all == 0 { 1.0 } else { close as f64 / all as f64 }).to_vec()
 }

@@ -6,8 +6,9 @@
 use std::io::{self, ErrorKind, Read, Write};
 
 use super::column::{Column, Rank};
-use super::counts::Counts;
+use super::counts::{Counts, Values};
 use super::estimate::Estimates;
+use super::estimated::Estimated;
 use super::exact::Exact;
 use super::sample::Sampled;
 use crate::graph::Graph;
@@ -19,19 +20,21 @@ const ESTIMATED: u8 = 2;
 impl Counts {
     /// Writes all counts.
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
-        if let Some((facts, edge)) = self.sampled().zip(self.estimates()) {
-            out.write_all(&[ESTIMATED])?;
-            let facts = serde_json::to_vec(facts)?;
-            out.write_all(&(facts.len() as u64).to_le_bytes())?;
-            out.write_all(&facts)?;
-            return [&edge.t, &edge.p, &edge.c, &edge.k, &edge.q, &edge.r]
-                .into_iter()
-                .try_for_each(|v| save_f32(v, out));
+        match self.values() {
+            Values::Exact(exact) => {
+                out.write_all(&[EXACT])?;
+                let Exact { t, c, rank: _, k, q, r, d, triangles, s } = &**exact;
+                [t, c, k, q, r, d, triangles, s].into_iter().try_for_each(|column| column.save(out))
+            }
+            Values::Estimated(estimated) => {
+                out.write_all(&[ESTIMATED])?;
+                let facts = serde_json::to_vec(&estimated.facts)?;
+                out.write_all(&(facts.len() as u64).to_le_bytes())?;
+                out.write_all(&facts)?;
+                let Estimates { t, p, c, k, q, r } = &estimated.edge;
+                [t, p, c, k, q, r].into_iter().try_for_each(|list| save_f32(list, out))
+            }
         }
-        out.write_all(&[EXACT])?;
-        let exact = self.primitives().expect("counts are exact or estimated");
-        let Exact { t, c, rank: _, k, q, r, d, triangles, s } = exact;
-        [t, c, k, q, r, d, triangles, s].into_iter().try_for_each(|column| column.save(out))
     }
 
     /// Reads what [`Counts::save`] wrote for this graph.
@@ -59,7 +62,7 @@ impl Counts {
                 let mut column = || load_f32(slots, input).map(Pages::from);
                 let (t, p, c) = (column()?, column()?, column()?);
                 let edge = Estimates { t, p, c, k: column()?, q: column()?, r: column()? };
-                Ok(Counts::estimated(pattern, edge, facts))
+                Ok(Counts::estimated(pattern.clone(), Estimated::new(&pattern, edge, facts)))
             }
             _ => Err(io::Error::new(ErrorKind::InvalidData, "these are no motif counts")),
         }

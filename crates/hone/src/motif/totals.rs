@@ -2,11 +2,11 @@
 //!
 //! Orbit counts are linear in a few [`Terms`], and the sum of each term over the edges is a sum over
 //! columns that are held: no edge is looked at from both ends. Linear in the edges, in the order of
-//! memory. Estimates are rounded edge by edge, as in [`Counts::row`].
+//! memory. Estimates are added up as they are, not held to what single edges can have: the sums are unbiased.
 
 use rayon::prelude::*;
 
-use super::counts::Counts;
+use super::counts::{Counts, Values};
 use super::exact::Exact;
 use super::formula::{Middle, Number, Terms};
 use super::orbit::{Graphlet, Orbit};
@@ -29,22 +29,23 @@ impl Totals {
 }
 
 impl Counts {
-    /// Occurrences in the whole graph: of each orbit over all edges, and of each graphlet.
+    /// Occurrences in the whole graph: of each orbit over all edges, and of each graphlet. Those of estimates are
+    /// unbiased, unless they come out below zero and are cut off, and need not be sums of [`Counts::row`].
     pub fn totals(&self) -> Totals {
-        let orbits = match self.primitives() {
-            Some(exact) => exact.orbit_totals(),
-            None => self.rounded_totals(),
-        };
-        let orbits = orbits.map(|total| u128::try_from(total).expect("counts are not negative"));
-        let graphlet = |g: Graphlet| g.orbits().iter().map(|o| orbits[o.index()]).sum::<u128>() / g.edges() as u128;
-        Totals { orbits, graphlets: Graphlet::ALL.map(graphlet) }
-    }
-
-    fn rounded_totals(&self) -> [i128; Orbit::COUNT] {
-        sums(self.pattern().rows(), |i| {
-            let edges = self.row(i as u32).filter(|&(j, _)| i < j as usize);
-            edges.map(|(_, counts)| counts.map(i128::from)).fold([0; Orbit::COUNT], add)
-        })
+        match self.values() {
+            Values::Exact(exact) => {
+                let orbits = exact.orbit_totals().map(|total| u128::try_from(total).expect("counts are not negative"));
+                let sum = |g: Graphlet| g.orbits().iter().map(|o| orbits[o.index()]).sum::<u128>();
+                Totals { orbits, graphlets: Graphlet::ALL.map(|g| sum(g) / g.edges() as u128) }
+            }
+            Values::Estimated(estimated) => {
+                let orbits = estimated.totals(self.pattern());
+                let sum = |g: Graphlet| g.orbits().iter().map(|o| orbits[o.index()]).sum::<f64>();
+                // Negative numbers become zero.
+                let whole = |total: f64| total.round() as u128;
+                Totals { orbits: orbits.map(whole), graphlets: Graphlet::ALL.map(|g| whole(sum(g) / g.edges() as f64)) }
+            }
+        }
     }
 }
 

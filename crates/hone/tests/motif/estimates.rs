@@ -193,6 +193,86 @@ fn motif_degrees_keep_the_error_asked_for() {
     }
 }
 
+/// A clique of 70 nodes, but for a perfect matching.
+fn nearly_a_clique() -> Graph {
+    let edges = (0..70u32).flat_map(|u| (u + 1..70).filter(move |v| u / 2 != v / 2).map(move |v| (u, v)));
+    undirected(70, &edges.collect::<Vec<_>>())
+}
+
+#[test]
+fn totals_are_unbiased() {
+    // In the dense graph counts of single edges are cut off at zero by the hundred.
+    let dense = undirected(60, &random_edges(&mut rng(9), 60, 0.8));
+    for (graph, cap) in [(hubs(), 6), (dense, 12)] {
+        let truth = count(&graph, &Silent).expect("counts").totals();
+        let rounds = 1500;
+        let (mut sums, mut squares) = ([0.0; Orbit::COUNT], [0.0; Orbit::COUNT]);
+        for seed in 0..rounds {
+            let totals = Sample::Cap(cap).count(&graph, seed, &Silent).expect("estimates").totals();
+            for (orbit, &total) in totals.orbits.iter().enumerate() {
+                sums[orbit] += total as f64;
+                squares[orbit] += (total as f64).powi(2);
+            }
+        }
+        for (orbit, &truth) in Orbit::ALL.iter().zip(&truth.orbits).filter(|(_, truth)| **truth > 0) {
+            let mean = sums[orbit.index()] / rounds as f64;
+            let variance = squares[orbit.index()] / rounds as f64 - mean * mean;
+            // Rounding to whole numbers is no bias.
+            let error = (variance.max(0.0) / rounds as f64).sqrt() + 0.5;
+            assert!((mean - truth as f64).abs() < 4.5 * error, "{orbit}: mean {mean} ± {error}, truth {truth}");
+        }
+    }
+}
+
+#[test]
+fn edges_have_no_more_than_they_can() {
+    let graph = nearly_a_clique();
+    let counts = Sample::Cap(8).count(&graph, 3, &Silent).expect("estimates");
+    let common = &counts.estimates().expect("estimates").t;
+    let mut complete = 0;
+    for u in 0..70 {
+        let slots = counts.pattern().range(u as usize);
+        for ((v, found), slot) in counts.row(u).zip(slots) {
+            let [x, y] = [u, v].map(|node| graph.degree(node) as f64 - 1.0);
+            let t = f64::from(common[slot]).min(x.min(y));
+            let (a, b) = (x - t, y - t);
+            let pairs = |n: f64| (n * (n - 1.0) / 2.0).max(0.0);
+            let most = [
+                ([Orbit::Path4Mid, Orbit::Cycle4], a * b),
+                ([Orbit::Star4, Orbit::TailedTail], pairs(a) + pairs(b)),
+                ([Orbit::TailedNear, Orbit::DiamondRim], t * (a + b)),
+                ([Orbit::DiamondChord, Orbit::Clique4], pairs(t)),
+                ([Orbit::Path4End, Orbit::Path3], 70.0 * (a + b)),
+            ];
+            for (orbits, most) in most {
+                for orbit in orbits {
+                    assert!(found[orbit.index()] as f64 <= most + 0.5, "{u} {v} {orbit}: {found:?}");
+                }
+            }
+            complete += usize::from(a == 0.0 && b == 0.0);
+        }
+    }
+    assert!(complete > 100, "in {complete} cases the bounds are zero");
+}
+
+#[test]
+fn a_target_sees_what_holding_hides() {
+    // Estimates from few neighbours agree on too many paths, for edges cannot have fewer than none.
+    let graph = undirected(70, &random_edges(&mut rng(9), 70, 1.0));
+    let exact = degrees(&graph, &count(&graph, &Silent).expect("counts"));
+    let share = |sample: Sample, seed: u64| {
+        let found = degrees(&graph, &sample.count(&graph, seed, &Silent).expect("estimates"));
+        let close = |(exact, found): (&Vec<f64>, Vec<f64>)| {
+            exact.iter().zip(found).filter(|(exact, found)| (found - **exact).abs() <= 0.3 * **exact).count()
+        };
+        exact.iter().zip(found).map(close).min().expect("13 orbits")
+    };
+    for seed in 0..5 {
+        assert!(share(Sample::Cap(16), seed) < 30, "a cap of 16 is far too low");
+        assert!(share(Sample::Target { error: 0.3, confidence: 0.8 }, seed) >= 50);
+    }
+}
+
 #[test]
 fn depend_on_the_seed_and_not_on_the_threads() {
     // Large enough for many stretches of rows and several parts of the samples.
