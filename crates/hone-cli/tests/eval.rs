@@ -117,6 +117,21 @@ fn slips_are_usage_errors() {
 }
 
 #[test]
+fn a_run_may_begin_at_any_seed() {
+    let run = |seeds: &[&str]| {
+        let mut run = hone();
+        run.args(["eval", "link", "builtin:karate", "--methods", "degree,random", "--json", "-"]).args(seeds);
+        let json = run.assert().success().get_output().stdout.clone();
+        let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+        let runs = json["runs"].as_array().expect("a list").clone();
+        runs.into_iter().map(|run| (run["seed"].clone(), run["results"].clone())).collect::<Vec<_>>()
+    };
+    let (three, last) = (run(&["--seeds", "3"]), run(&["--seeds", "1", "--first-seed", "3"]));
+    assert_eq!((three.len(), last.len()), (6, 2));
+    assert_eq!(three[4..], last);
+}
+
+#[test]
 fn methods_are_named_once() {
     let link = |methods: &str| {
         let mut run = hone();

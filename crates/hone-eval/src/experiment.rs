@@ -1,5 +1,7 @@
 //! From graphs, methods and seeds to a report: the loops around the tasks.
 
+use std::ops::Range;
+
 use hone::graph::Graph;
 use hone::{Error, Progress, Result};
 use serde::Serialize;
@@ -29,8 +31,8 @@ pub struct Named {
 pub struct Bench<'a> {
     /// The contestants.
     pub methods: &'a [Method],
-    /// Number of seeds; they are 1, 2, …
-    pub seeds: u64,
+    /// The random seeds: each is a split, and what methods draw.
+    pub seeds: Range<u64>,
     /// Finished cells.
     pub cache: &'a Cache,
     /// Who is told how far it is.
@@ -42,6 +44,7 @@ pub struct Bench<'a> {
 pub struct LinkResults {
     methods: Vec<String>,
     graphs: Vec<String>,
+    first_seed: u64,
     cells: Vec<Vec<Vec<LinkCell>>>,
 }
 
@@ -52,13 +55,18 @@ impl Bench<'_> {
 
     /// A stage whose units are cells.
     fn stage(&self, name: &str) {
-        self.progress.stage(name, self.seeds * self.methods.len() as u64);
+        self.progress.stage(name, (self.seeds.end - self.seeds.start) * self.methods.len() as u64);
+    }
+
+    fn seed_names(&self) -> String {
+        let (first, last) = (self.seeds.start, self.seeds.end - 1);
+        if first == last { first.to_string() } else { format!("{first} to {last}") }
     }
 
     fn settings(&self, more: Vec<(&str, String)>) -> Vec<(String, String)> {
         let mut all = vec![
             ("methods".to_string(), self.methods.iter().map(Method::describe).collect::<Vec<_>>().join(" ")),
-            ("seeds".to_string(), if self.seeds == 1 { "1".into() } else { format!("1 to {}", self.seeds) }),
+            ("seeds".to_string(), self.seed_names()),
             ("version".to_string(), env!("CARGO_PKG_VERSION").to_string()),
         ];
         all.extend(more.into_iter().map(|(k, v)| (k.to_string(), v)));
@@ -71,11 +79,11 @@ impl Bench<'_> {
         for named in graphs {
             self.stage(&named.name);
             let run = |seed| link(&named.graph, self.methods, config, seed, self.cache, self.progress);
-            let of_seeds = (1..=self.seeds).map(run).collect::<Result<Vec<_>>>();
+            let of_seeds = self.seeds.clone().map(run).collect::<Result<Vec<_>>>();
             cells.push(of_seeds.map_err(|error| about(&named.name, error))?);
         }
         let graphs = graphs.iter().map(|g| g.name.clone()).collect();
-        Ok(LinkResults { methods: self.names(), graphs, cells })
+        Ok(LinkResults { methods: self.names(), graphs, first_seed: self.seeds.start, cells })
     }
 
     /// Link prediction as a report: AUC and average precision an operator, gains, significance.
@@ -138,7 +146,7 @@ impl Bench<'_> {
     ) -> Result<Report> {
         self.stage(&named.name);
         let run = |seed| nodes(&named.graph, labels, self.methods, config, seed, self.cache, self.progress);
-        let cells = (1..=self.seeds).map(run).collect::<Result<Vec<_>>>()?;
+        let cells = self.seeds.clone().map(run).collect::<Result<Vec<_>>>()?;
         let columns: Vec<String> = config.shares.iter().map(|s| format!("{} %", (1e8 * s).round() / 1e6)).collect();
         let table = |what: &str, value: &dyn Fn(usize, usize, usize) -> f64| {
             let mut table = Table::new(format!("{}: {what}", named.name), columns.clone());
@@ -198,7 +206,7 @@ impl Bench<'_> {
         let mut absolute = Table { title: format!("{}, of absolute values", plain.title), ..plain.clone() };
         for graph in graphs {
             let run = |seed| structure(graph, self.methods, seed, self.cache, self.progress);
-            let cells = (1..=self.seeds).map(run).collect::<Result<Vec<_>>>()?;
+            let cells = self.seeds.clone().map(run).collect::<Result<Vec<_>>>()?;
             for m in 0..self.methods.len() {
                 let summary = |f: &dyn Fn(usize) -> f64| Summary::of(&(0..cells.len()).map(f).collect::<Vec<_>>());
                 plain.rows[m].1.push(summary(&|s| cells[s][m].plain));
@@ -252,7 +260,7 @@ impl LinkResults {
     pub fn runs(&self) -> Vec<Value> {
         let mut runs = Vec::new();
         for (graph, seeds) in self.graphs.iter().zip(&self.cells) {
-            for (seed, cells) in (1..).zip(seeds) {
+            for (seed, cells) in (self.first_seed..).zip(seeds) {
                 for (method, cell) in self.methods.iter().zip(cells) {
                     runs.push(json!({"graph": graph, "method": method, "seed": seed,
                         "embedding seconds": cell.seconds, "results": cell.outcomes}));

@@ -155,7 +155,7 @@ fn a_report_is_complete_and_repeats_from_the_cache() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::open(folder.path()).unwrap();
     let methods = methods(&["degree", "log-degree", "hone-p:global.dim=8,local.dim=4"]);
-    let bench = Bench { methods: &methods, seeds: 2, cache: &cache, progress: &Silent };
+    let bench = Bench { methods: &methods, seeds: 1..3, cache: &cache, progress: &Silent };
     let graphs = [40, 30].map(|size| Named { name: format!("planted-{size}"), graph: planted(size) });
     let config =
         LinkConfig { operators: vec!["mean".parse().unwrap(), "hadamard".parse().unwrap()], ..LinkConfig::default() };

@@ -89,6 +89,9 @@ struct BenchArgs {
     /// Number of random seeds.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
+    /// The first seed: others than those that a choice was made on give a fresh judgement.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
+    first_seed: u64,
     /// Keep finished cells in this folder; an interrupted run continues from it.
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
@@ -107,7 +110,7 @@ impl BenchArgs {
     }
 
     fn bench<'a>(&self, methods: &'a [Method], cache: &'a Cache, progress: &'a dyn Progress) -> Bench<'a> {
-        Bench { methods, seeds: self.seeds, cache, progress }
+        Bench { methods, seeds: self.first_seed..self.first_seed + self.seeds, cache, progress }
     }
 }
 

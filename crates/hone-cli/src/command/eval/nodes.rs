@@ -113,6 +113,7 @@ pub(super) fn structure(args: &StructureArgs, context: &Context) -> anyhow::Resu
     let methods = parse_methods(&args.methods, &[], "", false)?;
     args.output.check()?;
     let base = args.graph.open(&args.input, context)?.graph;
-    let bench = Bench { methods: &methods, seeds: args.seeds, cache: &Cache::none(), progress: context.progress() };
+    let bench =
+        Bench { methods: &methods, seeds: 1..args.seeds + 1, cache: &Cache::none(), progress: context.progress() };
     args.output.write(&bench.structure_report(&symmetric_graphs(&base)?)?, context)
 }

@@ -49,6 +49,9 @@ impl Args {
     /// The command that repeats the run.
     fn command(&self) -> String {
         let mut command = format!("hone eval paper --data DIR --seeds {} --largest {}", self.bench.seeds, self.largest);
+        if self.bench.first_seed != 1 {
+            command.push_str(&format!(" --first-seed {}", self.bench.first_seed));
+        }
         command.push_str(if self.bench.grid { " --grid" } else { "" });
         if !self.bench.methods.is_empty() {
             command.push_str(&format!(" --methods '{}'", self.bench.methods.join(",")));
@@ -89,7 +92,7 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     };
     let bench = |methods| args.bench.bench(methods, &cache, context.progress());
     let mut roles = bench(&role_methods);
-    roles.seeds *= ROLE_SEEDS;
+    roles.seeds.end = roles.seeds.start + ROLE_SEEDS * args.bench.seeds;
     let (link, diffused, nodes) = (bench(&methods), bench(&diffused), bench(&node_methods));
     let report = paper::run(&Benches { link, diffused, nodes, roles, runtime: bench(&timed) }, &config)?;
     args.output.write_further(&args.write, &paper::markdown(&report, &args.command()))?;
