@@ -13,7 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file could not be opened, read, written or renamed.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), io_remedy(source))]
     Io {
         /// The file concerned.
         path: PathBuf,
@@ -119,6 +119,15 @@ impl Error {
             || matches!(self, Error::Io { source, .. } if matches!(source.kind(),
                 io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory
                 | io::ErrorKind::NotADirectory))
+    }
+}
+
+fn io_remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::NotFound => "; check its name and the folder it is looked for in",
+        io::ErrorKind::PermissionDenied => "; change its permissions, or choose another",
+        io::ErrorKind::StorageFull => "; free some space, or write elsewhere",
+        _ => "",
     }
 }
 

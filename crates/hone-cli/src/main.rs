@@ -10,6 +10,7 @@ mod command;
 mod context;
 mod exit;
 mod input;
+mod record;
 mod report;
 
 use std::process::ExitCode;

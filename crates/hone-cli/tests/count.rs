@@ -124,6 +124,27 @@ fn estimates_say_so_and_follow_the_seed() {
 }
 
 #[test]
+fn a_record_beside_the_counts_says_what_they_are() {
+    let folder = folder();
+    let record = |name: &str, more: &[&str]| -> serde_json::Value {
+        let args = [&["count", "builtin:karate", "--seed", "5", "-o", name], more].concat();
+        hone(folder.path(), &args).success();
+        serde_json::from_str(&read(folder.path(), &format!("{name}.run.json"))).expect("JSON")
+    };
+    let exact = record("a.npy", &["--by", "node"]);
+    assert_eq!((&exact["exact"], &exact["sampled"], &exact["by"]), (&true.into(), &().into(), &"node".into()));
+    assert_eq!((&exact["graph"]["nodes"], &exact["stages"][1]["name"]), (&34.into(), &"count".into()));
+    let estimated = record("b.tsv", &["--sample", "cap=8", "--motifs", "path3,triangle"]);
+    assert_eq!((&estimated["exact"], &estimated["sampled"]["cap"]), (&false.into(), &8.into()));
+    assert_eq!((&estimated["seed"], &estimated["sample"]), (&5.into(), &"cap=8".into()));
+    assert_eq!(estimated["motifs"], serde_json::json!(["path3", "triangle"]));
+    // A cap that no node exceeds leaves nothing to estimate.
+    assert_eq!(record("c.csv", &["--by", "total", "--sample", "cap=64"])["exact"], true);
+    let taken = hone(folder.path(), &["count", "nowhere.tsv", "-o", "a.npy"]).failure().code(2);
+    taken.stderr(contains("a.npy exists"));
+}
+
+#[test]
 fn totals_and_info() {
     let folder = folder();
     let total = hone(folder.path(), &["count", "builtin:karate", "--by", "total", "--motifs", "graphlets"]).success();
@@ -131,6 +152,8 @@ fn totals_and_info() {
     hone(folder.path(), &["count", "graph.tsv", "--by", "total", "--motifs", "path3,tailed-near", "-o", "t.tsv"])
         .success();
     assert_eq!(read(folder.path(), "t.tsv"), "motif\toccurrences\tsum_over_edges\npath3\t2\t4\ntailed-near\t1\t2\n");
+    hone(folder.path(), &["count", "graph.tsv", "--by", "total", "--motifs", "path3", "-o", "t.csv"]).success();
+    assert_eq!(read(folder.path(), "t.csv"), "motif,occurrences,sum_over_edges\npath3,2,4\n");
     for other in ["t.npy", "t.tsv.gz", "t.foo"] {
         let refused = hone(folder.path(), &["count", "graph.tsv", "--by", "total", "-o", other]).failure().code(2);
         refused.stderr(contains(".tsv").and(contains(other)));
@@ -149,9 +172,13 @@ fn totals_and_info() {
 #[test]
 fn refuses_what_it_cannot_do() {
     let folder = folder();
-    let args: [(&[&str], &str); 4] = [
+    let args: [(&[&str], &str); 7] = [
         (&["count", "graph.tsv", "-o", "x.doc"], ".tsv, .csv (also .gz, .zst), .npy or .parquet"),
         (&["count", "graph.tsv", "--motifs", "tringle"], "tailed-near"),
+        (&["count", "graph.tsv", "--motifs", "all,triangle"], "stands alone"),
+        // Before any work: the graph is not even looked for.
+        (&["count", "nowhere.tsv", "--by", "total", "-o", "x"], ".tsv or .csv"),
+        (&["count", "nowhere.tsv"], "check"),
         (&["count", "graph.tsv", "--motifs", "clique4", "--motif-size", "3"], "the list is empty"),
         (&["count", "graph.tsv", "-o", "graph.tsv"], "is the input"),
     ];

@@ -9,6 +9,7 @@ use crate::clock::{self, Total};
 use crate::config::Config;
 use crate::factor::Loss;
 use crate::factor::autoencoder::Fit;
+use crate::graph::Graph;
 use crate::memory;
 use crate::motif::Sampled;
 use crate::tensor::{Descent, SliceNorm};
@@ -81,6 +82,18 @@ pub struct GraphFacts {
     pub directed: bool,
     /// Whether edges have weights.
     pub weighted: bool,
+}
+
+impl GraphFacts {
+    /// Those of a graph.
+    pub fn of(graph: &Graph) -> Self {
+        GraphFacts {
+            nodes: graph.nodes(),
+            edges: graph.edges(),
+            directed: graph.is_directed(),
+            weighted: graph.weights().is_some(),
+        }
+    }
 }
 
 /// Cost of a stage.

@@ -4,12 +4,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use hone::motif::{MotifSet, Sample, Totals};
+use hone::Error;
+use hone::motif::{MotifSet, Sample, Sampled, Totals};
 use hone::output::Output;
-use hone::store::CountTable;
+use hone::report::{GraphFacts, Stage, Start};
+use hone::store::{CountTable, CountsBy};
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::input::InputArgs;
+use crate::record;
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
 #[derive(Debug, clap::Args)]
@@ -17,7 +21,8 @@ use crate::input::InputArgs;
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// File to write: .tsv, .csv, .npy (ids in a file beside it) or .parquet; - is standard output.
+    /// File to write: .tsv, .csv, .npy (ids in a file beside it) or .parquet; totals .tsv or .csv; - is standard
+    /// output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// What a line of the result stands for.
@@ -40,7 +45,8 @@ pub(crate) struct Args {
     force: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 enum By {
     /// Each edge: in how many occurrences of the motif it lies.
     Edge,
@@ -58,28 +64,75 @@ Examples:
   hone count graph.tsv -o nodes.npy --by node
   hone count hubs.tsv -o counts.parquet --sample cap=64
 
+Beside OUT stands OUT.run.json: what was counted, and whether it was estimated.
 Occurrences are induced subgraphs. Directions and weights of edges are ignored for counting: by edge
 a pair of opposite edges has two lines, in total it counts once.
 Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by commas:
   edge path3 triangle path4-end path4-mid star4 cycle4 tailed-tail tailed-near tailed-far
   diamond-chord diamond-rim clique4, and the whole graphlets path4 tailed-triangle diamond";
 
+/// What a run did; stands beside its output.
+#[derive(Debug, Serialize)]
+struct Record<'a> {
+    version: &'a str,
+    by: By,
+    motifs: MotifSet,
+    sample: Sample,
+    seed: u64,
+    graph: GraphFacts,
+    /// Whether every count is exact; otherwise what was estimated follows.
+    exact: bool,
+    sampled: Option<&'a Sampled>,
+    stages: Vec<Stage>,
+}
+
+impl Args {
+    /// The motifs that are asked for.
+    fn motifs(&self) -> Result<MotifSet, Error> {
+        let motifs = self.motif_size.map_or_else(|| self.motifs.clone(), |size| self.motifs.at_most(size.into()));
+        motifs.check()?;
+        if self.by == By::Node && (self.motifs != MotifSet::default() || self.motif_size.is_some()) {
+            let message = "a choice of motifs goes with --by edge and --by total; --by node gives all 15 node orbits";
+            let option = if self.motif_size.is_some() { "--motif-size" } else { "--motifs" };
+            return Err(Error::config(option, message));
+        }
+        Ok(motifs)
+    }
+
+    /// The files that the counts take.
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        self.input.refuse_as_output(&self.output)?;
+        match self.by {
+            By::Edge => CountTable::files(&self.output, CountsBy::Edge),
+            By::Node => CountTable::files(&self.output, CountsBy::Node),
+            By::Total => self.separator().map(|_| vec![self.output.clone()]),
+        }
+    }
+
+    /// What stands between the columns of totals.
+    fn separator(&self) -> Result<&'static str, Error> {
+        let extension = self.output.extension().map(|e| e.to_string_lossy().to_lowercase());
+        match extension.as_deref() {
+            Some("tsv" | "txt") => Ok("\t"),
+            Some("csv") => Ok(","),
+            None if self.output.as_os_str() == "-" || self.output.starts_with("/dev") => Ok("\t"),
+            _ => {
+                let remedy = "--by total writes .tsv or .csv, or to standard output (-)";
+                Err(Error::input(&self.output, "no format of totals has this extension", remedy))
+            }
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let motifs = args.motif_size.map_or_else(|| args.motifs.clone(), |size| args.motifs.at_most(size.into()));
-    motifs.check()?;
-    if args.by == By::Node && (args.motifs != MotifSet::default() || args.motif_size.is_some()) {
-        let message = "a choice of motifs goes with --by edge and --by total; --by node gives all 15 node orbits";
-        let option = if args.motif_size.is_some() { "--motif-size" } else { "--motifs" };
-        return Err(hone::Error::config(option, message).into());
-    }
-    args.input.refuse_as_output(&args.output)?;
-    let named = args.output.extension().map(|e| e.to_string_lossy().to_lowercase());
-    if args.by == By::Total && !matches!(named.as_deref(), None | Some("tsv" | "txt")) {
-        let message = format!("--by total writes .tsv, or to standard output (-), not {}", args.output.display());
-        return Err(hone::Error::config("--output", message).into());
-    }
+    let (motifs, files) = (args.motifs()?, args.files()?);
+    let record_file = record::path(&args.output);
+    record::refuse_existing(files.iter().chain(&record_file), args.force)?;
+    let start = Start::now();
     let graph = args.input.open(context)?;
+    let (read, start) = (Stage::since("read", &start), Start::now());
     let counts = args.sample.count(&graph, args.seed, context.progress())?;
+    let (counted, start) = (Stage::since("count", &start), Start::now());
     if let Some(sampled) = counts.sampled() {
         context.note(format_args!("note: {sampled}"));
     } else if args.sample != Sample::Exact {
@@ -88,16 +141,26 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if graph.weights().is_some() {
         context.note(format_args!("note: weights play no part in counts"));
     }
+    let write = |table: CountTable<'_>| table.write(&args.output, args.force, context.progress()).map(drop);
     match args.by {
-        By::Edge => write(args, context, &CountTable::edges(&graph, &counts, &motifs.motifs())),
-        By::Node => write(args, context, &CountTable::nodes(&graph, &counts, &counts.node_orbits()?)),
-        By::Total => print_totals(args, context, &counts.totals(), &motifs),
+        By::Edge => write(CountTable::edges(&graph, &counts, &motifs.motifs()))?,
+        By::Node => write(CountTable::nodes(&graph, &counts, &counts.node_orbits()?))?,
+        By::Total => print_totals(args, context, &counts.totals(), &motifs)?,
     }
-}
-
-fn write(args: &Args, context: &Context, table: &CountTable<'_>) -> anyhow::Result<()> {
-    let files = table.write(&args.output, args.force, context.progress())?;
-    if args.output.as_os_str() != "-" {
+    if let Some(path) = record_file {
+        let sampled = counts.sampled();
+        let record = Record {
+            version: env!("CARGO_PKG_VERSION"),
+            by: args.by,
+            motifs,
+            sample: args.sample,
+            seed: args.seed,
+            graph: GraphFacts::of(&graph),
+            exact: sampled.is_none_or(|sampled| sampled.nodes == 0),
+            sampled,
+            stages: vec![read, counted, Stage::since("write", &start)],
+        };
+        record::write(&record, &path, args.force)?;
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         context.note(format_args!("wrote {}", names.join(" and ")));
     }
@@ -113,11 +176,11 @@ fn print_totals(args: &Args, context: &Context, totals: &Totals, motifs: &MotifS
     if args.output.as_os_str() == "-" {
         return context.print(aligned(&lines));
     }
+    let separator = args.separator()?;
+    let text: String = lines.iter().map(|line| line.join(separator).replace(' ', "_") + "\n").collect();
     let mut out = Output::create(&args.output, args.force)?;
-    let text: String = lines.iter().map(|line| line.join("\t").replace(' ', "_") + "\n").collect();
     out.write_all(text.as_bytes()).map_err(|e| out.error(e))?;
     out.commit()?;
-    context.note(format_args!("wrote {}", args.output.display()));
     Ok(())
 }
 

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use hone::config::{Config, Layers, Output as OutputKind};
 use hone::motif::Sample;
-use hone::output::Output;
 use hone::report::{Report, Stage, Start};
 use hone::store::{Embedding, Format};
 use hone::{Error, Hone, Run, memory};
 
 use crate::context::Context;
 use crate::input::InputArgs;
+use crate::record;
 
 /// Embed a graph: one vector a node, built from network motifs.
 #[derive(Debug, clap::Args)]
@@ -221,8 +221,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build()?;
     args.input.refuse_as_output(&args.output)?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
-    let report_file = report_path(&args.output);
-    refuse_existing(files.iter().chain(&report_file), args.table.force)?;
+    let record_file = record::path(&args.output);
+    record::refuse_existing(files.iter().chain(&record_file), args.table.force)?;
     let mut hone = Hone::new(config)?;
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
@@ -237,37 +237,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     report.work = start.work();
     context.progress().stage("writing", 0);
     report.time("write", |_| embedding.write(&args.output, args.table.output_format, args.table.force))?;
-    if let Some(path) = report_file {
-        write_report(&report, &path, args.table.force)?;
+    if let Some(path) = record_file {
+        record::write(&report, &path, args.table.force)?;
     }
     context.progress_done();
     context.note(summary(&report));
     Ok(())
-}
-
-/// `OUT.run.json`, unless the vectors go to standard output or a device.
-fn report_path(output: &Path) -> Option<PathBuf> {
-    let special = output == Path::new("-") || output.exists() && !output.is_file();
-    let name = || {
-        let mut name = output.as_os_str().to_owned();
-        name.push(".run.json");
-        PathBuf::from(name)
-    };
-    (!special).then(name)
-}
-
-/// Finds out before the work, not after it, that an output is in the way.
-pub(crate) fn refuse_existing<'a>(files: impl Iterator<Item = &'a PathBuf>, force: bool) -> Result<(), Error> {
-    for file in files.filter(|file| file.as_os_str() != "-") {
-        Output::create(file, force)?;
-    }
-    Ok(())
-}
-
-fn write_report(report: &Report, path: &Path, force: bool) -> Result<(), Error> {
-    let mut out = Output::create(path, force)?;
-    std::io::Write::write_all(&mut out, (report.to_json() + "\n").as_bytes()).map_err(|e| Error::io(path, e))?;
-    out.commit()
 }
 
 /// What mattered, where the time went, and what to know.

@@ -4,12 +4,14 @@
 use std::path::PathBuf;
 
 use hone::config::{Config, Layers};
+use hone::report::{Stage, Start};
 use hone::store::Embedding;
 use hone::{Error, Hone, Run};
 
-use crate::command::embed::{AttributeArgs, TableArgs, lay_settings, refuse_existing};
+use crate::command::embed::{AttributeArgs, TableArgs, lay_settings};
 use crate::context::Context;
 use crate::input::InputArgs;
+use crate::record;
 
 /// Write node features: motif counts, their aggregates over neighbours, attributes of a file.
 #[derive(Debug, clap::Args)]
@@ -35,6 +37,7 @@ Examples:
   hone features graph.tsv -o x.npz --attributes people.csv --diffuse 2 --over edge,triangle
   hone features graph.tsv -o x.parquet --config vectors.npy.run.json
 
+Beside OUT stands OUT.run.json: every choice, the seed, what was measured; --config repeats it.
 A column is called after what it holds: triangle, mean(triangle), max(sum(edge)), city=Rome,
 edge.k1.age (age, diffused one step over edges).";
 
@@ -147,12 +150,20 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     args.input.refuse_as_output(&args.output)?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
-    refuse_existing(files.iter(), args.table.force)?;
+    let record_file = record::path(&args.output);
+    record::refuse_existing(files.iter().chain(&record_file), args.table.force)?;
+    let start = Start::now();
     let graph = args.input.open(context)?;
-    let Run { embedding, report } = hone.features(&graph, context.progress())?;
+    let read = Stage::since("read", &start);
+    let Run { embedding, mut report } = hone.features(&graph, context.progress())?;
     drop(graph);
     context.progress().stage("writing", 0);
-    embedding.write(&args.output, args.table.output_format, args.table.force)?;
+    report.stages.insert(0, read);
+    report.work = start.work();
+    report.time("write", |_| embedding.write(&args.output, args.table.output_format, args.table.force))?;
+    if let Some(path) = record_file {
+        record::write(&report, &path, args.table.force)?;
+    }
     context.progress_done();
     for note in &report.notes {
         context.note(format_args!("note: {note}"));

@@ -173,12 +173,7 @@ impl Hone {
         Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             config: self.config.clone(),
-            graph: GraphFacts {
-                nodes: graph.nodes(),
-                edges: graph.edges(),
-                directed: graph.is_directed(),
-                weighted: graph.weights().is_some(),
-            },
+            graph: GraphFacts::of(graph),
             attributes: None,
             stages: Vec::new(),
             work: Vec::new(),

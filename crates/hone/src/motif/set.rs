@@ -137,7 +137,7 @@ impl MotifSet {
     fn from_names<S: AsRef<str>>(names: &[S]) -> Result<MotifSet> {
         let set = match names {
             [one] => MotifSet::from_word(one.as_ref())?,
-            _ => MotifSet::List(names.iter().map(|name| name.as_ref().trim().parse()).collect::<Result<_>>()?),
+            _ => MotifSet::List(names.iter().map(|name| member(name.as_ref().trim())).collect::<Result<_>>()?),
         };
         set.check()?;
         Ok(set)
@@ -153,6 +153,14 @@ impl MotifSet {
             _ => Ok(MotifSet::List(vec![word.parse()?])),
         }
     }
+}
+
+/// One of several names: a motif, not a set of them.
+fn member(name: &str) -> Result<Motif> {
+    name.parse().map_err(|unknown| match MotifSet::from_word(name) {
+        Ok(_) => Error::config("motifs", format!("`{name}` is a whole set and stands alone, not among other names")),
+        Err(_) => unknown,
+    })
 }
 
 fn check_list(motifs: &[Motif]) -> Result<()> {

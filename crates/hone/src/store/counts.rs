@@ -32,6 +32,15 @@ pub struct CountTable<'a> {
     rows: Rows<'a>,
 }
 
+/// What a row of a table of counts stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountsBy {
+    /// An edge.
+    Edge,
+    /// A node.
+    Node,
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Rows<'a> {
     /// One row an edge, these motifs.
@@ -76,27 +85,44 @@ impl<'a> CountTable<'a> {
         CountTable { graph, counts, rows: Rows::Nodes(orbits) }
     }
 
+    /// The files that a table takes: `path`, and one for ids where the format has no place for them. Fails when the
+    /// extension names no format.
+    pub fn files(path: &Path, by: CountsBy) -> Result<Vec<PathBuf>> {
+        let mut files = vec![path.to_path_buf()];
+        if Layout::of(path)? == Layout::Npy {
+            files.push(match by {
+                CountsBy::Edge => path.with_extension("edges.csv"),
+                CountsBy::Node => npy::ids_path(path),
+            });
+        }
+        Ok(files)
+    }
+
     /// Writes the table (to standard output as TSV for `-`), all files of it or none; returns them.
     pub fn write(&self, path: &Path, overwrite: bool, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
-        let layout = Layout::of(path)?;
+        let files = CountTable::files(path, self.by())?;
         let mut out = Output::create(path, overwrite)?;
         progress.stage("writing", self.graph.nodes() as u64);
-        let mut files = vec![path.to_path_buf()];
-        match layout {
+        match Layout::of(path)? {
             Layout::Text(separator) => {
                 text::compressed(path, &mut out, |out| self.text(separator, path, out, progress))?;
             }
             Layout::Parquet => self.parquet(path, &mut out, progress)?,
             Layout::Npy => {
-                let beside = self.beside(path);
-                let mut ids = Output::create(&beside, overwrite)?;
+                let mut ids = Output::create(&files[1], overwrite)?;
                 self.npy(&mut out, &mut ids, progress)?;
                 ids.commit()?;
-                files.push(beside);
             }
         }
         out.commit()?;
         Ok(files)
+    }
+
+    fn by(&self) -> CountsBy {
+        match self.rows {
+            Rows::Edges(_) => CountsBy::Edge,
+            Rows::Nodes(_) => CountsBy::Node,
+        }
     }
 
     /// Names of the columns of counts.
@@ -139,9 +165,9 @@ impl<'a> CountTable<'a> {
     }
 
     fn npy(&self, out: &mut Output, ids: &mut Output, progress: &dyn Progress) -> Result<()> {
-        let rows = if matches!(self.rows, Rows::Nodes(_)) { self.graph.nodes() } else { self.graph.edges() };
+        let edges = self.by() == CountsBy::Edge;
+        let rows = if edges { self.graph.edges() } else { self.graph.nodes() };
         npy::write_header("<u8", &[rows, self.columns().len()], out).map_err(|e| out.error(e))?;
-        let edges = matches!(self.rows, Rows::Edges(_));
         if edges {
             ids.write_all(b"source,target\n").map_err(|e| ids.error(e))?;
         } else {
@@ -247,14 +273,6 @@ impl<'a> CountTable<'a> {
             }
         }
         Ok(stretch)
-    }
-
-    /// Where the ids of an `.npy` file stand.
-    fn beside(&self, path: &Path) -> PathBuf {
-        match self.rows {
-            Rows::Edges(_) => path.with_extension("edges.csv"),
-            Rows::Nodes(_) => npy::ids_path(path),
-        }
     }
 }
 

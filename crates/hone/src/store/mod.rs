@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::output::Output;
 
-pub use counts::CountTable;
+pub use counts::{CountTable, CountsBy};
 pub(crate) use npy::read_npy_array;
 
 /// Node vectors with the names of their rows and columns.
