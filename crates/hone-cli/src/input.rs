@@ -58,13 +58,16 @@ enum Answer {
 
 impl InputArgs {
     /// Refuses to write over the graph that is read, whatever may be replaced.
-    pub(crate) fn refuse_as_output(&self, output: &Path) -> Result<(), Error> {
+    pub(crate) fn refuse_as_output<'a>(&self, mut files: impl Iterator<Item = &'a PathBuf>) -> Result<(), Error> {
         let real = |path: &Path| path.canonicalize().ok();
-        if real(output).is_some_and(|output| real(Path::new(&self.input)) == Some(output)) {
-            let message = format!("{} is the input; write to another file", output.display());
-            return Err(Error::config("--output", message));
+        let input = real(Path::new(&self.input));
+        match files.find(|file| input.is_some() && real(file) == input) {
+            Some(file) => {
+                let message = format!("{} is the input; write to another file", file.display());
+                Err(Error::config("--output", message))
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Reads the graph, and notes on standard error what was dropped on the way.

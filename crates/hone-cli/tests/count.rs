@@ -142,6 +142,40 @@ fn a_record_beside_the_counts_says_what_they_are() {
     assert_eq!(record("c.csv", &["--by", "total", "--sample", "cap=64"])["exact"], true);
     let taken = hone(folder.path(), &["count", "nowhere.tsv", "-o", "a.npy"]).failure().code(2);
     taken.stderr(contains("a.npy exists"));
+    fs::remove_file(folder.path().join("b.tsv")).expect("there");
+    let taken = hone(folder.path(), &["count", "builtin:karate", "-o", "b.tsv"]).failure().code(2);
+    taken.stderr(contains("b.tsv.run.json exists"));
+    hone(folder.path(), &["features", "builtin:karate", "-o", "x.csv", "--depth", "2"]).success();
+    hone(folder.path(), &["features", "builtin:karate", "-o", "y.csv", "--config", "x.csv.run.json"]).success();
+    assert_eq!(read(folder.path(), "x.csv"), read(folder.path(), "y.csv"));
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_descriptors_have_no_record() {
+    let folder = folder();
+    let file = fs::File::create(folder.path().join("out.tsv")).expect("a file");
+    let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_hone"));
+    run.args(["count", "builtin:karate", "-q", "-o", "/dev/stdout"]).stdout(file);
+    assert!(run.status().expect("it runs").success());
+    assert_eq!(read(folder.path(), "out.tsv").lines().count(), 79);
+    let pipe = folder.path().join("pipe.tsv");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    let reader = {
+        let pipe = pipe.clone();
+        std::thread::spawn(move || fs::read_to_string(pipe).expect("the pipe is read"))
+    };
+    hone(folder.path(), &["count", "builtin:karate", "-q", "-o", "pipe.tsv"]).success();
+    assert_eq!(reader.join().expect("no panic").lines().count(), 79);
+    assert!(!folder.path().join("pipe.tsv.run.json").exists());
+}
+
+#[test]
+fn the_input_is_not_written_over_by_files_beside_the_output() {
+    let folder = folder();
+    fs::write(folder.path().join("g.edges.csv"), "a,b\nb,c\n").expect("written");
+    let refused = hone(folder.path(), &["count", "g.edges.csv", "-o", "g.npy", "--force"]).failure().code(2);
+    refused.stderr(contains("g.edges.csv is the input"));
 }
 
 #[test]

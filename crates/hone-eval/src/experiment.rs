@@ -55,11 +55,11 @@ impl Bench<'_> {
 
     /// A stage whose units are cells.
     fn stage(&self, name: &str) {
-        self.progress.stage(name, (self.seeds.end - self.seeds.start) * self.methods.len() as u64);
+        self.progress.stage(name, self.seeds.end.saturating_sub(self.seeds.start) * self.methods.len() as u64);
     }
 
     fn seed_names(&self) -> String {
-        let (first, last) = (self.seeds.start, self.seeds.end - 1);
+        let (first, last) = (self.seeds.start, self.seeds.end.saturating_sub(1));
         if first == last { first.to_string() } else { format!("{first} to {last}") }
     }
 

@@ -228,6 +228,11 @@ fn resolve(path: &Path) -> PathBuf {
     target
 }
 
+/// Whether what is written to `path` goes elsewhere than to a file of that name: a pipe, a device, a descriptor.
+pub fn is_stream(path: &Path) -> bool {
+    path == Path::new("-") || is_descriptor(path) || path.exists() && !path.is_file() && !path.is_dir()
+}
+
 /// `/dev/fd/3` and the like: an open descriptor, not a name that could be replaced.
 fn is_descriptor(path: &Path) -> bool {
     cfg!(unix) && (path.starts_with("/dev") || path.starts_with("/proc"))

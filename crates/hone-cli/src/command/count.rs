@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use hone::Error;
-use hone::motif::{MotifSet, Sample, Sampled, Totals};
+use hone::graph::Graph;
+use hone::motif::{Counts, MotifSet, Sample, Sampled, Totals};
 use hone::output::Output;
 use hone::report::{GraphFacts, Stage, Start};
 use hone::store::{CountTable, CountsBy};
@@ -80,10 +81,28 @@ struct Record<'a> {
     sample: Sample,
     seed: u64,
     graph: GraphFacts,
-    /// Whether every count is exact; otherwise what was estimated follows.
+    /// Whether every count is exact.
     exact: bool,
+    /// What was estimated, or would have been, had there been nodes of more neighbours than the cap.
     sampled: Option<&'a Sampled>,
     stages: Vec<Stage>,
+}
+
+impl<'a> Record<'a> {
+    fn new(args: &Args, motifs: MotifSet, graph: &Graph, counts: &'a Counts, stages: Vec<Stage>) -> Self {
+        let sampled = counts.sampled();
+        Record {
+            version: env!("CARGO_PKG_VERSION"),
+            by: args.by,
+            motifs,
+            sample: args.sample,
+            seed: args.seed,
+            graph: GraphFacts::of(graph),
+            exact: sampled.is_none_or(|sampled| sampled.nodes == 0),
+            sampled,
+            stages,
+        }
+    }
 }
 
 impl Args {
@@ -101,7 +120,6 @@ impl Args {
 
     /// The files that the counts take.
     fn files(&self) -> Result<Vec<PathBuf>, Error> {
-        self.input.refuse_as_output(&self.output)?;
         match self.by {
             By::Edge => CountTable::files(&self.output, CountsBy::Edge),
             By::Node => CountTable::files(&self.output, CountsBy::Node),
@@ -127,12 +145,32 @@ impl Args {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (motifs, files) = (args.motifs()?, args.files()?);
     let record_file = record::path(&args.output);
+    args.input.refuse_as_output(files.iter().chain(&record_file))?;
     record::refuse_existing(files.iter().chain(&record_file), args.force)?;
     let start = Start::now();
     let graph = args.input.open(context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
     let counts = args.sample.count(&graph, args.seed, context.progress())?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
+    tell(args, &graph, &counts, context);
+    record::clear(record_file.as_ref())?;
+    let write = |table: CountTable<'_>| table.write(&args.output, args.force, context.progress()).map(drop);
+    match args.by {
+        By::Edge => write(CountTable::edges(&graph, &counts, &motifs.motifs()))?,
+        By::Node => write(CountTable::nodes(&graph, &counts, &counts.node_orbits()?))?,
+        By::Total => print_totals(args, context, &counts.totals(), &motifs)?,
+    }
+    if let Some(path) = record_file {
+        let stages = vec![read, counted, Stage::since("write", &start)];
+        record::write(&Record::new(args, motifs, &graph, &counts, stages), &path, args.force)?;
+        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        context.note(format_args!("wrote {}", names.join(" and ")));
+    }
+    Ok(())
+}
+
+/// What is not as one might think.
+fn tell(args: &Args, graph: &Graph, counts: &Counts, context: &Context) {
     if let Some(sampled) = counts.sampled() {
         context.note(format_args!("note: {sampled}"));
     } else if args.sample != Sample::Exact {
@@ -141,30 +179,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if graph.weights().is_some() {
         context.note(format_args!("note: weights play no part in counts"));
     }
-    let write = |table: CountTable<'_>| table.write(&args.output, args.force, context.progress()).map(drop);
-    match args.by {
-        By::Edge => write(CountTable::edges(&graph, &counts, &motifs.motifs()))?,
-        By::Node => write(CountTable::nodes(&graph, &counts, &counts.node_orbits()?))?,
-        By::Total => print_totals(args, context, &counts.totals(), &motifs)?,
-    }
-    if let Some(path) = record_file {
-        let sampled = counts.sampled();
-        let record = Record {
-            version: env!("CARGO_PKG_VERSION"),
-            by: args.by,
-            motifs,
-            sample: args.sample,
-            seed: args.seed,
-            graph: GraphFacts::of(&graph),
-            exact: sampled.is_none_or(|sampled| sampled.nodes == 0),
-            sampled,
-            stages: vec![read, counted, Stage::since("write", &start)],
-        };
-        record::write(&record, &path, args.force)?;
-        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-        context.note(format_args!("wrote {}", names.join(" and ")));
-    }
-    Ok(())
 }
 
 fn print_totals(args: &Args, context: &Context, totals: &Totals, motifs: &MotifSet) -> anyhow::Result<()> {

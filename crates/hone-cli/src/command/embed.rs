@@ -219,9 +219,9 @@ impl ConfigArgs {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build()?;
-    args.input.refuse_as_output(&args.output)?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let record_file = record::path(&args.output);
+    args.input.refuse_as_output(files.iter().chain(&record_file))?;
     record::refuse_existing(files.iter().chain(&record_file), args.table.force)?;
     let mut hone = Hone::new(config)?;
     if let Some(bytes) = args.table.memory {
@@ -236,6 +236,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     report.stages.insert(0, read);
     report.work = start.work();
     context.progress().stage("writing", 0);
+    record::clear(record_file.as_ref())?;
     report.time("write", |_| embedding.write(&args.output, args.table.output_format, args.table.force))?;
     if let Some(path) = record_file {
         record::write(&report, &path, args.table.force)?;

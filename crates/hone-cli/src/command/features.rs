@@ -148,9 +148,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
     }
-    args.input.refuse_as_output(&args.output)?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let record_file = record::path(&args.output);
+    args.input.refuse_as_output(files.iter().chain(&record_file))?;
     record::refuse_existing(files.iter().chain(&record_file), args.table.force)?;
     let start = Start::now();
     let graph = args.input.open(context)?;
@@ -160,6 +160,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.progress().stage("writing", 0);
     report.stages.insert(0, read);
     report.work = start.work();
+    record::clear(record_file.as_ref())?;
     report.time("write", |_| embedding.write(&args.output, args.table.output_format, args.table.force))?;
     if let Some(path) = record_file {
         record::write(&report, &path, args.table.force)?;

@@ -245,12 +245,20 @@ impl Counts {
         (0..self.pattern.rows() as u32).into_par_iter().map(|i| self.node(i)).collect()
     }
 
+    /// Sums of the orbit counts over the edges of a node; of estimates as they are, then rounded.
+    fn sums(&self, i: u32) -> [i128; Orbit::COUNT] {
+        if let Values::Estimated(estimated) = &self.values {
+            return estimated.degrees(&self.pattern, i as usize).map(|sum| sum.round() as i128);
+        }
+        self.row(i).fold([0; Orbit::COUNT], |mut sums, (_, counts)| {
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += i128::from(count));
+            sums
+        })
+    }
+
     /// The node orbits of one node, from the edge orbits of its row.
     fn node(&self, i: u32) -> Result<[u64; 15]> {
-        let mut o = [0i128; Orbit::COUNT];
-        for (_, counts) in self.row(i) {
-            o.iter_mut().zip(counts).for_each(|(sum, count)| *sum += i128::from(count));
-        }
+        let o = self.sums(i);
         let d = o[0];
         let triangle = o[2] / 2;
         let path3_mid = d * (d - 1) / 2 - triangle;
@@ -281,7 +289,7 @@ impl Counts {
             let message = format!("node {i} of degree {d} has {} of orbit {name}, more than u64 holds", counts[x]);
             return Err(Error::Numeric { stage: "node orbits".into(), message });
         }
-        // Only rounded estimates can come out negative.
+        // Only estimates can come out negative.
         Ok(counts.map(|count| count.max(0) as u64))
     }
 }

@@ -24,6 +24,11 @@ pub(super) trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Ou
     fn pairs(self) -> Self;
 }
 
+/// What sums over the whole graph need besides: each edge is met from both ends.
+pub(super) trait Sum: Number + Send + Sync {
+    fn half(self) -> Self;
+}
+
 impl Number for Exact {
     fn of(value: u64) -> Self {
         Wrapping(value)
@@ -44,6 +49,18 @@ impl Number for i128 {
 
     fn pairs(self) -> Self {
         self * (self - 1) / 2
+    }
+}
+
+impl Sum for i128 {
+    fn half(self) -> Self {
+        self / 2
+    }
+}
+
+impl Sum for f64 {
+    fn half(self) -> Self {
+        self / 2.0
     }
 }
 

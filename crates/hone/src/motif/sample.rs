@@ -3,10 +3,10 @@
 //! Estimates look at no more than `cap` neighbours of a node (the bound on the sampled degree of
 //! sec. 3.1); what only concerns nodes of smaller degree stays exact. With a target instead of a
 //! cap, two independent estimates are made and averaged. Half their difference is distributed as
-//! the error of their mean, when errors are as likely up as down, so the share of motif degrees (row
-//! sums of W_t) that lie within the error is seen without knowing the truth; the cap is doubled
-//! until that share is the confidence asked for. Counts of edges are held to what is possible, which
-//! moves sums; how far is seen too, and counts as error.
+//! the error of their mean, when errors are symmetric, so the share of motif degrees (row sums of
+//! W_t) that lie within the error is seen without knowing the truth; the cap is doubled until that
+//! share is the confidence asked for. Counts of edges are held to what is possible, which moves sums;
+//! how far is seen too, and counts as error. What both estimates miss is not seen.
 
 use std::fmt;
 use std::str::FromStr;
@@ -70,7 +70,7 @@ pub struct Sampled {
     /// sums of other edges may pass such nodes too.
     pub edges: usize,
     /// Share of the nodes where a motif was seen, in the order of [`Orbit::ALL`], whose motif degrees
-    /// in the two estimates agree within the error asked for; empty when none was.
+    /// are within the error asked for as the two estimates tell; empty when no error was.
     pub within: Vec<f64>,
 }
 
@@ -85,7 +85,7 @@ impl fmt::Display for Sampled {
         if let Some(least) = within.iter().copied().reduce(f64::min) {
             write!(
                 f,
-                "; the mean of {replicates}, which agree within the error on at least {:.1} % of the motif degrees",
+                "; the mean of {replicates}, by which at least {:.1} % of the motif degrees are within the error",
                 100.0 * least
             )?;
         }
@@ -155,7 +155,7 @@ fn target(pattern: &Arc<Pattern>, error: f64, confidence: f64, key: Key, progres
             Ok(Estimated::new(pattern, estimates, facts(pattern, cap, 2)))
         };
         let (a, b) = (replicate(2 * cap as u64)?, replicate(2 * cap as u64 + 1)?);
-        let within = within(pattern, [&a, &b], error);
+        let within = within(pattern, &a, &b, error);
         if within.iter().all(|&share| share >= confidence) {
             let facts = Sampled { within, ..a.facts };
             return Ok(Counts::estimated(pattern.clone(), Estimated::new(pattern, a.edge.averaged(&b.edge), facts)));
@@ -187,20 +187,18 @@ fn facts(pattern: &Pattern, cap: usize, replicates: usize) -> Sampled {
     Sampled { cap, replicates, nodes: rows.count(), edges: ends / 2, within: Vec::new() }
 }
 
-/// For each orbit the share of nodes with it whose degrees in two estimates are seen to be within `error`:
-/// half of the difference of the raw sums, and what holding them to the possible moves their mean, are together
-/// no more than that share of the mean.
-fn within(pattern: &Pattern, estimates: [&Estimated; 2], error: f64) -> Vec<f64> {
+/// For each orbit the share of nodes with it whose degrees in the mean of two estimates are seen to be within
+/// `error` of them: half of the difference of the two, and what holding edges to the possible moves.
+fn within(pattern: &Pattern, a: &Estimated, b: &Estimated, error: f64) -> Vec<f64> {
     let add = |mut x: [[u64; 2]; Orbit::COUNT], y: [[u64; 2]; Orbit::COUNT]| {
         x.iter_mut().flatten().zip(y.into_iter().flatten()).for_each(|(x, y)| *x += y);
         x
     };
     let node = |i: usize| {
-        let [[a, a_held], [b, b_held]] = estimates.map(|estimated| estimated.degrees(pattern, i));
+        let [a, b, held] = a.degrees_of_mean(b, pattern, i);
         std::array::from_fn(|o| {
-            let held = a_held[o] + b_held[o];
-            let off = (a[o] - b[o]).abs() + (held - a[o] - b[o]).abs();
-            if held > 0.0 { [u64::from(off <= error * held), 1] } else { [0, 0] }
+            let off = 0.5 * (a[o] - b[o]).abs() + (held[o] - 0.5 * (a[o] + b[o])).abs();
+            if held[o] > 0.0 { [u64::from(off <= error * held[o]), 1] } else { [0, 0] }
         })
     };
     let nodes = (0..pattern.rows()).into_par_iter();

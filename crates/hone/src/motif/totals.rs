@@ -2,15 +2,19 @@
 //!
 //! Orbit counts are linear in a few [`Terms`], and the sum of each term over the edges is a sum over
 //! columns that are held: no edge is looked at from both ends. Linear in the edges, in the order of
-//! memory. Estimates are added up as they are, not held to what single edges can have: the sums are unbiased.
+//! memory. Estimates are added up as they are, not held to what single edges can have: that keeps sums unbiased.
 
 use rayon::prelude::*;
 
+use super::column::Column;
 use super::counts::{Counts, Values};
+use super::estimate::Estimates;
+use super::estimated::Estimated;
 use super::exact::Exact;
-use super::formula::{Middle, Number, Terms};
+use super::formula::{End, Middle, Number, Sum, Terms};
 use super::orbit::{Graphlet, Orbit};
 use super::set::Motif;
+use crate::sparse::Pattern;
 
 /// Occurrences in the whole graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +33,8 @@ impl Totals {
 }
 
 impl Counts {
-    /// Occurrences in the whole graph: of each orbit over all edges, and of each graphlet. Those of estimates are
-    /// unbiased, unless they come out below zero and are cut off, and need not be sums of [`Counts::row`].
+    /// Occurrences in the whole graph: of each orbit over all edges, and of each graphlet. Estimates from a cap are
+    /// unbiased, unless they come out below zero and are cut off, and need not be the sums of [`Counts::row`].
     pub fn totals(&self) -> Totals {
         match self.values() {
             Values::Exact(exact) => {
@@ -39,9 +43,8 @@ impl Counts {
                 Totals { orbits, graphlets: Graphlet::ALL.map(|g| sum(g) / g.edges() as u128) }
             }
             Values::Estimated(estimated) => {
-                let orbits = estimated.totals(self.pattern());
+                let orbits = estimated.orbit_totals(self.pattern()).map(|total| total.max(0.0));
                 let sum = |g: Graphlet| g.orbits().iter().map(|o| orbits[o.index()]).sum::<f64>();
-                // Negative numbers become zero.
                 let whole = |total: f64| total.round() as u128;
                 Totals { orbits: orbits.map(whole), graphlets: Graphlet::ALL.map(|g| whole(sum(g) / g.edges() as f64)) }
             }
@@ -52,30 +55,55 @@ impl Counts {
 impl Exact {
     /// The sum over the edges of each orbit's count.
     fn orbit_totals(&self) -> [i128; Orbit::COUNT] {
-        // The sum over the edges of what both ends add: every node adds it once for each of its edges.
-        let [ends, both, product, pairs, t_both, triangles, s] = sums(self.d.len(), |i| {
-            let [d, triangles, s] = [&self.d, &self.triangles, &self.s].map(|column| i128::from(column.get(i)));
-            let x = d - 1;
-            [d, d * x, x * s, d * x.pairs(), x * 2 * triangles, d * triangles, d * s]
+        let get = |column: &Column, at: usize| i128::from(column.get(at));
+        let ends = sums(self.d.len(), |i| {
+            both_ends(End { d: get(&self.d, i), triangles: get(&self.triangles, i), s: get(&self.s, i) })
         });
-        // Every edge stands in two slots.
         let [t, p, c] = sums(self.t.len(), |slot| {
-            let [t, c] = [&self.t, &self.c].map(|column| i128::from(column.get(slot)));
-            [t, t.pairs(), c]
+            let t = get(&self.t, slot);
+            [t, t.pairs(), get(&self.c, slot)]
         });
-        let [k, q, r] = sums(self.k.len(), |at| [&self.k, &self.q, &self.r].map(|column| column.get(at).into()));
-        let middle = Middle { t: t / 2, p: p / 2, c: c / 2, k: k / 2, q: q / 2, r: r / 2 };
-        let terms = Terms { one: ends / 2, both, product: product / 2, pairs, t_both, triangles, s, middle };
-        terms.orbits()
+        let [k, q, r] = sums(self.k.len(), |at| [&self.k, &self.q, &self.r].map(|column| get(column, at)));
+        orbits_of_sums(ends, [t, p, c, k, q, r])
     }
 }
 
-/// Sums of what the numbers below `len` give.
-fn sums<const N: usize>(len: usize, values: impl Fn(usize) -> [i128; N] + Sync + Send) -> [i128; N] {
-    (0..len).into_par_iter().with_min_len(1 << 10).map(values).reduce(|| [0; N], add)
+impl Estimated {
+    /// The sum over the edges of each orbit's count, as it is.
+    fn orbit_totals(&self, pattern: &Pattern) -> [f64; Orbit::COUNT] {
+        let ends = sums(pattern.rows(), |i| both_ends(self.end(pattern, i)));
+        let Estimates { t, p, c, k, q, r } = &self.edge;
+        let middle = sums(pattern.nnz(), |slot| [t, p, c, k, q, r].map(|list| f64::from(list[slot])));
+        orbits_of_sums(ends, middle)
+    }
 }
 
-fn add<const N: usize>(mut a: [i128; N], b: [i128; N]) -> [i128; N] {
-    a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-    a
+/// What a node adds to the terms of all its edges: one, Σ x, Π x, Σ x(x − 1)/2, t Σ x, T, S. Products need both ends,
+/// and are met from both.
+fn both_ends<N: Number>(end: End<N>) -> [N; 7] {
+    let End { d, triangles, s } = end;
+    let x = d - N::of(1);
+    [d, d * x, x * s, d * x.pairs(), x * N::of(2) * triangles, d * triangles, d * s]
+}
+
+/// Orbit counts of the whole graph from sums over nodes, and over slots, of which every edge has two.
+fn orbits_of_sums<N: Sum>(ends: [N; 7], slots: [N; 6]) -> [N; Orbit::COUNT] {
+    let [ends, both, product, pairs, t_both, triangles, s] = ends;
+    let [t, p, c, k, q, r] = slots.map(N::half);
+    let middle = Middle { t, p, c, k, q, r };
+    Terms { one: ends.half(), both, product: product.half(), pairs, t_both, triangles, s, middle }.orbits()
+}
+
+/// Numbers that are added up by one thread: how many is fixed, so that rounding depends on nothing else.
+const CHUNK: usize = 1 << 12;
+
+/// Sums of what the numbers below `len` give.
+fn sums<N: Sum, const K: usize>(len: usize, values: impl Fn(usize) -> [N; K] + Sync + Send) -> [N; K] {
+    let starts = (0..len.div_ceil(CHUNK)).into_par_iter().map(|chunk| chunk * CHUNK);
+    let chunk = |start: usize| (start..len.min(start + CHUNK)).map(&values).fold([N::of(0); K], add);
+    starts.map(chunk).collect::<Vec<_>>().into_iter().fold([N::of(0); K], add)
+}
+
+fn add<N: Number, const K: usize>(a: [N; K], b: [N; K]) -> [N; K] {
+    std::array::from_fn(|at| a[at] + b[at])
 }

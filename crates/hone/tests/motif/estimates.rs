@@ -220,6 +220,7 @@ fn totals_are_unbiased() {
             // Rounding to whole numbers is no bias.
             let error = (variance.max(0.0) / rounds as f64).sqrt() + 0.5;
             assert!((mean - truth as f64).abs() < 4.5 * error, "{orbit}: mean {mean} ± {error}, truth {truth}");
+            assert!(error < 0.05 * truth as f64, "{orbit}: a bias of a quarter would be seen");
         }
     }
 }
@@ -256,6 +257,23 @@ fn edges_have_no_more_than_they_can() {
 }
 
 #[test]
+fn stars_and_trees_are_exact_at_any_cap() {
+    // No triangles nor cycles: nothing to sample, and no end that could have fewer than no further neighbours.
+    let star: Vec<_> = (1..50u32).map(|leaf| (0, leaf)).collect();
+    let caterpillar: Vec<_> = (1..60u32).map(|v| (if v < 30 { v - 1 } else { v % 7 }, v)).collect();
+    for (n, edges) in [(50, star), (60, caterpillar), (2, vec![(0, 1)])] {
+        let graph = undirected(n, &edges);
+        let (exact, estimate) = (count(&graph, &Silent).expect("counts"), Sample::Cap(4).count(&graph, 1, &Silent));
+        let estimate = estimate.expect("estimates");
+        for i in 0..n as u32 {
+            assert_eq!(exact.row(i).collect::<Vec<_>>(), estimate.row(i).collect::<Vec<_>>());
+        }
+        assert_eq!(exact.totals(), estimate.totals());
+        assert_eq!(exact.node_orbits().expect("small"), estimate.node_orbits().expect("small"));
+    }
+}
+
+#[test]
 fn a_target_sees_what_holding_hides() {
     // Estimates from few neighbours agree on too many paths, for edges cannot have fewer than none.
     let graph = undirected(70, &random_edges(&mut rng(9), 70, 1.0));
@@ -267,16 +285,20 @@ fn a_target_sees_what_holding_hides() {
         };
         exact.iter().zip(found).map(close).min().expect("13 orbits")
     };
+    let target = Sample::Target { error: 0.3, confidence: 0.8 };
     for seed in 0..5 {
         assert!(share(Sample::Cap(16), seed) < 30, "a cap of 16 is far too low");
-        assert!(share(Sample::Target { error: 0.3, confidence: 0.8 }, seed) >= 50);
+        assert!(share(target, seed) >= 50);
     }
+    // Where few neighbours tell enough, the target does not count exactly.
+    let even = undirected(120, &random_edges(&mut rng(9), 120, 0.3));
+    assert!(target.count(&even, 1, &Silent).expect("estimates").sampled().is_some());
 }
 
 #[test]
 fn depend_on_the_seed_and_not_on_the_threads() {
-    // Large enough for many stretches of rows and several parts of the samples.
-    let graph = Generator::Rmat { nodes: 1 << 12, degree: 16.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+    // Large enough for many stretches of rows, several parts of the samples and of the sums.
+    let graph = Generator::Rmat { nodes: 10_000, degree: 16.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
     let graph = graph.graph(3, &Silent).expect("a graph");
     for cap in [5, 100] {
         let run = |seed: u64, threads: usize| {
@@ -287,6 +309,14 @@ fn depend_on_the_seed_and_not_on_the_threads() {
         assert!(one == run(1, 2) && one == run(1, 7), "cap {cap}");
         assert!(one != run(2, 1), "cap {cap}");
     }
+    let sums = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let target = Sample::Target { error: 0.3, confidence: 0.5 };
+        let counts = pool.install(|| target.count(&graph, 1, &Silent)).expect("estimates");
+        let sampled = counts.sampled().expect("an estimate will do").clone();
+        (pool.install(|| counts.totals()), counts.node_orbits().expect("small"), sampled)
+    };
+    assert!(sums(1) == sums(2) && sums(1) == sums(7));
 }
 
 #[test]

@@ -90,7 +90,7 @@ struct BenchArgs {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
     /// The first seed: others than those that a choice was made on give a fresh judgement.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     first_seed: u64,
     /// Keep finished cells in this folder; an interrupted run continues from it.
     #[arg(long, value_name = "DIR")]

@@ -1,5 +1,6 @@
 //! `hone eval paper`: every experiment of the paper on the graphs that are found.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use hone::Error;
@@ -92,10 +93,26 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     };
     let bench = |methods| args.bench.bench(methods, &cache, context.progress());
     let mut roles = bench(&role_methods);
-    roles.seeds.end = roles.seeds.start + ROLE_SEEDS * args.bench.seeds;
+    roles.seeds = role_seeds(&roles.seeds);
     let (link, diffused, nodes) = (bench(&methods), bench(&diffused), bench(&node_methods));
     let report = paper::run(&Benches { link, diffused, nodes, roles, runtime: bench(&timed) }, &config)?;
     args.output.write_further(&args.write, &paper::markdown(&report, &args.command()))?;
     context.note(format_args!("wrote {}", args.write.display()));
     args.output.write(&report, context)
+}
+
+/// Those of roles: more, and disjoint where the others are.
+fn role_seeds(seeds: &Range<u64>) -> Range<u64> {
+    let from = |seed: u64| ROLE_SEEDS * seed.saturating_sub(1) + 1;
+    from(seeds.start)..from(seeds.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_of_roles_are_as_fresh_as_the_others() {
+        assert_eq!((role_seeds(&(1..4)), role_seeds(&(4..7))), (1..16, 16..31));
+    }
 }
