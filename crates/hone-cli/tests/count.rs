@@ -145,7 +145,10 @@ fn a_record_beside_the_counts_says_what_they_are() {
     fs::remove_file(folder.path().join("b.tsv")).expect("there");
     let taken = hone(folder.path(), &["count", "builtin:karate", "-o", "b.tsv"]).failure().code(2);
     taken.stderr(contains("b.tsv.run.json exists"));
+    assert_eq!((&exact["columns"][0], &estimated["columns"][1]), (&"degree".into(), &"triangle".into()));
     hone(folder.path(), &["features", "builtin:karate", "-o", "x.csv", "--depth", "2"]).success();
+    let record: serde_json::Value = serde_json::from_str(&read(folder.path(), "x.csv.run.json")).expect("JSON");
+    assert_eq!((&record["columns"][0], &record["graph"]["nodes"]), (&"edge".into(), &34.into()));
     hone(folder.path(), &["features", "builtin:karate", "-o", "y.csv", "--config", "x.csv.run.json"]).success();
     assert_eq!(read(folder.path(), "x.csv"), read(folder.path(), "y.csv"));
 }
@@ -159,6 +162,14 @@ fn pipes_and_descriptors_have_no_record() {
     run.args(["count", "builtin:karate", "-q", "-o", "/dev/stdout"]).stdout(file);
     assert!(run.status().expect("it runs").success());
     assert_eq!(read(folder.path(), "out.tsv").lines().count(), 79);
+    let piped = |args: &[&str]| {
+        let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_hone"));
+        let output = run.args(args).args(["-q", "-o", "/dev/fd/1"]).output().expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text").lines().count()
+    };
+    assert_eq!(piped(&["count", "builtin:karate"]), 79);
+    assert_eq!(piped(&["features", "builtin:karate", "--depth", "0"]), 35);
     let pipe = folder.path().join("pipe.tsv");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
     let reader = {
@@ -168,6 +179,21 @@ fn pipes_and_descriptors_have_no_record() {
     hone(folder.path(), &["count", "builtin:karate", "-q", "-o", "pipe.tsv"]).success();
     assert_eq!(reader.join().expect("no panic").lines().count(), 79);
     assert!(!folder.path().join("pipe.tsv.run.json").exists());
+}
+
+#[test]
+fn ids_that_look_like_comments_or_have_blanks_survive() {
+    let folder = folder();
+    fs::write(folder.path().join("odd.csv"), "\"#x\",b\nb,\"%c\"\n\"%c\",\" #x\"\n\" #x\",\"#x\"\n").expect("written");
+    let info = |name: &str| {
+        let output = hone(folder.path(), &["info", name, "--json"]).success().get_output().stdout.clone();
+        let json: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
+        (json["nodes"].clone(), json["edges"].clone())
+    };
+    for out in ["out.csv", "out.tsv"] {
+        hone(folder.path(), &["count", "odd.csv", "-o", out]).success();
+        assert_eq!(info(out), (4.into(), 4.into()));
+    }
 }
 
 #[test]

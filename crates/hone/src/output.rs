@@ -204,6 +204,10 @@ impl Drop for Temporary {
 }
 
 fn open(path: &Path, overwrite: bool) -> Result<Sink> {
+    // What the link of a descriptor says is no name: `pipe:[4711]`.
+    if is_descriptor(path) && fs::metadata(path).is_ok_and(|m| !m.is_dir()) {
+        return direct(path);
+    }
     let target = resolve(path);
     let existing = match fs::metadata(&target) {
         Ok(metadata) => Some(metadata),
@@ -212,7 +216,7 @@ fn open(path: &Path, overwrite: bool) -> Result<Sink> {
     };
     match existing {
         Some(m) if m.is_dir() => Err(Error::input(path, "is a folder", "give the name of a file in it")),
-        Some(m) if !m.is_file() || is_descriptor(path) => direct(path),
+        Some(m) if !m.is_file() => direct(path),
         Some(_) if !overwrite => Err(Error::Exists { path: path.to_path_buf() }),
         existing => temporary(path, target, existing.map(|m| m.permissions())),
     }

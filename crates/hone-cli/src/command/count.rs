@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use hone::Error;
 use hone::graph::Graph;
-use hone::motif::{Counts, MotifSet, Sample, Sampled, Totals};
+use hone::motif::{Counts, MotifSet, NODE_ORBITS, Sample, Sampled, Totals};
 use hone::output::Output;
 use hone::report::{GraphFacts, Stage, Start};
 use hone::store::{CountTable, CountsBy};
@@ -22,8 +22,8 @@ use crate::record;
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArgs,
-    /// File to write: .tsv, .csv, .npy (ids in a file beside it) or .parquet; totals .tsv or .csv; - is standard
-    /// output.
+    /// File to write: .tsv, .txt, .csv (also .gz, .zst), .npy (ids in a file beside it) or .parquet; totals .tsv or .csv;
+    /// - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// What a line of the result stands for.
@@ -35,7 +35,8 @@ pub(crate) struct Args {
     /// Leave out motifs of more nodes than this.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
-    /// Estimate instead: from at most cap=64 (4 to 1024) neighbours of a node, or with error=0.1,confidence=0.95.
+    /// Estimate instead: from at most cap=64 (4 to 1024) neighbours of a node, or with error=0.1,confidence=0.95, which
+    /// tries several caps: for graphs with hubs that take minutes to count.
     #[arg(long, value_name = "HOW", default_value_t)]
     sample: Sample,
     /// Seed of the estimates.
@@ -72,6 +73,9 @@ Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by com
   edge path3 triangle path4-end path4-mid star4 cycle4 tailed-tail tailed-near tailed-far
   diamond-chord diamond-rim clique4, and the whole graphlets path4 tailed-triangle diamond";
 
+/// Columns of totals.
+const TOTALS: [&str; 3] = ["motif", "occurrences", "sum_over_edges"];
+
 /// What a run did; stands beside its output.
 #[derive(Debug, Serialize)]
 struct Record<'a> {
@@ -80,6 +84,8 @@ struct Record<'a> {
     motifs: MotifSet,
     sample: Sample,
     seed: u64,
+    /// Columns of counts, or of totals.
+    columns: Vec<&'static str>,
     graph: GraphFacts,
     /// Whether every count is exact.
     exact: bool,
@@ -91,10 +97,16 @@ struct Record<'a> {
 impl<'a> Record<'a> {
     fn new(args: &Args, motifs: MotifSet, graph: &Graph, counts: &'a Counts, stages: Vec<Stage>) -> Self {
         let sampled = counts.sampled();
+        let columns = match args.by {
+            By::Edge => motifs.motifs().iter().map(|motif| motif.name()).collect(),
+            By::Node => NODE_ORBITS.to_vec(),
+            By::Total => TOTALS.to_vec(),
+        };
         Record {
             version: env!("CARGO_PKG_VERSION"),
             by: args.by,
             motifs,
+            columns,
             sample: args.sample,
             seed: args.seed,
             graph: GraphFacts::of(graph),
@@ -135,8 +147,11 @@ impl Args {
             Some("csv") => Ok(","),
             None if self.output.as_os_str() == "-" || self.output.starts_with("/dev") => Ok("\t"),
             _ => {
-                let remedy = "--by total writes .tsv or .csv, or to standard output (-)";
-                Err(Error::input(&self.output, "no format of totals has this extension", remedy))
+                let message = extension.map_or_else(
+                    || "the name has no extension, which names the format of totals".to_owned(),
+                    |extension| format!("no format of totals has the extension `.{extension}`"),
+                );
+                Err(Error::input(&self.output, message, "--by total writes .tsv or .csv, or to standard output (-)"))
             }
         }
     }
@@ -182,7 +197,7 @@ fn tell(args: &Args, graph: &Graph, counts: &Counts, context: &Context) {
 }
 
 fn print_totals(args: &Args, context: &Context, totals: &Totals, motifs: &MotifSet) -> anyhow::Result<()> {
-    let mut lines = vec![["motif".to_owned(), "occurrences".to_owned(), "sum over edges".to_owned()]];
+    let mut lines = vec![TOTALS.map(|name| name.replace('_', " "))];
     for motif in motifs.motifs() {
         let occurrences = totals.graphlets[motif.graphlet().index()];
         lines.push([motif.to_string(), occurrences.to_string(), totals.weight(motif).to_string()]);

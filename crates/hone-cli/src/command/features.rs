@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 
 use hone::config::{Config, Layers};
-use hone::report::{Stage, Start};
+use hone::report::{Report, Stage, Start};
 use hone::store::Embedding;
 use hone::{Error, Hone, Run};
+use serde::Serialize;
 
 use crate::command::embed::{AttributeArgs, TableArgs, lay_settings};
 use crate::context::Context;
@@ -143,6 +144,14 @@ impl FeatureArgs {
     }
 }
 
+/// The report, and the names that some formats have no place for.
+#[derive(Serialize)]
+struct Record<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    columns: &'a [String],
+}
+
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut hone = Hone::new(args.choices.build()?)?;
     if let Some(bytes) = args.table.memory {
@@ -163,7 +172,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     record::clear(record_file.as_ref())?;
     report.time("write", |_| embedding.write(&args.output, args.table.output_format, args.table.force))?;
     if let Some(path) = record_file {
-        record::write(&report, &path, args.table.force)?;
+        let record = Record { report: &report, columns: &embedding.columns };
+        record::write(&record, &path, args.table.force)?;
     }
     context.progress_done();
     for note in &report.notes {

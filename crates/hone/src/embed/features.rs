@@ -27,6 +27,7 @@ impl Hone {
             return Err(Error::config("attributes", "there are none: name a file, or set attributes.structure = true"));
         }
         let mut report = self.start_report(graph);
+        report.notes.extend(self.weights_note(graph));
         let own = self.own_attributes(graph, &mut report, progress)?;
         let motifs = if config.diffusion.steps > 0 { self.config.motifs.motifs() } else { Vec::new() };
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };

@@ -71,6 +71,7 @@ pub struct Sampled {
     pub edges: usize,
     /// Share of the nodes where a motif was seen, in the order of [`Orbit::ALL`], whose motif degrees
     /// are within the error asked for as the two estimates tell; empty when no error was.
+    #[serde(with = "by_orbit")]
     pub within: Vec<f64>,
 }
 
@@ -82,14 +83,33 @@ impl fmt::Display for Sampled {
         }
         write!(f, "motif counts are estimates from at most {cap} neighbours of a node; nodes with more: {nodes}, ")?;
         write!(f, "edges between two of those: {edges}")?;
-        if let Some(least) = within.iter().copied().reduce(f64::min) {
+        if let Some((orbit, share)) = Orbit::ALL.iter().zip(within).min_by(|a, b| a.1.total_cmp(b.1)) {
+            let share = 100.0 * share;
             write!(
                 f,
-                "; the mean of {replicates}, by which at least {:.1} % of the motif degrees are within the error",
-                100.0 * least
+                "; the mean of {replicates}, by which {share:.1} % of the motif degrees of {orbit} are within the "
             )?;
+            f.write_str("error, and of the other motifs as many or more")?;
         }
         Ok(())
+    }
+}
+
+/// Shares by the name of the orbit.
+mod by_orbit {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::Orbit;
+
+    pub(super) fn serialize<S: Serializer>(shares: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Orbit::ALL.map(Orbit::name).iter().zip(shares))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+        let shares = BTreeMap::<String, f64>::deserialize(deserializer)?;
+        Ok(Orbit::ALL.iter().filter_map(|orbit| shares.get(orbit.name()).copied()).collect())
     }
 }
 

@@ -334,7 +334,7 @@ fn push_id(ids: &NodeIds, i: u32, separator: u8, out: &mut Vec<u8>) {
             }
             push_number(id.unsigned_abs(), out);
         }
-        NodeId::Text(id) if id.contains([char::from(separator), '"', '\n', '\r']) => {
+        NodeId::Text(id) if text::must_be_quoted(id, char::from(separator)) => {
             out.push(b'"');
             out.extend_from_slice(id.replace('"', "\"\"").as_bytes());
             out.push(b'"');

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::output::Output;
+use crate::output::{Output, is_stream};
 
 pub use counts::{CountTable, CountsBy};
 pub(crate) use npy::read_npy_array;
@@ -152,9 +152,10 @@ impl Format {
         Format::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|&(format, _)| format)
     }
 
-    /// The format of a file by its extension, seen through `.gz` and `.zst`; TSV for `-`.
+    /// The format of a file by its extension, seen through `.gz` and `.zst`; TSV for `-` and
+    /// other streams without one.
     pub fn of(path: &Path) -> Result<Format> {
-        if is_stdout(path) {
+        if is_stdout(path) || path.extension().is_none() && is_stream(path) {
             return Ok(Format::Tsv);
         }
         let extension = |p: &Path| p.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);

@@ -143,7 +143,7 @@ impl Style {
 
     /// A field, quoted as RFC 4180 does when it must be.
     fn push_field(&self, field: &str, line: &mut String) {
-        if !self.word2vec && field.contains([self.separator, '"', '\n', '\r']) {
+        if !self.word2vec && must_be_quoted(field, self.separator) {
             line.push('"');
             line.push_str(&field.replace('"', "\"\""));
             line.push('"');
@@ -151,6 +151,11 @@ impl Style {
             line.push_str(field);
         }
     }
+}
+
+/// Whether a field would be read as something else: several fields, a comment, nothing, or without its blanks.
+pub(super) fn must_be_quoted(field: &str, separator: char) -> bool {
+    field.contains([separator, '"', '\n', '\r']) || field.starts_with(['#', '%']) || field.trim() != field
 }
 
 pub(super) fn read(path: &Path, format: Format) -> Result<Embedding> {
