@@ -217,8 +217,10 @@ fn within(pattern: &Pattern, a: &Estimated, b: &Estimated, error: f64) -> Vec<f6
     let node = |i: usize| {
         let [a, b, held] = a.degrees_of_mean(b, pattern, i);
         std::array::from_fn(|o| {
-            let off = 0.5 * (a[o] - b[o]).abs() + (held[o] - 0.5 * (a[o] + b[o])).abs();
-            if held[o] > 0.0 { [u64::from(off <= error * held[o]), 1] } else { [0, 0] }
+            let (mean, held) = (0.5 * (a[o] + b[o]), held[o]);
+            let off = 0.5 * (a[o] - b[o]).abs() + (held - mean).abs();
+            // Of the smaller, for holding may have made the other large.
+            if held > 0.0 { [u64::from(off <= error * held.min(mean)), 1] } else { [0, 0] }
         })
     };
     let nodes = (0..pattern.rows()).into_par_iter();
