@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use hone::Error;
 use hone::graph::Graph;
 use hone::motif::{Counts, MotifSet, NODE_ORBITS, Sample, Sampled, Totals};
-use hone::output::Output;
+use hone::output::{Output, is_stream};
 use hone::report::{GraphFacts, Stage, Start};
 use hone::store::{CountTable, CountsBy};
 use serde::Serialize;
@@ -145,7 +145,7 @@ impl Args {
         match extension.as_deref() {
             Some("tsv" | "txt") => Ok("\t"),
             Some("csv") => Ok(","),
-            None if self.output.as_os_str() == "-" || self.output.starts_with("/dev") => Ok("\t"),
+            None if is_stream(&self.output) => Ok("\t"),
             _ => {
                 let message = extension.map_or_else(
                     || "the name has no extension, which names the format of totals".to_owned(),

@@ -21,7 +21,7 @@ use crate::columnar::{Column, Kind, TableWriter};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, NodeIds};
 use crate::motif::{Counts, Motif, NODE_ORBITS};
-use crate::output::Output;
+use crate::output::{Output, is_stream};
 use crate::progress::Progress;
 
 /// A table of counts, ready to be written.
@@ -290,7 +290,7 @@ impl Layout {
             "csv" => Ok(Layout::Text(b',')),
             "npy" => Ok(Layout::Npy),
             "parquet" => Ok(Layout::Parquet),
-            _ if super::is_stdout(path) || path.starts_with("/dev") => Ok(Layout::Text(b'\t')),
+            _ if is_stream(path) => Ok(Layout::Text(b'\t')),
             _ => Err(Error::input(
                 path,
                 if extension.is_empty() {

@@ -103,15 +103,11 @@ impl Embedding {
     pub fn files(path: &Path, format: Option<Format>) -> Result<Vec<PathBuf>> {
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         let mut files = vec![path.to_path_buf()];
-        if format == Format::Npy && !is_stdout(path) {
+        if format == Format::Npy && !is_stream(path) {
             files.push(npy::ids_path(path));
         }
         Ok(files)
     }
-}
-
-fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// File formats of embeddings.
@@ -152,10 +148,10 @@ impl Format {
         Format::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|&(format, _)| format)
     }
 
-    /// The format of a file by its extension, seen through `.gz` and `.zst`; TSV for `-` and
-    /// other streams without one.
+    /// The format of a file by its extension, seen through `.gz` and `.zst`; TSV for streams
+    /// without one, such as `-`.
     pub fn of(path: &Path) -> Result<Format> {
-        if is_stdout(path) || path.extension().is_none() && is_stream(path) {
+        if path.extension().is_none() && is_stream(path) {
             return Ok(Format::Tsv);
         }
         let extension = |p: &Path| p.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);

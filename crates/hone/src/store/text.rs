@@ -153,7 +153,7 @@ impl Style {
     }
 }
 
-/// Whether a field would be read as something else: several fields, a comment, nothing, or without its blanks.
+/// Whether a field would be read as something else: several fields, a comment, or itself without blanks.
 pub(super) fn must_be_quoted(field: &str, separator: char) -> bool {
     field.contains([separator, '"', '\n', '\r']) || field.starts_with(['#', '%']) || field.trim() != field
 }
