@@ -63,7 +63,7 @@ pub enum Error {
         message: String,
     },
     /// The output exists and may not be replaced.
-    #[error("{} exists; use --force (overwrite) to replace it", path.display())]
+    #[error("{} exists; overwrite = true replaces it", path.display())]
     Exists {
         /// The file that is in the way.
         path: PathBuf,
@@ -157,13 +157,39 @@ fn shorten(text: &[u8]) -> String {
     out
 }
 
-/// `3.2 GB`-style text for a number of bytes.
+/// `3.2 GiB`-style text for a number of bytes: powers of 1024, as sizes are read (`8G` is 8 GiB), and rounded up, so that a
+/// need is met when it is given back as a limit.
 pub fn human_bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let (mut value, mut unit) = (bytes as f64, 0);
-    while value >= 1000.0 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
+    while value > 1023.9 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+    let tenths = (value * 10.0).ceil();
+    let text = if tenths % 10.0 == 0.0 { format!("{:.0}", tenths / 10.0) } else { format!("{:.1}", tenths / 10.0) };
+    format!("{text} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::human_bytes;
+
+    #[test]
+    fn sizes_are_rounded_up_in_powers_of_1024() {
+        let cases = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1025, "1.1 KiB"),
+            (60 << 20, "60 MiB"),
+            ((60 << 20) + 1, "60.1 MiB"),
+            (8 << 30, "8 GiB"),
+            ((1 << 30) - 1, "1 GiB"),
+            (3 << 40, "3 TiB"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(human_bytes(bytes), text, "{bytes}");
+        }
+    }
 }

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hone::config::{Config, Layers, PRESETS};
+use hone::config::{Config, Layers, PRESETS, Weights};
 use hone::dense::Block;
 use hone::graph::Graph;
 use hone::store::Embedding;
@@ -121,7 +121,7 @@ impl Embedder {
     /// Whether the weights of edges matter to it.
     pub fn uses_weights(&self) -> bool {
         match self {
-            Embedder::Hone(config) => config.weights,
+            Embedder::Hone(config) => config.weights != Weights::Ignored,
             Embedder::Degree(_) | Embedder::Random(_) => false,
             _ => true,
         }

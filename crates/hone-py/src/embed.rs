@@ -15,6 +15,9 @@ use crate::graph::Graph;
 use crate::memory;
 use crate::work::run;
 
+/// What an embedding starts from when no other preset is named.
+const DEFAULT_PRESET: &str = "hone";
+
 /// Names of all presets with what they stand for.
 #[pyfunction]
 pub(crate) fn presets() -> Vec<(&'static str, &'static str)> {
@@ -25,10 +28,13 @@ pub(crate) fn presets() -> Vec<(&'static str, &'static str)> {
 /// object of dotted keys).
 #[pyfunction]
 pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> PyResult<String> {
-    let mut layers = Layers::new().preset(preset).map_err(raise)?;
-    if let Some(file) = file {
-        layers = layers.file(&file).map_err(raise)?;
+    // The default preset may not have been chosen by anybody: a file may say anything else.
+    let mut layers = match file {
+        Some(file) if preset == DEFAULT_PRESET => Layers::new().preset(preset).and_then(|layers| layers.file(&file)),
+        Some(file) => Layers::new().preset_and_file(preset, &file),
+        None => Layers::new().preset(preset),
     }
+    .map_err(raise)?;
     let settings: Map<String, Value> =
         serde_json::from_str(settings).map_err(|error| refuse("config", error.to_string()))?;
     // A method replaces the options of another, so it comes before its own.
@@ -44,7 +50,7 @@ pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> Py
 /// The number of bytes that `8G`, `512M` or the like stand for.
 #[pyfunction]
 pub(crate) fn parse_bytes(text: &str) -> PyResult<u64> {
-    hone::memory::parse_bytes(text).ok_or_else(|| refuse("memory_limit", format!("`{text}` is no size such as 8G")))
+    hone::memory::parse_bytes(text).ok_or_else(|| refuse("memory_limit", format!("`{text}` is not a size such as 8G")))
 }
 
 pub(crate) fn parse(config: &str) -> PyResult<Config> {

@@ -10,9 +10,28 @@ use pyo3::exceptions::{
     PyNotADirectoryError, PyOSError, PyPermissionError, PyRuntimeError, PyValueError,
 };
 
+/// Settings, and the parameters that give them.
+const PARAMETERS: [(&str, &str); 3] =
+    [("global.dim", "n_components"), ("local.dim", "n_local_components"), ("steps", "n_steps")];
+
+/// An error that names parameters beside settings.
+fn in_parameters(error: Error) -> Error {
+    match error {
+        Error::Config { field, message } => match PARAMETERS.iter().find(|(setting, _)| *setting == field) {
+            Some((setting, parameter)) => Error::Config { field: format!("{parameter} ({setting})"), message },
+            None => Error::Config { field, message },
+        },
+        Error::Memory { stage, need, limit, remedy } => {
+            Error::Memory { stage, need, limit, remedy: remedy.replace("the memory limit", "memory_limit") }
+        }
+        other => other,
+    }
+}
+
 /// The exception that stands for a library error.
 pub(crate) fn raise(error: Error) -> PyErr {
-    let text = error.to_string();
+    let error = in_parameters(error);
+    let text = error.to_string().replace("overwrite = true", "overwrite=True");
     match error {
         Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => PyFileNotFoundError::new_err(text),

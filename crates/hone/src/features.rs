@@ -56,8 +56,8 @@ pub struct Named {
 /// Where a column comes from; the default is a column that counts no motif.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The number of vertices of the motif it counts; 0 where it counts none.
-    pub size: usize,
+    /// The motif it counts, if it counts one.
+    pub motif: Option<Motif>,
     /// How often it was aggregated over neighbours.
     pub level: usize,
 }
@@ -68,6 +68,13 @@ enum Aggregate {
     Sum,
     Mean,
     Max,
+}
+
+impl Origin {
+    /// The number of vertices of the motif; 0 where there is none.
+    pub fn size(&self) -> usize {
+        self.motif.map_or(0, |motif| motif.graphlet().size())
+    }
 }
 
 impl Features {
@@ -175,7 +182,7 @@ fn base(counts: &Counts, motifs: &[Motif]) -> Named {
         row.iter_mut().zip(motifs).for_each(|(to, motif)| *to = degree(motif) as f32);
     });
     let names = motifs.iter().map(|motif| motif.name().to_owned()).collect();
-    let origins = motifs.iter().map(|motif| Origin { size: motif.graphlet().size(), level: 0 }).collect();
+    let origins = motifs.iter().map(|&motif| Origin { motif: Some(motif), level: 0 }).collect();
     Named { names, origins, block }
 }
 
@@ -256,7 +263,7 @@ mod tests {
     fn columns_that_overflow_are_refused_by_name() {
         let level = |value: f32| Named {
             names: vec!["edge".into(), "sum(edge)".into()],
-            origins: vec![Origin { size: 2, level: 0 }, Origin { size: 2, level: 1 }],
+            origins: vec![Origin::default(); 2],
             block: Block::from_vec(2, 2, vec![1.0, 2.0, 3.0, value]),
         };
         assert!(check_finite(&level(f32::MAX)).is_ok());

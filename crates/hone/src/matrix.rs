@@ -12,7 +12,9 @@
 //! | `a-norm` | D^-1/2 W D^-1/2         |       | d^-1/2     | d^-1/2 |
 //!
 //! A is W, or W^k itself a lazy power: its degrees are k sparse products on the vector of ones, in
-//! f64. Where d is zero, 1/d, d^-1/2 and the shift are zero: a node without the motif has a zero row.
+//! f64. Where d is zero, 1/d, d^-1/2 and the shift are zero: a node without the motif has a zero row. So has a node whose
+//! d is below the normal range of f32, as weights of very different sizes and many steps can make it: products in f32
+//! give zero there too.
 
 use std::sync::Arc;
 
@@ -186,11 +188,12 @@ fn mean_of_nonzero(d: &[f64]) -> f64 {
     d.iter().sum::<f64>() / nodes.max(1) as f64
 }
 
-/// `of(d)` as a diagonal, zero where d is zero.
+/// `of(d)` as a diagonal, zero where d is zero or as good as zero.
 fn named(name: &str, d: &[f64], of: &dyn Fn(f64) -> f64) -> Result<Diagonal> {
-    let value = |&d: &f64| if d == 0.0 { 0.0 } else { of(d) as f32 };
+    let zero = |d: f64| d.abs() < f64::from(f32::MIN_POSITIVE);
+    let value = |&d: &f64| if zero(d) { 0.0 } else { of(d) as f32 };
     let values: Vec<f32> = d.iter().map(value).collect();
-    match d.iter().zip(&values).find(|(d, value)| !value.is_finite() || (**d != 0.0 && **value == 0.0)) {
+    match d.iter().zip(&values).find(|(d, value)| !value.is_finite() || (!zero(**d) && **value == 0.0)) {
         None => Ok(Diagonal::new(name, values)),
         Some((d, _)) => Err(Error::Numeric {
             stage: "motif matrix".into(),

@@ -46,9 +46,15 @@ pub struct Report {
     /// What a joint model found, instead of local and global embeddings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joint: Option<JointFacts>,
+    /// How concentrated the global embedding is in its leading directions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proximity: Option<Proximity>,
+    /// What the components of node features hold, where the embedding has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structure: Option<Structure>,
     /// How K was chosen, when it was chosen automatically.
     pub automatic_steps: Option<AutomaticSteps>,
-    /// Share of each motif and step in the embedding; sums to 1 unless the embedding is zero.
+    /// Share of each motif and step in Z (in Y where that is the output); sums to 1 unless it is zero.
     pub importance: Vec<Importance>,
     /// Things a reader should know: absent motifs, missing ranks, iterations cut short.
     pub notes: Vec<String>,
@@ -210,6 +216,50 @@ pub struct GlobalFacts {
     /// How an autoencoder was trained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autoencoder: Option<Fit>,
+}
+
+/// How concentrated Z is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Proximity {
+    /// Columns of Z that carry anything.
+    pub directions: usize,
+    /// The leading ones that are added up: 10, or all if there are fewer.
+    pub leading: usize,
+    /// Their share in the squared size of Z.
+    pub share: f64,
+}
+
+impl Proximity {
+    /// That of columns with these singular values, the largest first.
+    pub fn of(singular_values: &[f64]) -> Option<Self> {
+        let energy = |count: usize| singular_values.iter().take(count).map(|sigma| sigma * sigma).sum::<f64>();
+        let directions = singular_values.iter().filter(|&&sigma| sigma > 0.0).count();
+        let leading = directions.min(10);
+        (directions > 0).then(|| Proximity { directions, leading, share: energy(leading) / energy(directions) })
+    }
+}
+
+/// What principal components of node features hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Structure {
+    /// Features that differ between nodes.
+    pub features: usize,
+    /// Components that carry anything.
+    pub components: usize,
+    /// Part of the variance of the features in each of them.
+    pub explained: Vec<f64>,
+    /// Share of each motif in the components: their parts of the variance, divided among the features by squared
+    /// correlation. The largest first; sums to 1.
+    pub motifs: Vec<MotifShare>,
+}
+
+/// The share of one motif.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MotifShare {
+    /// Name of the motif; `attributes` for columns that count none.
+    pub motif: String,
+    /// Between 0 and 1.
+    pub share: f64,
 }
 
 /// A joint embedding.

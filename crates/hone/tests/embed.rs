@@ -141,18 +141,43 @@ fn automatic_steps_stop_where_nothing_is_new() {
 }
 
 #[test]
-fn more_dimensions_than_columns_are_refused() {
+fn more_dimensions_than_columns_are_zero_and_said_so() {
     let graph = builtin("karate").unwrap();
-    let config = config(&[("motifs", "[\"edge\"]"), ("steps", "1")]);
-    let error = Hone::new(config).unwrap().embed(&graph, &Silent).unwrap_err();
-    assert!(matches!(&error, Error::Config { field, .. } if field == "global.dim"), "{error}");
+    for solver in ["svd", "als", "ccd", "nmf"] {
+        let few = [("motifs", "[\"edge\"]"), ("steps", "1"), ("local.dim", "4"), ("global.solver.method", solver)];
+        let found = run(config(&few), &graph);
+        let z = &found.embedding.vectors;
+        assert_eq!(z.cols(), 128, "{solver}");
+        assert!((0..34).all(|i| z.row(i)[4..].iter().all(|&x| x == 0.0)), "{solver}");
+        let notes: Vec<_> = found.report.notes.iter().filter(|note| note.contains("columns of Z")).collect();
+        assert!(notes.len() == 1 && notes[0].contains("124 of 128"), "{solver}: {notes:?}");
+    }
+}
+
+/// What "auto" stands for: D_l is 16, or as many as Z needs; components get one column in eight.
+#[test]
+fn columns_are_shared_by_a_rule() {
+    let of = |preset: &str, settings: &[(&str, &str)]| {
+        let layers = Layers::new().preset(preset).unwrap().set_all(settings.iter().copied()).unwrap();
+        let config = layers.build().unwrap().resolved();
+        (config.local_dim(), config.components_dim())
+    };
+    assert_eq!(of("hone", &[]), (112, 16));
+    assert_eq!(of("hone", &[("global.dim", "1")]), (16, 0));
+    assert_eq!(of("hone", &[("global.dim", "2")]), (16, 1));
+    assert_eq!(of("hone", &[("global.dim", "1024"), ("steps", "auto")]), (1008, 16));
+    assert_eq!(of("hone", &[("motifs", "[\"edge\", \"triangle\"]")]), (56, 16));
+    assert_eq!(of("hone", &[("attributes.structure", "false")]), (128, 16));
+    assert_eq!(of("hone-p", &[]), (16, 0));
+    assert_eq!(of("hone-p", &[("global.dim", "1024")]), (40, 0));
+    assert_eq!(of("hone-p", &[("motifs", "[\"edge\"]"), ("steps", "1")]), (128, 0));
 }
 
 #[test]
 fn a_run_that_does_not_fit_is_refused_with_a_remedy() {
     let graph = builtin("karate").unwrap();
     let error = Hone::new(Config::default()).unwrap().memory_limit(1000).embed(&graph, &Silent).unwrap_err();
-    assert!(matches!(error, Error::Memory { .. }) && error.to_string().contains("--memory"), "{error}");
+    assert!(matches!(error, Error::Memory { .. }) && error.to_string().contains("memory limit"), "{error}");
 }
 
 #[test]
@@ -294,7 +319,7 @@ fn attributes_stand_beside_joint_embeddings() {
     let layers = Layers::new().preset("hone").unwrap().set("model", "cp").unwrap();
     let found = run(layers.set("global.dim", "40").unwrap().build().unwrap(), &graph);
     assert_eq!(found.embedding.vectors.cols(), 40);
-    assert!(found.report.importance.iter().any(|part| part.motif == "attributes" && part.share > 0.0));
+    assert!(found.report.structure.unwrap().components > 0);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use hone::dense::Block;
 use hone::features::{Named, Origin};
 use hone::graph::{Generator, Graph};
 use hone::random::Key;
+use hone::report::MemoryPlan;
 use hone::{Config, Error, Hone, Progress, Run, Silent};
 
 fn graph(nodes: usize, seed: u64) -> Graph {
@@ -31,15 +32,15 @@ fn embed(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
     hone.embed(graph, &Silent)
 }
 
-/// A run with hardly more than the least it can do with, as its refusals name it: parts go to files. What the
-/// allocator keeps or gives back meanwhile moves the least a little, hence some tries.
-fn tight(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
+/// A run with less memory than the one whose plan is given: parts go to files. What the allocator keeps or gives back
+/// meanwhile moves the least a little, hence some tries.
+fn tight(hone: &Hone, graph: &Graph, free: MemoryPlan) -> Result<Run, Error> {
     let tries = || {
-        let mut limit = 1;
+        let (step, mut limit) = (free.held / 8, free.local.max(free.global));
         for _ in 0..30 {
             match embed(&hone.clone().memory_limit(limit), graph) {
-                Err(Error::Memory { need, .. }) => limit = need + (1 << 18),
-                Ok(run) if run.report.plan.unwrap().spilled == 0 => limit = 1,
+                Err(Error::Memory { .. }) => limit += step / 2,
+                Ok(run) if run.report.plan.unwrap().spilled == 0 => limit -= step,
                 other => return other,
             }
         }
@@ -47,6 +48,23 @@ fn tight(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
     };
     // Buffers of many threads would be larger than what they read.
     rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().install(tries)
+}
+
+/// The limit that a refusal names is enough, whether it comes before or after counting.
+#[test]
+fn a_refusal_names_a_limit_that_is_enough() {
+    for (nodes, preset) in [(100, "hone"), (5_000, "hone-p"), (20_000, "hone-l+x"), (20_000, "hone")] {
+        let graph = graph(nodes, 5);
+        let hone = Hone::new(config(preset, &[("motifs", "[\"edge\", \"triangle\"]")])).unwrap();
+        let mut refused = 0;
+        for limit in [1, 8 << 20, 16 << 20, 32 << 20, 64 << 20] {
+            if let Err(Error::Memory { need, .. }) = embed(&hone.clone().memory_limit(limit), &graph) {
+                embed(&hone.clone().memory_limit(need), &graph).unwrap();
+                refused += 1;
+            }
+        }
+        assert!(refused > 0, "{preset} of {nodes} nodes");
+    }
 }
 
 /// Presets, attributes that join before and after, Y itself, automatic steps: all with parts in files.
@@ -69,7 +87,7 @@ fn parts_in_files_change_no_bit() {
         let hone = Hone::new(config.clone()).unwrap();
         let free = embed(&hone, &graph).unwrap();
         assert_eq!(free.report.plan.unwrap().spilled, 0);
-        let tight = tight(&hone, &graph).unwrap();
+        let tight = tight(&hone, &graph, free.report.plan.unwrap()).unwrap();
         assert!(bits(&free) == bits(&tight), "{}", config.to_toml());
         assert_eq!(free.report.importance, tight.report.importance);
     }
@@ -78,10 +96,11 @@ fn parts_in_files_change_no_bit() {
 #[test]
 fn a_folder_without_room_for_files_is_named() {
     let graph = graph(30_000, 1);
-    let hone = Hone::new(config("hone-p", &[])).unwrap().temp_dir("/no/such/folder");
-    let error = tight(&hone, &graph).unwrap_err();
+    let hone = Hone::new(config("hone-p", &[])).unwrap();
+    let free = embed(&hone, &graph).unwrap().report.plan.unwrap();
+    let error = tight(&hone.temp_dir("/no/such/folder"), &graph, free).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("/no/such/folder") && text.contains("--temp-dir") && error.is_input(), "{text}");
+    assert!(text.contains("/no/such/folder") && text.contains("temp_dir") && error.is_input(), "{text}");
 }
 
 /// Stops the run when so many local embeddings are done.
@@ -149,7 +168,7 @@ fn a_budget_and_a_checkpoint_go_together() {
     let hone = Hone::new(config("hone-p", &[few, ("global.dim", "32")])).unwrap();
     let plain = embed(&hone, &graph).unwrap();
     let folder = interrupted(&hone, &graph, 3);
-    let resumed = tight(&hone.checkpoint(folder.path(), true), &graph).unwrap();
+    let resumed = tight(&hone.checkpoint(folder.path(), true), &graph, plain.report.plan.unwrap()).unwrap();
     assert!(bits(&plain) == bits(&resumed));
 }
 
@@ -193,7 +212,7 @@ fn foreign_checkpoints_are_refused_with_the_difference() {
         error.to_string()
     };
     let text = refusal(&hone, &mine, false);
-    assert!(text.contains("not empty") && text.contains("--resume"), "{text}");
+    assert!(text.contains("not empty") && text.contains("resume = true"), "{text}");
     let smaller = Hone::new(config("hone-p", &[few, ("local.dim", "8")])).unwrap();
     let text = refusal(&smaller, &mine, true);
     assert!(text.contains("local.dim is 16 there and 8 here"), "{text}");

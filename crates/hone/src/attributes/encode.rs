@@ -69,7 +69,7 @@ fn row_of_node(raw: &Raw, request: &Request) -> Result<Vec<u32>> {
         let message = format!("none of its {} ids is a node of the graph", raw.rows);
         let remedy = format!(
             "the file has ids like `{theirs}`, the graph has ids like `{node}`; name the id column with \
-             attributes.table.id (--attribute-id)"
+             attributes.table.id"
         );
         return Err(request.fail(message, remedy));
     }

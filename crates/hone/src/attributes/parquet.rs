@@ -14,8 +14,7 @@ use crate::error::{Error, Result};
 use crate::graph::read::layout::find;
 use crate::graph::{Column, NodeIds};
 
-const ID_REMEDY: &str =
-    "give every row the id of its node, or name the id column with attributes.table.id (--attribute-id)";
+const ID_REMEDY: &str = "give every row the id of its node, or name the id column with attributes.table.id";
 
 /// Reads a Parquet table.
 pub(super) fn read(request: &Request) -> Result<Raw> {
@@ -94,7 +93,7 @@ fn ids(table: &TableReader, name: &str, request: &Request) -> Result<NodeIds> {
         Stored::Counts(ids) => Ok(NodeIds::from_texts(&ids.iter().map(u64::to_string).collect::<Vec<_>>())),
         Stored::Texts(ids) => Ok(NodeIds::from_texts(&ids)),
         Stored::Floats(_) => {
-            let remedy = "ids are integers or text; convert them, or name another column with --attribute-id";
+            let remedy = "ids are integers or text; convert them, or name another column with attributes.table.id";
             Err(request.fail(format!("column `{name}` has floating-point numbers, not ids"), remedy))
         }
     }

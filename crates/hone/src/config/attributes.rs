@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Dim;
 use crate::attributes::Table;
 use crate::diffuse::Diffusion;
 use crate::error::{Error, Result};
@@ -59,8 +60,8 @@ pub enum Form {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Components {
-    /// How many.
-    pub dim: usize,
+    /// How many; 0 for none.
+    pub dim: Dim,
     /// Columns that count motifs of s vertices are divided by this to the power s − 2.
     pub size_decay: f64,
     /// Columns that aggregate over neighbours are divided by this, once a level.
@@ -72,14 +73,14 @@ pub struct Components {
 
 impl Default for Components {
     fn default() -> Self {
-        Components { dim: 16, size_decay: 3.0, level_decay: 2.0, offset: 3.0 }
+        Components { dim: Dim::Auto, size_decay: 3.0, level_decay: 2.0, offset: 3.0 }
     }
 }
 
 impl Components {
     /// What a column is multiplied by once it has unit variance.
     pub(crate) fn weight(&self, origin: &Origin) -> f64 {
-        self.size_decay.powi(2 - origin.size.max(2) as i32) * self.level_decay.powi(-(origin.level as i32))
+        self.size_decay.powi(2 - origin.size().max(2) as i32) * self.level_decay.powi(-(origin.level as i32))
     }
 }
 
@@ -104,10 +105,7 @@ impl Attributes {
         if !(self.weight.is_finite() && self.weight > 0.0) {
             return refuse("weight", format!("{} is not a positive number", self.weight));
         }
-        if let Form::Components(Components { dim, size_decay, level_decay, offset }) = self.form {
-            if dim == 0 {
-                return refuse("form.components.dim", "must be at least 1".into());
-            }
+        if let Form::Components(Components { dim: _, size_decay, level_decay, offset }) = self.form {
             for (name, decay) in [("size-decay", size_decay), ("level-decay", level_decay)] {
                 if !(decay.is_finite() && decay > 0.0) {
                     return refuse(&format!("form.components.{name}"), format!("{decay} is not a positive number"));

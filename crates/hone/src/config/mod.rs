@@ -7,23 +7,26 @@
 //! ones win. See [`Layers`].
 
 mod attributes;
+mod choice;
 mod comments;
 mod domain;
 mod joint;
+mod layers;
 mod preset;
+mod share;
 mod steps;
 
 pub use attributes::{Attributes, Combine, Components, Form};
+pub use choice::{Dim, Direction, FirstStep, Weights};
 pub(crate) use joint::combine_before;
 pub use joint::{Joint, Model};
+pub use layers::Layers;
 pub use preset::PRESETS;
 pub use steps::Steps;
 
 use std::fmt;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use toml::{Table, Value};
 
 use crate::dense::Norm;
 use crate::error::{Error, Result};
@@ -46,18 +49,20 @@ pub struct Config {
     pub sample: Sample,
     /// An edge with fewer than delta occurrences of a motif drops out of its W_t (sec. 2.2).
     pub delta: u64,
-    /// Whether edge weights multiply the motif counts; otherwise they are ignored.
-    pub weights: bool,
+    /// Whether edge weights multiply the motif counts.
+    pub weights: Weights,
     /// The motif matrix function Psi (sec. 2.3).
     pub psi: Psi,
     /// Psi of the power, or the power of Psi (sec. 2.4).
     pub order: Order,
+    /// Whether motif graphs of directed graphs keep the direction of arcs.
+    pub direction: Direction,
     /// Which motif degree is used on directed graphs.
     pub degree: Degree,
     /// The number of steps K.
     pub steps: Steps,
     /// The first step that is kept; 1 in the paper.
-    pub first_step: usize,
+    pub first_step: FirstStep,
     /// Whether each step stands alone or accumulates the steps before it (sec. 2.7).
     pub accumulate: Accumulate,
     /// Added to motif degrees before they are divided by, in multiples of their mean; 0 in the paper.
@@ -81,12 +86,13 @@ impl Default for Config {
             motifs: MotifSet::default(),
             sample: Sample::default(),
             delta: 1,
-            weights: false,
+            weights: Weights::Auto,
             psi: Psi::P,
             order: Order::Auto,
+            direction: Direction::Keep,
             degree: Degree::Out,
             steps: Steps::Fixed(2),
-            first_step: 1,
+            first_step: FirstStep::Fixed(1),
             accumulate: Accumulate::None,
             regularize: 0.0,
             model: Model::Separate,
@@ -103,7 +109,7 @@ impl Default for Config {
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Local {
     /// D_l, columns of each U_t^(k).
-    pub dim: usize,
+    pub dim: Dim,
     /// g, how the columns of U are normalised.
     pub norm: Norm,
     /// Whether each column then gets the weight of its singular value.
@@ -116,7 +122,7 @@ pub struct Local {
 
 impl Default for Local {
     fn default() -> Self {
-        Local { dim: 16, norm: Norm::L2, scale: Scale::Unit, row_power: 0.0, solver: Solver::default() }
+        Local { dim: Dim::Auto, norm: Norm::L2, scale: Scale::Unit, row_power: 0.0, solver: Solver::default() }
     }
 }
 
@@ -177,7 +183,7 @@ impl Config {
     /// Refuses values out of range, naming the field.
     pub fn check(&self) -> Result<()> {
         let refuse = |field: &str, message: String| Err(Error::config(field, message));
-        if self.local.dim == 0 {
+        if self.local.dim == Dim::Fixed(0) {
             return refuse("local.dim", "must be at least 1".into());
         }
         if self.global.dim == 0 {
@@ -196,9 +202,11 @@ impl Config {
         {
             return refuse("accumulate.decay", format!("{alpha} is not a positive number"));
         }
-        let steps = if let Steps::Fixed(k) = self.steps { k } else { 1 };
-        if self.first_step == 0 || self.first_step > steps {
-            return refuse("first-step", format!("{} is not between 1 and steps ({steps})", self.first_step));
+        let steps = if let Steps::Fixed(k) = self.steps { k } else { MAX_STEPS };
+        if let FirstStep::Fixed(first) = self.first_step
+            && !(1..=steps).contains(&first)
+        {
+            return refuse("first-step", format!("{first} is not between 1 and steps ({steps}); or \"last\""));
         }
         for (field, value) in [("regularize", self.regularize), ("local.row-power", self.local.row_power)] {
             if !(value.is_finite() && value >= 0.0) {
@@ -208,28 +216,18 @@ impl Config {
         self.attributes.check()?;
         self.check_models()?;
         if self.z_dim(self.attributes.any()) == 0 {
-            return refuse(
-                "global.dim",
-                format!(
-                    "{0} leaves no column beside the {0} or more components of node features (the preset hone has 16); \
-                     raise it, lower attributes.form.components.dim, or take another preset",
-                    self.global.dim
-                ),
+            let (dim, components) = (self.global.dim, self.components_dim());
+            let message = format!(
+                "{dim} leaves no column beside {components} components of node features; raise it, or set \
+                 attributes.form.components.dim to less or to \"auto\""
             );
+            return refuse("global.dim", message);
         }
         self.motifs.check()?;
         self.sample.check()?;
         self.local.solver.check("local.solver")?;
         self.global.solver.check("global.solver")?;
         if self.model == Model::Separate { domain::check(self) } else { Ok(()) }
-    }
-
-    /// Columns of Z: all of the result but the components of attributes beside it, if there are any.
-    pub fn z_dim(&self, attributes: bool) -> usize {
-        match (attributes, self.attributes.combine, self.attributes.form) {
-            (true, Combine::After, Form::Components(components)) => self.global.dim.saturating_sub(components.dim),
-            _ => self.global.dim,
-        }
     }
 
     /// The choices that lead from W_t to S_t^(k).
@@ -242,145 +240,4 @@ impl Config {
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a Config is a table of plain values")
     }
-}
-
-/// Settings in layers, later ones on top, before they become a [`Config`].
-///
-/// ```
-/// use hone::config::{Layers, Steps};
-/// let config = Layers::new().preset("hone-l")?.set("steps", "3")?.set("local.dim", "8")?.build()?;
-/// assert_eq!((config.steps, config.local.dim), (Steps::Fixed(3), 8));
-/// # Ok::<(), hone::Error>(())
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct Layers(Table);
-
-impl Layers {
-    /// No setting: the defaults.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Lays a preset on top.
-    pub fn preset(mut self, name: &str) -> Result<Self> {
-        merge(&mut self.0, preset::settings(name)?);
-        Ok(self)
-    }
-
-    /// Lays a file on top: TOML, or the JSON of a run report, whose `config` is taken.
-    pub fn file(mut self, path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        let text = String::from_utf8(bytes).map_err(|_| {
-            Error::input(path, "the file is not text", "a TOML configuration or a run report is expected")
-        })?;
-        let json = text.trim_start().starts_with('{');
-        let table = if json { table_of_json(&text) } else { text.parse::<Table>().map_err(|e| e.to_string()) };
-        let wrong = |message: String| Error::input(path, message, "a TOML configuration or a run report is expected");
-        let table = table.map_err(|message| wrong(message.trim_end().to_owned()))?;
-        let mut alone = table.clone();
-        name_methods(&mut alone);
-        read_config(alone).map_err(|e| wrong(e.to_string()))?;
-        merge(&mut self.0, table);
-        Ok(self)
-    }
-
-    /// Lays one setting on top: a dotted key and a TOML value (text may stand without quotes).
-    pub fn set(self, key: &str, value: &str) -> Result<Self> {
-        let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("v"));
-        self.set_value(key, parsed.unwrap_or_else(|| Value::String(value.to_owned())))
-    }
-
-    /// Lays settings on top, in order but for methods, which come first: one replaces the options of another.
-    pub fn set_all<'a>(mut self, settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
-        let (methods, others): (Vec<_>, Vec<_>) = settings.into_iter().partition(|(key, _)| key.ends_with(".method"));
-        for (key, value) in methods.into_iter().chain(others) {
-            self = self.set(key, value)?;
-        }
-        Ok(self)
-    }
-
-    /// Lays one setting on top, its value as a TOML value.
-    pub fn set_value(mut self, key: &str, value: Value) -> Result<Self> {
-        if key.split('.').any(|part| part.is_empty() || part.contains(char::is_whitespace)) {
-            return Err(Error::config(key, "not a setting's name; write for instance local.dim=8"));
-        }
-        let mut parts: Vec<&str> = key.split('.').collect();
-        let last = parts.pop().expect("split gives at least one part");
-        let mut table = &mut self.0;
-        for part in parts {
-            let entry = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
-            let Value::Table(inner) = entry else {
-                return Err(Error::config(key, format!("`{part}` is a value, not a group of settings")));
-            };
-            table = inner;
-        }
-        if last == "method" && table.get(last) != Some(&value) {
-            table.clear();
-        }
-        merge(table, Table::from_iter([(last.to_owned(), value)]));
-        Ok(self)
-    }
-
-    /// The checked configuration.
-    pub fn build(mut self) -> Result<Config> {
-        name_methods(&mut self.0);
-        let config = read_config(self.0)?;
-        config.check()?;
-        Ok(config)
-    }
-}
-
-/// Solvers without a method are the default's.
-fn name_methods(table: &mut Table) {
-    for stage in ["local", "global"] {
-        let solver = table.get_mut(stage).and_then(|stage| stage.get_mut("solver"));
-        if let Some(Value::Table(solver)) = solver {
-            solver.entry("method").or_insert_with(|| Value::String("svd".into()));
-        }
-    }
-}
-
-fn read_config(table: Table) -> Result<Config> {
-    let read: Result<Config, _> = serde_path_to_error::deserialize(Value::Table(table));
-    read.map_err(|e| {
-        let path = e.path().to_string();
-        let field = if path == "." { "config".to_owned() } else { path };
-        Error::config(field, in_plain_words(e.into_inner().message().trim()))
-    })
-}
-
-/// What a reader of the language's messages would call things.
-fn in_plain_words(message: &str) -> String {
-    let words = [
-        ("expected usize", "expected a whole number"),
-        ("expected u64", "expected a whole number"),
-        ("expected f64", "expected a number"),
-        ("expected a boolean", "expected true or false"),
-        ("expected struct ", "expected the group of settings "),
-        ("unit variant, expected newtype variant", "a name alone, expected { name = value }"),
-    ];
-    words.iter().fold(message.to_owned(), |message, (from, to)| message.replace(from, to))
-}
-
-/// Lays `top` over `base`, table by table; a solver of another method replaces the whole solver.
-fn merge(base: &mut Table, top: Table) {
-    for (key, value) in top {
-        match (base.get_mut(&key), value) {
-            (Some(Value::Table(below)), Value::Table(above)) => {
-                if above.get("method").is_some_and(|method| below.get("method") != Some(method)) {
-                    *below = Table::new();
-                }
-                merge(below, above);
-            }
-            (_, value) => {
-                base.insert(key, value);
-            }
-        }
-    }
-}
-
-fn table_of_json(text: &str) -> Result<Table, String> {
-    let mut json: serde_json::Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let config = json.get_mut("config").map(serde_json::Value::take).unwrap_or(json);
-    Table::try_from(config).map_err(|e| e.to_string())
 }

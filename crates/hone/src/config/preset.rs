@@ -25,9 +25,10 @@ motifs = ["edge"]
 psi = "a-norm"
 regularize = 0.5
 steps = 3
-first-step = 3
+first-step = "last"
+direction = "ignore"
 [local]
-dim = 112
+dim = "auto"
 scale = "sigma"
 row-power = 0.5
 [local.solver]
@@ -38,7 +39,7 @@ filter = 8
 structure = true
 combine = "after"
 weight = 20.0
-form = { components = { dim = 16, size-decay = 3.0, level-decay = 2.0, offset = 3.0 } }
+form = { components = { dim = "auto", size-decay = 3.0, level-decay = 2.0, offset = 3.0 } }
 [attributes.diffusion]
 steps = 0
 "#;

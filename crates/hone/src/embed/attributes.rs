@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::components::principal;
 use super::local::{Lazily, Weighted, energy};
 use super::shelf::Shelf;
 use super::{Hone, Part};
 use crate::attributes;
-use crate::config::{Components, Form};
-use crate::dense::{Block, Group, Norm, Small};
+use crate::config::Form;
+use crate::dense::{Block, Group};
 use crate::error::{Error, Result};
 use crate::features::Named;
 use crate::graph::Graph;
@@ -70,15 +71,18 @@ impl Hone {
             return Ok(Own { read: None, given: self.attributes.as_ref() });
         };
         let read = |_: &mut Report| attributes::read(file, &config.table, graph.ids(), self.memory_limit, progress);
-        let loaded = report.time("read attributes", read)?;
+        let loaded = report.time("read attributes", read).map_err(|e| self.with_attributes_planned(e, graph))?;
         report.notes.extend(loaded.facts.notes.iter().cloned());
         report.attributes = Some(loaded.facts);
         Ok(Own { read: Some(loaded.named), given: self.attributes.as_ref() })
     }
 
     /// X, when there is any: features of structure, then the user's own attributes.
-    pub(super) fn attributes(&self, counts: Option<&Counts>, own: &Own) -> Result<Option<X>> {
+    pub(super) fn attributes(&self, counts: Option<&Counts>, own: &Own, report: &mut Report) -> Result<Option<X>> {
         let config = &self.config.attributes;
+        if matches!(config.form, Form::Components(_)) && self.config.components_dim() == 0 {
+            return Ok(None);
+        }
         let counts = counts.filter(|_| config.structure);
         let structure = counts.map(|counts| config.features.of(counts)).transpose()?;
         let named: Vec<&Named> = structure.iter().chain(own.all()).collect();
@@ -91,7 +95,11 @@ impl Hone {
                 block.normalize_columns(self.config.local.norm);
                 X { block, names: unique(named.iter().flat_map(|named| &named.names)) }
             }
-            Form::Components(components) => X { block: principal(&named, &components)?, names: Arc::default() },
+            Form::Components(components) => {
+                let (block, structure) = principal(&named, &components, self.config.components_dim())?;
+                report.structure = Some(structure);
+                X { block, names: Arc::default() }
+            }
         }))
     }
 
@@ -166,7 +174,8 @@ fn pick(x: &Block, rows: &[u32]) -> Block {
     out
 }
 
-fn side_by_side(named: &[&Named]) -> Block {
+/// All columns in one block.
+pub(super) fn side_by_side(named: &[&Named]) -> Block {
     let rows = named.first().map_or(0, |named| named.block.rows());
     let mut out = Block::zeros(rows, named.iter().map(|named| named.block.cols()).sum());
     out.update_rows(|i, row| {
@@ -174,46 +183,4 @@ fn side_by_side(named: &[&Named]) -> Block {
         row.iter_mut().zip(values).for_each(|(to, &x)| *to = x);
     });
     out
-}
-
-/// Principal components, scale kept: total variance 1, then moved up by the offset.
-fn principal(named: &[&Named], options: &Components) -> Result<Block> {
-    let mut x = side_by_side(named);
-    let origins = named.iter().flat_map(|named| &named.origins);
-    let weights: Vec<f64> = origins.map(|origin| options.weight(origin)).collect();
-    standardize(&mut x, &weights);
-    let components = x.gram().eigen()?;
-    let (rows, width) = (x.rows().max(1) as f64, x.cols());
-    let kept = options.dim.min(width);
-    let mut basis =
-        Small::from_fn(width, options.dim, |i, j| if j < kept { components.vectors.get(i, j) } else { 0.0 });
-    // Positive with the sum of all features: 1ᵀXᵀX v = λ · Σ v.
-    let sum = |j: usize| (0..width).map(|i| basis.get(i, j)).sum::<f64>();
-    let signs: Vec<f64> = (0..options.dim).map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 }).collect();
-    basis.scale_columns(&signs);
-    let mut z = x.times(&basis);
-    let value = |j: usize| components.values.get(j).filter(|_| j < kept).map_or(0.0, |value| value.max(0.0));
-    let offsets: Vec<f64> = (0..options.dim).map(|j| options.offset * (value(j) / rows).sqrt()).collect();
-    z.update_rows(|_, row| row.iter_mut().zip(&offsets).for_each(|(x, offset)| *x += *offset as f32));
-    Ok(z)
-}
-
-/// Centres the columns, brings each to its weight as standard deviation, and all to total variance 1.
-/// A constant column becomes zero.
-fn standardize(x: &mut Block, weights: &[f64]) {
-    let rows = x.rows().max(1) as f64;
-    let means = x.column_means();
-    x.update_rows(|_, row| row.iter_mut().zip(&means).for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32));
-    let deviations = x.column_norms(Norm::L2).into_iter().map(|norm| norm / rows.sqrt());
-    let factors: Vec<f64> = deviations
-        .zip(&means)
-        .zip(weights)
-        .map(
-            |((deviation, mean), weight)| if deviation > 1e-6 * mean.abs().max(1.0) { weight / deviation } else { 0.0 },
-        )
-        .collect();
-    let varying = factors.iter().zip(weights).filter(|(factor, _)| **factor > 0.0);
-    let variance: f64 = varying.map(|(_, weight)| weight * weight).sum();
-    let total = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    x.scale_columns(&factors.iter().map(|factor| factor / total).collect::<Vec<_>>());
 }

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use crate::config::{Combine, Config, Form, Model, Output};
+use crate::config::{Combine, Config, Form, Model, Output, Steps};
 use crate::dense::gram_memory;
 use crate::factor::Solver;
 use crate::factor::svd::{NARROW, WIDEST};
@@ -32,6 +32,7 @@ const X_BLOCKS: u64 = 4;
 /// Bytes a slot that exact counting takes at its peak on graphs with few triangles; with many it is up to three times
 /// that.
 const COUNTING: u64 = 20;
+const COUNTING_AT_MOST: u64 = 60;
 
 /// What is to be done.
 pub(super) struct Work<'a> {
@@ -47,7 +48,7 @@ fn x_columns(config: &Config, own: usize) -> (usize, usize) {
     let structure = if config.attributes.structure { config.attributes.features.columns() } else { 0 };
     let features = structure + own;
     match config.attributes.form {
-        Form::Components(components) if features > 0 => (features, components.dim),
+        Form::Components(_) if features > 0 => (features, config.components_dim()),
         _ => (features, features),
     }
 }
@@ -62,7 +63,7 @@ pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> u
 
 /// Columns and number of the blocks that a local factorisation holds at once.
 fn solver_blocks(config: &Config, nodes: u64, nonzeros: u64) -> (u64, u64) {
-    let dim = config.local.dim as u64;
+    let dim = config.local_dim() as u64;
     match &config.local.solver {
         Solver::Svd(options) => {
             let width = dim + options.oversampling as u64;
@@ -92,11 +93,11 @@ impl Work<'_> {
         if config.model != Model::Separate {
             return Needs { parts: 0, fixed: 0, local: self.joint(steps), global: 0 };
         }
-        let kept = (steps + 1 - config.first_step) as u64;
+        let kept = self.kept(steps) as u64;
         let touched = counts.map_or_else(Vec::new, |counts| touched(counts, self.motifs, config.delta));
         let rows: u64 = touched.iter().sum();
         let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
-        let dim = config.local.dim as u64;
+        let dim = config.local_dim() as u64;
         let (features, x) = x_columns(config, self.own);
         let diffusions = config.attributes.diffusion.steps as u64;
         let diffused = x as u64 * diffusions;
@@ -119,10 +120,14 @@ impl Work<'_> {
         }
     }
 
+    /// Steps that are computed of each motif; of automatic ones all.
+    fn kept(&self, steps: usize) -> usize {
+        if self.config.steps == Steps::Auto { steps } else { steps + 1 - self.config.first_step.of(steps) }
+    }
+
     /// Number of parts of Y.
     pub(super) fn parts(&self, steps: usize) -> u64 {
-        let kept = steps + 1 - self.config.first_step;
-        (self.motifs.len() * (kept + self.config.attributes.diffusion.steps)) as u64
+        (self.motifs.len() * (self.kept(steps) + self.config.attributes.diffusion.steps)) as u64
     }
 
     /// Bytes of a joint model, one W_t held at a time.
@@ -178,8 +183,23 @@ impl Work<'_> {
 
     /// Bytes that counting motifs exactly takes, at least.
     pub(super) fn counting(&self) -> u64 {
+        COUNTING * self.slots()
+    }
+
+    /// Bytes that may be held once motifs are counted, at most: the counts, and what the allocator keeps.
+    pub(super) fn counted_at_most(&self) -> u64 {
+        COUNTING_AT_MOST * self.slots()
+    }
+
+    /// Bytes of the row numbers of all parts, at most.
+    pub(super) fn row_numbers(&self, steps: usize) -> u64 {
+        self.graph.nodes() as u64 * self.parts(steps) * FLOAT
+    }
+
+    /// Positions that motifs are counted at.
+    fn slots(&self) -> u64 {
         let both_ways = if self.graph.is_directed() { 2 } else { 1 };
-        COUNTING * both_ways * self.graph.pattern().nnz() as u64
+        both_ways * self.graph.pattern().nnz() as u64
     }
 
     /// Bytes that the features alone need.

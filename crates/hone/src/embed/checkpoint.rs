@@ -58,7 +58,7 @@ impl Checkpoint {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let (used, leftovers) = used(folder)?;
         if used && !resume {
-            let remedy = "continue it with --resume, or name another folder";
+            let remedy = "continue it with resume = true, or name another folder";
             return Err(Error::input(folder, "the checkpoint folder is not empty", remedy));
         }
         if used && !folder.join(MANIFEST).exists() {
@@ -204,7 +204,7 @@ fn first_difference(at: &str, a: &toml::Value, b: &toml::Value) -> Option<(Strin
 
 /// Refuses a file that is not as it was written.
 fn verify(path: &Path, entry: Entry) -> Result<()> {
-    let remedy = "delete this file, and --resume makes it anew";
+    let remedy = "delete this file, and the next run makes it again";
     let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
     let mut sum = Sum::new(io::sink());
     let length = file.metadata().map_err(|e| Error::io(path, e))?.len();

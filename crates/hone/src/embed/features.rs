@@ -27,16 +27,19 @@ impl Hone {
             return Err(Error::config("attributes", "there are none: name a file, or set attributes.structure = true"));
         }
         let mut report = self.start_report(graph);
-        report.notes.extend(self.weights_note(graph));
+        let graph = &self.as_chosen(graph, config.diffusion.steps > 0, &mut report);
         let own = self.own_attributes(graph, &mut report, progress)?;
         let motifs = if config.diffusion.steps > 0 { self.config.motifs.motifs() } else { Vec::new() };
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
         self.check_memory("making features", need.features(), &mut report, progress)?;
         let needed = config.structure || !motifs.is_empty();
         let counts = needed.then(|| self.count(graph, &mut report, progress)).transpose()?;
-        let x = report.time("attributes", |_| self.attributes(counts.as_ref(), &own))?;
+        let x = report.time("attributes", |report| self.attributes(counts.as_ref(), &own, report))?;
         drop(own);
-        let x = x.expect("there are attributes, as checked above");
+        let Some(x) = x else {
+            let message = "0 components leave no column; give a number, or attributes.form = \"columns\"";
+            return Err(Error::config("attributes.form.components.dim", message));
+        };
         let mut names = x.names.to_vec();
         names.extend((names.len()..x.block.cols()).map(|j| format!("pc{j}")));
         let own = names.clone();

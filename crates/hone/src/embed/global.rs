@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use super::local::{energy_of, locate};
-use super::{Hone, Part, steps};
+use super::{Hone, Part, notes, steps};
 use crate::config::Output;
-use crate::dense::{Block, Columns, Group, Norm};
+use crate::dense::{Block, Columns, Group};
 use crate::error::Result;
 use crate::factor::loss::Divergence;
 use crate::factor::{Factors, Solver, Task};
 use crate::operator::Operator;
 use crate::progress::Progress;
 use crate::random::Key;
-use crate::report::{GlobalFacts, Importance, Report};
+use crate::report::{GlobalFacts, Importance, Proximity, Report};
 
 /// Names and values of columns.
 pub(super) type Vectors = (Vec<String>, Block);
@@ -63,7 +63,8 @@ impl Hone {
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<Block> {
-        let (columns, rank) = (y.cols(), self.z_dim());
+        let (columns, wanted) = (y.cols(), self.z_dim());
+        let rank = wanted.min(columns);
         if let Solver::Autoencoder(options) = &self.config.global.solver {
             return self.encode_global(&y, options, labels, report, progress);
         }
@@ -82,10 +83,8 @@ impl Hone {
             report.notes.push("residual and motif importance are of ZH, before the link of the loss".into());
         }
         let residual = if total > 0.0 { (left / total).max(0.0) } else { 0.0 };
-        if info.rank < rank {
-            let zero = rank - info.rank;
-            report.notes.push(format!("Y has rank {}: the last {zero} columns of Z are zero", info.rank));
-        }
+        notes::zero_columns(info.rank, wanted, columns, self.components(), report);
+        report.proximity = Proximity::of(&sigma);
         if !info.converged {
             let reduce = ", or reduce attributes to attributes.form = components";
             let reduce = if self.config.attributes.any() { reduce } else { "" };
@@ -102,26 +101,34 @@ impl Hone {
             loss: info.loss,
             autoencoder: None,
         });
-        Ok(z)
+        Ok(z.widened(wanted))
+    }
+
+    /// Keeps the steps that bring new directions, or the last of them, as `first-step` says.
+    pub(super) fn choose_steps(&self, nodes: usize, parts: Vec<Part>, report: &mut Report) -> Result<Vec<Part>> {
+        let width = |k: usize| parts.iter().filter(|part| part.step == k).map(|part| part.group.cols()).sum();
+        let widths: Vec<usize> = (1..=steps::TRIED).map(width).collect();
+        let (labels, y) = columns(nodes, parts);
+        let chosen = steps::choose(&y.gram(), &widths)?;
+        let joined = labels.into_iter().zip(y.into_groups());
+        let part =
+            |(label, group): (Label, Group)| Part { name: label.name, step: label.step, columns: label.columns, group };
+        let mut kept: Vec<Part> = joined.map(part).collect();
+        let steps = self.config.first_step.of(chosen.steps)..=chosen.steps;
+        kept.retain(|part| steps.contains(&part.step));
+        report.local.retain(|facts| steps.contains(&facts.step));
+        report.automatic_steps = Some(chosen);
+        Ok(kept)
     }
 
     /// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1.
-    pub(super) fn append(&self, nodes: usize, z: Vectors, beside: Vec<Part>, report: &mut Report) -> Vectors {
+    pub(super) fn append(&self, nodes: usize, z: Vectors, beside: Vec<Part>) -> Vectors {
         let (mut names_of_z, mut z) = z;
         let size = energy_of(&z);
         if size > 0.0 {
             z.scale_columns(&vec![(nodes as f64 / size).sqrt(); z.cols()]);
         }
         let (labels, x) = columns(nodes, self.weigh(beside, if size > 0.0 { nodes as f64 } else { 0.0 }));
-        // A constant tells nothing of a node: variances are compared, not squares.
-        let variances: Vec<f64> = x.groups().iter().flat_map(|group| spread(nodes, group)).collect();
-        let own: f64 = variances.iter().sum();
-        let whole = own + energy_of(&z);
-        if whole > 0.0 {
-            report.importance.iter_mut().for_each(|part| part.share *= 1.0 - own / whole);
-            let appended = importance(&labels, &variances).into_iter();
-            report.importance.extend(appended.map(|part| Importance { share: part.share * own / whole, ..part }));
-        }
         names_of_z.extend(names(&labels));
         let groups = [vec![Group::full(z)], x.into_groups()].concat();
         (names_of_z, Columns::new(nodes, groups).to_block())
@@ -148,30 +155,6 @@ fn of_any(y: &Operator, z: &Block, h: &Block, total: f64) -> (Vec<f64>, f64) {
         square
     });
     (captured.collect(), left)
-}
-
-/// N times the variance of each column of a group, whose other rows, up to `nodes`, are zero.
-fn spread(nodes: usize, group: &Group) -> Vec<f64> {
-    let stored = group.stored_rows() as f64;
-    let means = group.column_means().into_iter().map(|mean| mean * stored / nodes.max(1) as f64);
-    let squares = group.column_norms(Norm::L2).into_iter().map(|norm| norm * norm);
-    squares.zip(means).map(|(square, mean)| (square - nodes as f64 * mean * mean).max(0.0)).collect()
-}
-
-/// Keeps the steps that bring new directions.
-pub(super) fn choose_steps(nodes: usize, parts: Vec<Part>, report: &mut Report) -> Result<Vec<Part>> {
-    let width = |k: usize| parts.iter().filter(|part| part.step == k).map(|part| part.group.cols()).sum();
-    let widths: Vec<usize> = (1..=steps::TRIED).map(width).collect();
-    let (labels, y) = columns(nodes, parts);
-    let chosen = steps::choose(&y.gram(), &widths)?;
-    let joined = labels.into_iter().zip(y.into_groups());
-    let part =
-        |(label, group): (Label, Group)| Part { name: label.name, step: label.step, columns: label.columns, group };
-    let mut kept: Vec<Part> = joined.map(part).collect();
-    kept.retain(|part| part.step <= chosen.steps);
-    report.local.retain(|facts| facts.step <= chosen.steps);
-    report.automatic_steps = Some(chosen);
-    Ok(kept)
 }
 
 /// `edge.k1.0`, `edge.k1.1`, …, or what the columns are called instead of a number.

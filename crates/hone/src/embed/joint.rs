@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::attributes::X;
 use super::global::Vectors;
-use super::{Hone, Part};
-use crate::config::{Combine, Model, Steps, combine_before};
+use super::{Hone, Part, notes};
+use crate::config::{Combine, Model, combine_before};
 use crate::dense::{Block, Small};
 use crate::diffuse::Diffusion;
 use crate::error::Result;
@@ -47,8 +47,7 @@ pub(super) struct Sources<'a> {
 
 impl Sources<'_> {
     fn steps(&self) -> std::ops::RangeInclusive<usize> {
-        let last = if let Steps::Fixed(k) = self.hone.config.steps { k } else { 1 };
-        self.hone.config.first_step..=last
+        self.hone.steps()
     }
 
     /// Makes every slice anew, with the facts of its matrix.
@@ -120,8 +119,9 @@ impl Hone {
         }
         let beside = x.map_or_else(|| Ok(Vec::new()), |x| self.beside(sources, x))?;
         let z = self.decompose(sources, hold, report, progress)?;
+        notes::zero_rows(sources.graph, &z.1, report);
         let nodes = sources.graph.nodes();
-        let (columns, vectors) = if beside.is_empty() { z } else { self.append(nodes, z, beside, report) };
+        let (columns, vectors) = if beside.is_empty() { z } else { self.append(nodes, z, beside) };
         Ok(Embedding::with_columns(sources.graph.ids().clone(), vectors, columns))
     }
 
@@ -209,12 +209,12 @@ fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
 
 /// What a reader should know.
 fn note(facts: &JointFacts, rank: usize, model: Model, report: &mut Report) {
-    let mut absent: Vec<&str> = facts.slices.iter().filter(|s| s.nonzeros == 0).map(|s| s.motif.as_str()).collect();
-    absent.dedup();
-    report.notes.extend(absent.iter().map(|motif| format!("motif {motif} does not occur: its slices are zero")));
+    report.notes.extend(notes::absent(facts.slices.iter().map(|slice| (slice.motif.as_str(), slice.nonzeros))));
     if facts.rank < rank {
         let zero = rank - facts.rank;
-        report.notes.push(format!("the tensor has rank {}: the last {zero} columns of Z are zero", facts.rank));
+        report
+            .notes
+            .push(format!("the last {zero} of {rank} columns of Z are zero: the tensor has rank {}", facts.rank));
     }
     if !facts.descent.converged && facts.descent.iterations > 0 {
         let (sweeps, remedy) = (facts.descent.iterations, "joint.iterations sets how many it may take");

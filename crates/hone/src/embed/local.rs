@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::shelf::Shelf;
 use super::{Hone, Part};
 use crate::clock::{Work, timed};
-use crate::config::Scale;
+use crate::config::{Scale, Weights};
 use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
 use crate::factor::{Factors, Task};
@@ -62,7 +62,7 @@ impl Weighted {
 impl Hone {
     /// W_t of one motif.
     pub(super) fn weighted(&self, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Weighted> {
-        let weighting = Weighting { delta: self.config.delta, use_weights: self.config.weights };
+        let weighting = Weighting { delta: self.config.delta, use_weights: self.config.weights != Weights::Ignored };
         // Primitives, pattern and values, 4 bytes each a slot.
         let bytes = 12 * graph.pattern().nnz() as u64;
         let w = timed(Work::Weights, bytes, || counts.motif_graph(graph, motif, weighting))?;
@@ -84,7 +84,7 @@ impl Hone {
         progress: &dyn Progress,
     ) -> Result<Vec<Part>> {
         let (mut parts, motif) = (Vec::new(), w.motif);
-        for step in self.config.first_step..=self.most_steps() {
+        for step in self.steps() {
             progress.check()?;
             let (part, facts) = match shelf.find(motif.name(), step)? {
                 Some((part, Some(facts))) => (part, facts),
@@ -96,9 +96,6 @@ impl Hone {
                     (shelf.keep(part, Some(&facts))?, facts)
                 }
             };
-            if facts.nonzeros == 0 && step == self.config.first_step {
-                report.notes.push(format!("motif {motif} does not occur: its columns are zero"));
-            }
             report.local.push(facts);
             parts.push(part);
             progress.advance(1);
@@ -115,7 +112,7 @@ impl Hone {
     ) -> Result<(Block, LocalFacts)> {
         let operator = self.config.matrix().operator(&w.operator, step)?;
         let key = Key::new(self.config.seed).with(motif.name(), step as u64);
-        let task = Task { rank: self.config.local.dim, right: false, key, progress };
+        let task = Task { rank: self.config.local_dim(), right: false, key, progress };
         let found = self.config.local.solver.factor(&operator, &task);
         let stage = || format!("local embedding of motif {motif}, step {step}");
         let Factors { mut u, sigma, info, .. } = found.map_err(|e| locate(e, "local", &stage()))?;

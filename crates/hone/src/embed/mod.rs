@@ -12,25 +12,27 @@
 mod attributes;
 mod budget;
 mod checkpoint;
+mod components;
 mod encode;
 mod features;
 mod global;
 mod joint;
 mod local;
+mod notes;
 mod part_file;
 mod plan;
 mod resume;
 mod shelf;
 mod steps;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{Combine, Config, Model, Output, Steps};
+use crate::config::{Combine, Config, Model, Steps};
 use crate::dense::Group;
 use crate::diffuse::Diffusion;
-use crate::error::{Error, Result};
-use crate::factor::Solver;
+use crate::error::Result;
 use crate::features::Named;
 use crate::graph::Graph;
 use crate::memory;
@@ -83,6 +85,7 @@ impl Hone {
     /// Checks the configuration.
     pub fn new(config: Config) -> Result<Self> {
         config.check()?;
+        let config = config.resolved();
         let free = memory::available().map(|free| free + memory::resident().unwrap_or(0));
         Ok(Hone { config, memory_limit: free, attributes: None, temp_dir: None, checkpoint: None })
     }
@@ -124,15 +127,15 @@ impl Hone {
         let motifs = self.config.motifs.motifs();
         let mut report = self.start_report(graph);
         let own = self.own_attributes(graph, &mut report, progress)?;
-        self.check_shape(motifs.len(), own.columns())?;
-        report.notes.extend(self.weights_note(graph));
+        self.note_no_room(own.columns(), &mut report);
+        let graph = &*self.as_chosen(graph, true, &mut report);
         let mut checkpoint = self.begin_checkpoint(graph, &own, progress)?;
         let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
         self.check_least(&need, checkpoint.as_ref().is_some_and(resume::counted))?;
         let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress)?;
         let room = self.plan(&need, &counts, &mut report, progress)?;
         let mut shelf = Shelf::new(room, self.temp_folder(), checkpoint);
-        let x = report.time("attributes", |_| self.attributes(Some(&counts), &own))?;
+        let x = report.time("attributes", |report| self.attributes(Some(&counts), &own, report))?;
         drop(own);
         if self.config.model != Model::Separate {
             let sources = joint::Sources { hone: self, graph, counts: &counts, motifs: &motifs };
@@ -145,21 +148,14 @@ impl Hone {
         let (locals, diffused) =
             report.time("local", |report| self.parts(&counted, &motifs, x, &mut shelf, report, progress))?;
         drop(counts);
-        report.notes.extend(unconverged(&report));
+        let occur = report.local.iter().map(|facts| (facts.motif.as_str(), facts.nonzeros));
+        let absent = notes::absent(occur);
+        report.notes.extend(absent);
+        self.note_unconverged(&mut report);
         let embedding = report.time("global", |report| self.join(graph, locals, diffused, report, progress))?;
         shelf.check()?;
         report.work = start.work();
         Ok(Run { embedding, report })
-    }
-
-    /// Weights that are not used, or asked for and not there.
-    fn weights_note(&self, graph: &Graph) -> Option<String> {
-        let note = match (graph.weights().is_some(), self.config.weights) {
-            (true, false) => "edge weights are ignored; weights = true multiplies the motif counts by them",
-            (false, true) => "weights = true has no effect: the graph has no weights",
-            _ => return None,
-        };
-        Some(note.to_owned())
     }
 
     /// Motif counts, exact or estimated.
@@ -183,6 +179,8 @@ impl Hone {
             local: Vec::new(),
             global: None,
             joint: None,
+            proximity: None,
+            structure: None,
             automatic_steps: None,
             importance: Vec::new(),
             notes: Vec::new(),
@@ -196,32 +194,23 @@ impl Hone {
         }
     }
 
+    /// The steps that are computed; of automatic ones all that are tried.
+    fn steps(&self) -> RangeInclusive<usize> {
+        match self.config.steps {
+            Steps::Auto => 1..=steps::TRIED,
+            Steps::Fixed(k) => self.config.first_step.of(k)..=k,
+        }
+    }
+
     /// Columns of Z, attributes that the caller has brought considered.
     fn z_dim(&self) -> usize {
         self.config.z_dim(self.config.attributes.any() || self.attributes.is_some())
     }
 
-    /// Refuses a D that Y cannot give; `own` is the number of attributes that the user brings.
-    fn check_shape(&self, motifs: usize, own: usize) -> Result<()> {
-        let steps = if self.config.steps == Steps::Auto { 1 } else { self.most_steps() + 1 - self.config.first_step };
-        let (dim, wanted) = (self.config.local.dim, self.z_dim());
-        let columns = motifs * steps * dim;
-        let before = self.config.attributes.combine == Combine::Before;
-        let attributes = if before { budget::attribute_columns(&self.config, own, motifs) } else { 0 };
-        // A code may be wider than what it encodes.
-        let overcomplete = matches!(self.config.global.solver, Solver::Autoencoder(_));
-        let free = self.config.global.output == Output::Local || self.config.model != Model::Separate;
-        if free || overcomplete || wanted <= columns + attributes {
-            return Ok(());
-        }
-        let message = format!(
-            "{} takes {wanted} columns of Y, which has {} ({motifs} motifs × {steps} steps × local.dim {dim}{}); lower it, \
-             or raise local.dim, steps or motifs",
-            self.config.global.dim,
-            columns + attributes,
-            if attributes > 0 { format!(" + {attributes} of attributes") } else { String::new() }
-        );
-        Err(Error::config("global.dim", message))
+    /// Components of node features that stand beside Z.
+    fn components(&self) -> usize {
+        let any = self.config.attributes.any() || self.attributes.is_some();
+        if any && self.config.attributes.combine == Combine::After { self.config.components_dim() } else { 0 }
     }
 
     /// All local embeddings, sorted by step, and the attributes that join them; one motif is worked
@@ -235,8 +224,7 @@ impl Hone {
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<(Vec<Part>, Vec<Part>)> {
-        let steps = self.most_steps() + 1 - self.config.first_step;
-        progress.stage("local embeddings", (motifs.len() * steps) as u64);
+        progress.stage("local embeddings", (motifs.len() * self.steps().count()) as u64);
         let (mut locals, mut diffused) = (Vec::new(), Vec::new());
         let Diffusion { steps: diffusion, original, .. } = self.config.attributes.diffusion;
         let diffuse = diffusion > 0;
@@ -263,29 +251,15 @@ impl Hone {
     ) -> Result<Embedding> {
         progress.stage("global embedding", 0);
         if self.config.steps == Steps::Auto {
-            locals = global::choose_steps(graph.nodes(), locals, report)?;
+            locals = self.choose_steps(graph.nodes(), locals, report)?;
         }
         let before = self.config.attributes.combine == Combine::Before;
         let (inside, beside) = if before { (attributes, Vec::new()) } else { (Vec::new(), attributes) };
         let size = locals.iter().map(|part| local::energy(&part.group)).sum();
         locals.extend(self.weigh(inside, size));
         let z = self.global(graph.nodes(), locals, report, progress)?;
-        let (columns, vectors) = if beside.is_empty() { z } else { self.append(graph.nodes(), z, beside, report) };
+        notes::zero_rows(graph, &z.1, report);
+        let (columns, vectors) = if beside.is_empty() { z } else { self.append(graph.nodes(), z, beside) };
         Ok(Embedding::with_columns(graph.ids().clone(), vectors, columns))
     }
-}
-
-/// How many local embeddings are less accurate than asked for.
-fn unconverged(report: &Report) -> Option<String> {
-    let open = || report.local.iter().filter(|facts| !facts.converged);
-    let worst = open().filter_map(|facts| facts.residual).reduce(f64::max);
-    let worst = worst.map_or_else(String::new, |worst| format!(" (largest relative residual {worst:.1e})"));
-    (open().count() > 0).then(|| {
-        format!(
-            "{} of {} local embeddings stopped before the tolerance{worst}; local.solver.iterations sets how many \
-             iterations they may take",
-            open().count(),
-            report.local.len()
-        )
-    })
 }

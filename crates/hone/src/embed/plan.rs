@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use super::Hone;
 use super::budget::{Needs, Work};
 use crate::error::{Error, Result, human_bytes};
+use crate::graph::Graph;
 use crate::memory;
 use crate::motif::{Counts, Sample};
 use crate::progress::Progress;
@@ -31,6 +32,14 @@ fn limit_for(bytes: u64) -> u64 {
     bytes + bytes / (SPARE - 1) + 1
 }
 
+/// Bytes by which what a process holds differs from one run to the next.
+const WAVER: u64 = 4 << 20;
+
+/// The limit that a refusal names: with it the same run is not refused again.
+fn enough_for(bytes: u64) -> u64 {
+    limit_for(bytes + WAVER)
+}
+
 /// What this process holds when the plan is made.
 #[derive(Debug, Clone, Copy)]
 struct Base {
@@ -42,7 +51,7 @@ struct Base {
     buffers: u64,
 }
 
-/// Holds as much of Y as `limit` allows; the least that would do where that is not enough.
+/// Holds as much of Y as `limit` allows; where that is not enough, the least to plan with that would do.
 fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64> {
     let local = base.resident + needs.fixed + needs.local;
     let global = base.resident.saturating_sub(base.counts) + needs.fixed + needs.global;
@@ -51,7 +60,7 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
     let (held, buffers) = if least.saturating_add(needs.parts) <= limit_or_all {
         (needs.parts, 0)
     } else {
-        let room = limit_or_all.checked_sub(least + base.buffers).ok_or(limit_for(least + base.buffers))?;
+        let room = limit_or_all.checked_sub(least + base.buffers).ok_or(least + base.buffers)?;
         (room.min(needs.parts), base.buffers)
     };
     Ok(MemoryPlan {
@@ -101,13 +110,33 @@ impl Hone {
         Ok(if plan.spilled == 0 { u64::MAX } else { plan.held })
     }
 
-    /// Refuses, before motifs are counted (unless they are), what cannot fit whatever their number.
+    /// Refuses, before motifs are counted (unless they are), what cannot fit whatever their number; names what is enough
+    /// whatever their number.
     pub(super) fn check_least(&self, work: &Work, counted: bool) -> Result<()> {
+        let resident = memory::resident().unwrap_or(0);
         let needs = work.needs(None, self.most_steps());
         let counting = if self.config.sample == Sample::Exact && !counted { work.counting() } else { 0 };
-        let least = memory::resident().unwrap_or(0) + counting.max(needs.fixed + needs.local.max(needs.global));
-        let fits = self.memory_limit.is_none_or(|limit| least <= limit);
-        if fits { Ok(()) } else { Err(self.does_not_fit("the embedding", least)) }
+        let least = resident + counting.max(needs.fixed + needs.local.max(needs.global));
+        if self.memory_limit.is_none_or(|limit| least <= usable(limit)) {
+            return Ok(());
+        }
+        Err(self.does_not_fit("the embedding", self.most(work)))
+    }
+
+    /// What is enough to plan with, whatever the motif counts.
+    fn most(&self, work: &Work) -> u64 {
+        let (steps, needs) = (self.most_steps(), work.needs(None, self.most_steps()));
+        let buffers = BUFFER * work.parts(steps) * rayon::current_num_threads() as u64;
+        let stages = needs.fixed + work.row_numbers(steps) + needs.local.max(needs.global);
+        memory::resident().unwrap_or(0) + work.counted_at_most() + stages + buffers
+    }
+
+    /// A refusal of attributes that names what is enough for the work that follows, too.
+    pub(super) fn with_attributes_planned(&self, error: Error, graph: &Graph) -> Error {
+        let Error::Memory { stage, need, limit, remedy } = error else { return error };
+        let (columns, motifs) = (need.div_ceil(4 * graph.nodes().max(1) as u64), self.config.motifs.motifs());
+        let work = Work { config: &self.config, own: columns as usize, graph, motifs: &motifs };
+        Error::Memory { stage, need: need.max(enough_for(self.most(&work))), limit, remedy }
     }
 
     /// Tells how much memory is needed beside what is held already, and refuses what does not fit.
@@ -122,22 +151,27 @@ impl Hone {
         report.memory_estimate = need;
         let limit = self.memory_limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
         progress.note(&format!("{what} takes about {}{limit}", human_bytes(need)));
-        if self.memory_limit.is_some_and(|limit| need > limit) { Err(self.does_not_fit(what, need)) } else { Ok(()) }
+        if self.memory_limit.is_some_and(|limit| need > usable(limit)) {
+            Err(self.does_not_fit(what, need))
+        } else {
+            Ok(())
+        }
     }
 
+    /// The refusal of work that needs so many bytes to plan with.
     fn does_not_fit(&self, what: &str, need: u64) -> Error {
         let attributes = if self.config.attributes.any() {
             ", attributes.features.depth or attributes.diffusion.steps, reduce attributes to \
-             attributes.form = { components = { dim = 16 } }"
+             attributes.form = { components = {} }"
         } else {
             ""
         };
         Error::Memory {
             stage: what.to_owned(),
-            need,
+            need: enough_for(need),
             limit: self.memory_limit.unwrap_or(u64::MAX),
             remedy: format!(
-                "lower local.dim, steps, global.dim or the number of motifs{attributes}, or allow more with --memory"
+                "lower local.dim, steps, global.dim or the number of motifs{attributes}, or raise the memory limit"
             ),
         }
     }
@@ -173,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_cannot_fit_is_refused_with_the_least_that_would() {
-        let least = plan(BASE, NEEDS, Some(600 << 20)).expect_err("too little");
+        let least = limit_for(plan(BASE, NEEDS, Some(600 << 20)).expect_err("too little"));
         let plan = plan(BASE, NEEDS, Some(least)).expect("just enough");
         assert!(plan.held <= 2 && plan.global <= least && plan.global >= least - least / 30, "{plan:?}");
     }

@@ -98,7 +98,7 @@ impl Shelf {
 
     fn refused(&self, error: io::Error) -> Error {
         let folder: &Path = &self.folder;
-        let remedy = "name another folder with --temp-dir, or allow more memory with --memory";
+        let remedy = "name another folder for temporary files (temp_dir), or raise the memory limit";
         match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 let message =

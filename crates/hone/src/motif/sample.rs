@@ -5,7 +5,8 @@
 //! cap, two independent estimates are made and averaged. Half their difference is distributed as
 //! the error of their mean, when errors are symmetric, so the share of motif degrees (row sums of
 //! W_t) that lie within the error is seen without knowing the truth; the cap is doubled until that
-//! share is the confidence asked for. Counts of edges are held to what is possible, which moves sums;
+//! share is the confidence asked for. What is chosen depends on the graph and the options alone: a cap that does not fit
+//! into memory is refused, not passed over. Counts of edges are held to what is possible, which moves sums;
 //! how far is seen too, and counts as error. What both estimates miss is not seen.
 
 use std::fmt;
@@ -169,7 +170,8 @@ pub(super) fn exact(pattern: Arc<Pattern>, progress: &dyn Progress) -> Result<Co
 fn target(pattern: &Arc<Pattern>, error: f64, confidence: f64, key: Key, progress: &dyn Progress) -> Result<Counts> {
     let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
     let mut cap = FIRST_CAP;
-    while cap < largest.min(CAPS.end() + 1) && fits(pattern, cap, 2).is_ok() {
+    while cap < largest.min(CAPS.end() + 1) {
+        fits(pattern, cap, 2)?;
         let replicate = |index| -> Result<Estimated> {
             let estimates = estimate(pattern, cap, key.with("replicate", index), progress)?;
             Ok(Estimated::new(pattern, estimates, facts(pattern, cap, 2)))
@@ -194,7 +196,7 @@ fn fits(pattern: &Pattern, cap: usize, replicates: u64) -> Result<()> {
             stage: format!("estimating motifs from {cap} neighbours"),
             need,
             limit,
-            remedy: "lower the cap, or count exactly, which takes less".into(),
+            remedy: "set sample to a smaller cap, or to exact, which takes less".into(),
         }),
         _ => Ok(()),
     }

@@ -4,7 +4,8 @@
 //! the others; otherwise it is a compact matrix on the nodes the motif touches, with nothing but
 //! nonzeros. Weights are stored in f32, scaled by a power of two that brings the largest motif
 //! degree into (½, 1]: powers of W_t then stay finite, counts below 2²⁴ stay exact, and singular
-//! vectors, P and L̂ are the same.
+//! vectors, P and L̂ are the same. Edge weights are first brought to at most 1 by another power of two, so that neither
+//! very large nor very small ones leave the range of f32.
 
 use std::sync::Arc;
 
@@ -62,7 +63,8 @@ impl Counts {
     pub fn motif_graph(&self, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<MotifGraph> {
         assert_eq!(graph.nodes(), self.pattern().rows(), "counts of another graph");
         let pattern = graph.pattern();
-        let weights = if weighting.use_weights { graph.weights().map(|w| &**w) } else { None };
+        let weights = if weighting.use_weights { graph.weights().map(|w| Own::new(w)) } else { None };
+        let unit = weights.map_or(1.0, |own| own.unit);
         let mut values = vec![0f32; pattern.nnz()];
         let offsets = pattern.offsets();
         let bounds = balanced(pattern.rows(), 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
@@ -84,14 +86,14 @@ impl Counts {
         } else {
             compact(pattern, &values, &sum.rows, scale)
         };
-        Ok(MotifGraph { motif, nodes, matrix, scale, total: sum.total, nnz: sum.nnz })
+        Ok(MotifGraph { motif, nodes, matrix, scale: scale * unit, total: sum.total / unit, nnz: sum.nnz })
     }
 
     /// Writes the weights of some rows.
     fn fill(
         &self,
         pattern: &Pattern,
-        weights: Option<&[f32]>,
+        weights: Option<Own>,
         motif: Motif,
         delta: u64,
         rows: std::ops::Range<usize>,
@@ -109,9 +111,9 @@ impl Counts {
                 while slots.next_if(|&(&arc, _)| arc < j).is_some() {}
                 let Some((_, slot)) = slots.next_if(|&(&arc, _)| arc == j) else { return };
                 if count >= least {
-                    let value = count * weights.map_or(1.0, |w| f64::from(w[slot]));
+                    let value = count * weights.map_or(1.0, |own| f64::from(own.weights[slot]) * own.unit);
                     values[slot - base] = value as f32;
-                    sum.nnz += usize::from(value != 0.0);
+                    sum.nnz += usize::from(values[slot - base] != 0.0);
                     row += value;
                 }
             });
@@ -122,6 +124,21 @@ impl Counts {
             sum.largest = sum.largest.max(row);
         }
         sum
+    }
+}
+
+/// The graph's own edge weights.
+#[derive(Debug, Clone, Copy)]
+struct Own<'a> {
+    weights: &'a [f32],
+    /// The power of two that brings the largest of them into (½, 1].
+    unit: f64,
+}
+
+impl<'a> Own<'a> {
+    fn new(weights: &'a [f32]) -> Self {
+        let largest = f64::from(weights.par_iter().copied().reduce(|| 0.0, f32::max));
+        Own { weights, unit: if largest > 0.0 { (-largest.log2().ceil()).exp2() } else { 1.0 } }
     }
 }
 

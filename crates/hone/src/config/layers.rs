@@ -1,0 +1,188 @@
+//! [`Layers`]: presets, files and single settings, merged as tables before they become a [`Config`].
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::{Config, preset};
+use crate::error::{Error, Result};
+
+/// Settings in layers, later ones on top, before they become a [`Config`].
+///
+/// ```
+/// use hone::config::{Layers, Steps};
+/// let config = Layers::new().preset("hone-l")?.set("steps", "3")?.set("local.dim", "8")?.build()?;
+/// assert_eq!((config.steps, config.local_dim()), (Steps::Fixed(3), 8));
+/// # Ok::<(), hone::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Layers(Table);
+
+impl Layers {
+    /// No setting: the defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lays a preset on top.
+    pub fn preset(mut self, name: &str) -> Result<Self> {
+        merge(&mut self.0, preset::settings(name)?);
+        Ok(self)
+    }
+
+    /// Lays a file on top: TOML, or the JSON of a run report, whose `config` is taken.
+    pub fn file(mut self, path: &Path) -> Result<Self> {
+        merge(&mut self.0, read_file(path)?.0);
+        Ok(self)
+    }
+
+    /// Lays a preset and then a file on top. A setting that both give, with different values, is refused: one of the two
+    /// would be ignored in silence.
+    pub fn preset_and_file(self, name: &str, path: &Path) -> Result<Self> {
+        let (given, read) = read_file(path)?;
+        let preset = preset::settings(name)?;
+        let of = |config: &Config| Table::try_from(config).expect("a Config is a table of plain values");
+        let (ours, theirs) = (of(&Config::preset(name)?), of(&read));
+        if let Some((key, ours, theirs)) = difference("", &preset, &given, &ours, &theirs) {
+            let message = format!(
+                "`{name}` and {} contradict each other: {key} is {ours} in the preset and {theirs} in the file; leave one \
+                 of the two out, and give what differs as single settings",
+                path.display()
+            );
+            return Err(Error::config("preset", message));
+        }
+        let mut layers = self.preset(name)?;
+        merge(&mut layers.0, given);
+        Ok(layers)
+    }
+
+    /// Lays one setting on top: a dotted key and a TOML value (text may stand without quotes).
+    pub fn set(self, key: &str, value: &str) -> Result<Self> {
+        let parsed = format!("v = {value}").parse::<Table>().ok().and_then(|mut table| table.remove("v"));
+        self.set_value(key, parsed.unwrap_or_else(|| Value::String(value.to_owned())))
+    }
+
+    /// Lays settings on top, in order but for methods, which come first: one replaces the options of another.
+    pub fn set_all<'a>(mut self, settings: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
+        let (methods, others): (Vec<_>, Vec<_>) = settings.into_iter().partition(|(key, _)| key.ends_with(".method"));
+        for (key, value) in methods.into_iter().chain(others) {
+            self = self.set(key, value)?;
+        }
+        Ok(self)
+    }
+
+    /// Lays one setting on top, its value as a TOML value.
+    pub fn set_value(mut self, key: &str, value: Value) -> Result<Self> {
+        if key.split('.').any(|part| part.is_empty() || part.contains(char::is_whitespace)) {
+            return Err(Error::config(key, "not a setting's name; write for instance local.dim=8"));
+        }
+        let mut parts: Vec<&str> = key.split('.').collect();
+        let last = parts.pop().expect("split gives at least one part");
+        let mut table = &mut self.0;
+        for part in parts {
+            let entry = table.entry(part).or_insert_with(|| Value::Table(Table::new()));
+            let Value::Table(inner) = entry else {
+                return Err(Error::config(key, format!("`{part}` is a value, not a group of settings")));
+            };
+            table = inner;
+        }
+        if last == "method" && table.get(last) != Some(&value) {
+            table.clear();
+        }
+        merge(table, Table::from_iter([(last.to_owned(), value)]));
+        Ok(self)
+    }
+
+    /// The checked configuration.
+    pub fn build(mut self) -> Result<Config> {
+        name_methods(&mut self.0);
+        let config = read_config(self.0)?;
+        config.check()?;
+        Ok(config)
+    }
+}
+
+/// The settings of a file, and the configuration that they make with the defaults.
+fn read_file(path: &Path) -> Result<(Table, Config)> {
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let wrong = |message: String| Error::input(path, message, "a TOML configuration or a run report is expected");
+    let text = String::from_utf8(bytes).map_err(|_| wrong("the file is not text".into()))?;
+    let json = text.trim_start().starts_with('{');
+    let table = if json { table_of_json(&text) } else { text.parse::<Table>().map_err(|e| e.to_string()) };
+    let table = table.map_err(|message| wrong(message.trim_end().to_owned()))?;
+    let mut alone = table.clone();
+    name_methods(&mut alone);
+    let config = read_config(alone).map_err(|e| wrong(e.to_string()))?;
+    Ok((table, config))
+}
+
+/// The first setting that both `a` and `b` name and whose values, as configurations write them, differ. What a preset
+/// leaves to a rule ("auto") contradicts nothing.
+fn difference(path: &str, a: &Table, b: &Table, ours: &Table, theirs: &Table) -> Option<(String, Value, Value)> {
+    a.iter().find_map(|(key, value)| {
+        let (named, ours, theirs) = (b.get(key)?, ours.get(key)?, theirs.get(key)?);
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match (value, named, ours, theirs) {
+            (Value::Table(a), Value::Table(b), Value::Table(ours), Value::Table(theirs)) => {
+                difference(&path, a, b, ours, theirs)
+            }
+            _ if ours == theirs || ours.as_str() == Some("auto") => None,
+            _ => Some((path, ours.clone(), theirs.clone())),
+        }
+    })
+}
+
+/// Solvers without a method are the default's.
+fn name_methods(table: &mut Table) {
+    for stage in ["local", "global"] {
+        let solver = table.get_mut(stage).and_then(|stage| stage.get_mut("solver"));
+        if let Some(Value::Table(solver)) = solver {
+            solver.entry("method").or_insert_with(|| Value::String("svd".into()));
+        }
+    }
+}
+
+fn read_config(table: Table) -> Result<Config> {
+    let read: Result<Config, _> = serde_path_to_error::deserialize(Value::Table(table));
+    read.map_err(|e| {
+        let path = e.path().to_string();
+        let field = if path == "." { "config".to_owned() } else { path };
+        Error::config(field, in_plain_words(e.into_inner().message().trim()))
+    })
+}
+
+/// What a reader of the language's messages would call things.
+fn in_plain_words(message: &str) -> String {
+    let words = [
+        ("expected usize", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("expected a boolean", "expected true or false"),
+        ("expected struct ", "expected the group of settings "),
+        ("unit variant, expected newtype variant", "a name alone, expected { name = value }"),
+    ];
+    words.iter().fold(message.to_owned(), |message, (from, to)| message.replace(from, to))
+}
+
+/// Lays `top` over `base`, table by table; a solver of another method replaces the whole solver.
+fn merge(base: &mut Table, top: Table) {
+    for (key, value) in top {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => {
+                if above.get("method").is_some_and(|method| below.get("method") != Some(method)) {
+                    *below = Table::new();
+                }
+                merge(below, above);
+            }
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+fn table_of_json(text: &str) -> Result<Table, String> {
+    let mut json: serde_json::Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    let config = json.get_mut("config").map(serde_json::Value::take).unwrap_or(json);
+    Table::try_from(config).map_err(|e| e.to_string())
+}

@@ -1,0 +1,65 @@
+//! How the columns of the result are shared: what `"auto"` stands for.
+//!
+//! A result of D columns holds Z and, where attributes join after the global stage as components, those beside it. The
+//! components get one column in eight, rounded, but at least 1 and at most 16, and never the last column of Z: 16 of 128,
+//! 8 of 64, 1 of 8, none of 1. Each local embedding gets 16 columns, or as many as Z needs when there are few motifs and steps.
+
+use super::{Combine, Config, Dim, Form, Steps};
+
+/// Columns of a local embedding and of attributes in the paper's and our own experiments.
+const USUAL: usize = 16;
+/// One column of the result in so many goes to components of attributes.
+const PARTS: usize = 8;
+
+impl Config {
+    /// The same configuration with numbers for `local.dim` and `attributes.form.components.dim`.
+    #[must_use]
+    pub fn resolved(&self) -> Config {
+        let mut config = self.clone();
+        if let Form::Components(components) = &mut config.attributes.form {
+            components.dim = Dim::Fixed(self.components_dim());
+        }
+        config.local.dim = Dim::Fixed(self.local_dim());
+        config
+    }
+
+    /// D_l, columns of each local embedding.
+    pub fn local_dim(&self) -> usize {
+        match self.local.dim {
+            Dim::Fixed(dim) => dim,
+            Dim::Auto => {
+                let parts = self.motifs.motifs().len() * self.kept_steps();
+                self.z_dim(self.attributes.any()).div_ceil(parts.max(1)).max(USUAL)
+            }
+        }
+    }
+
+    /// Components of attributes; 0 where they stay columns.
+    pub fn components_dim(&self) -> usize {
+        let Form::Components(components) = self.attributes.form else { return 0 };
+        match (components.dim, self.attributes.combine) {
+            (Dim::Fixed(dim), _) => dim,
+            (Dim::Auto, Combine::Before) => USUAL,
+            (Dim::Auto, Combine::After) => {
+                let share = (self.global.dim + PARTS / 2) / PARTS;
+                share.clamp(1, USUAL).min(self.global.dim.saturating_sub(1))
+            }
+        }
+    }
+
+    /// Columns of Z: all of the result but the components of attributes beside it, if there are any.
+    pub fn z_dim(&self, attributes: bool) -> usize {
+        match (attributes, self.attributes.combine) {
+            (true, Combine::After) => self.global.dim.saturating_sub(self.components_dim()),
+            _ => self.global.dim,
+        }
+    }
+
+    /// Steps that are kept of each motif, at least.
+    fn kept_steps(&self) -> usize {
+        match self.steps {
+            Steps::Auto => 1,
+            Steps::Fixed(steps) => steps + 1 - self.first_step.of(steps),
+        }
+    }
+}

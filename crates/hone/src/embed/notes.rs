@@ -1,0 +1,136 @@
+//! What a reader of the result should know, each thing once: choices that a graph decides, and columns or rows of zeros.
+
+use std::borrow::Cow;
+
+use super::Hone;
+use crate::config::{Direction, Form, Weights};
+use crate::dense::Block;
+use crate::factor::Solver;
+use crate::factor::svd::Iterations;
+use crate::graph::Graph;
+use crate::report::Report;
+
+impl Hone {
+    /// The graph whose motif graphs are used, with or without the direction of its arcs; notes on direction and weights.
+    /// Without `matrices` neither plays a part.
+    pub(super) fn as_chosen<'a>(&self, graph: &'a Graph, matrices: bool, report: &mut Report) -> Cow<'a, Graph> {
+        let weights = match (graph.weights().is_some(), self.config.weights) {
+            (true, _) if !matrices => {
+                Some("weights play no part: features are counts of motifs, and nothing is diffused")
+            }
+            (true, Weights::Ignored) => Some("edge weights are ignored, as weights = false says"),
+            (false, Weights::Used) => Some("weights = true has no effect: the graph was read without weights"),
+            _ => None,
+        };
+        report.notes.extend(weights.map(str::to_owned));
+        if matrices && self.config.weights != Weights::Ignored {
+            report.notes.extend(graph.weights().and_then(|weights| vanishing(weights)));
+        }
+        if !graph.is_directed() || !matrices || self.config.direction == Direction::Keep {
+            return Cow::Borrowed(graph);
+        }
+        let note = "the graph is directed: nodes are placed by their arcs in both directions (direction = \"ignore\"); \
+                    direction = \"keep\" uses the arcs that leave them only";
+        report.notes.push(note.into());
+        Cow::Owned(graph.underlying())
+    }
+
+    /// Says how many local embeddings missed a tolerance that the user can do something about: iterations that are
+    /// chosen automatically are few on large graphs by design.
+    pub(super) fn note_unconverged(&self, report: &mut Report) {
+        if matches!(&self.config.local.solver, Solver::Svd(options) if options.iterations == Iterations::Auto) {
+            return;
+        }
+        let open = || report.local.iter().filter(|facts| !facts.converged);
+        let (count, all) = (open().count(), report.local.len());
+        if count > 0 {
+            let worst = open().filter_map(|facts| facts.residual).reduce(f64::max);
+            let worst = worst.map_or_else(String::new, |worst| format!(" (largest relative residual {worst:.1e})"));
+            report.notes.push(format!(
+                "{count} of {all} local embeddings stopped before the tolerance{worst}; local.solver.iterations sets \
+                 how many iterations they may take"
+            ));
+        }
+    }
+
+    /// Says that D leaves no room for node features.
+    pub(super) fn note_no_room(&self, own: usize, report: &mut Report) {
+        let components = matches!(self.config.attributes.form, Form::Components(_));
+        let any = self.config.attributes.structure || own > 0;
+        if any && components && self.config.components_dim() == 0 {
+            let dim = self.config.global.dim;
+            report.notes.push(format!("global.dim = {dim} leaves no column for node features: they are left out"));
+        }
+    }
+}
+
+/// Says how many weights are so much smaller than the largest that they count as zero.
+fn vanishing(weights: &[f32]) -> Option<String> {
+    let largest = weights.iter().copied().fold(0f32, f32::max);
+    let least = f64::from(largest) * f64::from(f32::MIN_POSITIVE);
+    let count = weights.iter().filter(|&&weight| weight > 0.0 && f64::from(weight) < least).count();
+    (count > 0).then(|| {
+        format!("{count} of {} weights are below 1e-38 of the largest, {largest:e}: they count as zero", weights.len())
+    })
+}
+
+/// Says which columns of the result are zero, in one line: `rank` of `wanted` columns of Z carry anything, and of the
+/// components those that the report knows.
+pub(super) fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, report: &mut Report) {
+    let held = report.structure.as_ref().map_or(components, |structure| structure.components);
+    let (empty, lacking) = (wanted.saturating_sub(rank), components.saturating_sub(held));
+    if empty + lacking == 0 {
+        return;
+    }
+    let mut parts = Vec::new();
+    if empty > 0 {
+        parts.push(format!("the last {empty} of {wanted} columns of Z"));
+    }
+    if lacking > 0 {
+        parts.push(format!("the last {lacking} of {components} components of node features"));
+    }
+    let why = if rank == columns && empty > 0 {
+        format!("Y has {columns} columns; a larger local.dim, or \"auto\", gives it more")
+    } else {
+        format!("Y has rank {rank}: the graph has no more to tell")
+    };
+    let why = if empty > 0 { why } else { "the features have no more to tell".into() };
+    report.notes.push(format!("{} are zero: {why}", parts.join(" and ")));
+}
+
+/// Counts nodes whose rows of Z are zero, and says why and what to do.
+pub(super) fn zero_rows(graph: &Graph, z: &Block, report: &mut Report) {
+    let zero = |i: &usize| z.row(*i).iter().all(|&x| x == 0.0);
+    let rows: Vec<usize> = (0..z.rows()).filter(zero).collect();
+    if rows.is_empty() || rows.len() == z.rows() && graph.edges() == 0 {
+        return;
+    }
+    let (count, nodes) = (rows.len(), z.rows());
+    let entering = if graph.is_directed() { graph.in_degrees() } else { Vec::new() };
+    let sinks =
+        rows.iter().filter(|&&i| graph.degree(i as u32) == 0 && entering.get(i).is_some_and(|&d| d > 0)).count();
+    let alone = rows.iter().filter(|&&i| graph.degree(i as u32) == 0).count() - sinks;
+    let outside = count - sinks - alone;
+    let mut why = Vec::new();
+    if alone > 0 {
+        why.push(format!("{alone} without an edge"));
+    }
+    if sinks > 0 {
+        why.push(format!("{sinks} that no arc leaves (direction = \"ignore\" places them by the arcs that enter)"));
+    }
+    if outside > 0 {
+        why.push(format!("{outside} that take part in none of the motifs"));
+    }
+    report.notes.push(format!("{count} of {nodes} rows of Z are zero, those of nodes: {}", why.join(", ")));
+}
+
+/// Says in one line which motifs do not occur.
+pub(super) fn absent<'a>(facts: impl Iterator<Item = (&'a str, usize)>) -> Option<String> {
+    let mut names: Vec<&str> = facts.filter(|(_, nonzeros)| *nonzeros == 0).map(|(motif, _)| motif).collect();
+    names.dedup();
+    match names[..] {
+        [] => None,
+        [one] => Some(format!("motif {one} does not occur: its columns are zero")),
+        _ => Some(format!("{} motifs do not occur, their columns are zero: {}", names.len(), names.join(", "))),
+    }
+}
