@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use hone::{Error, output};
 
 use crate::context::color;
+use crate::options;
 
 const FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
@@ -49,7 +50,7 @@ fn message(error: &anyhow::Error) -> String {
             break;
         }
     }
-    parts.join(": ")
+    options::in_options(&parts.join(": "))
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

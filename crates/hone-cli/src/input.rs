@@ -25,7 +25,7 @@ pub(crate) struct InputArgs {
     /// Keep the direction of edges.
     #[arg(long, help_heading = HEADING)]
     directed: bool,
-    /// Keep the weights of edges.
+    /// Keep the weights of edges, and make them count.
     #[arg(long, help_heading = HEADING)]
     weighted: bool,
     /// What separates columns: a character, tab or space [default: found out].
@@ -72,8 +72,13 @@ impl InputArgs {
 
     /// Reads the graph, and notes on standard error what was dropped on the way.
     pub(crate) fn open(&self, context: &Context) -> anyhow::Result<Graph> {
+        self.open_for(true, context)
+    }
+
+    /// The same for work that may have no use for weights: then no note recommends to keep them.
+    pub(crate) fn open_for(&self, weights: bool, context: &Context) -> anyhow::Result<Graph> {
         let graph = read(&self.input, &self.options(), context.progress())?;
-        note_dropped(&graph, context);
+        note_dropped(&graph, weights, context);
         Ok(graph)
     }
 
@@ -94,10 +99,14 @@ impl InputArgs {
 }
 
 /// Says in one line what was left out when the graph was read; nothing when nothing was.
-pub(crate) fn note_dropped(graph: &Graph, context: &Context) {
+pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
     let dropped = graph.dropped();
     if !dropped.is_empty() {
-        let remedy = if dropped.weights > 0 { " (--weighted keeps weights)" } else { "" };
+        let remedy = match (dropped.weights > 0, weights) {
+            (true, true) => " (--weighted keeps weights, and makes them count)",
+            (true, false) => " (weights play no part here)",
+            (false, _) => "",
+        };
         context.note(format_args!("note: {dropped}{remedy}"));
     }
 }

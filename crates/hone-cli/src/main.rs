@@ -10,6 +10,7 @@ mod command;
 mod context;
 mod exit;
 mod input;
+mod options;
 mod record;
 mod report;
 

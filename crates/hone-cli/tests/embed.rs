@@ -28,7 +28,7 @@ fn karate_becomes_a_table_with_a_report_beside_it() {
     let folder = folder();
     let out = folder.path().join("karate.tsv");
     let run = hone().args(["embed", "builtin:karate", "-o"]).arg(&out).assert().success().stdout(is_empty());
-    run.stderr(contains("takes about").and(contains("share of the embedding")).and(contains("seconds: read")));
+    run.stderr(contains("takes about").and(contains("structure: the first")).and(contains("seconds: read")));
     let table = fs::read_to_string(&out).expect("written");
     let head: Vec<&str> = table.lines().next().expect("a header").split('\t').collect();
     assert_eq!((head[0], head[1], head.len()), ("id", "z0", 129));
@@ -102,7 +102,7 @@ fn bad_choices_exit_with_2_and_write_nothing() {
     let cases: [(&[&str], &str); 13] = [
         (&["-o", "a.xyz"], "extension"),
         (&["-o", "a.tsv", "--dim", "0"], "global.dim"),
-        (&["-o", "a.tsv", "--dim", "100000"], "local.dim"),
+        (&["-o", "a.tsv", "--local-dim", "0"], "local.dim"),
         (&["-o", "a.tsv", "--steps", "17"], "steps"),
         (&["-o", "a.tsv", "--motifs", "squid"], "squid"),
         (&["-o", "a.tsv", "--motif-size", "9"], "motif"),

@@ -74,6 +74,35 @@ fn a_budget_is_kept_under_a_hard_limit_with_the_same_bits() {
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
 }
 
+/// The size after "needs about" in a refusal, as one would type it.
+fn named_need(said: &str) -> String {
+    let size = said.split("needs about ").nth(1).and_then(|rest| rest.split(" but only").next());
+    size.unwrap_or_else(|| panic!("no need in {said}")).replace("iB", "").replace(' ', "")
+}
+
+#[test]
+fn the_budget_that_a_refusal_names_is_enough() {
+    let folder = folder();
+    for (nodes, presets) in [("100", "hone hone-p"), ("5000", "hone hone-w hone-l+x"), ("100000", "hone hone-p")] {
+        let graph = folder.path().join(format!("{nodes}.tsv"));
+        hone().args(["-q", "generate", "er", "--nodes", nodes, "--degree", "6", "-o"]).arg(&graph).assert().success();
+        for preset in presets.split(' ') {
+            let quick = ["--motifs", "edge,triangle", "--set", "local.solver.iterations=2", "--dim", "32"];
+            let embed = |memory: &str| {
+                let mut run = hone();
+                run.args(["embed", "-o", "-", "--output-format", "tsv", "--memory", memory, "--preset", preset]);
+                run.arg(&graph).args(quick).assert()
+            };
+            let refused = embed("1M").code(2).stderr(contains("only 1 MiB may be used").and(contains("--memory")));
+            let need = named_need(&String::from_utf8_lossy(&refused.get_output().stderr));
+            embed(&need).success();
+        }
+    }
+    let features = |memory: &str| hone().args(["features", "builtin:karate", "--memory", memory]).assert();
+    let refused = features("1M").code(2);
+    features(&named_need(&String::from_utf8_lossy(&refused.get_output().stderr))).success();
+}
+
 #[test]
 fn a_killed_run_is_continued_to_the_same_bits() {
     let folder = folder();

@@ -39,7 +39,7 @@ def test_fit_gives_what_the_attributes_promise(karate):
 
 def test_none_takes_the_value_of_the_preset():
     for preset in presets():
-        config = json.loads(HONE(preset)._resolve())
+        config = HONE(preset).fit("builtin:karate").config_
         assert config["global"]["dim"] == 128 and config["local"]["dim"] == (112 if preset == "hone" else 16)
     assert HONE("hone-l", n_components=8).fit("builtin:karate").config_["psi"] == "l"
 
@@ -61,8 +61,40 @@ def test_any_setting_can_be_named(tmp_path, karate):
     ]:
         solver = HONE("hone-p", config=config, n_components=8).fit(karate).config_["local"]["solver"]
         assert (solver["method"], solver["iterations"]) == ("als", 4)
-    with pytest.raises(ValueError, match="global.dim: 999 takes 999 columns of Y"):
-        HONE("hone-p", n_components=999).fit(karate)
+    with pytest.raises(ValueError, match=r"n_components \(global.dim\): must be at least 1"):
+        HONE("hone-p", n_components=0).fit(karate)
+    with pytest.raises(ValueError, match="`hone-l` and .*run.json contradict each other: psi"):
+        HONE("hone-l", config=file).fit(karate)
+
+
+@pytest.mark.parametrize("preset", ["hone", "hone-w", "hone-p+x"])
+def test_any_number_of_components(preset, karate):
+    for wanted in (1, 2, 8, 200, 1024):
+        hone = HONE(preset, n_components=wanted).fit(karate)
+        assert hone.embedding_.shape == (34, wanted) and np.isfinite(hone.embedding_).all()
+        assert sum("columns of Z are zero" in note or "columns of Z and" in note for note in hone.report_["notes"]) <= 1
+    for options in ({"n_steps": 1}, {"n_steps": "auto"}, {"n_local_components": 32}, {"motifs": ["edge", "triangle"]}):
+        assert HONE(preset, **options).fit(karate).embedding_.shape == (34, 128)
+
+
+def test_structure_importance(karate):
+    shares = HONE().fit(karate).structure_importance_
+    assert abs(sum(shares.values()) - 1) < 1e-6 and list(shares.values()) == sorted(shares.values(), reverse=True)
+    assert HONE("hone-p").fit(karate).structure_importance_ == {}
+
+
+def test_weights_that_were_read_count(random_matrix):
+    matrix = random_matrix[0].tocoo()
+    matrix.data = 1.0 + (matrix.row + matrix.col) % 5
+    matrix = matrix.tocsr()
+    plain = HONE("hone-w", n_components=6, motifs=["edge"])
+    weighted = Graph(matrix, weighted=True)
+    asked = plain.fit_transform(weighted)
+    read = HONE("hone-w", n_components=6, motifs=["edge"], weights=True).fit_transform(matrix)
+    np.testing.assert_array_equal(asked, read)
+    ignored = HONE("hone-w", n_components=6, motifs=["edge"], weights=False).fit_transform(weighted)
+    np.testing.assert_array_equal(ignored, plain.fit_transform(Graph(matrix)))
+    assert not np.array_equal(asked, ignored)
 
 
 def test_seeds_and_threads(blocks):

@@ -163,7 +163,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     args.input.refuse_as_output(files.iter().chain(&record_file))?;
     record::refuse_existing(files.iter().chain(&record_file), args.force)?;
     let start = Start::now();
-    let graph = args.input.open(context)?;
+    let graph = args.input.open_for(false, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
     let counts = args.sample.count(&graph, args.seed, context.progress())?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
@@ -192,7 +192,7 @@ fn tell(args: &Args, graph: &Graph, counts: &Counts, context: &Context) {
         context.note(format_args!("note: counted exactly: no estimate meets the target, or no node is large enough"));
     }
     if graph.weights().is_some() {
-        context.note(format_args!("note: weights play no part in counts"));
+        context.note(format_args!("note: weights play no part here: motifs are counted, not weighed"));
     }
 }
 

@@ -12,6 +12,7 @@ use hone::{Error, Hone, Run, memory};
 
 use crate::context::Context;
 use crate::input::InputArgs;
+use crate::options::{self, Known};
 use crate::record;
 
 /// Embed a graph: one vector a node, built from network motifs.
@@ -86,6 +87,20 @@ Examples:
 
 Beside OUT stands OUT.run.json: every choice, the seed, what was measured; --config repeats it bit for bit.";
 
+/// Settings that have an option of their own.
+pub(crate) const OPTIONS: &[Known] = &[
+    ("preset", "--preset"),
+    ("global.dim", "--dim"),
+    ("local.dim", "--local-dim"),
+    ("steps", "--steps"),
+    ("motifs", "--motifs"),
+    ("sample", "--sample"),
+    ("delta", "--delta"),
+    ("seed", "--seed"),
+    ("global.output", "--vectors"),
+    ("attributes.file", "--attributes"),
+];
+
 /// What an embedding starts from when no other preset is named.
 const DEFAULT_PRESET: &str = "hone";
 
@@ -97,15 +112,16 @@ pub(crate) struct ConfigArgs {
     /// each also with +x for diffused motif features.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
-    /// Read settings from a TOML file, or from the run.json of an earlier run.
+    /// Read settings from a TOML file, or from the run.json of an earlier run; with --preset, the two may not contradict
+    /// each other.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Dimensions of the vectors, D.
+    /// Dimensions of the vectors, D; node features get one in eight with the preset hone, at most 16.
     #[arg(long, value_name = "D")]
     dim: Option<usize>,
-    /// Dimensions of each local embedding, D_l.
+    /// Dimensions of each local embedding, D_l [default: 16, more where D needs more].
     #[arg(long, value_name = "D")]
-    local_dim: Option<usize>,
+    local_dim: Option<String>,
     /// Number of steps K, or auto.
     #[arg(long, value_name = "K")]
     steps: Option<String>,
@@ -182,18 +198,22 @@ enum Vectors {
 impl ConfigArgs {
     /// Preset, file, flags and single settings, later ones on top.
     pub(crate) fn build(&self) -> Result<Config, Error> {
-        let mut layers = Layers::new();
-        layers = layers.preset(self.preset.as_deref().unwrap_or(DEFAULT_PRESET))?;
-        if let Some(file) = &self.config {
-            layers = layers.file(file)?;
-        }
+        self.lay().map_err(|error| options::translated(error, OPTIONS))
+    }
+
+    fn lay(&self) -> Result<Config, Error> {
+        let mut layers = match (&self.preset, &self.config) {
+            (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
+            (None, Some(file)) => Layers::new().preset(DEFAULT_PRESET)?.file(file)?,
+            (preset, None) => Layers::new().preset(preset.as_deref().unwrap_or(DEFAULT_PRESET))?,
+        };
         let vectors = self.vectors.map(|vectors| match vectors {
             Vectors::Global => OutputKind::Global.to_string(),
             Vectors::Local => OutputKind::Local.to_string(),
         });
         let flags = [
             ("global.dim", self.dim.map(|v| v.to_string())),
-            ("local.dim", self.local_dim.map(|v| v.to_string())),
+            ("local.dim", self.local_dim.clone()),
             ("steps", self.steps.clone()),
             ("motifs", self.motifs.clone()),
             ("sample", self.sample.map(|v| v.to_string())),
@@ -231,7 +251,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let start = Start::now();
     let graph = args.input.open(context)?;
     let read = Stage::since("read", &start);
-    let Run { embedding, mut report } = hone.embed(&graph, context.progress())?;
+    let run = hone.embed(&graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
+    let Run { embedding, mut report } = run;
     drop(graph);
     report.stages.insert(0, read);
     report.work = start.work();
@@ -246,13 +267,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What mattered, where the time went, and what to know.
+/// What was learnt from this graph, where the time went, and what to know.
 fn summary(report: &Report) -> String {
-    let mut out = String::from("motif            share of the embedding\n");
-    for (motif, share) in report.motif_importance() {
-        let bar = "█".repeat((share * 40.0).round() as usize);
-        let _ = writeln!(out, "{motif:15} {:5.1} %  {bar}", share * 100.0);
-    }
+    let mut out = findings(report);
     let stages = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
     let _ = writeln!(out, "seconds: {}", stages.collect::<Vec<_>>().join(", "));
     if let Some(chosen) = &report.automatic_steps {
@@ -262,6 +279,41 @@ fn summary(report: &Report) -> String {
         let _ = writeln!(out, "note: {note}");
     }
     out.truncate(out.trim_end().len());
+    out
+}
+
+/// Which motifs count in Z, how concentrated it is, and which motifs the node features consist of.
+fn findings(report: &Report) -> String {
+    let (mut out, motifs) = (String::new(), report.motif_importance());
+    if motifs.len() > 1 {
+        out.push_str(&shares("share of the embedding", motifs));
+    }
+    if let Some(found) = report.proximity.filter(|found| found.directions > found.leading) {
+        let (leading, all, share) = (found.leading, found.directions, 100.0 * found.share);
+        let _ = writeln!(out, "proximity: the first {leading} of {all} directions hold {share:.1} %");
+    }
+    if let Some(found) = report.structure.as_ref().filter(|found| found.components > 0) {
+        let (leading, all) = (found.components.min(SHOWN), found.components);
+        let held = 100.0 * found.explained.iter().take(leading).sum::<f64>();
+        let motifs = found.motifs.iter().take(SHOWN + 2);
+        let motifs: Vec<_> = motifs.map(|entry| format!("{} {:.1} %", entry.motif, 100.0 * entry.share)).collect();
+        let more = if found.motifs.len() > motifs.len() { ", …" } else { "" };
+        let motifs = motifs.join(", ");
+        let _ = writeln!(out, "structure: the first {leading} of {all} components hold {held:.1} %; {motifs}{more}");
+    }
+    out
+}
+
+/// Components of node features that a summary adds up.
+const SHOWN: usize = 3;
+
+/// Shares as a table with bars.
+fn shares(title: &str, motifs: Vec<(String, f64)>) -> String {
+    let mut out = format!("motif            {title}\n");
+    for (motif, share) in motifs {
+        let bar = "█".repeat((share * 40.0).round() as usize);
+        let _ = writeln!(out, "{}", format!("{motif:15} {:5.1} %  {bar}", share * 100.0).trim_end());
+    }
     out
 }
 

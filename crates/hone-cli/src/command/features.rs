@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::command::embed::{AttributeArgs, TableArgs, lay_settings};
 use crate::context::Context;
 use crate::input::InputArgs;
+use crate::options::{self, Known};
 use crate::record;
 
 /// Write node features: motif counts, their aggregates over neighbours, attributes of a file.
@@ -107,6 +108,18 @@ fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
     Ok(found)
 }
 
+/// Settings that have an option of their own.
+const OPTIONS: &[Known] = &[
+    ("attributes.features.motifs", "--motifs"),
+    ("attributes.features.depth", "--depth"),
+    ("attributes.features.prune", "--prune"),
+    ("attributes.diffusion.steps", "--diffuse"),
+    ("attributes.file", "--attributes"),
+    ("local.norm", "--norm"),
+    ("motifs", "--over"),
+    ("psi", "--psi"),
+];
+
 /// What the settings are before any option.
 const DEFAULTS: [(&str, &str); 4] =
     [("attributes.structure", "true"), ("attributes.diffusion.steps", "0"), ("local.norm", "none"), ("motifs", "edge")];
@@ -153,7 +166,9 @@ struct Record<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let mut hone = Hone::new(args.choices.build()?)?;
+    let config = args.choices.build().map_err(|error| options::translated(error, OPTIONS))?;
+    let weights = config.attributes.diffusion.steps > 0;
+    let mut hone = Hone::new(config)?;
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
     }
@@ -162,7 +177,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     args.input.refuse_as_output(files.iter().chain(&record_file))?;
     record::refuse_existing(files.iter().chain(&record_file), args.table.force)?;
     let start = Start::now();
-    let graph = args.input.open(context)?;
+    let graph = args.input.open_for(weights, context)?;
     let read = Stage::since("read", &start);
     let Run { embedding, mut report } = hone.features(&graph, context.progress())?;
     drop(graph);

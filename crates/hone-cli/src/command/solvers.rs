@@ -15,7 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   hone solvers
   hone embed graph.tsv -o vectors.npy --solver als
-  hone embed graph.tsv -o vectors.npy --set local.solver.method=bregman --set local.solver.loss=poisson";
+  hone embed g.tsv -o v.npy --set local.solver.method=bregman --set local.solver.loss=poisson";
 
 pub(crate) fn run(_args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut out = String::new();

@@ -40,15 +40,18 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         diffused motif features. See :func:`presets`. The parameters below that are None take the
         preset's value.
     n_components
-        Dimensions of the vectors.
+        Dimensions of the vectors. With the preset ``"hone"`` node features get one in eight of them, 16 at
+        most. Columns that the graph is too small to fill are zero, and a note in ``report_`` says so.
     n_local_components
-        Dimensions of each local embedding, one a motif and step.
+        Dimensions of each local embedding, one per motif and step; None or ``"auto"`` for 16, more where
+        ``n_components`` needs more.
     n_steps
         Number of steps K, or ``"auto"``.
     motifs
         ``"all"`` (13 edge orbits), ``"graphlets"`` (9), ``"size3"``, or a list of names.
     weights
-        Whether edge weights multiply the motif counts; the graph must have weights then.
+        Whether edge weights multiply the motif counts. None: where ``X`` is a :class:`Graph` that was made with
+        weights. True: read them from ``X``, which must have them. False: ignore them.
     directed
         Whether edges have a direction; by default the graph decides (see :class:`Graph`).
     random_state
@@ -64,7 +67,8 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         bits. One folder serves one graph and one set of parameters.
     config
         Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
-        or a TOML file or run report. It is laid over the preset; parameters that are not None win.
+        or a TOML file or run report. It is laid over the preset; parameters that are not None win. A file
+        that contradicts a preset other than the default is refused.
     graph
         The graph, when ``X`` is to be node ids: ``fit`` embeds all of it, ``transform`` looks nodes
         up. This is the way to cross-validate a classifier of nodes; see the examples.
@@ -78,7 +82,9 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     node_ids_ : ndarray
         The id of each row.
     motif_importance_ : dict
-        Share of each motif in the embedding, the largest first.
+        Share of each motif in the global embedding, the largest first.
+    structure_importance_ : dict
+        Share of each motif in the components of node features, the largest first; empty without them.
     report_ : dict
         What the run did: every choice, seconds and memory by stage, singular values, notes.
     config_ : dict
@@ -113,6 +119,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     embedding_: np.ndarray
     node_ids_: np.ndarray
     motif_importance_: dict[str, float]
+    structure_importance_: dict[str, float]
     report_: dict[str, Any]
     config_: dict[str, Any]
     n_features_in_: int
@@ -122,7 +129,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         preset: str = "hone",
         *,
         n_components: Optional[int] = None,
-        n_local_components: Optional[int] = None,
+        n_local_components: Union[int, str, None] = None,
         n_steps: Union[int, str, None] = None,
         motifs: Union[str, list[str], None] = None,
         weights: Optional[bool] = None,
@@ -185,7 +192,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             return self._output(self.embedding_[rows], self.node_ids_[rows])
         self._check_features(X)
         if not _is_new_rows(X, len(self.embedding_)):
-            graph = as_graph(X, directed=self.directed, weighted=self.config_["weights"])
+            graph = as_graph(X, directed=self.directed, weighted=self.config_["weights"] is True)
             if graph._native.fingerprint() == self._fingerprint:
                 return self._output(self.embedding_.copy(), self.node_ids_)
             if not _is_matrix(X):
@@ -214,7 +221,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         config = self._resolve()
         parsed = json.loads(config)
         data = X if self.graph is None else self.graph
-        graph = as_graph(data, directed=self.directed, weighted=parsed["weights"])
+        graph = as_graph(data, directed=self.directed, weighted=parsed["weights"] is True)
         if graph.n_nodes == 0:
             raise ValueError("graph: Found array with 0 sample(s): it has no nodes, so there is nothing to embed")
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
@@ -226,8 +233,11 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             )
         self.embedding_, self._columns = vectors, names
         self.node_ids_ = graph.node_ids
-        self.config_, self.report_ = parsed, json.loads(report)
+        self.report_ = json.loads(report)
+        self.config_ = self.report_["config"]
         self.motif_importance_ = _importance(self.report_)
+        structure = self.report_.get("structure") or {"motifs": []}
+        self.structure_importance_ = {entry["motif"]: entry["share"] for entry in structure["motifs"]}
         self._fingerprint = graph._native.fingerprint()
         self._note_features(X)
 

@@ -142,8 +142,8 @@ fn note_ignored_weights(methods: &[Method], graphs: &[Named], context: &Context)
     };
     let names: Vec<&str> = methods.iter().filter(blind).map(|method| method.name.as_str()).collect();
     if graphs.iter().any(|named| named.graph.weights().is_some()) && !names.is_empty() {
-        let remedy = "variants of HONE use them with the option weights=true";
-        context.note(format_args!("note: {} use no weights; {remedy}", names.join(", ")));
+        let verb = if names.len() == 1 { "uses" } else { "use" };
+        context.note(format_args!("note: {} {verb} no weights", names.join(", ")));
     }
 }
 
@@ -184,7 +184,7 @@ impl GraphArgs {
             ..ReadOptions::default()
         };
         let graph = read(input, &options, context.progress())?;
-        note_dropped(&graph, context);
+        note_dropped(&graph, true, context);
         if graph.edges() == 0 {
             return Err(Error::input(input, "the graph has no edges", "nothing can be learnt from it").into());
         }

@@ -1,0 +1,362 @@
+//! Choices that combine: every preset with everyday options, weights, directions, files with presets, examples in the help.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+fn hone() -> Command {
+    Command::cargo_bin("hone").expect("the binary of this package")
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// Two communities of twelve with a few bridges: every motif occurs.
+fn graph_file(folder: &Path) -> std::path::PathBuf {
+    let mut edges = String::new();
+    for i in 0..24u32 {
+        for j in 0..i {
+            let (near, mixed) = (i / 12 == j / 12, (i * 7 + j * 11) % 10);
+            if (near && mixed < 5) || mixed == 9 && i % 3 == 0 {
+                edges += &format!("{i}\t{j}\t{}.5\n", 1 + (i + j) % 4);
+            }
+        }
+    }
+    let path = folder.join("graph.tsv");
+    fs::write(&path, edges).expect("writable");
+    path
+}
+
+/// Columns of the vectors, and what was said on standard error.
+fn embed(graph: &Path, options: &[&str]) -> (usize, String) {
+    let mut run = hone();
+    run.args(["embed", "-o", "-", "--output-format", "tsv"]).arg(graph).args(options);
+    let run = run.assert();
+    let output = run.get_output();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{options:?}: {said}");
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!table.contains("NaN") && !table.contains("inf"), "{options:?}");
+    (table.lines().next().expect("a header").split('\t').count() - 1, said)
+}
+
+fn presets() -> Vec<String> {
+    let help = hone().args(["config", "--preset", "none"]).assert().code(2);
+    let said = String::from_utf8_lossy(&help.get_output().stderr).into_owned();
+    let list = said.split("one of ").nth(1).expect("a list of presets").trim().to_owned();
+    list.split(", ").map(str::to_owned).collect()
+}
+
+#[test]
+fn everyday_options_work_with_every_preset() {
+    let folder = folder();
+    let graph = graph_file(folder.path());
+    let everyday: [(&[&str], usize); 18] = [
+        (&["--dim", "1"], 1),
+        (&["--dim", "2"], 2),
+        (&["--dim", "8"], 8),
+        (&["--dim", "16"], 16),
+        (&["--dim", "200"], 200),
+        (&["--dim", "1024"], 1024),
+        (&["--steps", "1"], 128),
+        (&["--steps", "2"], 128),
+        (&["--steps", "4"], 128),
+        (&["--steps", "auto"], 128),
+        (&["--local-dim", "32"], 128),
+        (&["--motifs", "edge,triangle,clique4"], 128),
+        (&["--motif-size", "3"], 128),
+        (&["--sample", "cap=8"], 128),
+        (&["--delta", "2"], 128),
+        (&["--weighted"], 128),
+        (&["--directed", "--weighted", "--dim", "10"], 10),
+        (&["--dim", "50", "--steps", "auto", "--local-dim", "4", "--motifs", "edge,path3", "--weighted"], 50),
+    ];
+    let presets = presets();
+    assert!(presets.len() >= 11, "{presets:?}");
+    for preset in &presets {
+        for (options, columns) in everyday {
+            let (found, said) = embed(&graph, &[&["--preset", preset], options].concat());
+            assert_eq!(found, columns, "{preset} {options:?}");
+            let zero = said
+                .lines()
+                .filter(|line| line.contains("columns of Z") || line.contains("components of node"))
+                .count();
+            assert!(zero <= 1, "{preset} {options:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn the_default_shares_its_columns_by_a_rule() {
+    for (dim, structure) in [(1, 0), (2, 1), (8, 1), (12, 2), (32, 4), (64, 8), (128, 16), (256, 16)] {
+        let (dim, folder) = (dim.to_string(), folder());
+        let out = folder.path().join("a.tsv");
+        let run = hone().args(["embed", "builtin:karate", "--dim", &dim, "-o"]).arg(&out).assert().success();
+        let left_out = contains("leaves no column for node features");
+        if structure == 0 {
+            run.stderr(left_out)
+        } else {
+            run.stderr(left_out.not())
+        };
+        let head = fs::read_to_string(&out).expect("written");
+        let names: Vec<&str> = head.lines().next().expect("a header").split('\t').skip(1).collect();
+        assert_eq!(names.iter().filter(|name| name.starts_with("attributes")).count(), structure, "{dim}");
+        let report = fs::read_to_string(folder.path().join("a.tsv.run.json")).expect("a report");
+        let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+        assert_eq!(report["config"]["attributes"]["form"]["components"]["dim"], structure);
+        assert!(report["config"]["local"]["dim"].as_u64() >= Some(16), "numbers, not rules, are recorded");
+    }
+}
+
+#[test]
+fn weighted_alone_makes_weights_count() {
+    let folder = folder();
+    let graph = graph_file(folder.path());
+    let embed = |options: &[&str]| {
+        let mut run = hone();
+        run.args(["embed", "-o", "-", "--output-format", "tsv", "--dim", "8"]).arg(&graph).args(options);
+        let run = run.assert().success();
+        (run.get_output().stdout.clone(), String::from_utf8_lossy(&run.get_output().stderr).into_owned())
+    };
+    for preset in ["hone", "hone-w", "hone-p"] {
+        let (plain, dropped) = embed(&["--preset", preset]);
+        assert!(dropped.contains("--weighted"), "{dropped}");
+        let (weighted, said) = embed(&["--preset", preset, "--weighted"]);
+        assert!(weighted != plain && !said.contains("weight"), "{preset}: {said}");
+        assert_eq!(weighted, embed(&["--preset", preset, "--weighted", "--set", "weights=true"]).0);
+        let (ignored, said) = embed(&["--preset", preset, "--weighted", "--set", "weights=false"]);
+        assert!(ignored == plain && said.matches("weight").count() == 2, "{preset}: {said}");
+    }
+    // What cannot use them says so once, with or without the option, and recommends nothing.
+    for command in ["count", "features"] {
+        for option in [&[][..], &["--weighted"]] {
+            let run = hone().arg(command).arg(&graph).args(option).assert().success();
+            let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+            assert_eq!(said.matches("play no part").count(), 1, "{command} {option:?}: {said}");
+            assert!(!said.contains("--weighted"), "{command} {option:?}: {said}");
+        }
+    }
+    let diffused = hone().args(["features", "--diffuse", "1", "--weighted"]).arg(&graph).assert().success();
+    diffused.stderr(contains("no part").not());
+}
+
+#[test]
+fn large_and_tiny_weights_neither_overflow_nor_vanish() {
+    let folder = folder();
+    let scaled = |name: &str, weight: &dyn Fn(usize) -> String| {
+        let text = fs::read_to_string(graph_file(folder.path())).expect("just written");
+        let line = |(i, line): (usize, &str)| {
+            let (edge, _) = line.rsplit_once('\t').expect("three columns");
+            format!("{edge}\t{}\n", weight(i))
+        };
+        let path = folder.path().join(name);
+        fs::write(&path, text.lines().enumerate().map(line).collect::<String>()).expect("writable");
+        path
+    };
+    let ones = scaled("ones.tsv", &|_| "1".into());
+    let vectors = |graph: &Path, preset: &str| {
+        let run =
+            hone().args(["-q", "embed", "-o", "-", "--weighted", "--preset", preset]).arg(graph).assert().success();
+        run.get_output().stdout.clone()
+    };
+    for weight in ["1e30", "1e-30", "1e38", "1e-38"] {
+        // A power of two near it: all results are those of weights of one, to the bit.
+        let power = (weight.parse::<f64>().expect("a number").log2().floor()).exp2();
+        let graph = scaled("scaled.tsv", &|_| format!("{power:e}"));
+        for preset in presets() {
+            assert!(vectors(&graph, &preset) == vectors(&ones, &preset), "{weight} {preset}");
+        }
+    }
+    let mixed = scaled("mixed.tsv", &|i| ["1e30", "1", "1e-30"][i % 3].into());
+    for preset in presets() {
+        let table = String::from_utf8(vectors(&mixed, &preset)).expect("text");
+        assert!(!table.contains("NaN") && !table.contains("inf"), "{preset}");
+    }
+}
+
+#[test]
+fn a_preset_and_a_file_may_not_contradict_each_other() {
+    let folder = folder();
+    let file = |name: &str, args: &[&str]| {
+        let printed = hone().arg("config").args(args).assert().success();
+        let path = folder.path().join(name);
+        fs::write(&path, &printed.get_output().stdout).expect("writable");
+        path
+    };
+    let config = |preset: &str, file: &Path| hone().args(["config", "--preset", preset, "--config"]).arg(file).assert();
+    let full = file("full.toml", &["--preset", "hone-p"]);
+    let refused = config("hone-l", &full).code(2);
+    refused.stderr(contains("--preset").and(contains("psi is \"l\" in the preset and \"p\" in the file")));
+    config("hone", &full).code(2).stderr(contains("contradict"));
+    config("hone-p", &full).success();
+    // What the preset does not speak of, or leaves to a rule, is the file's.
+    let tuned = file("tuned.toml", &["--preset", "hone-l", "--set", "local.dim=8", "--steps", "3"]);
+    config("hone-l", &tuned).success().stdout(contains("dim = 8").and(contains("steps = 3")));
+    let small = folder.path().join("small.toml");
+    fs::write(&small, "[local]\ndim = 24\n").expect("writable");
+    config("hone", &small).success().stdout(contains("dim = 24").and(contains("psi = \"a-norm\"")));
+    hone().args(["-q", "embed", "builtin:karate", "-o"]).arg(folder.path().join("a.npy")).assert().success();
+    config("hone", &folder.path().join("a.npy.run.json")).success();
+    config("hone-p", &folder.path().join("a.npy.run.json")).code(2).stderr(contains("leave one of the two out"));
+}
+
+#[test]
+fn directed_graphs_are_placed_by_arcs_both_ways_unless_direction_is_kept() {
+    let folder = folder();
+    let graph = graph_file(folder.path());
+    let run = |options: &[&str]| {
+        let run = hone().args(["embed", "-o", "-"]).arg(&graph).args(options).assert().success();
+        (run.get_output().stdout.clone(), String::from_utf8_lossy(&run.get_output().stderr).into_owned())
+    };
+    let (undirected, _) = run(&[]);
+    let (directed, said) = run(&["--directed"]);
+    assert!(directed == undirected && said.contains("direction = \"keep\""), "{said}");
+    let (kept, said) = run(&["--directed", "--set", "direction=keep"]);
+    assert!(kept != directed, "{said}");
+    // Edges go from larger to smaller numbers: no arc leaves node 0.
+    assert!(said.contains("that no arc leaves") && said.contains("direction = \"ignore\""), "{said}");
+    let (_, said) = run(&["--directed", "--preset", "hone-p"]);
+    assert_eq!(said.matches("rows of Z are zero").count(), 1, "{said}");
+    let (_, said) = run(&["--directed", "--preset", "hone-p", "--set", "direction=ignore"]);
+    assert!(!said.contains("rows of Z are zero"), "{said}");
+}
+
+#[test]
+fn motifs_that_do_not_occur_share_a_line_and_automatic_iterations_need_none() {
+    for settings in [&[][..], &["--set", "model=cp"]] {
+        let run =
+            hone().args(["embed", "builtin:star", "--preset", "hone-p", "-o", "-"]).args(settings).assert().success();
+        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert_eq!(said.matches("do not occur").count(), 1, "{said}");
+        assert!(said.contains("triangle, ") && said.contains("clique4"), "{said}");
+    }
+    let folder = folder();
+    let graph = folder.path().join("er.tsv");
+    hone().args(["-q", "generate", "er", "--nodes", "30000", "--degree", "8", "-o"]).arg(&graph).assert().success();
+    let out = folder.path().join("a.npy");
+    let run = hone()
+        .args(["embed", "--preset", "hone-p", "--motifs", "edge", "--steps", "1", "-o"])
+        .arg(&out)
+        .arg(&graph)
+        .assert();
+    run.success().stderr(contains("tolerance").not());
+    let report = fs::read_to_string(folder.path().join("a.npy.run.json")).expect("a report");
+    assert!(report.contains("\"converged\": false"), "the fact stays in the report");
+    let few = ["embed", "builtin:karate", "--preset", "hone-p", "-o", "-", "--set", "local.solver.iterations=1"];
+    hone().args(few).args(["--set", "local.solver.tolerance=1e-12"]).assert().success().stderr(contains("tolerance"));
+}
+
+#[test]
+fn the_summary_shows_findings_of_this_graph() {
+    let said = |graph: &str| {
+        let run = hone().args(["embed", graph, "-o", "-"]).assert().success();
+        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        said.lines().filter(|line| line.starts_with("structure:")).collect::<String>()
+    };
+    let (karate, barbell, grid) = (said("builtin:karate"), said("builtin:barbell"), said("builtin:grid"));
+    assert!(karate.contains("components hold") && karate.contains("edge "), "{karate}");
+    assert!(karate != barbell && barbell != grid && karate != grid);
+    assert!(
+        !hone()
+            .args(["embed", "builtin:karate", "-o", "-"])
+            .assert()
+            .get_output()
+            .stderr
+            .windows(6)
+            .any(|w| w == b"66.7 %")
+    );
+}
+
+/// Names of the subcommands that a help text lists.
+fn subcommands(help: &str) -> Vec<String> {
+    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let listed = listed.take_while(|line| !line.trim().is_empty());
+    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+/// All example lines of a command and of those below it.
+fn examples(command: &[String], found: &mut Vec<String>) {
+    let help = hone().args(command).arg("--help").assert().success();
+    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+    let listed = help.lines().skip_while(|line| !line.starts_with("Examples:")).skip(1);
+    let lines = listed.take_while(|line| !line.trim().is_empty()).map(str::trim);
+    // What an example does may stand behind it, after two spaces.
+    found.extend(
+        lines.map(|line| line.split("   ").next().unwrap_or(line).split("  ").next().unwrap_or(line).to_owned()),
+    );
+    for name in subcommands(&help) {
+        examples(&[command, &[name]].concat(), found);
+    }
+}
+
+/// A smaller run of the same kind: fewer nodes, and the paper's experiments once, without the run-time study.
+fn smaller(example: &str) -> String {
+    let shrink = |word: &str| {
+        let numbers = word
+            .split(',')
+            .map(|part| if part.len() > 4 && part.bytes().all(|b| b.is_ascii_digit()) { "300" } else { part });
+        numbers.collect::<Vec<_>>().join(",")
+    };
+    let example = example.replace("--source from --target to", "--source source --target target");
+    let line = example.split(' ').map(shrink).collect::<Vec<_>>().join(" ");
+    if line.contains("eval paper") { format!("{line} --seeds 1 --largest 0 --methods degree") } else { line }
+}
+
+/// Files that examples read, small.
+fn stand_ins(folder: &Path, example: &str) {
+    let make = |args: &[&str]| drop(hone().current_dir(folder).arg("-q").args(args).assert().success());
+    let sbm = ["generate", "sbm", "--nodes", "60", "--degree", "10", "--communities", "2", "--mixing", "0.1", "-o"];
+    for file in ["graph.tsv", "graph.tsv.gz", "graph.mtx", "hubs.tsv", "a.tsv", "b.tsv", "g.tsv"] {
+        let read = example.split("-o ").next().unwrap_or(example).split(' ').any(|word| word == file);
+        if read {
+            make(&[&sbm[..], &[file]].concat());
+        }
+    }
+    let lines = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<String>();
+    fs::write(folder.join("people.csv"), format!("id,age\n{}", lines(&|i| format!("{i},{}\n", 20 + i % 7))))
+        .expect("writable");
+    fs::write(folder.join("labels.tsv"), lines(&|i| format!("{i}\t{}\n", i / 30))).expect("writable");
+    for inner in ["DIR", "docs", "site", ".local/share/bash-completion/completions", ".config/fish/completions"] {
+        fs::create_dir_all(folder.join(inner)).expect("writable");
+    }
+    if example.contains("table.parquet") {
+        make(&["generate", "er", "--nodes", "60", "--degree", "6", "-o", "table.parquet"]);
+    }
+    if example.contains("eval paper") {
+        make(&[&sbm[..], &["paper.tsv"]].concat());
+        fs::rename(folder.join("paper.tsv"), folder.join("DIR/soc-hamsterster.edges")).expect("writable");
+    }
+    if example.contains("vectors.npy.run.json") {
+        make(&["embed", "graph.tsv", "-o", "vectors.npy"]);
+    }
+}
+
+#[test]
+fn every_example_in_the_help_runs() {
+    let mut all = Vec::new();
+    examples(&[], &mut all);
+    assert!(all.len() > 30 && all.iter().all(|line| line.contains("hone ")), "{all:?}");
+    let binary = assert_cmd::cargo::cargo_bin("hone");
+    let path = format!("{}:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").expect("set"));
+    all.sort();
+    all.dedup();
+    for example in all {
+        let folder = folder();
+        stand_ins(folder.path(), &example);
+        let script = format!("set -e; fpath=(. \"$HOME/site\"); {}", smaller(&example));
+        let run = Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .env("PATH", &path)
+            .timeout(std::time::Duration::from_secs(120))
+            .output()
+            .expect("bash");
+        assert!(run.status.success(), "{example}: {}", String::from_utf8_lossy(&run.stderr));
+    }
+}
