@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use hone::Error;
-use hone::graph::{Column, Graph, InputFormat, ReadOptions, read};
+use hone::graph::{Column, Comment, Graph, InputFormat, ReadOptions, read};
 
 use crate::context::Context;
 
@@ -15,7 +15,7 @@ use crate::context::Context;
 pub(crate) struct InputArgs {
     /// The graph: a file, - for standard input, or builtin:NAME (karate, florentine, petersen, …).
     ///
-    /// Edge lists, Matrix Market, Parquet and METIS files, plain or with .gz or .zst, are told apart
+    /// Edge lists, Matrix Market, Parquet and METIS files, plain or with .gz or .zst, are recognised
     /// by content and extension.
     #[arg(value_name = "INPUT")]
     input: String,
@@ -28,10 +28,14 @@ pub(crate) struct InputArgs {
     /// Keep the weights of edges, and make them count.
     #[arg(long, help_heading = HEADING)]
     weighted: bool,
-    /// What separates columns: a character, tab or space [default: found out].
+    /// What separates columns: a character, tab or space [default: auto-detected].
     #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = HEADING)]
     delimiter: Option<char>,
-    /// Whether the first line names the columns [default: found out].
+    /// What begins comment lines: a character, or none [default: # and %, but after the first edge of a
+    /// file with commas or the like, such a line is an edge].
+    #[arg(long, value_name = "CHAR|none", value_parser = comment, help_heading = HEADING)]
+    comment: Option<Comment>,
+    /// Whether the first line names the columns [default: auto-detected].
     #[arg(long, value_name = "YES|NO", help_heading = HEADING)]
     header: Option<Answer>,
     /// Column of the first node of an edge: a name, or a position from 0.
@@ -43,7 +47,7 @@ pub(crate) struct InputArgs {
     /// Column of the weight: a name, or a position from 0; implies --weighted.
     #[arg(long, value_name = "COLUMN", value_parser = column, help_heading = HEADING)]
     weight: Option<Column>,
-    /// A file with a node id a line: fixes the order of nodes and adds those without an edge.
+    /// A file with one node id per line: fixes the order of nodes and adds those without an edge.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     nodes: Option<PathBuf>,
 }
@@ -70,7 +74,7 @@ impl InputArgs {
         }
     }
 
-    /// Reads the graph, and notes on standard error what was dropped on the way.
+    /// Reads the graph, and notes on standard error what was a guess and what was dropped on the way.
     pub(crate) fn open(&self, context: &Context) -> anyhow::Result<Graph> {
         self.open_for(true, context)
     }
@@ -89,6 +93,7 @@ impl InputArgs {
             directed: self.directed,
             weighted: self.weighted || self.weight.is_some(),
             delimiter: self.delimiter,
+            comment: self.comment,
             header: self.header.map(|answer| answer == Answer::Yes),
             source: self.source.clone(),
             target: self.target.clone(),
@@ -98,8 +103,15 @@ impl InputArgs {
     }
 }
 
-/// Says in one line what was left out when the graph was read; nothing when nothing was.
+/// Notes what was a guess when the graph was read, with the option that decides, and what was left out.
 pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
+    let option = |name: &str, value: &str| match value {
+        "" => format!("--{name}"),
+        _ => format!("--{name} {}", shell_word(value)),
+    };
+    for note in graph.reading().iter().flat_map(|reading| &reading.notes) {
+        context.note(format_args!("note: {}", note.show(&option)));
+    }
     let dropped = graph.dropped();
     if !dropped.is_empty() {
         let remedy = match (dropped.weights > 0, weights) {
@@ -114,6 +126,15 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
 fn formats() -> impl TypedValueParser<Value = InputFormat> {
     PossibleValuesParser::new(InputFormat::ALL.map(InputFormat::name))
         .map(|name| name.parse().expect("one of the names just listed"))
+}
+
+/// A value as it can be typed into a shell.
+fn shell_word(value: &str) -> String {
+    if value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%') { value.into() } else { format!("'{value}'") }
+}
+
+fn comment(text: &str) -> Result<Comment, String> {
+    text.parse().map_err(|_| format!("`{text}` cannot begin comments; give a character such as # or %, or none"))
 }
 
 fn column(text: &str) -> Result<Column, String> {

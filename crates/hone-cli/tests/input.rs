@@ -60,6 +60,101 @@ fn columns_delimiters_and_node_lists() {
     wrong.stderr(contains("one character"));
 }
 
+/// Ids in the order of the vectors that `hone embed` makes, and what it notes about reading.
+fn nodes_and_notes(content: &str, name: &str, arguments: &[&str], dir: &Path) -> (Vec<String>, Vec<String>) {
+    fs::write(dir.join(name), content).expect("writable");
+    let all = [&["count", name, "--by", "node", "-o", "counts.npy", "--force"], arguments].concat();
+    let run = hone().current_dir(dir).args(all).assert().success();
+    let notes = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+    let ids = fs::read_to_string(dir.join("counts.ids.txt")).expect("ids beside the counts");
+    let notes = notes.lines().filter(|line| line.starts_with("note: ")).map(str::to_owned).collect();
+    (ids.lines().map(str::to_owned).collect(), notes)
+}
+
+#[test]
+fn headers_of_text_ids_are_no_nodes() {
+    let dir = folder();
+    for header in ["follower,followee", "u,v", "parent,child", "tweet,tag", "source,target", "user_id,item_id"] {
+        let (ids, notes) = nodes_and_notes(&format!("{header}\nann,bob\nbob,cid\n"), "a.csv", &[], dir.path());
+        assert_eq!(ids, ["ann", "bob", "cid"], "{header}");
+        let certain = ["follower,followee", "source,target", "user_id,item_id"].contains(&header);
+        let note =
+            format!("note: the first line of a.csv, `{header}`, is read as a header; --header no reads it as an edge");
+        assert_eq!(notes, if certain { vec![] } else { vec![note] });
+    }
+    let (ids, notes) = nodes_and_notes("tweet,tag\nann,bob\n", "a.csv", &["--header", "no"], dir.path());
+    assert_eq!((ids.len(), notes.len()), (4, 0));
+    let (ids, notes) = nodes_and_notes("ann,bob\ncid,dee\n", "a.csv", &[], dir.path());
+    assert_eq!((ids.len(), notes.len()), (4, 0), "names of people are no header");
+    // What was a guess stands in the record of the run.
+    nodes_and_notes("tweet,tag\nann,bob\n", "a.csv", &[], dir.path());
+    let record = fs::read_to_string(dir.path().join("counts.npy.run.json")).expect("a record");
+    let record: serde_json::Value = serde_json::from_str(&record).expect("JSON");
+    assert_eq!(record["graph"]["reading"]["notes"][0]["what"], "header");
+    assert_eq!(record["graph"]["reading"]["columns"]["delimiter"], "commas");
+}
+
+#[test]
+fn nothing_that_begins_like_a_comment_vanishes_in_silence() {
+    let dir = folder();
+    let content = "t1,rust\n#rust,t2\n#go,t1\n";
+    let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
+    assert_eq!(ids, ["t1", "rust", "\"#rust\"", "t2", "\"#go\""]);
+    let note = "note: 2 lines of a.csv that begin like comments are read as data, such as `#rust,t2`; --comment '#' skips \
+                such lines";
+    assert_eq!(notes, [note]);
+    let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "#"], dir.path());
+    assert_eq!((ids.len(), notes.len()), (2, 0));
+    let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "none"], dir.path());
+    assert_eq!((ids.len(), notes.len()), (5, 0));
+    let (ids, notes) = nodes_and_notes("#rust,t2\nt1,rust\n", "a.csv", &[], dir.path());
+    assert!(ids.len() == 2 && notes.len() == 1 && notes[0].contains("--comment none reads"), "{notes:?}");
+    hone().args(["info", "-", "--comment", "ab"]).write_stdin("1 2\n").assert().code(2).stderr(contains("--comment"));
+}
+
+#[test]
+fn delimiters_and_surplus_columns() {
+    let dir = folder();
+    for separator in ["|", ";", ",", "\t"] {
+        let content = format!("Ann Lee{separator}Bob Ray\nBob Ray{separator}Cid Day\n");
+        let (ids, notes) = nodes_and_notes(&content, "a.txt", &[], dir.path());
+        assert_eq!((ids, notes.len()), (vec!["Ann Lee".into(), "Bob Ray".into(), "Cid Day".into()], 0), "{separator}");
+    }
+    let (ids, notes) = nodes_and_notes("ann|bob|x|y\nbob|cid|x|y\n", "a.txt", &[], dir.path());
+    assert_eq!(ids.len(), 3);
+    let note = "note: columns 1 and 2 of 4 are used in a.txt; --source, --target and --weight choose others (by name, or \
+                by position from 0)";
+    assert_eq!(notes, [note]);
+    fs::write(dir.path().join("ragged.csv"), "a|b\nb|c\nc|d|e\n").expect("writable");
+    let ragged = hone().current_dir(dir.path()).args(["info", "ragged.csv"]).assert().code(2);
+    ragged.stderr(contains("ragged.csv, line 3: 3 columns where 2 are expected"));
+    fs::write(dir.path().join("comma.csv"), "a;b;0,5\nb;c;1,5\n").expect("writable");
+    let comma = hone().current_dir(dir.path()).args(["info", "comma.csv", "--weighted"]).assert().code(2);
+    comma.stderr(contains("comma.csv, line 1").and(contains("decimal")));
+}
+
+#[test]
+fn lists_that_are_written_are_read_as_node_lists() {
+    let dir = folder();
+    let content =
+        "source,target\n\"#a\",Ann Lee\nAnn Lee,id\nid,\"say \"\"hi\"\"\"\n\"\"\"q\"\"\",\"x,y\"\n\"  b \",\"#a\"\n";
+    fs::write(dir.path().join("a.csv"), content).expect("writable");
+    let embed =
+        ["embed", "a.csv", "-o", "z.npy", "--preset", "hone-p", "--dim", "2", "--local-dim", "1", "--steps", "1"];
+    hone().current_dir(dir.path()).args(embed).assert().success();
+    let embedded = fs::read_to_string(dir.path().join("z.ids.txt")).expect("ids beside the vectors");
+    let (ids, notes) = nodes_and_notes(content, "a.csv", &["--nodes", "z.ids.txt"], dir.path());
+    assert_eq!((ids.join("\n") + "\n", notes.len()), (embedded, 0));
+    assert_eq!(ids.len(), 7);
+    // In another order, which is kept.
+    let turned: Vec<&str> = ids.iter().rev().map(String::as_str).collect();
+    fs::write(dir.path().join("nodes.txt"), turned.join("\n")).expect("writable");
+    assert_eq!(nodes_and_notes(content, "a.csv", &["--nodes", "nodes.txt"], dir.path()).0, turned);
+    fs::write(dir.path().join("nodes.txt"), format!("id\n{}", turned.join("\n"))).expect("writable");
+    let (again, notes) = nodes_and_notes(content, "a.csv", &["--nodes", "nodes.txt"], dir.path());
+    assert!(again == turned && notes.len() == 1 && notes[0].contains("`id`, is read as a header"), "{notes:?}");
+}
+
 /// Exit code 2, nothing on standard output, one line on standard error that names the file.
 fn refused(arguments: &[&str], dir: &Path, name: &str) {
     let run = hone().current_dir(dir).arg("info").args(arguments).assert();

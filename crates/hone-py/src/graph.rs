@@ -228,6 +228,18 @@ impl Graph {
         (dropped.self_loops, dropped.duplicates, dropped.weights)
     }
 
+    /// What was a guess when the file was read, each with the option that decides.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        let option = |name: &str, value: &str| match value {
+            "" => name.to_owned(),
+            "yes" => format!("{name}=True"),
+            "no" => format!("{name}=False"),
+            text => format!("{name}={text:?}"),
+        };
+        self.inner.reading().iter().flat_map(|reading| &reading.notes).map(|note| note.show(&option)).collect()
+    }
+
     /// Nothing for ids 0, 1, 2, …; an int64 array, or a list of text.
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         ids_to_python(py, self.inner.ids())

@@ -9,7 +9,7 @@ use crate::clock::{self, Total};
 use crate::config::Config;
 use crate::factor::Loss;
 use crate::factor::autoencoder::Fit;
-use crate::graph::Graph;
+use crate::graph::{Graph, Reading};
 use crate::memory;
 use crate::motif::Sampled;
 use crate::tensor::{Descent, SliceNorm};
@@ -88,6 +88,9 @@ pub struct GraphFacts {
     pub directed: bool,
     /// Whether edges have weights.
     pub weighted: bool,
+    /// How its file was understood, if it comes from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
 }
 
 impl GraphFacts {
@@ -98,6 +101,7 @@ impl GraphFacts {
             edges: graph.edges(),
             directed: graph.is_directed(),
             weighted: graph.weights().is_some(),
+            reading: graph.reading().cloned(),
         }
     }
 }

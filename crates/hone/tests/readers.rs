@@ -6,9 +6,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hone::graph::{Column, Dropped, Graph, GraphBuilder, InputFormat, NodeIds, ReadOptions, read};
+use hone::graph::{Column, Comment, Dropped, Graph, GraphBuilder, InputFormat, NodeIds, ReadOptions, read};
 use hone::{Error, Silent};
 use tempfile::TempDir;
+
+#[path = "readers/guesses.rs"]
+mod guesses;
 
 fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
@@ -186,7 +189,13 @@ fn a_node_list_fixes_the_order_and_adds_nodes() {
     assert_eq!((graph.degree(1), graph.neighbors(2)), (0, &[0, 3][..]));
     let graph = with("# all\nid\tlabel\n0\tx\n1\ty\n2\tz\n3\t\n").unwrap();
     assert_eq!(graph.ids(), &NodeIds::Sequential(4));
-    assert_eq!(ids(&with("\"1\"\nx y\n2\n3").unwrap()), ["1", "x", "2", "3"]);
+    assert_eq!(ids(&with("\"1\"\nx y\n2\n3").unwrap()), ["1", "x y", "2", "3"]);
+    assert_eq!(ids(&with("label;node\nx;1\ny;2\nz;3\n").unwrap()), ["1", "2", "3"]);
+    assert_eq!(ids(&with("1\n2\n3\n\"id\"\n#x\n\"a\nb\"\n\"\"\n").unwrap()), ["1", "2", "3", "id", "#x", "a\nb", ""]);
+    let error = with("1\n2\n3\n\"open\n4\n").unwrap_err().to_string();
+    assert!(error.contains("nodes.txt, line 4") && error.contains("does not end"), "{error}");
+    let error = with("1\n\"2\" x\n").unwrap_err().to_string();
+    assert!(error.contains("nodes.txt, line 2") && error.contains("closing quote"), "{error}");
     let error = with("1\n2\n").unwrap_err().to_string();
     assert!(error.contains("a.txt, line 1") && error.contains("`3`"), "{error}");
     let error = with("1\n2\n1\n").unwrap_err().to_string();
@@ -463,8 +472,12 @@ fn built_in_graphs_are_inputs_too() {
 
 #[test]
 fn options_are_one_plain_document() {
-    let options: ReadOptions =
-        toml::from_str("format = \"mtx\"\ndirected = true\nsource = 1\ntarget = \"to\"\ndelimiter = \";\"").unwrap();
+    let options: ReadOptions = toml::from_str(
+        "format = \"mtx\"\ndirected = true\nsource = 1\ntarget = \"to\"\ndelimiter = \";\"\ncomment = \"none\"",
+    )
+    .unwrap();
+    assert_eq!(options.comment, Some(Comment::None));
+    assert!(toml::from_str::<ReadOptions>("comment = \"ab\"").is_err());
     assert_eq!(options.format, Some(InputFormat::MatrixMarket));
     assert_eq!((options.source, options.target), (Some(Column::Position(1)), Some(Column::Name("to".into()))));
     assert!(toml::from_str::<ReadOptions>("colour = 1").is_err());

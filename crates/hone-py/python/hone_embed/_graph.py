@@ -19,7 +19,7 @@ Column = Union[str, int]
 
 
 class HoneWarning(UserWarning):
-    """Something about the input that its owner should know: edges that were dropped, and the like."""
+    """Something about the input that its owner should know: guesses about a file, edges that were dropped."""
 
 
 class Graph:
@@ -34,7 +34,7 @@ class Graph:
         * an integer array of shape (2, M) or (M, 2), or a list of pairs: the edges, between integer
           ids or names (an array of shape (2, 2) is read as two rows, each an edge);
         * a graph of NetworkX, igraph, rustworkx, PyTorch Geometric (``Data``) or DGL;
-        * a table of pandas, polars or pyarrow with an edge a row, or a pandas adjacency whose index
+        * a table of pandas, polars or pyarrow with one edge per row, or a pandas adjacency whose index
           equals its columns;
         * the name of a file, or ``"builtin:karate"`` and the like (see :func:`read_graph`);
         * a :class:`Graph`, taken as it is.
@@ -50,7 +50,7 @@ class Graph:
         the result) and for matrices (names of the rows); a number n stands for 0, …, n - 1. By
         default integer ids come in ascending order, others in order of appearance.
     edge_weight
-        One weight an edge, for edge arrays.
+        One weight per edge, for edge arrays.
     source, target, weight
         Columns of a table, by name or position; ``weight`` also names the edge attribute of NetworkX,
         igraph, DGL and ``Data`` graphs.
@@ -85,7 +85,7 @@ class Graph:
         options = Options(directed, weighted or edge_weight is not None, nodes, edge_weight, source, target, weight)
         self._native, self._ids = convert(data, options)
         if not isinstance(data, Graph):
-            _warn_of_drops(self._native)
+            _warn(self._native)
 
     @classmethod
     def _of(cls, native: NativeGraph, ids: Optional[np.ndarray] = None) -> Graph:
@@ -182,12 +182,20 @@ def ids_to_native(ids: np.ndarray) -> Any:
     return ids.astype(np.int64) if ids.dtype.kind in "iu" else [str(id) for id in ids.tolist()]
 
 
-def _warn_of_drops(native: NativeGraph) -> None:
+def _warn(native: NativeGraph) -> None:
+    """Warns of what was a guess when a file was read, and of what was left out."""
+    for note in native.notes:
+        warn(note)
     names = ("self-loop", "duplicate edge", "weight")
     parts = [f"{n} {what}{'s' * (n > 1)}" for n, what in zip(native.dropped, names) if n]
     if parts:
         remedy = " (weighted=True keeps weights)" if native.dropped[2] else ""
-        warnings.warn(f"dropped {', '.join(parts)}{remedy}", HoneWarning, stacklevel=_outside())
+        warn(f"dropped {', '.join(parts)}{remedy}")
+
+
+def warn(message: str) -> None:
+    """Warns the caller of the package."""
+    warnings.warn(message, HoneWarning, stacklevel=_outside())
 
 
 def _outside() -> int:
@@ -206,6 +214,7 @@ def read_graph(
     weighted: bool = False,
     format: Optional[str] = None,
     delimiter: Optional[str] = None,
+    comment: Optional[str] = None,
     header: Optional[bool] = None,
     source: Optional[Column] = None,
     target: Optional[Column] = None,
@@ -223,12 +232,16 @@ def read_graph(
     directed, weighted
         Keep directions, keep weights.
     format
-        ``"edges"``, ``"mtx"``, ``"parquet"`` or ``"metis"``, when content and extension do not tell.
+        ``"edges"``, ``"mtx"``, ``"parquet"`` or ``"metis"``, when content and extension do not say.
     delimiter, header, source, target, weight
         What separates columns, whether the first line names them, and which they are (by name or by
-        position from 0); found out by default. Naming ``weight`` keeps the weights.
+        position from 0); detected by default, with a :class:`HoneWarning` where that is a guess.
+        Naming ``weight`` keeps the weights.
+    comment
+        What begins comment lines: a character, or ``"none"``. By default ``#`` and ``%``; after the
+        first edge of a file with commas or the like, such a line is an edge.
     nodes
-        A file with a node id a line, which fixes the order and adds nodes without an edge.
+        A file with one node id per line, which fixes the order and adds nodes without an edge.
 
     Examples
     --------
@@ -237,11 +250,11 @@ def read_graph(
     """
     weighted = weighted or weight is not None
     options: dict[str, Any] = {"directed": directed, "weighted": weighted, "format": format, "header": header}
-    options.update(delimiter=delimiter, source=source, target=target, weight=weight)
+    options.update(delimiter=delimiter, comment=comment, source=source, target=target, weight=weight)
     options["nodes"] = None if nodes is None else os.fspath(nodes)
     with listener(verbose) as listen:
         native = _native.read(os.fspath(path), json.dumps(options), listen)
-    _warn_of_drops(native)
+    _warn(native)
     return Graph._of(native)
 
 

@@ -298,6 +298,8 @@ def _from_table(names: list[Any], column: Callable[[Any], Any], options: Options
     ends = [lower[part] for part in known] if known else names[:2]
     source, target = (_column(names, asked, end) for asked, end in zip((options.source, options.target), ends))
     weights = None
+    if known is None and options.source is None and options.target is None:
+        _warn_of_surplus(names, lower)
     if options.weighted or options.weight is not None:
         found = next((lower[name] for name in WEIGHT_NAMES if name in lower), None)
         name = _column(names, options.weight, found)
@@ -305,6 +307,15 @@ def _from_table(names: list[Any], column: Callable[[Any], Any], options: Options
             raise ValueError(f"weight: no column is called {' or '.join(WEIGHT_NAMES)}; name it")
         weights = column(name)
     return _from_columns(column(source), column(target), weights, options)
+
+
+def _warn_of_surplus(names: list[Any], lower: dict[str, Any]) -> None:
+    """Warns that the first two of more columns are the ids, where no name says so."""
+    if any(name not in WEIGHT_NAMES for name in list(lower)[2:]):
+        from hone_embed._graph import warn
+
+        first, second = names[:2]
+        warn(f"columns {first!r} and {second!r} of {len(names)} are used; source, target and weight choose others")
 
 
 def _column(names: list[Any], asked: Any, default: Any) -> Any:
@@ -322,7 +333,7 @@ def _from_file(data: Any, options: Options) -> Converted:
 
     options.refuse("a file", "edge_weight")
     if options.nodes is not None and not isinstance(options.nodes, (str, os.PathLike)):
-        raise ValueError("nodes: for a file, name a file with an id a line")
+        raise ValueError("nodes: for a file, name a file with one id per line")
     nodes = None if options.nodes is None else os.fspath(options.nodes)
     weighted = options.weighted or options.weight is not None
     asked = {"directed": bool(options.directed), "weighted": weighted, "nodes": nodes}

@@ -1,4 +1,4 @@
-//! Finds out how a text table of attributes is laid out: delimiter, header, which columns are what.
+//! Detects how a text table of attributes is laid out: delimiter, header, which columns are what.
 //!
 //! Decided once from the first lines and the graph's ids; every later line must agree.
 
@@ -7,8 +7,11 @@ use rustc_hash::FxHashSet;
 use super::Request;
 use crate::error::Result;
 use crate::graph::read::blocks::Fault;
+use crate::graph::read::comments::{COMMENTS, skip_idle};
+use crate::graph::read::delimiter;
 use crate::graph::read::fields::Delimiter;
-use crate::graph::read::layout::{COMMENTS, find, named_delimiter, row, sample, skip_idle};
+use crate::graph::read::header::find;
+use crate::graph::read::layout::{row, sample};
 use crate::graph::read::source::Source;
 use crate::graph::{Column, IdIndex};
 
@@ -35,14 +38,17 @@ pub(super) struct Layout {
 impl Layout {
     /// Decides the layout; uses up the comments and the header at the beginning.
     pub(super) fn detect(source: &mut Source, request: &Request, ids: &IdIndex) -> Result<Layout> {
-        skip_idle(source, COMMENTS)?;
+        skip_idle(source, COMMENTS, |_| {})?;
         let first = memchr::memchr(b'\n', source.ahead()).unwrap_or(0);
         source.fill(SAMPLE_BYTES.max(8 * first))?;
-        let lines = sample(source);
+        let lines = sample(source, COMMENTS);
         let Some(head) = lines.first() else {
             return Err(request.fail("the file has only comments or blank lines", NEEDS));
         };
-        let delimiter = delimiter(request, &lines)?;
+        let delimiter = match request.options.delimiter {
+            Some(asked) => delimiter::named(asked, "attributes.table.delimiter")?,
+            None => delimiter::detect(&lines, 1, request.path),
+        };
         let first = row(head, delimiter).map_err(|fault| fault.into_error(source, source.lines()))?;
         let fault =
             |message: String, remedy: &str| Err(Fault::new(head, message, remedy).into_error(source, source.lines()));
@@ -77,21 +83,6 @@ impl Layout {
 
 /// What an empty file is told.
 pub(super) const NEEDS: &str = "it needs a row a node: an id and at least one attribute";
-
-/// The delimiter asked for, or the first of tab, comma, semicolon that cuts most lines into the same
-/// number of fields, two or more; else blanks.
-fn delimiter(request: &Request, lines: &[Vec<u8>]) -> Result<Delimiter> {
-    if let Some(asked) = request.options.delimiter {
-        return named_delimiter(asked, "attributes.table.delimiter");
-    }
-    let fits = |&byte: &u8| {
-        let mut rows = lines.iter().map(|line| row(line, Delimiter::Byte(byte)).map(|fields| fields.len()));
-        let Some(Ok(first)) = rows.next() else { return false };
-        let odd = rows.filter(|fields| !fields.as_ref().is_ok_and(|&fields| fields == first)).count();
-        first >= 2 && 2 * odd <= lines.len()
-    };
-    Ok(b"\t,;".iter().copied().find(fits).map_or(Delimiter::Blanks, Delimiter::Byte))
-}
 
 /// The position of the id, and whether the first line is a header; else a message and a remedy.
 fn id_and_header(request: &Request, first: &[String], ids: &IdIndex) -> Result<(usize, bool), (String, String)> {

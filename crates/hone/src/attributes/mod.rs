@@ -94,7 +94,7 @@ impl Table {
             return Err(Error::config(format!("{field}.categories"), "must be at least 1"));
         }
         if let Some(delimiter) = self.delimiter {
-            crate::graph::read::layout::named_delimiter(delimiter, &format!("{field}.delimiter"))?;
+            crate::graph::read::delimiter::named(delimiter, &format!("{field}.delimiter"))?;
         }
         if self.header == Some(false) && matches!(self.id, Some(Column::Name(_))) {
             return Err(Error::config(

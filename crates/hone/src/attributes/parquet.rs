@@ -11,7 +11,7 @@ use super::layout::{ID_NAMES, NEEDS};
 use super::{Raw, Request};
 use crate::columnar::{Column as Stored, Nullable, TableReader};
 use crate::error::{Error, Result};
-use crate::graph::read::layout::find;
+use crate::graph::read::header::find;
 use crate::graph::{Column, NodeIds};
 
 const ID_REMEDY: &str = "give every row the id of its node, or name the id column with attributes.table.id";

@@ -8,8 +8,8 @@ use super::columns::Values;
 use super::{Raw, Request};
 use crate::error::Result;
 use crate::graph::read::blocks::{self, Fault};
-use crate::graph::read::fields::{is_idle, without_end};
-use crate::graph::read::layout::skip_idle;
+use crate::graph::read::comments::{is_idle, skip_idle};
+use crate::graph::read::fields::without_end;
 use crate::graph::read::mtx::{first_line, next_line};
 use crate::graph::read::source::Source;
 
@@ -120,7 +120,7 @@ fn head(source: &mut Source) -> Result<Head> {
     }
     let symmetric = symmetry == "symmetric";
     source.skip(next_line(source));
-    skip_idle(source, b"%")?;
+    skip_idle(source, b"%", |_| {})?;
     let line = first_line(source)?;
     let Some((rows, columns, entries)) = sizes(&line, coordinate) else {
         let remedy = "it must be whole numbers: rows, columns and, of a coordinate file, entries";

@@ -9,7 +9,8 @@ use super::sparse::number;
 use super::{Raw, Request};
 use crate::error::Result;
 use crate::graph::read::blocks::{self, Fault};
-use crate::graph::read::fields::{is_idle, without_end};
+use crate::graph::read::comments::is_idle;
+use crate::graph::read::fields::without_end;
 use crate::graph::read::source::Source;
 
 /// Some rows: (row, index, value), the rows counted from the first of the block.

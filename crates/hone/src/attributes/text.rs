@@ -1,4 +1,4 @@
-//! Text tables of attributes: an id and values a line, separated by tabs, commas, semicolons or blanks.
+//! Text tables of attributes: an id and values per line, separated by tabs, `|`, commas, semicolons or blanks.
 //!
 //! Blocks of lines are parsed in parallel and joined in the order of the file; rows of nodes that the
 //! graph does not have are only counted.
@@ -11,8 +11,8 @@ use super::{Raw, Request};
 use crate::error::{Error, Result};
 use crate::graph::IdIndex;
 use crate::graph::read::blocks::{self, Fault};
-use crate::graph::read::fields::{self, Field, is_idle, without_end};
-use crate::graph::read::layout::COMMENTS;
+use crate::graph::read::comments::{COMMENTS, is_idle};
+use crate::graph::read::fields::{self, Delimiter, Field, without_end};
 use crate::graph::read::source::{BINARY, Source};
 
 /// Reads a text table.
@@ -58,7 +58,7 @@ impl Chunk {
         let mut fields = Vec::new();
         for (number, line) in lines.split_inclusive(|&b| b == b'\n').enumerate() {
             let line = without_end(line);
-            if is_idle(line, COMMENTS) {
+            if is_idle(line, COMMENTS) && !is_row(line, layout, ids) {
                 continue;
             }
             fields::split(line, layout.delimiter, &mut fields)
@@ -111,6 +111,15 @@ fn wrong_fields(line: &[u8], found: usize, layout: &Layout) -> Fault {
         layout.delimiter.name()
     );
     Fault::new(line, message, remedy)
+}
+
+/// Whether a line that begins like a comment has the row of a node: `#rust,0.5` where `#rust` is one.
+fn is_row(line: &[u8], layout: &Layout, ids: &IdIndex) -> bool {
+    let mut fields: Vec<Field> = Vec::new();
+    layout.delimiter != Delimiter::Blanks
+        && fields::split(line, layout.delimiter, &mut fields).is_ok()
+        && fields.len() == layout.fields
+        && str::from_utf8(&fields[layout.id].text()).is_ok_and(|id| ids.find(id).is_some())
 }
 
 /// A field as text.

@@ -138,7 +138,8 @@ impl Matrix {
         };
         if (0..nodes).into_par_iter().with_min_len(PIECE).all(kept) {
             let pattern = Arc::new(Pattern::shared(self.offsets, self.columns, nodes));
-            return Ok(Graph { pattern, weights: self.weights, directed: true, ids, dropped: Dropped::default() });
+            let (weights, dropped) = (self.weights, Dropped::default());
+            return Ok(Graph { pattern, weights, directed: true, ids, dropped, reading: None });
         }
         let loops = |i: usize| self.row(i).iter().filter(|&&j| j as usize == i).count() as u64;
         let self_loops = (0..nodes).into_par_iter().with_min_len(PIECE).map(loops).sum();
@@ -147,7 +148,8 @@ impl Matrix {
             return Err(Error::config("weights", "those of repeated arcs add up to more than f32 can hold"));
         }
         let dropped = Dropped { self_loops, duplicates: parts.duplicates, weights: 0 };
-        Ok(Graph { pattern: Arc::new(parts.pattern), weights: parts.weights, directed: true, ids, dropped })
+        let (pattern, weights) = (Arc::new(parts.pattern), parts.weights);
+        Ok(Graph { pattern, weights, directed: true, ids, dropped, reading: None })
     }
 
     fn row(&self, i: usize) -> &[u32] {

@@ -105,7 +105,8 @@ impl GraphBuilder {
         }
         let duplicates = if directed { parts.duplicates } else { parts.duplicates / 2 };
         let dropped = Dropped { self_loops: self_loops as u64, duplicates, weights: ignored_weights };
-        Ok(Graph { pattern: Arc::new(parts.pattern), weights: parts.weights, directed, ids, dropped })
+        let (pattern, weights) = (Arc::new(parts.pattern), parts.weights);
+        Ok(Graph { pattern, weights, directed, ids, dropped, reading: None })
     }
 
     fn check(&self) -> Result<()> {

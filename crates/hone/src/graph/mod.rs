@@ -11,6 +11,7 @@ mod fingerprint;
 mod generate;
 mod ids;
 mod number;
+mod quote;
 pub(crate) mod read;
 mod summary;
 mod write;
@@ -26,7 +27,10 @@ pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use generate::{Edges, Generator};
 pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};
-pub use read::{Column, ID_COLUMNS, InputFormat, ReadOptions, WEIGHT_COLUMNS, read};
+pub use quote::{quote_field, quote_line};
+pub use read::{
+    Column, Comment, ID_COLUMNS, InputFormat, ReadNote, ReadOptions, Reading, TableColumns, WEIGHT_COLUMNS, read,
+};
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};
 
@@ -44,6 +48,8 @@ pub struct Graph {
     directed: bool,
     ids: NodeIds,
     dropped: Dropped,
+    /// How the file was understood, when it comes from one.
+    reading: Option<Arc<Reading>>,
 }
 
 /// What the builder left out, and how often. Prints as one line.
@@ -86,7 +92,7 @@ impl Graph {
         directed: bool,
         ids: NodeIds,
     ) -> Result<Graph> {
-        let graph = Graph { pattern, weights, directed, ids, dropped: Dropped::default() };
+        let graph = Graph { pattern, weights, directed, ids, dropped: Dropped::default(), reading: None };
         graph.check_shape()?;
         let rows = || (0..graph.nodes() as u32).into_par_iter();
         let fault = rows().find_map_first(|i| graph.check_row(i).err());
@@ -197,7 +203,14 @@ impl Graph {
             return self.clone();
         }
         let (pattern, weights) = self.rearranged(true);
-        Graph { pattern, weights, directed: false, ids: self.ids.clone(), dropped: self.dropped }
+        Graph {
+            pattern,
+            weights,
+            directed: false,
+            ids: self.ids.clone(),
+            dropped: self.dropped,
+            reading: self.reading.clone(),
+        }
     }
 
     /// Transposed adjacency: row i holds the in-neighbours of node i, ascending. Shared, not
@@ -239,6 +252,15 @@ impl Graph {
     /// What the builder dropped.
     pub fn dropped(&self) -> Dropped {
         self.dropped
+    }
+
+    /// How the file was understood that the graph was read from; none if it comes from elsewhere.
+    pub fn reading(&self) -> Option<&Reading> {
+        self.reading.as_deref()
+    }
+
+    fn with_reading(self, reading: Reading) -> Graph {
+        Graph { reading: Some(Arc::new(reading)), ..self }
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut dyn Write) -> 
 fn id_bytes(ids: &NodeIds, path: &Path) -> Result<(&'static str, Vec<u8>)> {
     let mut bytes = Vec::new();
     if matches!(ids, NodeIds::Text { .. }) {
-        text::write_ids(ids, path, &mut bytes)?;
+        text::write_plain_ids(ids, path, &mut bytes)?;
         return Ok(("U8", bytes));
     }
     for i in 0..ids.len() as u32 {

@@ -13,7 +13,8 @@ use rayon::prelude::*;
 use super::{Embedding, Format};
 use crate::dense::Block;
 use crate::error::{Error, Result};
-use crate::graph::{NodeId, NodeIds};
+use crate::graph::read::nodes;
+use crate::graph::{NodeId, NodeIds, quote_field, quote_line};
 
 /// Rows formatted by one task.
 const CHUNK: usize = 4096;
@@ -47,8 +48,21 @@ pub(super) fn compressed(
     }
 }
 
-/// One id a line, for formats that cannot hold ids themselves.
+/// One id per line, quoted where it must be, for formats that cannot hold ids themselves.
 pub(super) fn write_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
+    in_chunks(ids.len(), out, |i, line| match ids.get(i as u32) {
+        NodeId::Text(id) => {
+            let _ = writeln!(line, "{}", quote_line(id));
+        }
+        NodeId::Integer(id) => {
+            let _ = writeln!(line, "{id}");
+        }
+    })
+    .map_err(|e| Error::io(path, e))
+}
+
+/// One id per line as it is, for formats that have no quotes.
+pub(super) fn write_plain_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
     refuse(ids, path, |c| c == '\n' || c == '\r', "a line break", "choose .tsv, .npz or .parquet")?;
     in_chunks(ids.len(), out, |i, line| {
         let _ = writeln!(line, "{}", ids.get(i as u32));
@@ -143,19 +157,8 @@ impl Style {
 
     /// A field, quoted as RFC 4180 does when it must be.
     fn push_field(&self, field: &str, line: &mut String) {
-        if !self.word2vec && must_be_quoted(field, self.separator) {
-            line.push('"');
-            line.push_str(&field.replace('"', "\"\""));
-            line.push('"');
-        } else {
-            line.push_str(field);
-        }
+        line.push_str(&if self.word2vec { field.into() } else { quote_field(field, self.separator) });
     }
-}
-
-/// Whether a field would be read as something else: several fields, a comment, or itself without blanks.
-pub(super) fn must_be_quoted(field: &str, separator: char) -> bool {
-    field.contains([separator, '"', '\n', '\r']) || field.starts_with(['#', '%']) || field.trim() != field
 }
 
 pub(super) fn read(path: &Path, format: Format) -> Result<Embedding> {
@@ -256,8 +259,8 @@ fn split_fields(text: &str, separator: char) -> Vec<String> {
     fields
 }
 
-/// Ids of a sidecar file, one a line.
+/// Ids of a sidecar file, one per line, as [`write_ids`] quotes them.
 pub(super) fn read_ids(path: &Path) -> Result<NodeIds> {
-    let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-    Ok(NodeIds::from_texts(&text.lines().collect::<Vec<_>>()))
+    let text = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    Ok(NodeIds::from_texts(&nodes::ids(path, &text)?))
 }

@@ -183,9 +183,9 @@ impl Lines<'_> {
     }
 }
 
-fn long_line(text: &[u8]) -> Fault {
+pub(super) fn long_line(text: &[u8]) -> Fault {
     let message = format!("a line of more than {} MB", LONGEST_LINE >> 20);
-    Fault::new(text, message, "is this really a text file with one record a line?")
+    Fault::new(text, message, "is this really a text file with one record per line?")
 }
 
 fn parse_stream<T: Send>(

@@ -1,14 +1,17 @@
-//! Edge lists: one edge a line, two ids and perhaps a weight and other columns.
+//! Edge lists: one edge per line, two ids and perhaps a weight and other columns.
 
+use std::path::Path;
 use std::str;
 
 use super::super::ids::Names;
 use super::ReadOptions;
 use super::blocks::{self, Fault};
-use super::fields::{self, Field, is_idle, without_end};
+use super::comments::Tally;
+use super::fields::{self, Field, without_end};
 use super::join::{Chunk, Ends, Joined};
-use super::layout::{self, Layout};
+use super::layout::{self, Detected, Layout, looks_like_edge};
 use super::nodes;
+use super::reading::{ReadNote, shown};
 use super::scan;
 use super::source::{BINARY, Source};
 use crate::error::{Error, Result};
@@ -17,23 +20,44 @@ use crate::progress::Progress;
 /// Reads an edge list.
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
     let path = source.path().to_path_buf();
-    let list = options.nodes.as_deref().map(nodes::read).transpose()?;
-    let layout = layout::detect(&mut source, options)?;
+    let (list, list_notes) = nodes::read(options)?;
+    let Detected { layout, header, mut notes, mut skipped } = layout::detect(&mut source, options)?;
     let naming = list.as_ref().map_or(Naming::Free, Naming::Listed);
     let chunks = blocks::parse(source, progress, |lines| parse(lines, &layout, &naming))?;
     let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
     if edges == 0 {
         return Err(Error::input(&path, "there are no edges after the header", "it needs at least one edge"));
     }
+    let mut read = Tally::default();
+    chunks.iter().for_each(|chunk| {
+        read.append(&chunk.read);
+        skipped.append(&chunk.skipped);
+    });
+    notes.extend(comment_notes(&path, &read, &skipped));
+    notes.extend(list_notes);
     let weighted = layout.weight.is_some();
     let mut joined = match list {
         Some(names) => Joined::numbered(chunks, weighted, names.into_ids()),
         None => Joined::new(chunks, weighted, &path)?,
     };
-    if layout.ignores_weights {
+    if layout.ignored_weight.is_some() {
         joined.ignored_weights = edges as u64;
     }
-    Ok(joined)
+    Ok(Joined { columns: Some(layout.facts(Some(header))), notes, ..joined })
+}
+
+/// Notes about lines that begin like comments.
+fn comment_notes(path: &Path, read: &Tally, skipped: &Tally) -> Vec<ReadNote> {
+    let file = || path.display().to_string();
+    let example = |tally: &Tally| shown(&tally.example);
+    let read =
+        (read.count > 0).then(|| ReadNote::CommentsRead { file: file(), lines: read.count, example: example(read) });
+    let skipped = (skipped.count > 0).then(|| ReadNote::CommentsSkipped {
+        file: file(),
+        lines: skipped.count,
+        example: example(skipped),
+    });
+    read.into_iter().chain(skipped).collect()
 }
 
 /// What the ids of a file are.
@@ -50,7 +74,7 @@ pub(super) enum Naming<'a> {
 pub(super) fn parse(lines: &[u8], layout: &Layout, naming: &Naming) -> Result<Chunk, Fault> {
     let pairs = Vec::with_capacity(lines.len() / 12 + 1);
     let ends = if let Naming::Free = naming { Ends::Narrow(pairs) } else { Ends::Nodes(pairs) };
-    let mut chunk = Chunk { ends, weights: Vec::new() };
+    let mut chunk = Chunk::new(ends, Vec::new());
     let mut fields = Vec::new();
     let mut at = 0;
     while at < lines.len() {
@@ -62,14 +86,31 @@ pub(super) fn parse(lines: &[u8], layout: &Layout, naming: &Naming) -> Result<Ch
         }
         let end = memchr::memchr(b'\n', &lines[at..]).map_or(lines.len(), |length| at + length + 1);
         let line = without_end(&lines[at..end]);
-        if !is_idle(line, layout.comments) {
-            fields::split(line, layout.delimiter, &mut fields)
-                .and_then(|()| parse_line(line, &fields, layout, naming, &mut chunk))
-                .map_err(|fault| fault.on_line(memchr::memchr_iter(b'\n', &lines[..at]).count() as u64))?;
-        }
+        cut(line, layout, &mut fields, &mut chunk)
+            .and_then(|is_edge| if is_edge { parse_line(line, &fields, layout, naming, &mut chunk) } else { Ok(()) })
+            .map_err(|fault| fault.on_line(memchr::memchr_iter(b'\n', &lines[..at]).count() as u64))?;
         at = end;
     }
     Ok(chunk)
+}
+
+/// Cuts a line into its fields, unless it says nothing; whether it is an edge.
+fn cut<'a>(line: &'a [u8], layout: &Layout, fields: &mut Vec<Field<'a>>, chunk: &mut Chunk) -> Result<bool, Fault> {
+    let comments = &layout.comments;
+    match line.iter().find(|b| !b.is_ascii_whitespace()) {
+        None => Ok(false),
+        Some(first) if comments.marks.contains(first) => {
+            let fits = fields::split(line, layout.delimiter, fields).is_ok() && fields.len() == layout.columns;
+            let is_edge = fits && comments.data_later;
+            if is_edge {
+                chunk.read.add(line);
+            } else if comments.data_later || comments.guessed && looks_like_edge(line, layout) {
+                chunk.skipped.add(line);
+            }
+            Ok(is_edge)
+        }
+        Some(_) => fields::split(line, layout.delimiter, fields).map(|()| true),
+    }
 }
 
 /// Takes plain integer lines from `at` for as long as there are some; returns where the rest begins.
@@ -130,7 +171,10 @@ fn parse_line(line: &[u8], fields: &[Field], layout: &Layout, naming: &Naming, c
 
 fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
     let message = format!("{found} column{} where {} are expected", if found == 1 { "" } else { "s" }, layout.columns);
-    let remedy = format!("columns are separated by {}; mend the line or name the delimiter", layout.delimiter.name());
+    let remedy = format!(
+        "columns are separated by {}; mend the line, quote a field that has one, or name the delimiter",
+        layout.delimiter.name()
+    );
     let fault = Fault::new(line, message, remedy);
     if line.contains(&0) { Fault::new(line, BINARY.0, BINARY.1) } else { fault }
 }
@@ -151,7 +195,7 @@ pub(super) fn id<'a>(line: &[u8], field: &'a [u8]) -> Result<&'a str, Fault> {
 
 fn listed(names: &Names, id: &str) -> Result<u32, Fault> {
     names.find(id).ok_or_else(|| {
-        let remedy = "add it to the node list, or leave the list out";
+        let remedy = "add it to the node list, a line of its own, or leave the list out";
         Fault::new(id.as_bytes(), "a node that the node list does not have", remedy)
     })
 }
@@ -170,7 +214,11 @@ fn numbered(line: &[u8], id: &str, n: u32) -> Result<u32, Fault> {
 /// A weight, finite and not negative.
 pub(super) fn weight(field: &[u8]) -> Result<f32, Fault> {
     let fault = |message: &str, remedy: &str| Err(Fault::new(field, message, remedy));
-    let Some(weight) = str::from_utf8(field).ok().and_then(|text| text.parse::<f32>().ok()) else {
+    let number = |text: &str| text.parse::<f32>().ok();
+    let Some(weight) = str::from_utf8(field).ok().and_then(number) else {
+        if str::from_utf8(field).is_ok_and(|text| number(&text.replacen(',', ".", 1)).is_some()) {
+            return fault("a weight with a decimal comma", "write decimal points");
+        }
         return fault("a weight that is not a number", "name the weight column, or read without weights");
     };
     if weight.is_nan() {

@@ -41,11 +41,17 @@ impl Delimiter {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field<'a> {
     raw: &'a [u8],
+    quoted: bool,
     /// Whether quotes within are doubled.
     doubled: bool,
 }
 
 impl<'a> Field<'a> {
+    /// Whether it stood in quotes.
+    pub(crate) fn is_quoted(self) -> bool {
+        self.quoted
+    }
+
     /// The text of the field.
     pub(crate) fn text(self) -> Cow<'a, [u8]> {
         if !self.doubled {
@@ -81,7 +87,7 @@ pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<F
         } else {
             let end = at + line[at..].iter().take_while(|&&b| !delimiter.ends(b)).count();
             let blanks = line[at..end].iter().rev().take_while(|&&b| delimiter.is_blank(b)).count();
-            fields.push(Field { raw: &line[at..end - blanks], doubled: false });
+            fields.push(Field { raw: &line[at..end - blanks], quoted: false, doubled: false });
             end
         };
         if end == line.len() {
@@ -93,7 +99,7 @@ pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<F
 }
 
 /// The quoted field that begins at `at`, and the place after its closing quote.
-fn quoted(line: &[u8], at: usize) -> Result<(Field<'_>, usize), Fault> {
+pub(super) fn quoted(line: &[u8], at: usize) -> Result<(Field<'_>, usize), Fault> {
     let begin = at + 1;
     let (mut end, mut doubled) = (begin, false);
     loop {
@@ -103,7 +109,7 @@ fn quoted(line: &[u8], at: usize) -> Result<(Field<'_>, usize), Fault> {
         };
         end += quote;
         if line.get(end + 1) != Some(&b'"') {
-            return Ok((Field { raw: &line[begin..end], doubled }, end + 1));
+            return Ok((Field { raw: &line[begin..end], quoted: true, doubled }, end + 1));
         }
         doubled = true;
         end += 2;
@@ -114,11 +120,6 @@ fn quoted(line: &[u8], at: usize) -> Result<(Field<'_>, usize), Fault> {
 pub(crate) fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-/// Whether a line says nothing: blank, or a comment.
-pub(crate) fn is_idle(line: &[u8], comments: &[u8]) -> bool {
-    line.iter().find(|b| !b.is_ascii_whitespace()).is_none_or(|first| comments.contains(first))
 }
 
 #[cfg(test)]

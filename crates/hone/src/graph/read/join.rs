@@ -11,6 +11,8 @@ use rayon::prelude::*;
 
 use super::super::ids::{Names, canonical_integer};
 use super::NodeIds;
+use super::comments::Tally;
+use super::reading::{ReadNote, TableColumns};
 use crate::error::{Error, Result};
 
 /// Edges of one block, in order.
@@ -19,6 +21,16 @@ pub(super) struct Chunk {
     pub(super) ends: Ends,
     /// One an edge when weights are kept, else none.
     pub(super) weights: Vec<f32>,
+    /// Lines that begin like comments and were taken for edges.
+    pub(super) read: Tally,
+    /// Lines that begin like comments, look like edges and were left out.
+    pub(super) skipped: Tally,
+}
+
+impl Chunk {
+    pub(super) fn new(ends: Ends, weights: Vec<f32>) -> Self {
+        Chunk { ends, weights, read: Tally::default(), skipped: Tally::default() }
+    }
 }
 
 /// Both ends of every edge of a [`Chunk`].
@@ -102,6 +114,10 @@ pub(super) struct Joined {
     pub(super) ignored_weights: u64,
     /// Whether each pair stands for both directions whatever the options say.
     pub(super) symmetric: bool,
+    /// The columns, of a table.
+    pub(super) columns: Option<TableColumns>,
+    /// What was a guess.
+    pub(super) notes: Vec<ReadNote>,
 }
 
 impl Joined {
@@ -109,14 +125,14 @@ impl Joined {
     pub(super) fn new(chunks: Vec<Chunk>, weighted: bool, path: &Path) -> Result<Joined> {
         let (ends, weights) = unzip(chunks, weighted);
         let (ids, pairs) = join(ends).ok_or_else(|| too_many_nodes(path))?;
-        Ok(Joined { ids, pairs, weights, ignored_weights: 0, symmetric: false })
+        Ok(Joined { ids, pairs, weights, ignored_weights: 0, symmetric: false, columns: None, notes: Vec::new() })
     }
 
     /// A file whose chunks have final node numbers ([`Ends::Nodes`]).
     pub(super) fn numbered(chunks: Vec<Chunk>, weighted: bool, ids: NodeIds) -> Joined {
         let (ends, weights) = unzip(chunks, weighted);
         let pairs = concat(ends.into_iter().map(narrow).collect(), |node| node);
-        Joined { ids, pairs, weights, ignored_weights: 0, symmetric: false }
+        Joined { ids, pairs, weights, ignored_weights: 0, symmetric: false, columns: None, notes: Vec::new() }
     }
 }
 

@@ -1,37 +1,26 @@
-//! Finds out how an edge list is laid out: delimiter, header, which column is what.
+//! Detects how an edge list is laid out: delimiter, header, which column is what.
 //!
 //! Decided once, from the first lines ([`SAMPLE`] of them at most); every later line must agree.
 
-use super::super::ids::canonical_integer;
-use super::blocks::{Fault, LONGEST_LINE};
-use super::fields::{self, Delimiter, Field, is_idle, without_end};
+use std::path::Path;
+
+use super::blocks::Fault;
+use super::comments::{Comments, Tally, is_idle, is_tight, marks, skip_idle};
+use super::delimiter;
+use super::fields::{self, Delimiter, Field, without_end};
+use super::header::{Verdict, find, find_pair, judge};
+use super::reading::{ReadNote, TableColumns, shown};
 use super::source::Source;
+use super::vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS, is_known};
 use super::{Column, ReadOptions};
 use crate::error::{Error, Result};
 
 /// Lines looked at.
-const SAMPLE: usize = 100;
+const SAMPLE: usize = 2000;
 /// Bytes looked at, if that many lines are longer.
 const SAMPLE_BYTES: usize = 1 << 16;
-/// What begins a comment in an edge list.
-pub(crate) const COMMENTS: &[u8] = b"#%";
-/// Names of the two id columns of a table that are recognised without being asked for, in lower case.
-pub const ID_COLUMNS: [(&str, &str); 12] = [
-    ("source", "target"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("from", "to"),
-    ("node1", "node2"),
-    ("node_1", "node_2"),
-    ("id1", "id2"),
-    ("id_1", "id_2"),
-    ("fromnodeid", "tonodeid"),
-    ("from_id", "to_id"),
-    ("source_id", "target_id"),
-    ("u", "v"),
-];
-/// Names of the weight column of a table, in lower case.
-pub const WEIGHT_COLUMNS: [&str; 4] = ["weight", "weights", "w", "value"];
+/// Comments before the first line that are kept in mind because they could be data.
+const SUSPECTS: usize = 1000;
 
 /// Where the parts of an edge are in a line.
 #[derive(Debug, Clone)]
@@ -43,10 +32,10 @@ pub(super) struct Layout {
     pub(super) target: usize,
     /// The weight column, when weights are kept.
     pub(super) weight: Option<usize>,
-    /// Whether there is a weight column nobody asked for.
-    pub(super) ignores_weights: bool,
-    /// What begins a comment.
-    pub(super) comments: &'static [u8],
+    /// The weight column, when weights are not kept.
+    pub(super) ignored_weight: Option<usize>,
+    /// Which lines are comments.
+    pub(super) comments: Comments,
 }
 
 impl Layout {
@@ -55,18 +44,154 @@ impl Layout {
         let two_ids = (self.source, self.target) == (0, 1);
         two_ids && matches!((self.columns, self.weight), (2, None) | (3, None | Some(2)))
     }
+
+    /// What the record of a run says of it; `header` is known of text only.
+    pub(super) fn facts(&self, header: Option<bool>) -> TableColumns {
+        TableColumns {
+            delimiter: header.map(|_| self.delimiter.name()),
+            header,
+            count: self.columns,
+            source: self.source,
+            target: self.target,
+            weight: self.weight,
+        }
+    }
+
+    /// A note about columns that nobody asked for and nobody uses; `table` shows which hold anything.
+    pub(super) fn surplus(
+        &self,
+        options: &ReadOptions,
+        path: &Path,
+        table: &[Vec<String>],
+        names: &[String],
+    ) -> Option<ReadNote> {
+        let used: Vec<usize> = [Some(self.source), Some(self.target), self.weight].into_iter().flatten().collect();
+        let is_idle = |c: usize| used.contains(&c) || self.ignored_weight == Some(c);
+        let says = |c: usize| {
+            table.is_empty() || table.iter().any(|row| row.get(c).is_some_and(|f| !f.is_empty() && f != "{}"))
+        };
+        let chosen = options.source.is_some() && options.target.is_some();
+        let surplus = (0..self.columns).any(|c| !is_idle(c) && says(c));
+        (surplus && !chosen).then(|| ReadNote::Columns {
+            file: path.display().to_string(),
+            names: used.iter().filter_map(|&c| names.get(c).cloned()).collect(),
+            used,
+            count: self.columns,
+        })
+    }
+}
+
+/// A layout, and what was a guess about it.
+pub(super) struct Detected {
+    pub(super) layout: Layout,
+    pub(super) header: bool,
+    pub(super) notes: Vec<ReadNote>,
+    /// Comments before the first line that look like edges.
+    pub(super) skipped: Tally,
 }
 
 /// Decides the layout of an edge list; uses up the comments and the header at its beginning.
-pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Layout> {
-    skip_idle(source, COMMENTS)?;
-    source.fill(SAMPLE_BYTES)?;
-    let lines = sample(source);
-    if lines.is_empty() {
-        let message = "the file has no edges, only comments or blank lines";
-        return Err(Error::input(source.path(), message, "it needs at least one edge"));
+pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detected> {
+    let asked = options.delimiter.map(|asked| delimiter::named(asked, "delimiter")).transpose()?;
+    let marks = marks(options.comment);
+    if let (Some(Delimiter::Byte(byte)), Some(_)) = (asked, options.comment)
+        && marks.contains(&byte)
+    {
+        return Err(Error::config("comment", "the character that separates columns cannot begin comments"));
     }
-    let delimiter = delimiter(options, &lines)?;
+    let suspects = skip_comments(source, marks, options.comment.is_none())?;
+    source.fill(SAMPLE_BYTES)?;
+    let lines = sample(source, marks);
+    if lines.is_empty() {
+        return Err(no_edges(source, &suspects));
+    }
+    let delimiter = asked.unwrap_or_else(|| delimiter::detect(&lines, 2, source.path()));
+    let table = rows(source, &lines, delimiter)?;
+    let detected = understand(source, options, &lines[0], &table, delimiter, &suspects)?;
+    if detected.header {
+        let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
+        source.skip(end);
+    }
+    Ok(detected)
+}
+
+/// Decides what the columns of a table are, and whether its first line, `head`, names them.
+fn understand(
+    source: &Source,
+    options: &ReadOptions,
+    head: &[u8],
+    table: &[Vec<String>],
+    delimiter: Delimiter,
+    suspects: &[Vec<u8>],
+) -> Result<Detected> {
+    let fault = |message: String, remedy: &str| Fault::new(head, message, remedy).into_error(source, source.lines());
+    if table[0].len() < 2 {
+        if head.contains(&b'\r') {
+            return Err(fault("carriage returns without line feeds".into(), "end lines with LF or CRLF"));
+        }
+        let remedy = "an edge needs two ids; if something unusual separates them, name the delimiter";
+        return Err(fault("only one column".into(), remedy));
+    }
+    let verdict = verdict(options, table, delimiter)?;
+    let header = matches!(verdict, Verdict::Header | Verdict::Guess);
+    let columns = columns(options, table, header).map_err(|(message, remedy)| fault(message, remedy))?;
+    let layout = Layout { delimiter, comments: Comments::new(options.comment, delimiter), ..columns };
+    let (file, line) = (source.path().display().to_string(), shown(head));
+    let mut notes = Vec::new();
+    match verdict {
+        Verdict::Guess => notes.push(ReadNote::Header { file, line }),
+        Verdict::Doubt => notes.push(ReadNote::NoHeader { file, line }),
+        Verdict::Header | Verdict::Edge => {}
+    }
+    let (names, body) = if header { (&table[0][..], &table[1..]) } else { (&[][..], table) };
+    notes.extend(layout.surplus(options, source.path(), body, names));
+    let skipped = edge_like(suspects, &layout);
+    Ok(Detected { layout, header, notes, skipped })
+}
+
+/// Uses up blank lines and comments at the beginning; returns comments that could be data.
+fn skip_comments(source: &mut Source, marks: &[u8], guessed: bool) -> Result<Vec<Vec<u8>>> {
+    let mut suspects = Vec::new();
+    skip_idle(source, marks, |line| {
+        if guessed && suspects.len() < SUSPECTS && is_tight(line, marks) {
+            suspects.push(without_end(line).to_vec());
+        }
+    })?;
+    Ok(suspects)
+}
+
+fn no_edges(source: &Source, suspects: &[Vec<u8>]) -> Error {
+    let message = "the file has no edges, only comments or blank lines";
+    let remedy = if suspects.is_empty() {
+        "it needs at least one edge"
+    } else {
+        "it needs at least one edge; if ids begin with # or %, set comment to none"
+    };
+    Error::input(source.path(), message, remedy)
+}
+
+/// Those of the comments before the first line that have as many columns as the edges, and other words
+/// than headers have.
+fn edge_like(suspects: &[Vec<u8>], layout: &Layout) -> Tally {
+    let mut tally = Tally::default();
+    suspects.iter().filter(|line| looks_like_edge(line, layout)).for_each(|line| tally.add(line));
+    tally
+}
+
+/// Whether a line that begins like a comment could be an edge: `#rust,t2` could, `# by Ann` and
+/// `#source,target` could not.
+pub(super) fn looks_like_edge(line: &[u8], layout: &Layout) -> bool {
+    if !is_tight(line, layout.comments.marks) {
+        return false;
+    }
+    let marks: Vec<char> = layout.comments.marks.iter().map(|&mark| char::from(mark)).collect();
+    row(line, layout.delimiter).is_ok_and(|row| {
+        row.len() == layout.columns && !row.iter().all(|name| is_known(name.trim_start_matches(&marks[..])))
+    })
+}
+
+/// The fields of the first lines, up to one that cannot be cut.
+fn rows(source: &Source, lines: &[Vec<u8>], delimiter: Delimiter) -> Result<Vec<Vec<String>>> {
     let mut table: Vec<Vec<String>> = Vec::with_capacity(lines.len());
     for (i, line) in lines.iter().enumerate() {
         match row(line, delimiter) {
@@ -76,53 +201,15 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Layou
             Err(_) => break,
         }
     }
-    let first = &table[0];
-    let fault =
-        |message: String, remedy: &str| Err(Fault::new(&lines[0], message, remedy).into_error(source, source.lines()));
-    if first.len() < 2 {
-        if lines[0].contains(&b'\r') {
-            return fault("carriage returns without line feeds".into(), "end lines with LF or CRLF");
-        }
-        return fault(
-            "only one column".into(),
-            "an edge needs two ids; if something unusual separates them, name the delimiter",
-        );
-    }
-    let header = has_header(options, &table)?;
-    let columns = columns(options, &table, header).or_else(|(message, remedy)| fault(message, remedy))?;
-    if header {
-        let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
-        source.skip(end);
-    }
-    Ok(Layout { delimiter, ..columns })
-}
-
-/// Uses up blank lines and comments at the beginning.
-pub(crate) fn skip_idle(source: &mut Source, comments: &[u8]) -> Result<()> {
-    loop {
-        source.fill(1)?;
-        let mut wanted = SAMPLE_BYTES;
-        let end = loop {
-            match memchr::memchr(b'\n', source.ahead()) {
-                Some(at) => break at + 1,
-                None if source.ended() || source.ahead().len() > LONGEST_LINE => break source.ahead().len(),
-                None => source.fill(wanted)?,
-            }
-            wanted *= 2;
-        };
-        if end == 0 || !is_idle(&source.ahead()[..end], comments) {
-            return Ok(());
-        }
-        source.skip(end);
-    }
+    Ok(table)
 }
 
 /// The first lines that say something, complete ones only.
-pub(crate) fn sample(source: &Source) -> Vec<Vec<u8>> {
+pub(crate) fn sample(source: &Source, marks: &[u8]) -> Vec<Vec<u8>> {
     let ahead = source.ahead();
     let complete = if source.ended() { ahead.len() } else { memchr::memrchr(b'\n', ahead).unwrap_or(ahead.len()) };
     let lines = ahead[..complete].split(|&b| b == b'\n').map(without_end);
-    lines.filter(|line| !is_idle(line, COMMENTS)).take(SAMPLE).map(<[u8]>::to_vec).collect()
+    lines.filter(|line| !is_idle(line, marks)).take(SAMPLE).map(<[u8]>::to_vec).collect()
 }
 
 /// The fields of a line as text; bytes that are not UTF-8 are the parser's business.
@@ -132,66 +219,26 @@ pub(crate) fn row(line: &[u8], delimiter: Delimiter) -> Result<Vec<String>, Faul
     Ok(fields.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect())
 }
 
-/// The delimiter that a character given as `field` stands for; a space stands for any run of blanks.
-pub(crate) fn named_delimiter(asked: char, field: &str) -> Result<Delimiter> {
-    match asked {
-        ' ' => Ok(Delimiter::Blanks),
-        '"' | '\n' | '\r' => Err(Error::config(field, "a quote or the end of a line cannot separate columns")),
-        asked if asked.is_ascii() => Ok(Delimiter::Byte(asked as u8)),
-        asked => Err(Error::config(field, format!("`{asked}` is not an ASCII character"))),
-    }
-}
-
-/// The delimiter asked for, or the first of tab, comma, semicolon that gives every line the same
-/// number of columns, two or more, with ids in the first two; else blanks.
-fn delimiter(options: &ReadOptions, lines: &[Vec<u8>]) -> Result<Delimiter> {
-    if let Some(asked) = options.delimiter {
-        return named_delimiter(asked, "delimiter");
-    }
-    let fits = |&byte: &u8| {
-        let mut rows = lines.iter().map(|line| row(line, Delimiter::Byte(byte)));
-        let Some(Ok(first)) = rows.next() else { return false };
-        let good = |row: &[String]| row.len() >= 2 && !row[0].is_empty() && !row[1].is_empty();
-        // One odd line among many is an error to report, not a reason for another delimiter.
-        let odd = rows.filter(|row| !row.as_ref().is_ok_and(|row| row.len() == first.len())).count();
-        let numbers = |row: &[String]| row.iter().all(|field| field.parse::<f64>().is_ok());
-        // Numbers with tabs here and spaces there are separated by blanks.
-        let mixed = byte == b'\t'
-            && row(&lines[0], Delimiter::Blanks).is_ok_and(|blanks| blanks.len() > first.len() && numbers(&blanks));
-        good(&first) && 2 * odd <= lines.len() && !mixed
-    };
-    Ok(b"\t,;".iter().copied().find(fits).map_or(Delimiter::Blanks, Delimiter::Byte))
-}
-
-/// Whether the first line names the columns: if asked, or if columns are asked for by name, or if
-/// it has well-known names, or if it has names where all others have integers.
-fn has_header(options: &ReadOptions, table: &[Vec<String>]) -> Result<bool> {
+/// Whether the first line names the columns: as asked, or because columns are asked for by name, or as
+/// the lines themselves have it.
+fn verdict(options: &ReadOptions, table: &[Vec<String>], delimiter: Delimiter) -> Result<Verdict> {
     let asked = [&options.source, &options.target, &options.weight];
     let named = asked.iter().any(|column| matches!(column, Some(Column::Name(_))));
-    if named && options.header == Some(false) {
-        return Err(Error::config(
-            "header",
-            "columns are named, so the file must have a header; give positions instead",
-        ));
+    match options.header {
+        Some(false) if named => {
+            Err(Error::config("header", "columns are named, so the file must have a header; give positions instead"))
+        }
+        Some(false) => Ok(Verdict::Edge),
+        Some(true) => Ok(Verdict::Header),
+        None if named => Ok(Verdict::Header),
+        None => {
+            let ids = match (&options.source, &options.target) {
+                (Some(Column::Position(u)), Some(Column::Position(v))) => Some((*u, *v)),
+                _ => None,
+            };
+            Ok(judge(table, ids, delimiter == Delimiter::Blanks))
+        }
     }
-    if let Some(header) = options.header {
-        return Ok(header);
-    }
-    let integers = |row: &Vec<String>| row.iter().take(2).all(|field| canonical_integer(field.as_bytes()).is_some());
-    let first = &table[0];
-    let wordy = first.iter().take(2).all(|field| !field.is_empty() && field.parse::<f64>().is_err());
-    // `u v` alone may well be an edge.
-    let known = ID_COLUMNS[..ID_COLUMNS.len() - 1].iter().any(|names| find_pair(first, *names).is_some());
-    let contrast = wordy && first[0] != first[1] && table.len() > 1 && table[1..].iter().all(integers);
-    Ok(named || known || contrast)
-}
-
-pub(crate) fn find(header: &[String], name: &str) -> Option<usize> {
-    header.iter().position(|field| field.eq_ignore_ascii_case(name))
-}
-
-fn find_pair(header: &[String], (source, target): (&str, &str)) -> Option<(usize, usize)> {
-    find(header, source).zip(find(header, target))
 }
 
 /// Which column is what. The message and the remedy when the table does not have them.
@@ -232,8 +279,8 @@ pub(super) fn columns(
         source,
         target,
         weight: None,
-        ignores_weights: false,
-        comments: COMMENTS,
+        ignored_weight: None,
+        comments: Comments::fixed(&[]),
     };
     with_weight(layout, weight, options, table, names)
 }
@@ -260,7 +307,7 @@ fn with_weight(
             return Err((message, "name the weight column, or read without weights"));
         }
     } else {
-        layout.ignores_weights = named.or(next.filter(numeric)).is_some();
+        layout.ignored_weight = named.or(next.filter(numeric));
     }
     Ok(layout)
 }

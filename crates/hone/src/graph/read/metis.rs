@@ -10,7 +10,7 @@ use super::edges::weight;
 use super::fields::without_end;
 use super::join::Joined;
 use super::source::Source;
-use super::{InputFormat, ReadOptions, one_based, refuse_node_list};
+use super::{InputFormat, ReadOptions, one_based, refuse_table_options};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -28,7 +28,7 @@ type End = (u32, u32, f32);
 
 /// Reads a METIS file.
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
-    refuse_node_list(options, InputFormat::Metis)?;
+    refuse_table_options(options, InputFormat::Metis)?;
     progress.stage("reading", 0);
     let before = source.lines();
     let text = source.take_all()?;
@@ -178,6 +178,8 @@ impl Ends {
             weights: weighted.then(|| ends().map(|end| end.2).collect()),
             ignored_weights: if header.has_weights && !weighted { self.up.len() as u64 } else { 0 },
             symmetric: true,
+            columns: None,
+            notes: Vec::new(),
         }
     }
 }

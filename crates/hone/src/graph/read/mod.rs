@@ -1,4 +1,4 @@
-//! From a file to a [`Graph`]: one entry, [`read`], and one file a format.
+//! From a file to a [`Graph`]: one entry, [`read`], and one module per format.
 //!
 //! The content decides where it can ([`InputFormat::MatrixMarket`] and [`InputFormat::Parquet`]
 //! begin with a banner, gzip and zstd with magic bytes), then the extension. Text is read in
@@ -6,16 +6,21 @@
 //! [`Error::Input`] with its number, never skipped.
 
 pub(crate) mod blocks;
+pub(crate) mod comments;
+pub(crate) mod delimiter;
 mod edges;
 pub(crate) mod fields;
+pub(crate) mod header;
 mod join;
 pub(crate) mod layout;
 mod metis;
 pub(crate) mod mtx;
-mod nodes;
+pub(crate) mod nodes;
 mod parquet;
+mod reading;
 mod scan;
 pub(crate) mod source;
+mod vocabulary;
 
 use std::path::{Path, PathBuf};
 use std::{fmt, str};
@@ -25,16 +30,18 @@ use serde::{Deserialize, Serialize};
 use super::{BUILTIN_PREFIX, Graph, GraphBuilder, NodeIds, builtin};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+pub use comments::Comment;
 use join::Joined;
 pub(super) use join::{Ends, join};
-pub use layout::{ID_COLUMNS, WEIGHT_COLUMNS};
+pub use reading::{ReadNote, Reading, TableColumns};
 use source::Source;
+pub use vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS};
 
 /// How to read a graph; everything has a sensible default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
-    /// The format; by default told from the content and the extension.
+    /// The format; by default detected from the content and the extension.
     pub format: Option<InputFormat>,
     /// Keep the direction of edges. Formats that store an undirected edge once (symmetric Matrix
     /// Market, METIS) then give both arcs.
@@ -43,9 +50,12 @@ pub struct ReadOptions {
     /// named by `weight`. Without this they are ignored and counted in [`super::Dropped`].
     pub weighted: bool,
     /// What separates the columns of an edge list; a space stands for any run of spaces and tabs.
-    /// By default found out: tab, comma, semicolon, else spaces.
+    /// By default detected: tab, `|`, semicolon, comma, else spaces.
     pub delimiter: Option<char>,
-    /// Whether the first line of an edge list names the columns; by default found out.
+    /// What begins comment lines of an edge list and of a node list. By default `#` and `%`: anywhere where
+    /// blanks separate columns, else only before the first data line.
+    pub comment: Option<Comment>,
+    /// Whether the first line of an edge list names the columns; by default detected.
     pub header: Option<bool>,
     /// Column of the first node of an edge; by default `source` or the like, else the first.
     pub source: Option<Column>,
@@ -53,8 +63,8 @@ pub struct ReadOptions {
     pub target: Option<Column>,
     /// Column of the weight; by default `weight` or the like, else the third.
     pub weight: Option<Column>,
-    /// A file with one node id a line (further columns are ignored) that fixes the order of the
-    /// nodes and adds those without an edge.
+    /// A file with one node id per line that fixes the order of the nodes and adds those without an
+    /// edge. The whole line is the id, unless it is quoted.
     pub nodes: Option<PathBuf>,
 }
 
@@ -88,7 +98,7 @@ impl fmt::Display for Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InputFormat {
-    /// One edge a line: two ids and perhaps a weight, separated by spaces, tabs, commas, ….
+    /// One edge per line: two ids and perhaps a weight, separated by spaces, tabs, commas, ….
     Edges,
     /// Matrix Market coordinate file, 1-based.
     #[serde(rename = "mtx")]
@@ -160,14 +170,16 @@ pub fn read(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Resu
     if format != InputFormat::Parquet {
         source.check_text("it needs at least one edge")?;
     }
-    let joined = match format {
+    let mut joined = match format {
         InputFormat::Edges => edges::read(source, options, progress)?,
         InputFormat::MatrixMarket => mtx::read(source, options, progress)?,
         InputFormat::Metis => metis::read(source, options, progress)?,
         InputFormat::Parquet => parquet::read(source, options, progress)?,
     };
     progress.check()?;
-    build(joined, options.directed)
+    let (columns, notes) = (joined.columns.take(), std::mem::take(&mut joined.notes));
+    let reading = Reading { file: input.to_owned(), format, columns, notes };
+    Ok(build(joined, options.directed)?.with_reading(reading))
 }
 
 /// A built-in graph, which is what it is: the options must not ask for anything else.
@@ -177,8 +189,9 @@ fn read_builtin(name: &str, options: &ReadOptions) -> Result<Graph> {
         ("directed", options.directed && !graph.is_directed()),
         ("weighted", options.weighted && graph.weights().is_none()),
         ("nodes", options.nodes.is_some()),
+        ("format", options.format.is_some()),
     ];
-    match asked.iter().find(|(_, contradicts)| *contradicts) {
+    match asked.iter().chain(&table_options(options)).find(|(_, contradicts)| *contradicts) {
         Some((field, _)) => {
             Err(Error::config(*field, format!("{BUILTIN_PREFIX}{name} cannot be read that way; leave it out")))
         }
@@ -188,7 +201,7 @@ fn read_builtin(name: &str, options: &ReadOptions) -> Result<Graph> {
 
 /// Hands what a reader found to the builder.
 fn build(joined: Joined, directed: bool) -> Result<Graph> {
-    let Joined { ids, mut pairs, mut weights, ignored_weights, symmetric } = joined;
+    let Joined { ids, mut pairs, mut weights, ignored_weights, symmetric, .. } = joined;
     if directed && symmetric {
         let loops_once = pairs.iter().filter(|(u, v)| u != v).map(|&(u, v)| (v, u)).collect::<Vec<_>>();
         if let Some(weights) = &mut weights {
@@ -210,13 +223,42 @@ fn one_based(n: u32) -> NodeIds {
     NodeIds::Integers((1..=i64::from(n)).collect())
 }
 
-/// Fails for a node list given with a format that numbers its nodes itself.
-fn refuse_node_list(options: &ReadOptions, format: InputFormat) -> Result<()> {
-    if options.nodes.is_none() {
-        return Ok(());
+/// Options that say something about text tables only.
+fn text_options(options: &ReadOptions) -> [(&'static str, bool); 3] {
+    [
+        ("delimiter", options.delimiter.is_some()),
+        ("comment", options.comment.is_some()),
+        ("header", options.header.is_some()),
+    ]
+}
+
+/// Options that say something about tables only.
+fn table_options(options: &ReadOptions) -> [(&'static str, bool); 5] {
+    let [delimiter, comment, header] = text_options(options);
+    [delimiter, comment, header, ("source", options.source.is_some()), ("target", options.target.is_some())]
+}
+
+/// Fails for options of text given with a table that is none.
+fn refuse_text_options(options: &ReadOptions, format: InputFormat) -> Result<()> {
+    match text_options(options)
+        .iter()
+        .find(|(field, given)| *given && (*field, options.nodes.is_some()) != ("comment", true))
+    {
+        Some((field, _)) => Err(Error::config(*field, format!("{format} files need no such option; leave it out"))),
+        None => Ok(()),
     }
-    let message = format!("{format} files number their nodes themselves; leave the node list out");
-    Err(Error::config("nodes", message))
+}
+
+/// Fails for a node list or options of tables given with a format that has its own rules.
+fn refuse_table_options(options: &ReadOptions, format: InputFormat) -> Result<()> {
+    if options.nodes.is_some() {
+        let message = format!("{format} files number their nodes themselves; leave the node list out");
+        return Err(Error::config("nodes", message));
+    }
+    match table_options(options).iter().find(|(_, given)| *given) {
+        Some((field, _)) => Err(Error::config(*field, format!("{format} files have rules of their own; leave it out"))),
+        None => Ok(()),
+    }
 }
 
 /// Tells the format from the first bytes, else from the extension.
@@ -239,7 +281,7 @@ fn detect(source: &mut Source) -> Result<InputFormat> {
             | "rar" | "feather" | "arrow" | "h5" | "hdf5" | "db" | "sqlite"),
         ) => {
             let message = format!("`.{extension}` files cannot be read");
-            let remedy = "convert it to an edge list (two ids a line), Matrix Market, METIS or Parquet, plain or \
+            let remedy = "convert it to an edge list (two ids per line), Matrix Market, METIS or Parquet, plain or \
                           compressed with gzip or zstd; or name the format if the extension misleads";
             Err(Error::input(source.path(), message, remedy))
         }

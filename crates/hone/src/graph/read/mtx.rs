@@ -7,12 +7,13 @@
 use std::str;
 
 use super::blocks::{self, Fault};
+use super::comments::{Comments, skip_idle};
 use super::edges::{self, Naming};
 use super::fields::{Delimiter, without_end};
 use super::join::Joined;
-use super::layout::{Layout, skip_idle};
+use super::layout::Layout;
 use super::source::Source;
-use super::{InputFormat, ReadOptions, one_based, refuse_node_list};
+use super::{InputFormat, ReadOptions, one_based, refuse_table_options};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -29,13 +30,13 @@ struct Banner {
 
 /// Reads a Matrix Market file.
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
-    refuse_node_list(options, InputFormat::MatrixMarket)?;
+    refuse_table_options(options, InputFormat::MatrixMarket)?;
     let path = source.path().to_path_buf();
     let weighted = options.weighted || options.weight.is_some();
     let line = first_line(&mut source)?;
     let banner = banner(&line, weighted).map_err(|fault| fault.into_error(&source, source.lines()))?;
     source.skip(next_line(&source));
-    skip_idle(&mut source, b"%")?;
+    skip_idle(&mut source, b"%", |_| {})?;
     let line = first_line(&mut source)?;
     let (nodes, entries) = size(&line).map_err(|fault| fault.into_error(&source, source.lines()))?;
     source.skip(next_line(&source));
@@ -45,8 +46,8 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         source: 0,
         target: 1,
         weight: (banner.has_values && weighted).then_some(2),
-        ignores_weights: banner.has_values && !weighted,
-        comments: b"%",
+        ignored_weight: (banner.has_values && !weighted).then_some(2),
+        comments: Comments::fixed(b"%"),
     };
     let naming = Naming::Numbered(nodes);
     let chunks = blocks::parse(source, progress, |lines| edges::parse(lines, &layout, &naming))?;
@@ -59,7 +60,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         return Err(Error::input(&path, "the matrix has no entries", "it needs at least one edge"));
     }
     let joined = Joined::numbered(chunks, layout.weight.is_some(), one_based(nodes));
-    let ignored_weights = if layout.ignores_weights { found } else { 0 };
+    let ignored_weights = if layout.ignored_weight.is_some() { found } else { 0 };
     Ok(Joined { ignored_weights, symmetric: banner.symmetric, ..joined })
 }
 

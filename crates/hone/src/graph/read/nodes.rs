@@ -1,57 +1,241 @@
-//! Node lists: one id a line, in the order the nodes shall have.
+//! Node lists: one id per line, in the order the nodes shall have.
+//!
+//! The whole line is the id, blanks and delimiters inside included; blanks around it are not. An id in
+//! quotes is taken as it is (quotes within doubled), may hold line breaks and may be empty: this is how the
+//! lists that are written here quote ids ([`super::super::quote_line`]). A first line that is the name of an
+//! id column (`id`, `node`, …) is a header unless it is quoted; if it names several columns, the list is a table.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::super::ids::Names;
+use super::super::quote::list_header;
 use super::blocks::Fault;
+use super::comments::{Tally, is_tight, marks};
 use super::edges::id;
-use super::fields::{self, Delimiter, is_idle, without_end};
-use super::layout::COMMENTS;
-use super::source::Source;
+use super::fields::{self, Delimiter, without_end};
+use super::reading::{ReadNote, shown};
+use super::source::{BINARY, Source};
+use super::{ReadOptions, comments::Comment};
 use crate::error::{Error, Result};
 
-/// A first line that is one of these is a header.
-const HEADERS: [&str; 5] = ["id", "node", "nodes", "node_id", "nodeid"];
-
-/// Reads the first column of a file (columns separated by tabs, commas, semicolons or blanks,
-/// whichever of these its first line has first in that order).
-pub(super) fn read(path: &Path) -> Result<Names> {
-    let name = path.to_str().ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
-    let mut source = Source::open(name)?;
-    source.check_text("give one id a line, or leave it out")?;
-    let before = source.lines();
-    let text = source.take_all()?;
-    let mut names = Names::new();
-    let mut delimiter = None;
-    for (number, line) in text.split_inclusive(|&b| b == b'\n').enumerate() {
-        let line = without_end(line);
-        if is_idle(line, COMMENTS) {
-            continue;
-        }
-        let is_first = delimiter.is_none();
-        let delimiter = *delimiter.get_or_insert_with(|| {
-            b"\t,;".iter().find(|b| line.contains(b)).map_or(Delimiter::Blanks, |&b| Delimiter::Byte(b))
-        });
-        add(&mut names, line, delimiter, is_first)
-            .map_err(|fault| fault.on_line(number as u64).into_error(&source, before))?;
+/// The list of the options, if there is one, and what is to be noted about it.
+pub(super) fn read(options: &ReadOptions) -> Result<(Option<Names>, Vec<ReadNote>)> {
+    match &options.nodes {
+        Some(path) => read_list(path, options.comment).map(|(names, notes)| (Some(names), notes)),
+        None => Ok((None, Vec::new())),
     }
-    if names.len() == 0 {
-        return Err(Error::input(path, "the node list has no nodes", "give one id a line, or leave it out"));
-    }
-    Ok(names)
 }
 
-fn add(names: &mut Names, line: &[u8], delimiter: Delimiter, is_first: bool) -> Result<(), Fault> {
-    let mut columns = Vec::new();
-    fields::split(line, delimiter, &mut columns)?;
-    let text = columns[0].text();
-    let (id, before) = (id(line, &text)?, names.len());
-    if is_first && HEADERS.iter().any(|header| id.eq_ignore_ascii_case(header)) {
-        return Ok(());
+fn read_list(path: &Path, comment: Option<Comment>) -> Result<(Names, Vec<ReadNote>)> {
+    let name = path.to_str().ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
+    let mut source = Source::open(name)?;
+    source.check_text("give one id per line, or leave it out")?;
+    let before = source.lines();
+    let text = source.take_all()?;
+    let mut list = List::new(name, comment);
+    let mut entries = Entries::new(&text);
+    loop {
+        let number = entries.line;
+        let failed = |fault: Fault| fault.on_line(number).into_error(&source, before);
+        let entry = if list.table.is_some() { Ok(entries.next_line()) } else { entries.next_entry() };
+        let Some(entry) = entry.map_err(failed)? else { break };
+        list.add(&entry).map_err(failed)?;
     }
-    match names.intern(id) {
-        None => Err(Fault::new(line, "more nodes than 32 bits can number", "split the graph")),
-        Some(_) if names.len() == before => Err(Fault::new(line, "this node is listed twice", "list each node once")),
-        Some(_) => Ok(()),
+    if list.names.len() == 0 {
+        return Err(Error::input(path, "the node list has no nodes", "give one id per line, or leave it out"));
+    }
+    let notes = list.notes();
+    Ok((list.names, notes))
+}
+
+/// A list as it is read.
+struct List<'a> {
+    file: &'a str,
+    names: Names,
+    marks: &'static [u8],
+    /// Whether the user said what begins comments.
+    asked: bool,
+    /// Whether a line with an id or a header was met.
+    begun: bool,
+    /// Delimiter and position of the ids, when the list is a table.
+    table: Option<(Delimiter, usize)>,
+    header: Option<ReadNote>,
+    read: Tally,
+    skipped: Tally,
+}
+
+impl<'a> List<'a> {
+    fn new(file: &'a str, comment: Option<Comment>) -> Self {
+        List {
+            file,
+            names: Names::new(),
+            marks: marks(comment),
+            asked: comment.is_some(),
+            begun: false,
+            table: None,
+            header: None,
+            read: Tally::default(),
+            skipped: Tally::default(),
+        }
+    }
+
+    fn add(&mut self, entry: &Entry) -> Result<(), Fault> {
+        if !entry.quoted && (entry.text.is_empty() || self.is_comment(&entry.text)) {
+            return Ok(());
+        }
+        let is_first = !std::mem::replace(&mut self.begun, true);
+        if is_first && !entry.quoted && self.is_header(&entry.text) {
+            return Ok(());
+        }
+        let mut columns = Vec::new();
+        let text = match self.table {
+            None => Cow::Borrowed(&*entry.text),
+            Some((delimiter, position)) => {
+                fields::split(entry.line, delimiter, &mut columns)?;
+                let missing = || Fault::new(entry.line, "a row without an id", "give every row the id of its node");
+                columns.get(position).map(|field| field.text()).ok_or_else(missing)?
+            }
+        };
+        let id = if entry.quoted && self.table.is_none() { quoted_id(&text)? } else { id(entry.line, &text)? };
+        let before = self.names.len();
+        match self.names.intern(id) {
+            None => Err(Fault::new(entry.line, "more nodes than 32 bits can number", "split the graph")),
+            Some(_) if self.names.len() == before => {
+                Err(Fault::new(entry.line, "this node is listed twice", "list each node once"))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Whether a line is a comment: before the first id, or where the user says so.
+    fn is_comment(&mut self, line: &[u8]) -> bool {
+        if !line.first().is_some_and(|first| self.marks.contains(first)) {
+            return false;
+        }
+        if !self.asked && self.begun {
+            self.read.add(line);
+        } else if !self.asked && is_tight(line, self.marks) {
+            self.skipped.add(line);
+        }
+        self.asked || !self.begun
+    }
+
+    fn is_header(&mut self, line: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(line);
+        let file = self.file.to_owned();
+        self.header = match list_header(&text) {
+            None => return false,
+            Some((None, _)) => Some(ReadNote::ListHeader { file, line: shown(line) }),
+            Some((Some(separator), position)) => {
+                self.table = Some((Delimiter::Byte(separator), position));
+                let column = text.split(char::from(separator)).nth(position).unwrap_or_default();
+                Some(ReadNote::ListTable { file, column: column.trim_matches(['"', ' ']).to_owned() })
+            }
+        };
+        true
+    }
+
+    fn notes(&self) -> Vec<ReadNote> {
+        let mut notes: Vec<ReadNote> = self.header.clone().into_iter().collect();
+        let file = self.file.to_owned();
+        if self.read.count > 0 {
+            let (lines, example) = (self.read.count, shown(&self.read.example));
+            notes.push(ReadNote::CommentsRead { file: file.clone(), lines, example });
+        }
+        if self.skipped.count > 0 {
+            notes.push(ReadNote::CommentsSkipped {
+                file,
+                lines: self.skipped.count,
+                example: shown(&self.skipped.example),
+            });
+        }
+        notes
+    }
+}
+
+/// A quoted id, which may hold anything but NUL bytes.
+fn quoted_id(text: &[u8]) -> Result<&str, Fault> {
+    if text.contains(&0) {
+        return Err(Fault::new(text, BINARY.0, BINARY.1));
+    }
+    std::str::from_utf8(text)
+        .map_err(|_| Fault::new(text, "a node id that is not valid UTF-8", "save the file as UTF-8"))
+}
+
+/// One line of a list, or several when quotes hold line breaks.
+pub(crate) struct Entry<'a> {
+    /// As it is in the file, without the end of the line.
+    line: &'a [u8],
+    /// Without blanks around it, or what the quotes hold.
+    text: Cow<'a, [u8]>,
+    quoted: bool,
+}
+
+/// Cuts a list into its entries, in one pass.
+pub(crate) struct Entries<'a> {
+    rest: &'a [u8],
+    /// Lines before `rest`.
+    line: u64,
+}
+
+impl<'a> Entries<'a> {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
+        Entries { rest: text, line: 0 }
+    }
+
+    /// The next line, whatever quotes it has.
+    fn next_line(&mut self) -> Option<Entry<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr(b'\n', self.rest).map_or(self.rest.len(), |at| at + 1);
+        let line = without_end(self.take(end));
+        Some(Entry { line, text: Cow::Borrowed(line.trim_ascii()), quoted: false })
+    }
+
+    /// The next id, or a blank line.
+    fn next_entry(&mut self) -> Result<Option<Entry<'a>>, Fault> {
+        let blanks = self.rest.iter().take_while(|&&b| b == b' ' || b == b'\t').count();
+        if self.rest.get(blanks) != Some(&b'"') {
+            return Ok(self.next_line());
+        }
+        let (field, after) = fields::quoted(self.rest, blanks).map_err(|_| {
+            let line = self.rest.split(|&b| b == b'\n').next().unwrap_or_default();
+            Fault::new(line, "a quoted id does not end", "close the quotes, or double those that belong to the id")
+        })?;
+        let end = memchr::memchr(b'\n', &self.rest[after..]).map_or(self.rest.len(), |at| after + at + 1);
+        if !self.rest[after..end].trim_ascii().is_empty() {
+            let line = without_end(&self.rest[..end]);
+            return Err(Fault::new(
+                line,
+                "text after a closing quote",
+                "double the quotes within an id, and quote all of it",
+            ));
+        }
+        let line = without_end(self.take(end));
+        Ok(Some(Entry { line, text: field.text(), quoted: true }))
+    }
+
+    fn take(&mut self, end: usize) -> &'a [u8] {
+        let (taken, rest) = self.rest.split_at(end);
+        self.line += memchr::memchr_iter(b'\n', taken).count() as u64;
+        self.rest = rest;
+        taken
+    }
+}
+
+/// The ids of a list without comments and header, a line each: the companion of an array.
+pub(crate) fn ids(path: &Path, text: &[u8]) -> Result<Vec<String>> {
+    let mut entries = Entries::new(text);
+    let mut ids = Vec::new();
+    loop {
+        let number = entries.line;
+        let failed = |fault: Fault| Error::input_at(path, number + 1, &fault.text, fault.message, fault.remedy);
+        let Some(entry) = entries.next_entry().map_err(failed)? else { return Ok(ids) };
+        let id = String::from_utf8(entry.text.into_owned());
+        ids.push(id.map_err(|e| {
+            failed(Fault::new(e.as_bytes(), "an id that is not valid UTF-8", "save the file as UTF-8"))
+        })?);
     }
 }

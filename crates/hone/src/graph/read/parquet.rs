@@ -20,8 +20,9 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use super::super::ids::Names;
 use super::join::{Chunk, Ends, Joined};
 use super::layout::{self, Layout};
+use super::reading::ReadNote;
 use super::source::Source;
-use super::{ReadOptions, nodes};
+use super::{InputFormat, ReadOptions, nodes, refuse_text_options};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -34,10 +35,11 @@ const ROWS_A_BYTE: u64 = 1 << 10;
 /// Reads a Parquet file.
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
     let path = source.path().to_path_buf();
-    let list = options.nodes.as_deref().map(nodes::read).transpose()?;
+    refuse_text_options(options, InputFormat::Parquet)?;
+    let (list, list_notes) = nodes::read(options)?;
     let file = plain_file(&mut source)?;
     let table = Table { path: &path, list: list.as_ref() };
-    let (chunks, layout) = catch_unwind(AssertUnwindSafe(|| table.read(file, options, progress)))
+    let (chunks, layout, mut notes) = catch_unwind(AssertUnwindSafe(|| table.read(file, options, progress)))
         .unwrap_or_else(|_| Err(table.damaged("its decoder gave up")))?;
     let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
     if edges == 0 {
@@ -48,7 +50,9 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         Some(names) => Joined::numbered(chunks, weighted, names.into_ids()),
         None => Joined::new(chunks, weighted, &path)?,
     };
-    Ok(Joined { ignored_weights: if layout.ignores_weights { edges as u64 } else { 0 }, ..joined })
+    notes.extend(list_notes);
+    let ignored_weights = if layout.ignored_weight.is_some() { edges as u64 } else { 0 };
+    Ok(Joined { ignored_weights, columns: Some(layout.facts(None)), notes, ..joined })
 }
 
 /// The file itself, or a temporary copy of a stream: Parquet is read from its end.
@@ -90,6 +94,9 @@ impl Ids {
     }
 }
 
+/// Edges, where they come from, and what is to be noted.
+type Read = (Vec<Chunk>, Layout, Vec<ReadNote>);
+
 /// What the parts of reading have in common.
 struct Table<'a> {
     path: &'a Path,
@@ -105,14 +112,14 @@ impl Table<'_> {
         self.fail(format!("this is not a sound Parquet file ({what})"), "write or download it again")
     }
 
-    fn read(&self, file: File, options: &ReadOptions, progress: &dyn Progress) -> Result<(Vec<Chunk>, Layout)> {
+    fn read(&self, file: File, options: &ReadOptions, progress: &dyn Progress) -> Result<Read> {
         let bytes = file.metadata().map_err(|error| Error::io(self.path, error))?.len();
         if bytes == 0 {
             return Err(self.fail("the file is empty", "it needs at least one edge"));
         }
         let damaged = |error: ParquetError| self.damaged(error);
         let reader = SerializedFileReader::new(file).map_err(damaged)?;
-        let layout = self.layout(reader.metadata().file_metadata().schema_descr(), options)?;
+        let (layout, notes) = self.layout(reader.metadata().file_metadata().schema_descr(), options)?;
         let rows =
             reader.metadata().row_groups().iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
         let rows = rows.fold(0u64, u64::saturating_add);
@@ -130,25 +137,26 @@ impl Table<'_> {
             progress.advance(chunk.ends.len() as u64);
             chunks.push(chunk);
         }
-        Ok((chunks, layout))
+        Ok((chunks, layout, notes))
     }
 
     /// Which column is what, by the names in the schema.
-    fn layout(&self, schema: &SchemaDescriptor, options: &ReadOptions) -> Result<Layout> {
+    fn layout(&self, schema: &SchemaDescriptor, options: &ReadOptions) -> Result<(Layout, Vec<ReadNote>)> {
         let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
         if names.len() < 2 {
             let message = format!("the table has {} column{}", names.len(), if names.len() == 1 { "" } else { "s" });
             return Err(self.fail(message, "an edge needs two id columns"));
         }
-        let layout =
-            layout::columns(options, &[names], true).map_err(|(message, remedy)| self.fail(message, remedy))?;
+        let layout = layout::columns(options, std::slice::from_ref(&names), true)
+            .map_err(|(message, remedy)| self.fail(message, remedy))?;
         for column in [Some(layout.source), Some(layout.target), layout.weight].into_iter().flatten() {
             let column = schema.column(column);
             if column.max_rep_level() > 0 || column.max_def_level() > 1 {
                 return Err(self.fail(format!("column `{}` is nested", column.path()), "name a flat column"));
             }
         }
-        Ok(layout)
+        let notes = layout.surplus(options, self.path, &[], &names).into_iter().collect();
+        Ok((layout, notes))
     }
 
     fn read_group(&self, group: &dyn RowGroupReader, layout: &Layout, before: u64) -> Result<Chunk> {
@@ -160,7 +168,7 @@ impl Table<'_> {
             return Err(self.damaged("columns of different lengths"));
         }
         let ends = self.ends(&sources, &targets, before)?;
-        Ok(Chunk { ends, weights: weights.unwrap_or_default() })
+        Ok(Chunk::new(ends, weights.unwrap_or_default()))
     }
 
     fn ends(&self, sources: &Ids, targets: &Ids, before: u64) -> Result<Ends> {

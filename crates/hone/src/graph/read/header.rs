@@ -1,0 +1,206 @@
+//! Decides whether the first line of an edge list names its columns.
+//!
+//! Three kinds of evidence, from the first lines ([`judge`]):
+//!
+//! * *known names*: a pair such as `source,target`, or two words that tables have columns for (`tweet,tag`);
+//! * *contrast*: the first line is unlike all others: text above numbers, or above ids that all share
+//!   something (a digit, `@`, a length, …) which it has not;
+//! * *no recurrence*: neither name occurs again, while nearly all other lines have an id that does.
+//!
+//! Against it: a number in the first line, or an id of it that occurs again. The last kind of evidence is a
+//! matter of chance. If the first line were an edge like the others, the probability that neither of its ids
+//! recurs would be about (k + 1) / (n + 1), where k of the n other lines have no id that recurs. It is taken
+//! for a header when that is at most 1 in 40 (1 in 100 where blanks separate columns, since such files
+//! seldom have headers). In a sparse list of names k is large, and the first edge stays an edge.
+
+use rustc_hash::FxHashMap;
+
+use super::super::ids::canonical_integer;
+use super::vocabulary::{CERTAIN, ID_COLUMNS, is_known};
+
+/// What the first line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// A header, without doubt.
+    Header,
+    /// Most probably a header; worth a note.
+    Guess,
+    /// Most probably an edge, though it could be a header; worth a note.
+    Doubt,
+    /// An edge.
+    Edge,
+}
+
+/// Lines that must agree before a contrast of one id column, of a feature, or of letter case counts.
+const LINES_ONE_COLUMN: usize = 3;
+const LINES_FEATURE: usize = 5;
+const LINES_CASE: usize = 10;
+/// Lines from which the lack of recurrence of an unknown name is worth a note.
+const LINES_DOUBT: usize = 4;
+
+pub(crate) fn find(header: &[String], name: &str) -> Option<usize> {
+    header.iter().position(|field| field.eq_ignore_ascii_case(name))
+}
+
+pub(super) fn find_pair(header: &[String], (source, target): (&str, &str)) -> Option<(usize, usize)> {
+    find(header, source).zip(find(header, target))
+}
+
+/// Judges the first line of a table by the others; `ids` are the columns of the ids where the user named
+/// them, `blanks` says that blanks separate columns.
+pub(super) fn judge(table: &[Vec<String>], ids: Option<(usize, usize)>, blanks: bool) -> Verdict {
+    let Some((first, rest)) = table.split_first() else { return Verdict::Edge };
+    let pair = ID_COLUMNS.iter().enumerate().find_map(|(rank, names)| Some((rank, find_pair(first, *names)?)));
+    let (u, v) = ids.or(pair.map(|(_, pair)| pair)).unwrap_or((0, 1));
+    let rest: Vec<&Vec<String>> = rest.iter().filter(|row| row.len() == first.len()).collect();
+    let (Some(a), Some(b)) = (first.get(u), first.get(v)) else { return Verdict::Edge };
+    let lines = Lines { first, rest: &rest, u, v };
+    let recurrence = Recurrence::new(&lines);
+    let recurs = recurrence.occurs(a) || recurrence.occurs(b);
+    if pair.is_some_and(|(rank, _)| rank < CERTAIN) && !lines.continues_numbering() {
+        return if recurs { Verdict::Guess } else { Verdict::Header };
+    }
+    if rest.is_empty() || first.iter().any(|field| is_number(field)) || a.is_empty() || b.is_empty() {
+        return Verdict::Edge;
+    }
+    let known = [a, b].map(|name| is_known(name) || pair.is_some());
+    let weight = lines.numbers_below_text();
+    if recurs {
+        let named = weight.is_some_and(|column| is_known(&first[column]));
+        return if named { Verdict::Guess } else { Verdict::Edge };
+    }
+    if lines.integers_below_text(u) && lines.integers_below_text(v) && a != b {
+        return if known == [true, true] { Verdict::Header } else { Verdict::Guess };
+    }
+    if weight.is_some() {
+        return if known == [true, true] { Verdict::Header } else { Verdict::Guess };
+    }
+    if known == [true, true] && !lines.is_one_of_the_letters() || lines.is_unlike() {
+        return Verdict::Guess;
+    }
+    recurrence.verdict(blanks, known.contains(&true), is_name(a) && is_name(b) && a != b)
+}
+
+fn is_number(field: &str) -> bool {
+    field.parse::<f64>().is_ok()
+}
+
+/// Whether a field looks like the name of a column.
+fn is_name(field: &str) -> bool {
+    let usual = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+    field.len() <= 40 && field.starts_with(|c: char| c.is_alphabetic() || c == '_') && field.chars().all(usual)
+}
+
+/// The first line, the others of its width, and the columns of the ids.
+struct Lines<'a> {
+    first: &'a [String],
+    rest: &'a [&'a Vec<String>],
+    u: usize,
+    v: usize,
+}
+
+impl Lines<'_> {
+    fn all(&self, column: usize, has: impl Fn(&str) -> bool) -> bool {
+        !self.rest.is_empty() && self.rest.iter().all(|row| has(&row[column]))
+    }
+
+    fn integers_below_text(&self, column: usize) -> bool {
+        self.all(column, |field| canonical_integer(field.as_bytes()).is_some())
+    }
+
+    /// A column beside the ids that has text in the first line and numbers below; some fields may be empty.
+    fn numbers_below_text(&self) -> Option<usize> {
+        let columns = (0..self.first.len()).filter(|&c| c != self.u && c != self.v && !self.first[c].is_empty());
+        let numbers = |c: &usize| self.rest.iter().filter(|row| is_number(&row[*c])).count();
+        let mut fitting = columns.filter(|&c| self.all(c, |field| field.is_empty() || is_number(field)));
+        fitting.find(|c| numbers(c) > usize::from(!is_known(&self.first[*c])))
+    }
+
+    /// Whether names that end with numbers are ids: `node1`, `node2` above `node3`.
+    fn continues_numbering(&self) -> bool {
+        let stem = |field: &str| {
+            let stem = field.trim_end_matches(|c: char| c.is_ascii_digit());
+            (stem.len() < field.len()).then(|| stem.to_ascii_lowercase())
+        };
+        let Some(own) = stem(&self.first[self.u]) else { return false };
+        self.rest.iter().any(|row| [self.u, self.v].iter().any(|&c| stem(&row[c]).as_ref() == Some(&own)))
+    }
+
+    /// Whether `u,v` and the like stand above other single letters.
+    fn is_one_of_the_letters(&self) -> bool {
+        let is_letter = |field: &str| field.chars().count() == 1;
+        let own = [self.u, self.v].iter().any(|&c| is_letter(&self.first[c]));
+        own && self.rest.iter().any(|row| [self.u, self.v].iter().any(|&c| is_letter(&row[c])))
+    }
+
+    /// Whether the ids of the first line lack what all ids below have, and share nothing with them.
+    fn is_unlike(&self) -> bool {
+        if self.rest.len() >= LINES_ONE_COLUMN && [self.u, self.v].iter().any(|&c| self.integers_below_text(c)) {
+            return true;
+        }
+        if self.rest.len() < LINES_FEATURE {
+            return false;
+        }
+        let lengths = |c: usize| self.rest.first().map(|row| row[c].len()).filter(|&length| length >= 6);
+        let has = |c: usize, feature: usize, field: &str| match feature {
+            0 => field.contains(|c: char| c.is_ascii_digit()),
+            1 => field.contains('@'),
+            2 => field.contains(['/', ':']),
+            3 => field.starts_with(|c: char| c.is_ascii_punctuation()),
+            4 => lengths(c) == Some(field.len()),
+            _ => field.contains(' '),
+        };
+        let common = |c: usize, feature: usize| self.all(c, |field| has(c, feature, field));
+        let own = |c: usize, feature: usize| has(c, feature, &self.first[c]);
+        let ends = [self.u, self.v];
+        let lacks = ends.iter().any(|&c| (0..=5).any(|f| common(c, f) && !own(c, f)));
+        let shares = ends.iter().any(|&c| (0..=4).any(|f| common(c, f) && own(c, f)));
+        let capital = |field: &str| field.starts_with(char::is_uppercase);
+        let small = ends.iter().all(|&c| self.all(c, capital) && self.first[c].starts_with(char::is_lowercase));
+        !shares && (lacks || small && self.rest.len() >= LINES_CASE)
+    }
+}
+
+/// Which ids occur again.
+struct Recurrence<'a> {
+    counts: FxHashMap<&'a str, u32>,
+    lines: usize,
+    /// Lines neither of whose ids occurs in another line or twice.
+    alone: usize,
+}
+
+impl<'a> Recurrence<'a> {
+    fn new(lines: &Lines<'a>) -> Self {
+        let mut counts: FxHashMap<&str, u32> = FxHashMap::default();
+        for row in lines.rest {
+            *counts.entry(&row[lines.u]).or_default() += 1;
+            *counts.entry(&row[lines.v]).or_default() += 1;
+        }
+        let once = |field: &str| counts[field] == 1;
+        let alone = lines.rest.iter().filter(|row| once(&row[lines.u]) && once(&row[lines.v])).count();
+        Recurrence { counts, lines: lines.rest.len(), alone }
+    }
+
+    fn occurs(&self, id: &str) -> bool {
+        self.counts.contains_key(id)
+    }
+
+    /// What a first line is neither of whose ids recurs, if nothing else is known.
+    fn verdict(&self, blanks: bool, one_known: bool, plausible: bool) -> Verdict {
+        let odds = (self.lines + 1) / (self.alone + 1);
+        let enough = match (one_known, blanks) {
+            (true, _) => 12,
+            (false, false) => 40,
+            (false, true) => 100,
+        };
+        match odds {
+            _ if !plausible => Verdict::Edge,
+            odds if odds >= enough => Verdict::Guess,
+            _ if !blanks && self.alone == 0 && self.lines >= LINES_DOUBT => Verdict::Doubt,
+            _ => Verdict::Edge,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

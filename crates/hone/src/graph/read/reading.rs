@@ -1,0 +1,189 @@
+//! [`Reading`]: how a file was understood, and what about that could be wrong.
+//!
+//! The library never prints. A reader hands its guesses over as values; the command shows them as notes,
+//! Python as warnings, and the record of a run keeps them. Each says what was done and which option
+//! decides otherwise, in the words of the front end ([`ReadNote::show`]).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::InputFormat;
+
+/// How a file was understood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The file, as it was named.
+    pub file: String,
+    /// Its format.
+    pub format: InputFormat,
+    /// The columns of a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<TableColumns>,
+    /// What was a guess, or left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<ReadNote>,
+}
+
+/// The columns of a table, by position from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableColumns {
+    /// What separates them, in words; absent for Parquet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<String>,
+    /// Whether the first line names them; absent for Parquet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<bool>,
+    /// How many there are.
+    pub count: usize,
+    /// The first node of an edge.
+    pub source: usize,
+    /// The second node of an edge.
+    pub target: usize,
+    /// The weight, where weights are kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<usize>,
+}
+
+/// Something about the reading of a file that its owner should know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum ReadNote {
+    /// The first line is taken for a header, but might be an edge.
+    Header {
+        /// The file.
+        file: String,
+        /// The line.
+        line: String,
+    },
+    /// The first line is taken for an edge, but might be a header.
+    NoHeader {
+        /// The file.
+        file: String,
+        /// The line.
+        line: String,
+    },
+    /// There are more columns than are used.
+    Columns {
+        /// The file.
+        file: String,
+        /// Positions from 0 of those that are used.
+        used: Vec<usize>,
+        /// Their names, where they have some.
+        names: Vec<String>,
+        /// How many there are.
+        count: usize,
+    },
+    /// Lines that begin like comments are taken for data.
+    CommentsRead {
+        /// The file.
+        file: String,
+        /// How many.
+        lines: u64,
+        /// The first of them.
+        example: String,
+    },
+    /// Lines that begin like comments are left out, but might be data.
+    CommentsSkipped {
+        /// The file.
+        file: String,
+        /// How many.
+        lines: u64,
+        /// The first of them.
+        example: String,
+    },
+    /// The first line of a node list is taken for its header.
+    ListHeader {
+        /// The file.
+        file: String,
+        /// The line.
+        line: String,
+    },
+    /// A node list is taken for a table of several columns.
+    ListTable {
+        /// The file.
+        file: String,
+        /// Name of the column that has the ids.
+        column: String,
+    },
+}
+
+impl ReadNote {
+    /// The note in words; `option` writes an option of [`super::ReadOptions`] and, where it is not empty, the
+    /// value to give it (`yes`, `no`, `none` or text).
+    pub fn show(&self, option: &dyn Fn(&str, &str) -> String) -> String {
+        match self {
+            ReadNote::Header { file, line } => format!(
+                "the first line of {file}, `{line}`, is read as a header; {} reads it as an edge",
+                option("header", "no")
+            ),
+            ReadNote::NoHeader { file, line } => format!(
+                "the first line of {file}, `{line}`, is read as an edge, though neither id occurs again in the \
+                 lines looked at; {} reads it as a header",
+                option("header", "yes")
+            ),
+            ReadNote::Columns { file, used, names, count } => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                let named = if names.is_empty() { String::new() } else { format!(" ({})", list(&names)) };
+                let used: Vec<String> = used.iter().map(|position| (position + 1).to_string()).collect();
+                let options = ["source", "target", "weight"].map(|name| option(name, ""));
+                format!(
+                    "columns {} of {count} are used in {file}{named}; {} choose others (by name, or by position from 0)",
+                    list(&used),
+                    list(&options)
+                )
+            }
+            ReadNote::CommentsRead { file, lines, example } => format!(
+                "{} read as data, such as `{example}`; {} skips such lines",
+                marked(*lines, file),
+                option("comment", example.trim_start().get(..1).unwrap_or("#"))
+            ),
+            ReadNote::CommentsSkipped { file, lines, example } => format!(
+                "{} skipped, such as `{example}`; {} reads such lines as data",
+                marked(*lines, file),
+                option("comment", "none")
+            ),
+            ReadNote::ListHeader { file, line } => format!(
+                "the first line of {file}, `{line}`, is read as a header; put it in quotes (\"{line}\") to list a node \
+                 of that name"
+            ),
+            ReadNote::ListTable { file, column } => {
+                format!("{file} is read as a table whose column `{column}` has the ids")
+            }
+        }
+    }
+}
+
+impl fmt::Display for ReadNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let option = |name: &str, value: &str| if value.is_empty() { name.into() } else { format!("{name} = {value}") };
+        f.write_str(&self.show(&option))
+    }
+}
+
+fn marked(lines: u64, file: &str) -> String {
+    match lines {
+        1 => format!("1 line of {file} that begins like a comment is"),
+        _ => format!("{lines} lines of {file} that begin like comments are"),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// A line to show in a note, not too long.
+pub(super) fn shown(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim();
+    let mut out: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    if text.chars().count() > 60 {
+        out.push('…');
+    }
+    out.replace("\\\"", "\"").replace("\\'", "'").replace("\\t", "\t")
+}
