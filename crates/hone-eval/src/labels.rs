@@ -1,10 +1,12 @@
-//! Node labels: `node<TAB>label[,label…]`, one node a line.
+//! Node labels: `node<TAB>label[,label…]`, one node per line.
 //!
-//! Blank lines and lines that begin with `#` are skipped; a node may come once. Labels are any
+//! Blank lines and lines that begin with `#` are skipped, unless they label a node of the graph (`#rust<TAB>x`).
+//! Ids may be quoted as in other files. A node may come once. Labels are any
 //! text; they are numbered in sorted order (numbers by value), so that tables do not depend on the
 //! order of the file. Labelled nodes that the graph does not know are counted, not dropped
 //! silently.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
@@ -29,11 +31,11 @@ impl NodeLabels {
     /// Reads a label file and looks its nodes up in `graph`.
     pub fn read(path: &Path, graph: &Graph) -> Result<Self> {
         let text = fs::read(path).map_err(|e| Error::io(path, e))?;
-        let rows = parse(path, &text)?;
         let index: FxHashMap<String, u32> =
             (0..graph.nodes() as u32).map(|i| (graph.ids().get(i).to_string(), i)).collect();
+        let rows = parse(path, &text, |node| index.contains_key(node))?;
         let all = rows.len();
-        let rows: Vec<Row<'_>> = rows.into_iter().filter(|(node, _)| index.contains_key(*node)).collect();
+        let rows: Vec<Row<'_>> = rows.into_iter().filter(|(node, _)| index.contains_key(&**node)).collect();
         if rows.is_empty() {
             let message = format!("none of its {all} nodes is in the graph");
             return Err(Error::input(path, message, "use the node ids of the edge list"));
@@ -49,7 +51,7 @@ impl NodeLabels {
             let mut labels: Vec<u32> = labels.iter().map(|l| number[l]).collect();
             labels.sort_unstable();
             labels.dedup();
-            found.push((index[*node], labels));
+            found.push((index[&**node], labels));
         }
         found.sort();
         let unknown = all - found.len();
@@ -73,9 +75,28 @@ impl NodeLabels {
     }
 }
 
-type Row<'a> = (&'a str, Vec<&'a str>);
+type Row<'a> = (Cow<'a, str>, Vec<&'a str>);
 
-fn parse<'a>(path: &Path, text: &'a [u8]) -> Result<Vec<Row<'a>>> {
+/// Cuts a line into the node and its labels; none when there are no labels.
+fn cut(line: &str) -> Option<(Cow<'_, str>, &str)> {
+    let Some(quoted) = line.strip_prefix('"') else {
+        let (node, labels) = line.split_once('\t').or_else(|| line.split_once(char::is_whitespace))?;
+        return Some((node.trim().into(), labels));
+    };
+    let mut from = 0;
+    let end = loop {
+        let quote = from + quoted[from..].find('"')?;
+        if !quoted[quote + 1..].starts_with('"') {
+            break quote;
+        }
+        from = quote + 2;
+    };
+    let (node, labels) = (&quoted[..end], &quoted[end + 1..]);
+    let apart = labels.starts_with(char::is_whitespace) && !labels.trim().is_empty();
+    apart.then(|| (node.replace("\"\"", "\"").into(), labels.trim_start()))
+}
+
+fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Result<Vec<Row<'a>>> {
     let mut rows = Vec::new();
     let mut seen = FxHashSet::default();
     for (line, bytes) in (1..).zip(text.split(|&b| b == b'\n')) {
@@ -84,23 +105,24 @@ fn parse<'a>(path: &Path, text: &'a [u8]) -> Result<Vec<Row<'a>>> {
             return fail("not UTF-8", "save the file as UTF-8");
         };
         let shown = shown.trim();
-        if shown.is_empty() || shown.starts_with('#') {
+        let cut = cut(shown);
+        if shown.is_empty() || shown.starts_with('#') && !cut.as_ref().is_some_and(|(node, _)| is_node(node)) {
             continue;
         }
-        let Some((node, labels)) = shown.split_once('\t').or_else(|| shown.split_once(char::is_whitespace)) else {
+        let Some((node, labels)) = cut else {
             return fail("no label after the node", "write node<TAB>label[,label…]");
         };
         let labels: Vec<&str> = labels.split(',').map(str::trim).collect();
         if labels.iter().any(|l| l.is_empty()) {
             return fail("an empty label", "write node<TAB>label[,label…]");
         }
-        if !seen.insert(node.trim()) {
+        if !seen.insert(node.clone()) {
             return fail("this node was labelled before", "give all labels of a node on one line, separated by commas");
         }
-        rows.push((node.trim(), labels));
+        rows.push((node, labels));
     }
     if rows.is_empty() {
-        return Err(Error::input(path, "no labels in it", "write one line a node: node<TAB>label[,label…]"));
+        return Err(Error::input(path, "no labels in it", "write one line per node: node<TAB>label[,label…]"));
     }
     Ok(rows)
 }
@@ -134,6 +156,17 @@ mod tests {
         );
         assert!(labels.is_multi());
         assert_eq!(labels.indicators(), [vec![true, true], vec![false, true]]);
+    }
+
+    #[test]
+    fn ids_may_be_quoted_or_begin_like_comments() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("x.labels");
+        fs::write(&path, "# head\n#a\tx\n# a note\n\"b \"\"c\"\"\"\ty\n").expect("written");
+        let ids = hone::graph::NodeIds::from_texts(&["#a", "b \"c\""]);
+        let graph = GraphBuilder::undirected(2).edges(vec![(0, 1)]).ids(ids).build().expect("in range");
+        let labels = NodeLabels::read(&path, &graph).expect("well formed");
+        assert_eq!((labels.nodes, labels.of, labels.unknown), (vec![0, 1], vec![vec![0], vec![1]], 0));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 """Every kind of graph gives the same adjacency, ids and direction as its own library says."""
 
+import warnings
+
 import igraph
 import networkx
 import numpy as np
@@ -295,6 +297,47 @@ def test_files(tmp_path):
     nodes.write_text("zoe\ncid\nbob\nann\n")
     assert list(read_graph(file, nodes=nodes, weighted=True).node_ids) == ["zoe", "cid", "bob", "ann"]
     assert Graph("builtin:karate").n_edges == 78
+
+
+def test_files_are_read_as_they_are_meant(tmp_path):
+    file = tmp_path / "graph.csv"
+    file.write_text("tweet,tag\nann,bob\nbob,cid\n")
+    with pytest.warns(HoneWarning, match="`tweet,tag`, is read as a header; header=False reads it as an edge"):
+        assert list(read_graph(file).node_ids) == ["ann", "bob", "cid"]
+    with pytest.warns(HoneWarning, match="is read as a header"):
+        Graph(file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_graph(file, header=True).n_edges == 2
+        assert read_graph(file, header=False).n_nodes == 5
+    file.write_text("t1,rust\n#rust,t2\n")
+    with pytest.warns(HoneWarning, match='comment="#" skips such lines'):
+        assert list(read_graph(file).node_ids) == ["t1", "rust", "#rust", "t2"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_graph(file, comment="#").n_nodes == 2
+        assert read_graph(file, comment="none").n_nodes == 4
+    with pytest.raises(ValueError, match="comment"):
+        read_graph(file, comment="ab")
+    file.write_text("Ann Lee|Bob Ray|x|y\n")
+    with pytest.warns(HoneWarning, match="columns 1 and 2 of 4 are used in .*; source, target and weight choose others"):
+        assert list(read_graph(file).node_ids) == ["Ann Lee", "Bob Ray"]
+    nodes = tmp_path / "nodes.txt"
+    nodes.write_text('"id"\nBob Ray\n"#a"\nAnn Lee\n')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph = read_graph(file, source=0, target=1, nodes=nodes)
+    assert list(graph.node_ids) == ["id", "Bob Ray", "#a", "Ann Lee"]
+
+
+def test_surplus_columns_of_tables_are_noted():
+    table = pandas.DataFrame({"who": [1, 2], "whom": [2, 3], "when": [7, 8]})
+    with pytest.warns(HoneWarning, match="columns 'who' and 'whom' of 3 are used"):
+        assert Graph(table).n_edges == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Graph(table, source="who", target="whom").n_edges == 2
+        assert Graph(table.rename(columns={"who": "source", "whom": "target"})).n_edges == 2
 
 
 def test_graphs_are_taken_as_they_are(random_matrix):

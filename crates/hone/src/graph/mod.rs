@@ -27,7 +27,7 @@ pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use generate::{Edges, Generator};
 pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};
-pub use quote::{quote_field, quote_line};
+pub use quote::{quoted, quoted_line};
 pub use read::{
     Column, Comment, ID_COLUMNS, InputFormat, ReadNote, ReadOptions, Reading, TableColumns, WEIGHT_COLUMNS, read,
 };

@@ -12,12 +12,12 @@ pub(super) const LIST_HEADERS: [&str; 8] = ["id", "ids", "node", "nodes", "node_
 /// break, begins like a comment (`#`, `%`), or has blanks around it.
 ///
 /// ```
-/// use hone::graph::quote_field;
-/// assert_eq!(quote_field("Ann Lee", '\t'), "Ann Lee");
-/// assert_eq!(quote_field("Lee, \"Ann\"", ','), "\"Lee, \"\"Ann\"\"\"");
-/// assert_eq!(quote_field("#rust", ','), "\"#rust\"");
+/// use hone::graph::quoted;
+/// assert_eq!(quoted("Ann Lee", '\t'), "Ann Lee");
+/// assert_eq!(quoted("Lee, \"Ann\"", ','), "\"Lee, \"\"Ann\"\"\"");
+/// assert_eq!(quoted("#rust", ','), "\"#rust\"");
 /// ```
-pub fn quote_field(field: &str, separator: char) -> Cow<'_, str> {
+pub fn quoted(field: &str, separator: char) -> Cow<'_, str> {
     quote_if(field, field.is_empty() || field.contains([separator, '"', '\n', '\r']) || is_deceptive(field))
 }
 
@@ -26,12 +26,12 @@ pub fn quote_field(field: &str, separator: char) -> Cow<'_, str> {
 /// for the header of such a list.
 ///
 /// ```
-/// use hone::graph::quote_line;
-/// assert_eq!(quote_line("a, b \"c\""), "a, b \"c\"");
-/// assert_eq!(quote_line("id"), "\"id\"");
-/// assert_eq!(quote_line(""), "\"\"");
+/// use hone::graph::quoted_line;
+/// assert_eq!(quoted_line("a, b \"c\""), "a, b \"c\"");
+/// assert_eq!(quoted_line("id"), "\"id\"");
+/// assert_eq!(quoted_line(""), "\"\"");
 /// ```
-pub fn quote_line(id: &str) -> Cow<'_, str> {
+pub fn quoted_line(id: &str) -> Cow<'_, str> {
     let broken = id.is_empty() || id.starts_with('"') || id.contains(['\n', '\r']);
     quote_if(id, broken || is_deceptive(id) || list_header(id).is_some())
 }
@@ -64,17 +64,17 @@ mod tests {
     #[test]
     fn only_what_must_be_is_quoted() {
         for plain in ["a", "a b", "7", "é", "a#b", "50%", "a\"b"] {
-            assert_eq!(quote_line(plain), plain);
+            assert_eq!(quoted_line(plain), plain);
         }
         for (id, quoted) in
             [("#a", "\"#a\""), ("%", "\"%\""), (" a", "\" a\""), ("a\nb", "\"a\nb\""), ("\"a", "\"\"\"a\"")]
         {
-            assert_eq!(quote_line(id), quoted);
+            assert_eq!(quoted_line(id), quoted);
         }
         for header in ["Node", "NODE_ID", "id,label", "label\tid"] {
-            assert_eq!(quote_line(header), format!("\"{header}\""));
+            assert_eq!(quoted_line(header), format!("\"{header}\""));
         }
-        assert_eq!(quote_field("", ','), "\"\"");
-        assert_eq!(quote_field("id", ','), "id");
+        assert_eq!(quoted("", ','), "\"\"");
+        assert_eq!(quoted("id", ','), "id");
     }
 }

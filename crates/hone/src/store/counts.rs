@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::{npy, text};
 use crate::columnar::{Column, Kind, TableWriter};
 use crate::error::{Error, Result};
-use crate::graph::{Graph, NodeId, NodeIds, quote_field};
+use crate::graph::{Graph, NodeId, NodeIds, quoted};
 use crate::motif::{Counts, Motif, NODE_ORBITS};
 use crate::output::{Output, is_stream};
 use crate::progress::Progress;
@@ -334,7 +334,7 @@ fn push_id(ids: &NodeIds, i: u32, separator: u8, out: &mut Vec<u8>) {
             }
             push_number(id.unsigned_abs(), out);
         }
-        NodeId::Text(id) => out.extend_from_slice(quote_field(id, char::from(separator)).as_bytes()),
+        NodeId::Text(id) => out.extend_from_slice(quoted(id, char::from(separator)).as_bytes()),
     }
 }
 

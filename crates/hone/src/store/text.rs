@@ -14,7 +14,7 @@ use super::{Embedding, Format};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::read::nodes;
-use crate::graph::{NodeId, NodeIds, quote_field, quote_line};
+use crate::graph::{NodeId, NodeIds, quoted, quoted_line};
 
 /// Rows formatted by one task.
 const CHUNK: usize = 4096;
@@ -52,7 +52,7 @@ pub(super) fn compressed(
 pub(super) fn write_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
     in_chunks(ids.len(), out, |i, line| match ids.get(i as u32) {
         NodeId::Text(id) => {
-            let _ = writeln!(line, "{}", quote_line(id));
+            let _ = writeln!(line, "{}", quoted_line(id));
         }
         NodeId::Integer(id) => {
             let _ = writeln!(line, "{id}");
@@ -157,7 +157,7 @@ impl Style {
 
     /// A field, quoted as RFC 4180 does when it must be.
     fn push_field(&self, field: &str, line: &mut String) {
-        line.push_str(&if self.word2vec { field.into() } else { quote_field(field, self.separator) });
+        line.push_str(&if self.word2vec { field.into() } else { quoted(field, self.separator) });
     }
 }
 

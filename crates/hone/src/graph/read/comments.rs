@@ -160,13 +160,13 @@ pub(crate) fn skip_idle(source: &mut Source, marks: &[u8], mut seen: impl FnMut(
             at += length + 1;
         }
         let rest = &ahead[at..];
+        if !found && rest.len() > LONGEST_LINE {
+            let line = memchr::memchr_iter(b'\n', &ahead[..at]).count() as u64;
+            return Err(long_line(rest).on_line(line).into_error(source, source.lines()));
+        }
         if !found && source.ended() && is_idle(rest, marks) {
             seen(rest);
             at = ahead.len();
-        }
-        if !found && !source.ended() && rest.len() > LONGEST_LINE {
-            let line = memchr::memchr_iter(b'\n', &ahead[..at]).count() as u64;
-            return Err(long_line(rest).on_line(line).into_error(source, source.lines()));
         }
         source.skip(at);
         if found || source.ended() {

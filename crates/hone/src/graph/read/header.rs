@@ -56,8 +56,9 @@ pub(super) fn judge(table: &[Vec<String>], ids: Option<(usize, usize)>, blanks: 
     let (Some(a), Some(b)) = (first.get(u), first.get(v)) else { return Verdict::Edge };
     let lines = Lines { first, rest: &rest, u, v };
     let recurrence = Recurrence::new(&lines);
-    let recurs = recurrence.occurs(a) || recurrence.occurs(b);
-    if pair.is_some_and(|(rank, _)| rank < CERTAIN) && !lines.continues_numbering() {
+    let continues = lines.continues_numbering();
+    let recurs = recurrence.occurs(a) || recurrence.occurs(b) || continues;
+    if pair.is_some_and(|(rank, _)| rank < CERTAIN) && !continues {
         return if recurs { Verdict::Guess } else { Verdict::Header };
     }
     if rest.is_empty() || first.iter().any(|field| is_number(field)) || a.is_empty() || b.is_empty() {

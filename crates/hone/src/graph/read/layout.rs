@@ -11,7 +11,7 @@ use super::fields::{self, Delimiter, Field, without_end};
 use super::header::{Verdict, find, find_pair, judge};
 use super::reading::{ReadNote, TableColumns, shown};
 use super::source::Source;
-use super::vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS, is_known};
+use super::vocabulary::{ID_COLUMNS, NOT_WEIGHTS, WEIGHT_COLUMNS, is_known};
 use super::{Column, ReadOptions};
 use crate::error::{Error, Result};
 
@@ -299,7 +299,8 @@ fn with_weight(
         let first = table.get(usize::from(!names.is_empty()));
         first.and_then(|row| row.get(*c)).is_some_and(|field| field.parse::<f32>().is_ok())
     };
-    let next = (0..layout.columns).find(is_free).filter(|_| names.is_empty() || layout.columns == 3);
+    let other = |c: &usize| names.get(*c).is_some_and(|name| NOT_WEIGHTS.iter().any(|n| name.eq_ignore_ascii_case(n)));
+    let next = (0..layout.columns).find(is_free).filter(|c| names.is_empty() || layout.columns == 3 && !other(c));
     if options.weighted || asked.is_some() {
         layout.weight = asked.or(named).or(next);
         if layout.weight.is_none() {

@@ -2,7 +2,7 @@
 //!
 //! The whole line is the id, blanks and delimiters inside included; blanks around it are not. An id in
 //! quotes is taken as it is (quotes within doubled), may hold line breaks and may be empty: this is how the
-//! lists that are written here quote ids ([`super::super::quote_line`]). A first line that is the name of an
+//! lists that are written here quote ids ([`super::super::quoted_line`]). A first line that is the name of an
 //! id column (`id`, `node`, …) is a header unless it is quoted; if it names several columns, the list is a table.
 
 use std::borrow::Cow;

@@ -112,17 +112,18 @@ impl ReadNote {
     /// The note in words; `option` writes an option of [`super::ReadOptions`] and, where it is not empty, the
     /// value to give it (`yes`, `no`, `none` or text).
     pub fn show(&self, option: &dyn Fn(&str, &str) -> String) -> String {
+        let file = self.file();
         match self {
-            ReadNote::Header { file, line } => format!(
+            ReadNote::Header { line, .. } => format!(
                 "the first line of {file}, `{line}`, is read as a header; {} reads it as an edge",
                 option("header", "no")
             ),
-            ReadNote::NoHeader { file, line } => format!(
-                "the first line of {file}, `{line}`, is read as an edge, though neither id occurs again in the \
-                 lines looked at; {} reads it as a header",
+            ReadNote::NoHeader { line, .. } => format!(
+                "the first line of {file}, `{line}`, is read as an edge, though neither id occurs again in the lines \
+                 looked at; {} reads it as a header",
                 option("header", "yes")
             ),
-            ReadNote::Columns { file, used, names, count } => {
+            ReadNote::Columns { used, names, count, .. } => {
                 let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
                 let named = if names.is_empty() { String::new() } else { format!(" ({})", list(&names)) };
                 let used: Vec<String> = used.iter().map(|position| (position + 1).to_string()).collect();
@@ -133,24 +134,35 @@ impl ReadNote {
                     list(&options)
                 )
             }
-            ReadNote::CommentsRead { file, lines, example } => format!(
-                "{} read as data, such as `{example}`; {} skips such lines",
-                marked(*lines, file),
-                option("comment", example.trim_start().get(..1).unwrap_or("#"))
-            ),
-            ReadNote::CommentsSkipped { file, lines, example } => format!(
-                "{} skipped, such as `{example}`; {} reads such lines as data",
-                marked(*lines, file),
-                option("comment", "none")
-            ),
-            ReadNote::ListHeader { file, line } => format!(
+            ReadNote::CommentsRead { lines, example, .. } => {
+                let mark = example.trim_start().get(..1).unwrap_or("#");
+                let skips = option("comment", mark);
+                format!("{} read as data, such as `{example}`; {skips} skips such lines", marked(*lines, file))
+            }
+            ReadNote::CommentsSkipped { lines, example, .. } => {
+                let reads = option("comment", "none");
+                format!("{} skipped, such as `{example}`; {reads} reads such lines as data", marked(*lines, file))
+            }
+            ReadNote::ListHeader { line, .. } => format!(
                 "the first line of {file}, `{line}`, is read as a header; put it in quotes (\"{line}\") to list a node \
                  of that name"
             ),
-            ReadNote::ListTable { file, column } => {
+            ReadNote::ListTable { column, .. } => {
                 format!("{file} is read as a table whose column `{column}` has the ids")
             }
         }
+    }
+
+    /// The file it is about, in words.
+    fn file(&self) -> &str {
+        let (ReadNote::Header { file, .. }
+        | ReadNote::NoHeader { file, .. }
+        | ReadNote::Columns { file, .. }
+        | ReadNote::CommentsRead { file, .. }
+        | ReadNote::CommentsSkipped { file, .. }
+        | ReadNote::ListHeader { file, .. }
+        | ReadNote::ListTable { file, .. }) = self;
+        if file == "-" { "standard input" } else { file }
     }
 }
 

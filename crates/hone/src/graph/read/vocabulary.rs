@@ -82,6 +82,10 @@ pub const WEIGHT_COLUMNS: [&str; 12] = [
     "similarity",
 ];
 
+/// Names of columns of numbers that are no weights; the index of a table has none.
+pub(super) const NOT_WEIGHTS: [&str; 12] =
+    ["", "id", "edge_id", "edgeid", "eid", "index", "time", "timestamp", "date", "year", "type", "label"];
+
 /// What nodes are, what they are to each other, and what else tables have columns for.
 const NOUNS: &str = "\
 account actor actress address agent airline airport album alias alter ancestor animal answer app article artist \
