@@ -79,6 +79,16 @@ impl Error {
         Error::Io { path: path.as_ref().to_path_buf(), source }
     }
 
+    /// What went wrong while reading `path`: an [`Error::Io`] where the system failed, an [`Error::Input`] where a
+    /// decoder did (decompression, text that is not UTF-8), for then the content is at fault.
+    pub fn reading(path: impl AsRef<Path>, source: io::Error) -> Self {
+        if source.raw_os_error().is_some() {
+            return Error::io(path, source);
+        }
+        let message = format!("the content is damaged, cut short or of another kind ({source})");
+        Error::input(path, message, "check that the file has the format of its extension; write or download it again")
+    }
+
     /// An [`Error::Input`] without a line or text.
     pub fn input(path: impl AsRef<Path>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Error::Input {
@@ -118,7 +128,7 @@ impl Error {
         matches!(self, Error::Input { .. } | Error::Config { .. } | Error::Exists { .. } | Error::Memory { .. })
             || matches!(self, Error::Io { source, .. } if matches!(source.kind(),
                 io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory
-                | io::ErrorKind::NotADirectory))
+                | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof))
     }
 }
 
@@ -126,7 +136,11 @@ fn io_remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound => "; check its name and the folder it is looked for in",
         io::ErrorKind::PermissionDenied => "; change its permissions, or choose another",
-        io::ErrorKind::StorageFull => "; free some space, or write elsewhere",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, or write elsewhere",
+        io::ErrorKind::FileTooLarge => "; raise the limit on file sizes (ulimit -f), or write elsewhere",
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+            "; the file is damaged or cut short: write or download it again"
+        }
         _ => "",
     }
 }

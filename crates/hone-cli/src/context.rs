@@ -9,8 +9,8 @@ use tracing::level_filters::LevelFilter;
 
 use crate::report::Reporter;
 
-/// More threads than any machine has: surely a slip of the finger.
-const MAX_THREADS: usize = 4096;
+/// More threads than are of use on any machine: a slip of the finger, and gigabytes of stacks.
+const MAX_THREADS: usize = 1024;
 
 /// Options of every command.
 #[derive(Debug, clap::Args)]
@@ -93,10 +93,14 @@ fn start_logging(verbose: u8) {
 }
 
 fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
-    let Some(threads) = threads else { return Ok(()) };
-    if threads == 0 || threads > MAX_THREADS {
+    if let Some(threads) = threads.filter(|threads| !(1..=MAX_THREADS).contains(threads)) {
         let message = format!("{threads} threads; give a number from 1 to {MAX_THREADS}, or leave the option out");
         return Err(Error::config("--threads", message).into());
     }
-    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?)
+    // Now, not at the first parallel loop: there a failure would be a panic. 0 stands for one per core.
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global();
+    built.map_err(|error| {
+        let remedy = "use fewer with --threads, or raise the limits on processes and memory (ulimit -u, ulimit -v)";
+        anyhow::anyhow!("no threads can be started ({error}); {remedy}")
+    })
 }

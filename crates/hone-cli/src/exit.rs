@@ -1,7 +1,9 @@
 //! How a run ends: error messages, exit codes, and a clean folder after Ctrl-C.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use hone::{Error, output};
 
@@ -12,16 +14,100 @@ const FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
 const INTERRUPTED: u8 = 130;
 
-/// On Ctrl-C (also on a polite kill or hang-up) removes unfinished output files and exits with 130.
+/// What is left of a run that is interrupted.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    /// Nothing: outputs appear at the end.
+    Nothing,
+    /// The beginning of an output that cannot be taken back.
+    Stream,
+    /// Finished stages, in a folder.
+    Stages(PathBuf),
+    /// Finished cells of an evaluation, in a folder.
+    Cells(PathBuf),
+    /// Everything: all outputs are complete.
+    All,
+}
+
+static KEPT: Mutex<Kept> = Mutex::new(Kept::Nothing);
+
+/// Sets what an interrupt would leave from now on.
+pub(crate) fn keep(kept: Kept) {
+    *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+}
+
+/// On Ctrl-C, on a polite kill and on a hang-up removes unfinished output files, says in one line what is kept, and
+/// exits with 130. A write beyond the limit on file sizes becomes an error, which ends the run in good order.
 ///
-/// Where the caller has these signals ignored, as `nohup` does, they stay ignored.
-pub(crate) fn clean_up_when_interrupted() {
-    let installed = ctrlc::try_set_handler(|| {
-        let _no_new_files = output::remove_unfinished();
-        std::process::exit(INTERRUPTED.into());
-    });
-    if let Err(error) = installed {
-        tracing::debug!("signals keep their present handling: {error}");
+/// A signal that the caller has ignored, as `nohup` does, stays ignored; the others are heeded.
+pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
+    use anyhow::Context;
+    signals::listen(stop).context("signals cannot be listened to (are there too many processes or threads?)")
+}
+
+fn stop() -> ! {
+    let _no_new_files = output::remove_unfinished();
+    // The bar of progress is still on its line.
+    let clear = if io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+    let _ = writeln!(io::stderr(), "{clear}interrupted: {}", left());
+    std::process::exit(INTERRUPTED.into());
+}
+
+/// What is left, and how to go on.
+fn left() -> String {
+    match &*KEPT.lock().unwrap_or_else(PoisonError::into_inner) {
+        Kept::Stages(folder) if folder.join("manifest.json").is_file() => {
+            format!("finished stages are kept in {}; continue with --resume", folder.display())
+        }
+        Kept::Cells(folder) => {
+            format!("finished cells are kept in {}; the same command continues from them", folder.display())
+        }
+        Kept::Stream => "what was written is incomplete".into(),
+        Kept::All => "all outputs had been written".into(),
+        Kept::Nothing | Kept::Stages(_) => "nothing was written".into(),
+    }
+}
+
+#[cfg(unix)]
+mod signals {
+    use std::io;
+    use std::sync::Arc;
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::iterator::Signals;
+
+    /// Calls `stop` at the first signal that asks for an end.
+    pub(super) fn listen(stop: fn() -> !) -> io::Result<()> {
+        // With a handler, whatever it does, the write that passed the limit fails with an error (EFBIG).
+        signal_hook::flag::register(SIGXFSZ, Arc::default())?;
+        let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !ignored(signal));
+        let mut signals = Signals::new(heeded)?;
+        let wait = move || signals.forever().next().map(|_| stop());
+        std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
+    }
+
+    /// Whether the caller has a signal ignored.
+    #[cfg(target_os = "linux")]
+    fn ignored(signal: i32) -> bool {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    }
+
+    /// Not known here; a hang-up, which `nohup` ignores, is left as it is.
+    #[cfg(not(target_os = "linux"))]
+    fn ignored(signal: i32) -> bool {
+        signal == SIGHUP
+    }
+}
+
+#[cfg(not(unix))]
+mod signals {
+    use std::io;
+
+    pub(super) fn listen(stop: fn() -> !) -> io::Result<()> {
+        ctrlc::set_handler(move || stop()).map_err(io::Error::other)
     }
 }
 
@@ -41,7 +127,7 @@ pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
     })
 }
 
-/// The chain of causes in one line; a library error already tells its own.
+/// The chain of causes in one line; a library error already names its own.
 fn message(error: &anyhow::Error) -> String {
     let mut parts = Vec::new();
     for cause in error.chain() {

@@ -1,14 +1,14 @@
 //! [`InputArgs`]: the graph a command works on, and how to read it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
-use hone::Error;
 use hone::graph::{Column, Comment, Graph, InputFormat, ReadOptions, read};
 
 use crate::context::Context;
+use crate::files::Files;
 
 /// The input graph; flatten this into the `Args` of any command that reads one.
 #[derive(Debug, clap::Args)]
@@ -61,17 +61,9 @@ enum Answer {
 }
 
 impl InputArgs {
-    /// Refuses to write over the graph that is read, whatever may be replaced.
-    pub(crate) fn refuse_as_output<'a>(&self, mut files: impl Iterator<Item = &'a PathBuf>) -> Result<(), Error> {
-        let real = |path: &Path| path.canonicalize().ok();
-        let input = real(Path::new(&self.input));
-        match files.find(|file| input.is_some() && real(file) == input) {
-            Some(file) => {
-                let message = format!("{} is the input; write to another file", file.display());
-                Err(Error::config("--output", message))
-            }
-            None => Ok(()),
-        }
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Files {
+        Files::default().read("INPUT", [&self.input]).read("--nodes", &self.nodes)
     }
 
     /// Reads the graph, and notes on standard error what was a guess and what was dropped on the way.

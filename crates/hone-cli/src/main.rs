@@ -9,9 +9,9 @@
 mod command;
 mod context;
 mod exit;
+mod files;
 mod input;
 mod options;
-mod record;
 mod report;
 
 use std::process::ExitCode;
@@ -74,6 +74,5 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    exit::clean_up_when_interrupted();
-    exit::code(run(&cli))
+    exit::code(exit::clean_up_when_interrupted().and_then(|()| run(&cli)))
 }

@@ -27,7 +27,8 @@
 //!
 //! Who depends on whom, strictly downward: [`error`], [`progress`], [`memory`], [`random`] < [`dense`] < [`sparse`] <
 //! [`graph`] < [`motif`]; [`sparse`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; all < [`config`] < [`embed`], with
-//! [`report`] and [`store`] beside it. [`output`] and [`columnar`] serve every writer. The lowest layer, up to
+//! [`report`] and [`store`] beside it. [`output`] and [`columnar`] serve every writer, [`record`]
+//! names the files of a run. The lowest layer, up to
 //! [`dense`], is the crate `hone-base`.
 
 pub mod attributes;
@@ -43,6 +44,7 @@ pub mod memory;
 pub mod motif;
 pub mod operator;
 pub mod output;
+pub mod record;
 pub mod report;
 pub mod sparse;
 pub mod store;

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use hone::Error;
-use hone::output::Output;
+use hone::output::{Batch, Output};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
@@ -163,4 +163,79 @@ fn temporary_folders_go_with_all_in_them() {
     assert!(!path.exists());
     let error = hone::output::TemporaryFolder::create_in(&parent.path().join("absent")).expect_err("no folder");
     assert!(error.to_string().contains("there is no folder"), "{error}");
+}
+
+/// A batch of files with their texts, in order, not committed yet.
+fn batch(dir: &Path, files: &[(&str, &str)]) -> hone::Result<Batch> {
+    let mut batch = Batch::new(true);
+    for (name, text) in files {
+        let mut output = batch.begin(dir.join(name))?;
+        output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
+        batch.add(output)?;
+    }
+    Ok(batch)
+}
+
+fn texts(dir: &Path) -> Vec<(String, String)> {
+    let read = |name: String| (name.clone(), fs::read_to_string(dir.join(name)).unwrap_or_else(|_| "a folder".into()));
+    listing(dir).into_iter().map(read).collect()
+}
+
+#[test]
+fn files_of_a_batch_appear_together_or_not_at_all() {
+    let dir = folder();
+    let first = batch(dir.path(), &[("a", "1"), ("b", "2"), ("c", "3")]).expect("writable");
+    assert!(!dir.path().join("a").exists());
+    drop(first);
+    assert!(listing(dir.path()).is_empty());
+    let first = batch(dir.path(), &[("a", "1"), ("b", "2")]).expect("writable");
+    let written: Vec<_> = first.written().iter().map(|w| (w.name.as_str(), w.bytes, w.crc32.as_str())).collect();
+    // Checksums as every other tool gives them.
+    assert_eq!(written, [("a", 1, "83dcefb7"), ("b", 1, "1ad5be0d")]);
+    assert_eq!(first.commit().expect("in place"), [dir.path().join("a"), dir.path().join("b")]);
+    let pairs = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect::<Vec<_>>();
+    assert_eq!(texts(dir.path()), pairs(&[("a", "1"), ("b", "2")]));
+    // A rename that fails, whichever it is, leaves all as it was.
+    for stuck in ["a", "b", "new"] {
+        let second = batch(dir.path(), &[("a", "x"), ("b", "y"), ("new", "z")]).expect("writable");
+        let path = dir.path().join(stuck);
+        let _ = fs::remove_file(&path);
+        fs::create_dir_all(path.join("full")).expect("writable");
+        second.commit().expect_err("a folder is in the way");
+        let kept = texts(dir.path());
+        fs::remove_dir_all(&path).expect("there");
+        let mut expected = vec![("a", "1"), ("b", "2")];
+        expected.retain(|(name, _)| *name != stuck);
+        expected.push((stuck, "a folder"));
+        expected.sort_unstable();
+        assert_eq!(kept, pairs(&expected), "{stuck}");
+        batch(dir.path(), &[("a", "1"), ("b", "2")]).and_then(Batch::commit).expect("restored");
+    }
+}
+
+#[test]
+fn a_batch_takes_obsolete_files_along_and_no_file_twice() {
+    let dir = folder();
+    write(&dir.path().join("old"), false, "old").expect("writable");
+    let mut second = batch(dir.path(), &[("a", "1")]).expect("writable");
+    second.obsolete(&dir.path().join("old")).expect("there");
+    second.obsolete(&dir.path().join("never")).expect("nothing to do");
+    assert!(dir.path().join("old").exists());
+    second.commit().expect("in place");
+    assert_eq!(listing(dir.path()), ["a"]);
+    assert!(matches!(Batch::new(false).obsolete(&dir.path().join("a")), Err(Error::Exists { .. })));
+    let twice = batch(dir.path(), &[("a", "1"), ("a", "2")]).expect_err("twice the same");
+    assert!(twice.to_string().contains("two outputs go to"), "{twice}");
+}
+
+#[test]
+fn checksums_are_of_the_file_also_where_it_was_written_over() {
+    let dir = folder();
+    let mut batch = Batch::new(false);
+    let mut output = batch.begin(dir.path().join("a")).expect("writable");
+    output.write_all(b"0000 data").expect("writable");
+    output.seek(SeekFrom::Start(0)).expect("a file");
+    output.write_all(b"head").expect("writable");
+    batch.add(output).expect("on disk");
+    assert_eq!((batch.written()[0].bytes, batch.written()[0].crc32.as_str()), (9, "6a6b90ab"));
 }

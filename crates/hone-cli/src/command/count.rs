@@ -4,17 +4,17 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use hone::Error;
 use hone::graph::Graph;
 use hone::motif::{Counts, MotifSet, NODE_ORBITS, Sample, Sampled, Totals};
-use hone::output::{Output, is_stream};
+use hone::output::{Batch, is_stream};
 use hone::report::{GraphFacts, Stage, Start};
 use hone::store::{CountTable, CountsBy};
+use hone::{Error, record};
 use serde::Serialize;
 
 use crate::context::Context;
+use crate::files;
 use crate::input::InputArgs;
-use crate::record;
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
 #[derive(Debug, clap::Args)]
@@ -159,25 +159,24 @@ impl Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (motifs, files) = (args.motifs()?, args.files()?);
-    let record_file = record::path(&args.output);
-    args.input.refuse_as_output(files.iter().chain(&record_file))?;
-    record::refuse_existing(files.iter().chain(&record_file), args.force)?;
+    let outputs = args.input.files().write("--output", files.iter().chain(&record::path(&args.output)));
+    let mut batch = outputs.check(args.force)?;
     let start = Start::now();
     let graph = args.input.open_for(false, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
     let counts = args.sample.count(&graph, args.seed, context.progress())?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
     tell(args, &graph, &counts, context);
-    record::clear(record_file.as_ref())?;
-    let write = |table: CountTable<'_>| table.write(&args.output, args.force, context.progress()).map(drop);
+    let mut write = |table: CountTable<'_>| table.add_to(&mut batch, &args.output, context.progress());
     match args.by {
         By::Edge => write(CountTable::edges(&graph, &counts, &motifs.motifs()))?,
         By::Node => write(CountTable::nodes(&graph, &counts, &counts.node_orbits()?))?,
-        By::Total => print_totals(args, context, &counts.totals(), &motifs)?,
+        By::Total => print_totals(args, &mut batch, context, &counts.totals(), &motifs)?,
     }
-    if let Some(path) = record_file {
-        let stages = vec![read, counted, Stage::since("write", &start)];
-        record::write(&Record::new(args, motifs, &graph, &counts, stages), &path, args.force)?;
+    let stages = vec![read, counted, Stage::since("write", &start)];
+    record::add_to(&mut batch, &args.output, &Record::new(args, motifs, &graph, &counts, stages))?;
+    files::publish(batch)?;
+    if !is_stream(&args.output) {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         context.note(format_args!("wrote {}", names.join(" and ")));
     }
@@ -196,7 +195,13 @@ fn tell(args: &Args, graph: &Graph, counts: &Counts, context: &Context) {
     }
 }
 
-fn print_totals(args: &Args, context: &Context, totals: &Totals, motifs: &MotifSet) -> anyhow::Result<()> {
+fn print_totals(
+    args: &Args,
+    batch: &mut Batch,
+    context: &Context,
+    totals: &Totals,
+    motifs: &MotifSet,
+) -> anyhow::Result<()> {
     let mut lines = vec![TOTALS.map(|name| name.replace('_', " "))];
     for motif in motifs.motifs() {
         let occurrences = totals.graphlets[motif.graphlet().index()];
@@ -207,10 +212,9 @@ fn print_totals(args: &Args, context: &Context, totals: &Totals, motifs: &MotifS
     }
     let separator = args.separator()?;
     let text: String = lines.iter().map(|line| line.join(separator).replace(' ', "_") + "\n").collect();
-    let mut out = Output::create(&args.output, args.force)?;
+    let mut out = batch.begin(&args.output)?;
     out.write_all(text.as_bytes()).map_err(|e| out.error(e))?;
-    out.commit()?;
-    Ok(())
+    Ok(batch.add(out)?)
 }
 
 /// Names to the left, numbers to the right.

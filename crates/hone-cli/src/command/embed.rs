@@ -8,12 +8,13 @@ use hone::config::{Config, Layers, Output as OutputKind};
 use hone::motif::Sample;
 use hone::report::{Report, Stage, Start};
 use hone::store::{Embedding, Format};
-use hone::{Error, Hone, Run, memory};
+use hone::{Error, Hone, Run, memory, record};
 
 use crate::context::Context;
+use crate::exit::{self, Kept};
+use crate::files::{self, Files};
 use crate::input::InputArgs;
 use crate::options::{self, Known};
-use crate::record;
 
 /// Embed a graph: one vector a node, built from network motifs.
 #[derive(Debug, clap::Args)]
@@ -56,7 +57,10 @@ impl ScaleArgs {
             hone = hone.temp_dir(folder);
         }
         match &self.checkpoint {
-            Some(folder) => hone.checkpoint(folder, self.resume),
+            Some(folder) => {
+                exit::keep(Kept::Stages(folder.clone()));
+                hone.checkpoint(folder, self.resume)
+            }
             None => hone,
         }
     }
@@ -196,6 +200,11 @@ enum Vectors {
 }
 
 impl ConfigArgs {
+    /// Adds the files that these choices name.
+    fn files(&self, files: Files, config: &Config) -> Files {
+        files.read("--config", &self.config).read_vectors("--attributes", &config.attributes.file)
+    }
+
     /// Preset, file, flags and single settings, later ones on top.
     pub(crate) fn build(&self) -> Result<Config, Error> {
         self.lay().map_err(|error| options::translated(error, OPTIONS))
@@ -240,9 +249,9 @@ impl ConfigArgs {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build()?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
-    let record_file = record::path(&args.output);
-    args.input.refuse_as_output(files.iter().chain(&record_file))?;
-    record::refuse_existing(files.iter().chain(&record_file), args.table.force)?;
+    let inputs = args.choices.files(args.input.files(), &config);
+    let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
+    let mut batch = outputs.check(args.table.force)?;
     let mut hone = Hone::new(config)?;
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
@@ -257,11 +266,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     report.stages.insert(0, read);
     report.work = start.work();
     context.progress().stage("writing", 0);
-    record::clear(record_file.as_ref())?;
-    report.time("write", |_| embedding.write(&args.output, args.table.output_format, args.table.force))?;
-    if let Some(path) = record_file {
-        record::write(&report, &path, args.table.force)?;
-    }
+    report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
+    record::add_to(&mut batch, &args.output, &report)?;
+    files::publish(batch)?;
     context.progress_done();
     context.note(summary(&report));
     Ok(())

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use hone::config::{Config, Layers};
 use hone::report::{Report, Stage, Start};
 use hone::store::Embedding;
-use hone::{Error, Hone, Run};
+use hone::{Error, Hone, Run, record};
 use serde::Serialize;
 
 use crate::command::embed::{AttributeArgs, TableArgs, lay_settings};
 use crate::context::Context;
+use crate::files;
 use crate::input::InputArgs;
 use crate::options::{self, Known};
-use crate::record;
 
 /// Write node features: motif counts, their aggregates over neighbours, attributes of a file.
 #[derive(Debug, clap::Args)]
@@ -168,14 +168,15 @@ struct Record<'a> {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build().map_err(|error| options::translated(error, OPTIONS))?;
     let weights = config.attributes.diffusion.steps > 0;
+    let files = Embedding::files(&args.output, args.table.output_format)?;
+    let inputs = args.input.files().read("--config", &args.choices.config);
+    let inputs = inputs.read_vectors("--attributes", &config.attributes.file);
+    let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
+    let mut batch = outputs.check(args.table.force)?;
     let mut hone = Hone::new(config)?;
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
     }
-    let files = Embedding::files(&args.output, args.table.output_format)?;
-    let record_file = record::path(&args.output);
-    args.input.refuse_as_output(files.iter().chain(&record_file))?;
-    record::refuse_existing(files.iter().chain(&record_file), args.table.force)?;
     let start = Start::now();
     let graph = args.input.open_for(weights, context)?;
     let read = Stage::since("read", &start);
@@ -184,12 +185,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.progress().stage("writing", 0);
     report.stages.insert(0, read);
     report.work = start.work();
-    record::clear(record_file.as_ref())?;
-    report.time("write", |_| embedding.write(&args.output, args.table.output_format, args.table.force))?;
-    if let Some(path) = record_file {
-        let record = Record { report: &report, columns: &embedding.columns };
-        record::write(&record, &path, args.table.force)?;
-    }
+    report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
+    record::add_to(&mut batch, &args.output, &Record { report: &report, columns: &embedding.columns })?;
+    files::publish(batch)?;
     context.progress_done();
     for note in &report.notes {
         context.note(format_args!("note: {note}"));

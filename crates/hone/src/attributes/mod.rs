@@ -191,6 +191,7 @@ pub fn read(
     if file == "-" {
         return Err(Error::config("attributes.file", "attributes cannot come from standard input; name a file"));
     }
+    crate::record::verify(Path::new(file))?;
     let mut source = Source::open(file)?;
     let request = Request { path: Path::new(file), options, ids, memory, progress };
     let format = Format::of(&mut source)?;

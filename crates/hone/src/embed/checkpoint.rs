@@ -7,14 +7,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::output::Output;
+use crate::output::{Output, Sum, checksum, is_temporary};
 
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = "lock";
@@ -41,6 +41,12 @@ struct Manifest {
 struct Entry {
     bytes: u64,
     crc32: u32,
+}
+
+impl Entry {
+    fn of(sum: &Sum) -> Self {
+        Entry { bytes: sum.bytes(), crc32: sum.crc32() }
+    }
 }
 
 /// A folder of finished stages.
@@ -101,10 +107,10 @@ impl Checkpoint {
     /// Saves a finished stage.
     pub(super) fn save(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let path = self.folder.join(name);
-        let mut out = Sum::new(Output::create(&path, true)?);
+        let mut out = Output::create(&path, true)?;
         write(&mut out).map_err(|e| Error::io(&path, e))?;
-        let entry = out.entry();
-        out.inner.commit()?;
+        let entry = Entry::of(out.sum());
+        out.commit()?;
         self.manifest.files.insert(name.to_owned(), entry);
         self.write_manifest()
     }
@@ -126,19 +132,34 @@ fn used(folder: &Path) -> Result<(bool, Vec<PathBuf>)> {
         let entry = entry.map_err(wrong)?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if crate::output::is_temporary(&name) {
+        if is_temporary(&name) {
             unfinished.push(entry.path());
         } else {
-            used |= name != LOCK;
+            used |= name != LOCK || !is_lock(&entry.path());
         }
     }
     Ok((used, unfinished))
 }
 
+/// Whether this can be a lock of ours: an empty regular file, not a link to one.
+fn is_lock(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|m| m.is_file() && m.len() == 0)
+}
+
 /// Locks a folder against other runs; the system unlocks it when this one ends.
 fn lock(folder: &Path) -> Result<File> {
     let path = folder.join(LOCK);
-    let file = File::create(&path).map_err(|e| Error::io(&path, e))?;
+    let foreign = || {
+        let message = "is not the lock of a checkpoint: that is an empty file, not a link";
+        Error::input(&path, message, "move it away, or name another folder")
+    };
+    // Made anew where there is none, and never through a link: an existing file is opened only after a look at it.
+    let file = match File::create_new(&path) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && is_lock(&path) => File::options().write(true).open(&path),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(foreign()),
+        made => made,
+    };
+    let file = file.map_err(|e| Error::io(&path, e))?;
     match file.try_lock() {
         Err(fs::TryLockError::WouldBlock) => {
             Err(Error::input(folder, "another run is using this checkpoint", "wait for it, or name another folder"))
@@ -206,51 +227,13 @@ fn first_difference(at: &str, a: &toml::Value, b: &toml::Value) -> Option<(Strin
 fn verify(path: &Path, entry: Entry) -> Result<()> {
     let remedy = "delete this file, and the next run makes it again";
     let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
-    let mut sum = Sum::new(io::sink());
     let length = file.metadata().map_err(|e| Error::io(path, e))?.len();
     if length != entry.bytes {
         return Err(Error::input(path, format!("is damaged: {length} bytes, not {}", entry.bytes), remedy));
     }
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let read = file.read(&mut buffer).map_err(|e| Error::io(path, e))?;
-        if read == 0 {
-            break;
-        }
-        sum.write_all(&buffer[..read]).map_err(|e| Error::io(path, e))?;
-    }
-    if sum.entry() != entry {
+    let sum = checksum(&mut file).map_err(|e| Error::io(path, e))?;
+    if Entry::of(&sum) != entry {
         return Err(Error::input(path, "is damaged: its checksum differs", remedy));
     }
     Ok(())
-}
-
-/// Counts and sums what passes through.
-struct Sum<W> {
-    inner: W,
-    bytes: u64,
-    hasher: crc32fast::Hasher,
-}
-
-impl<W: Write> Sum<W> {
-    fn new(inner: W) -> Self {
-        Sum { inner, bytes: 0, hasher: crc32fast::Hasher::new() }
-    }
-
-    fn entry(&self) -> Entry {
-        Entry { bytes: self.bytes, crc32: self.hasher.clone().finalize() }
-    }
-}
-
-impl<W: Write> Write for Sum<W> {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(data)?;
-        self.hasher.update(&data[..written]);
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
 }

@@ -21,8 +21,9 @@ use crate::columnar::{Column, Kind, TableWriter};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, NodeIds, quoted};
 use crate::motif::{Counts, Motif, NODE_ORBITS};
-use crate::output::{Output, is_stream};
+use crate::output::{Batch, Output, is_stream};
 use crate::progress::Progress;
+use crate::record;
 
 /// A table of counts, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -98,10 +99,19 @@ impl<'a> CountTable<'a> {
         Ok(files)
     }
 
-    /// Writes the table (to standard output as TSV for `-`), all files of it or none; returns them.
+    /// Writes the table (to standard output as TSV for `-`), all files of it or none; returns them. The record of an
+    /// earlier run beside it is removed.
     pub fn write(&self, path: &Path, overwrite: bool, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
+        let mut batch = Batch::new(overwrite);
+        self.add_to(&mut batch, path, progress)?;
+        record::path(path).map_or(Ok(()), |record| batch.obsolete(&record))?;
+        batch.commit()
+    }
+
+    /// Writes the table into a batch, where further files may join it.
+    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let files = CountTable::files(path, self.by())?;
-        let mut out = Output::create(path, overwrite)?;
+        let mut out = batch.begin(path)?;
         progress.stage("writing", self.graph.nodes() as u64);
         match Layout::of(path)? {
             Layout::Text(separator) => {
@@ -109,13 +119,13 @@ impl<'a> CountTable<'a> {
             }
             Layout::Parquet => self.parquet(path, &mut out, progress)?,
             Layout::Npy => {
-                let mut ids = Output::create(&files[1], overwrite)?;
+                let mut ids = batch.begin(&files[1])?;
                 self.npy(&mut out, &mut ids, progress)?;
-                ids.commit()?;
+                batch.add(out)?;
+                return batch.add(ids);
             }
         }
-        out.commit()?;
-        Ok(files)
+        batch.add(out)
     }
 
     fn by(&self) -> CountsBy {

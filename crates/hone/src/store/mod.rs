@@ -24,7 +24,8 @@ use serde::{Deserialize, Serialize};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::output::{Output, is_stream};
+use crate::output::{Batch, is_stream};
+use crate::record;
 
 pub use counts::{CountTable, CountsBy};
 pub(crate) use npy::read_npy_array;
@@ -61,8 +62,11 @@ impl Embedding {
     }
 
     /// Reads an embedding that [`Embedding::write`] or a compatible tool wrote.
+    ///
+    /// Where a record of the run stands beside it ([`crate::record`]), the files must be those that it lists.
     pub fn read(path: &Path, format: Option<Format>) -> Result<Self> {
         let format = format.map_or_else(|| Format::of(path), Ok)?;
+        record::verify(path)?;
         match format {
             Format::Tsv | Format::Csv | Format::Word2vec => text::read(path, format),
             Format::Npy => npy::read_npy(path),
@@ -72,13 +76,23 @@ impl Embedding {
         }
     }
 
-    /// Writes the embedding, all files of it or none, and returns what was written.
+    /// Writes the embedding, all files of it or none, and returns what was written. The record of an earlier run beside
+    /// it is removed.
     ///
     /// `format` defaults to the one the extension names; existing files are refused unless
     /// `overwrite`.
     pub fn write(&self, path: &Path, format: Option<Format>, overwrite: bool) -> Result<Vec<PathBuf>> {
+        let mut batch = Batch::new(overwrite);
+        self.add_to(&mut batch, path, format)?;
+        record::path(path).map_or(Ok(()), |record| batch.obsolete(&record))?;
+        batch.commit()
+    }
+
+    /// Writes the embedding into a batch, where further files may join it, such as a record of the run
+    /// ([`crate::record::add_to`]).
+    pub fn add_to(&self, batch: &mut Batch, path: &Path, format: Option<Format>) -> Result<()> {
         let format = format.map_or_else(|| Format::of(path), Ok)?;
-        let mut out = Output::create(path, overwrite)?;
+        let mut out = batch.begin(path)?;
         match format {
             Format::Tsv | Format::Csv | Format::Word2vec => text::write(self, path, format, &mut out)?,
             Format::Npy => npy::write_npy(self, path, &mut out)?,
@@ -89,14 +103,13 @@ impl Embedding {
             Format::Parquet => parquet::write(self, path, &mut out)?,
             Format::Safetensors => safetensors::write(self, path, &mut out)?,
         }
-        let files = Self::files(path, Some(format))?;
-        for sidecar in &files[1..] {
-            let mut ids = Output::create(sidecar, overwrite)?;
+        batch.add(out)?;
+        for sidecar in &Self::files(path, Some(format))?[1..] {
+            let mut ids = batch.begin(sidecar)?;
             text::write_ids(&self.ids, sidecar, &mut ids)?;
-            ids.commit()?;
+            batch.add(ids)?;
         }
-        out.commit()?;
-        Ok(files)
+        Ok(())
     }
 
     /// The files that [`Embedding::write`] would write, the main one first.

@@ -109,7 +109,7 @@ struct Array {
 impl Array {
     fn read(path: &Path, reader: &mut dyn Read) -> Result<Self> {
         let broken = |what: &str| Error::input(path, format!("not a NumPy array: {what}"), "");
-        let io_error = |e: io::Error| Error::io(path, e);
+        let io_error = |e: io::Error| Error::reading(path, e);
         let mut start = [0; 8];
         reader.read_exact(&mut start).map_err(|_| broken("the file is too short"))?;
         if &start[..6] != MAGIC {

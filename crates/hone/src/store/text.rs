@@ -165,7 +165,7 @@ pub(super) fn read(path: &Path, format: Format) -> Result<Embedding> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let plain: Box<dyn Read> = match path.extension().and_then(|e| e.to_str()) {
         Some("gz") => Box::new(flate2::read::MultiGzDecoder::new(file)),
-        Some("zst") => Box::new(zstd::Decoder::new(file).map_err(|e| Error::io(path, e))?),
+        Some("zst") => Box::new(zstd::Decoder::new(file).map_err(|e| Error::reading(path, e))?),
         _ => Box::new(file),
     };
     let separator = match format {
@@ -221,7 +221,7 @@ impl Records<'_> {
     fn next_record(&mut self) -> Result<Option<Vec<String>>> {
         let mut text = String::new();
         loop {
-            let read = self.reader.read_line(&mut text).map_err(|e| Error::io(self.path, e))?;
+            let read = self.reader.read_line(&mut text).map_err(|e| Error::reading(self.path, e))?;
             self.line += 1;
             let open_quote = self.separator != ' ' && text.matches('"').count() % 2 == 1;
             if read == 0 && open_quote {

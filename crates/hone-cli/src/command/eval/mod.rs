@@ -16,6 +16,7 @@ use hone_eval::experiment::{Bench, Named};
 use hone_eval::method::{self, Kind, Method};
 
 use crate::context::Context;
+use crate::exit::{self, Kept};
 use crate::input::note_dropped;
 
 /// Judge embeddings: link prediction, node labels, roles, symmetry, run time; the paper's tables.
@@ -104,7 +105,11 @@ impl BenchArgs {
 
     fn cache(&self) -> anyhow::Result<Cache> {
         Ok(match &self.cache {
-            Some(folder) => Cache::open(folder)?,
+            Some(folder) => {
+                let cache = Cache::open(folder)?;
+                exit::keep(Kept::Cells(folder.clone()));
+                cache
+            }
             None => Cache::none(),
         })
     }

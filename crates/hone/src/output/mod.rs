@@ -1,0 +1,175 @@
+//! [`Output`] and [`Batch`]: files that appear whole or not at all, alone or together.
+//!
+//! Every writer of the library goes through here. Data goes to a temporary file in the target's
+//! folder; when it is complete it is flushed and synced to disk, and renamed over the target. A
+//! [`Batch`] does so for all files of one result at once. What is dropped before that leaves nothing
+//! behind, and neither does a process that calls [`remove_unfinished`] on its way out (the command
+//! does so on Ctrl-C).
+//!
+//! An existing target is replaced only on request, and keeps its permissions. A symbolic link stays
+//! and the file it points to is replaced, as with a plain write. Devices, pipes and open descriptors
+//! are written to directly, and `-` is standard output; every other name is that of a file, wherever
+//! its folder is.
+
+mod batch;
+mod place;
+mod sum;
+mod temporary;
+
+pub use batch::{Batch, Written};
+pub use place::{is_stream, same_file};
+pub(crate) use sum::{Sum, checksum};
+pub(crate) use temporary::is_temporary;
+pub use temporary::{Frozen, TemporaryFolder, remove_unfinished};
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use place::Place;
+use temporary::Temporary;
+
+/// Large enough that system calls do not count.
+const BUFFER: usize = 256 * 1024;
+
+/// A buffered file under construction, or standard output.
+///
+/// ```
+/// use std::io::Write;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("result.txt");
+/// let mut output = hone::output::Output::create(&path, false)?;
+/// output.write_all(b"42\n").map_err(|e| output.error(e))?;
+/// assert!(!path.exists());
+/// output.commit()?;
+/// assert_eq!(std::fs::read(&path).unwrap(), b"42\n");
+/// # Ok::<(), hone::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Output {
+    /// As the user named it.
+    path: PathBuf,
+    sink: Sink,
+    /// Of what was written; of no use once a part was written over.
+    sum: Sum,
+    rewritten: bool,
+}
+
+#[derive(Debug)]
+enum Sink {
+    Stdout(BufWriter<io::Stdout>),
+    /// A device, a pipe or a descriptor: no temporary, nothing to replace.
+    Direct(BufWriter<File>),
+    Temporary(BufWriter<File>, Temporary),
+}
+
+impl Output {
+    /// Opens `path` (`-`: standard output) for writing.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] when there is a file already and not `overwrite`; an error with a remedy
+    /// when the path is a folder, or its folder is missing or cannot be written to.
+    pub fn create(path: impl AsRef<Path>, overwrite: bool) -> Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        let sink = match Place::of(&path)? {
+            Place::Stdout => Sink::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())),
+            Place::Stream => direct(&path)?,
+            Place::File { existing: Some(_), .. } if !overwrite => return Err(Error::Exists { path }),
+            Place::File { target, existing } => {
+                let (file, temporary) = Temporary::create(&path, target, existing)?;
+                Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary)
+            }
+        };
+        Ok(Output { path, sink, sum: Sum::default(), rewritten: false })
+    }
+
+    /// The path as given to [`Output::create`].
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether [`Seek`] works: not so for standard output, pipes and devices.
+    pub fn can_seek(&self) -> bool {
+        matches!(self.sink, Sink::Temporary(..))
+    }
+
+    /// Length and checksum of what was written, as long as none of it was written over.
+    pub(crate) fn sum(&self) -> &Sum {
+        &self.sum
+    }
+
+    /// `error`, met while writing here, with the path to it.
+    pub fn error(&self, error: io::Error) -> Error {
+        Error::io(&self.path, error)
+    }
+
+    /// Finishes: all data is on disk, and the target is complete under its own name.
+    pub fn commit(self) -> Result<()> {
+        let mut alone = Batch::new(true);
+        alone.add(self)?;
+        alone.commit().map(drop)
+    }
+
+    /// Brings all data to disk, under the temporary name where there is one, and measures it.
+    fn seal(self) -> Result<(PathBuf, Option<Temporary>, Sum)> {
+        let Output { path, sink, sum, rewritten } = self;
+        let sealed = match sink {
+            Sink::Stdout(mut out) => out.flush().map(|()| (None, sum)),
+            Sink::Direct(mut file) => file.flush().map(|()| (None, sum)),
+            Sink::Temporary(file, temporary) => {
+                synced(file, if rewritten { None } else { Some(sum) }).map(|sum| (Some(temporary), sum))
+            }
+        };
+        match sealed {
+            Ok((temporary, sum)) => Ok((path, temporary, sum)),
+            Err(error) => Err(Error::io(path, error)),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let written = match &mut self.sink {
+            Sink::Stdout(out) => out.write(data),
+            Sink::Direct(file) | Sink::Temporary(file, _) => file.write(data),
+        }?;
+        self.sum.add(&data[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Stdout(out) => out.flush(),
+            Sink::Direct(file) | Sink::Temporary(file, _) => file.flush(),
+        }
+    }
+}
+
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.rewritten |= to != SeekFrom::Current(0);
+        match &mut self.sink {
+            Sink::Temporary(file, _) => file.seek(to),
+            _ => Err(io::Error::new(ErrorKind::NotSeekable, "this output cannot be rewound; write to a file")),
+        }
+    }
+}
+
+/// Opens a device, a pipe or a descriptor. What is behind a descriptor may be a file, which is added to: the shell
+/// has emptied it where that was asked for.
+fn direct(path: &Path) -> Result<Sink> {
+    let regular = path.is_file();
+    let file = OpenOptions::new().write(!regular).append(regular).open(path).map_err(|e| place::refused(path, &e))?;
+    Ok(Sink::Direct(BufWriter::with_capacity(BUFFER, file)))
+}
+
+/// Flushes and syncs a file; its checksum is the one given, or that of a second look.
+fn synced(file: BufWriter<File>, sum: Option<Sum>) -> io::Result<Sum> {
+    let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    match sum {
+        Some(sum) => Ok(sum),
+        None => file.rewind().and_then(|()| checksum(&mut file)),
+    }
+}

@@ -1,0 +1,119 @@
+//! Where a name leads: to a file, through links, or to a stream, and what stands in the way.
+
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// Links that are followed before a chain of them counts as a circle, as in Linux.
+const MAX_LINKS: usize = 40;
+
+/// What is behind a name.
+#[derive(Debug)]
+pub(super) enum Place {
+    Stdout,
+    /// A device, a pipe, a socket or an open descriptor.
+    Stream,
+    /// A regular file, links resolved, with what is known of it when it exists.
+    File {
+        target: PathBuf,
+        existing: Option<Metadata>,
+    },
+}
+
+impl Place {
+    /// Looks at a name; fails for folders and for what cannot be looked at.
+    pub(super) fn of(path: &Path) -> Result<Place> {
+        let target = match follow(path) {
+            Followed::Stdout => return Ok(Place::Stdout),
+            Followed::Descriptor => return Ok(Place::Stream),
+            Followed::Name(target) => target,
+        };
+        match fs::metadata(&target) {
+            Ok(m) if m.is_dir() => Err(Error::input(path, "is a folder", "give the name of a file in it")),
+            Ok(m) if !m.is_file() => Ok(Place::Stream),
+            Ok(m) => Ok(Place::File { target, existing: Some(m) }),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(Place::File { target, existing: None }),
+            Err(e) => Err(refused(path, &e)),
+        }
+    }
+}
+
+/// Whether what is written to `path` goes elsewhere than to a file of that name: standard output, a pipe, a device, a
+/// descriptor.
+pub fn is_stream(path: &Path) -> bool {
+    matches!(Place::of(path), Ok(Place::Stdout | Place::Stream))
+}
+
+/// Whether two names lead to the same file, through symbolic and hard links; not so where either is absent.
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |path: &Path| fs::metadata(path).ok().map(|m| (m.dev(), m.ino()));
+        identity(a).is_some_and(|a| Some(a) == identity(b))
+    }
+    #[cfg(not(unix))]
+    a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+}
+
+enum Followed {
+    Stdout,
+    Descriptor,
+    /// The end of a chain of symbolic links; a dangling one gives the name to create.
+    Name(PathBuf),
+}
+
+/// Follows symbolic links by hand. What the link of a descriptor says is no name (`pipe:[4711]`), so it is not
+/// followed.
+fn follow(path: &Path) -> Followed {
+    if path == Path::new("-") {
+        return Followed::Stdout;
+    }
+    let mut target = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        if let Some(number) = descriptor(&target) {
+            return if number == "1" { Followed::Stdout } else { Followed::Descriptor };
+        }
+        let Ok(next) = fs::read_link(&target) else { break };
+        target = target.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Followed::Name(target)
+}
+
+/// The number of an open descriptor of this process, as text: that of `/dev/fd/3`, `/proc/self/fd/3` and the like.
+/// `/dev/stdout` is a link to one of these. Those of other processes have none of our numbers.
+fn descriptor(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str().filter(|name| cfg!(unix) && name.bytes().all(|b| b.is_ascii_digit()))?;
+    let folder = folder_of(path).canonicalize().ok()?;
+    let own = ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"];
+    if own.iter().any(|own| Path::new(own).canonicalize().is_ok_and(|own| own == folder)) {
+        return Some(name.to_owned());
+    }
+    (folder.starts_with("/proc") && folder.ends_with("fd")).then(|| "other".to_owned())
+}
+
+/// The folder a file is in; `.` for a bare name.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Why nothing can be written there, and what to do.
+pub(super) fn refused(path: &Path, error: &io::Error) -> Error {
+    let folder = folder_of(path).display();
+    let (message, remedy) = match error.kind() {
+        ErrorKind::NotFound if descriptor(path).is_some() => {
+            ("is not an open descriptor".to_owned(), "redirect it, or name a file")
+        }
+        ErrorKind::NotFound => (format!("there is no folder {folder}"), "make it first, or write elsewhere"),
+        ErrorKind::NotADirectory => (format!("{folder} is not a folder"), "write elsewhere"),
+        ErrorKind::PermissionDenied => {
+            ("may not be written".to_owned(), "change the permissions of the folder, or write elsewhere")
+        }
+        ErrorKind::ReadOnlyFilesystem => ("is on a read-only file system".to_owned(), "write elsewhere"),
+        ErrorKind::InvalidFilename => ("is no valid file name".to_owned(), "choose a shorter one"),
+        _ => (format!("cannot be created: {error}"), "write elsewhere"),
+    };
+    Error::input(path, message, remedy)
+}
