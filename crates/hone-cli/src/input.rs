@@ -1,11 +1,13 @@
-//! [`InputArgs`]: the graph a command works on, and how to read it.
+//! [`InputArgs`]: the graph a command works on, and how to read it. [`GraphArgs`]: the same for a command that can repeat
+//! an earlier run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
-use hone::graph::{Column, Comment, Graph, InputFormat, ReadOptions, read};
+use hone::Error;
+use hone::graph::{Column, Comment, Graph, Input, InputFormat, ReadOptions, Recorded, read};
 
 use crate::context::Context;
 use crate::files::Files;
@@ -19,15 +21,48 @@ pub(crate) struct InputArgs {
     /// by content and extension.
     #[arg(value_name = "INPUT")]
     input: String,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// The graph of a command that takes it, and how to read it, from the record of an earlier run where `--config` names one.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GraphArgs {
+    /// The graph: a file, - for standard input, or builtin:NAME (karate, florentine, petersen, …). With --config
+    /// OUT.run.json it may be left out: it is the graph of that run.
+    ///
+    /// Edge lists, Matrix Market, Parquet and METIS files, plain or with .gz or .zst, are told apart
+    /// by content and extension.
+    #[arg(value_name = "INPUT", required_unless_present = "config")]
+    input: Option<String>,
+    #[command(flatten)]
+    read: ReadArgs,
+    /// What to do when the graph is not the one of --config OUT.run.json.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Changed::Refuse, help_heading = HEADING)]
+    changed_graph: Changed,
+}
+
+/// What becomes of a run whose graph is not the recorded one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Changed {
+    /// It is refused.
+    Refuse,
+    /// It goes on, with a note.
+    Allow,
+}
+
+/// How a graph is read; flatten this where there are several, or where the graph has an argument of its own.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReadArgs {
     /// Format of the input, whatever its extension.
     #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = HEADING)]
     input_format: Option<InputFormat>,
-    /// Keep the direction of edges.
-    #[arg(long, help_heading = HEADING)]
-    directed: bool,
-    /// Keep the weights of edges, and make them count.
-    #[arg(long, help_heading = HEADING)]
-    weighted: bool,
+    /// Keep the direction of edges; --directed=no drops it where --config keeps it.
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
+    directed: Option<Answer>,
+    /// Keep the weights of edges, and make them count; --weighted=no drops them where --config keeps them.
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
+    weighted: Option<Answer>,
     /// What separates columns: a character, tab or space [default: auto-detected].
     #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = HEADING)]
     delimiter: Option<char>,
@@ -60,39 +95,98 @@ enum Answer {
     No,
 }
 
-impl InputArgs {
-    /// The files that are read.
-    pub(crate) fn files(&self) -> Files {
-        Files::default().read("INPUT", [&self.input]).read("--nodes", &self.nodes)
+impl Answer {
+    fn is_yes(self) -> bool {
+        self == Answer::Yes
     }
+}
 
+impl InputArgs {
     /// Reads the graph, and notes on standard error what was a guess and what was dropped on the way.
     pub(crate) fn open(&self, context: &Context) -> anyhow::Result<Graph> {
-        self.open_for(true, context)
+        self.read.open(&self.input, context)
+    }
+}
+
+impl ReadArgs {
+    /// Reads a graph, and notes on standard error what was dropped on the way.
+    pub(crate) fn open(&self, input: &str, context: &Context) -> anyhow::Result<Graph> {
+        open(input, &self.over(ReadOptions::default()), true, context)
     }
 
-    /// The same for work that may have no use for weights: then no note recommends to keep them.
-    pub(crate) fn open_for(&self, weights: bool, context: &Context) -> anyhow::Result<Graph> {
-        let graph = read(&self.input, &self.options(), context.progress())?;
-        note_dropped(&graph, weights, context);
-        Ok(graph)
-    }
-
-    /// What the library calls these options.
-    fn options(&self) -> ReadOptions {
+    /// These options on top of others.
+    fn over(&self, below: ReadOptions) -> ReadOptions {
+        let kept = self.weighted.is_none_or(Answer::is_yes);
         ReadOptions {
-            format: self.input_format,
-            directed: self.directed,
-            weighted: self.weighted || self.weight.is_some(),
-            delimiter: self.delimiter,
-            comment: self.comment,
-            header: self.header.map(|answer| answer == Answer::Yes),
-            source: self.source.clone(),
-            target: self.target.clone(),
-            weight: self.weight.clone(),
-            nodes: self.nodes.clone(),
+            format: self.input_format.or(below.format),
+            directed: self.directed.map_or(below.directed, Answer::is_yes),
+            weighted: self.weight.is_some() || self.weighted.map_or(below.weighted, Answer::is_yes),
+            delimiter: self.delimiter.or(below.delimiter),
+            comment: self.comment.or(below.comment),
+            header: self.header.map(Answer::is_yes).or(below.header),
+            source: self.source.clone().or(below.source),
+            target: self.target.clone().or(below.target),
+            weight: self.weight.clone().or(below.weight.filter(|_| kept)),
+            nodes: self.nodes.clone().or(below.nodes),
         }
     }
+}
+
+impl GraphArgs {
+    /// Settles what is read and how: the options of the command line over those of the record that `config` is.
+    pub(crate) fn resolve(&self, config: Option<&Path>) -> Result<GraphSource, Error> {
+        let recorded = config.map(Recorded::read).transpose()?.flatten();
+        let before = recorded.as_ref().and_then(|recorded| recorded.input.clone());
+        let (path, options) = before.map_or_else(Default::default, |input| (Some(input.path), input.options));
+        let path = self.input.clone().or(path).ok_or_else(|| {
+            let shown = config.unwrap_or(Path::new("")).display();
+            Error::config("INPUT", format!("{shown} names no graph; give one, such as graph.tsv"))
+        })?;
+        let input = Input { path, options: self.read.over(options) };
+        let recorded = config.map(Path::to_path_buf).zip(recorded);
+        Ok(GraphSource { input, recorded, changed: self.changed_graph })
+    }
+}
+
+/// A graph that is about to be read, and the record that it should agree with.
+#[derive(Debug)]
+pub(crate) struct GraphSource {
+    /// Where and how; for the record of this run.
+    pub(crate) input: Input,
+    recorded: Option<(PathBuf, Recorded)>,
+    changed: Changed,
+}
+
+impl GraphSource {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Files {
+        Files::default().read("INPUT", [&self.input.path]).read("--nodes", &self.input.options.nodes)
+    }
+
+    /// Reads the graph, notes what was dropped on the way, and compares it with the record. Work that has no use for
+    /// `weights` gets no note that recommends to keep them.
+    pub(crate) fn open(&self, weights: bool, context: &Context) -> anyhow::Result<Graph> {
+        let Input { path, options } = &self.input;
+        let graph = open(path, options, weights, context)?;
+        let Some((file, recorded)) = &self.recorded else { return Ok(graph) };
+        if let Some(how) = recorded.difference(&graph) {
+            let message = format!("not the graph of {}: {how}", file.display());
+            match self.changed {
+                Changed::Allow => context.note(format_args!("note: {path}: {message}")),
+                Changed::Refuse => {
+                    let remedy = "give the graph of that run, or use this one with --changed-graph allow";
+                    return Err(Error::input(path, message, remedy).into());
+                }
+            }
+        }
+        Ok(graph)
+    }
+}
+
+fn open(input: &str, options: &ReadOptions, weights: bool, context: &Context) -> anyhow::Result<Graph> {
+    let graph = read(input, options, context.progress())?;
+    note_dropped(&graph, weights, context);
+    Ok(graph)
 }
 
 /// Notes what was a guess when the graph was read, with the option that decides, and what was left out.

@@ -185,3 +185,88 @@ fn joint_models_and_autoencoders_are_reached_by_settings() {
     let printed = hone().args(["config", "--set", "model=cp"]).assert().success();
     printed.stdout(contains("model = \"cp\"").and(contains("# What each matrix is brought to")));
 }
+
+/// A table with a header, weights and a delimiter that must be named, a list of its nodes, and their attributes.
+fn odd_graph() -> tempfile::TempDir {
+    let folder = folder();
+    let rows: String = (0..30).map(|i| format!("{}|n{i}|n{}\n", 1 + i % 4, (i * 7 + 1) % 30)).collect();
+    let nodes: String = (0..31).rev().map(|i| format!("n{i}\n")).collect();
+    let people: String = (0..30).map(|i| format!("{},n{i}\n", i * i % 11)).collect();
+    for (name, text) in [("g.txt", format!("w|from here|to there\n{rows}")), ("nodes.txt", nodes)] {
+        fs::write(folder.path().join(name), text).expect("writable");
+    }
+    fs::write(folder.path().join("people.csv"), format!("age,who\n{people}")).expect("writable");
+    folder
+}
+
+const ODD: &str = "g.txt --directed --weight w --delimiter | --header yes --nodes nodes.txt";
+
+/// Runs a command in a folder; the two columns with blanks in their names are added for `ODD`.
+fn within(folder: &Path, args: &str) -> assert_cmd::assert::Assert {
+    let mut command = hone();
+    command.current_dir(folder).args(args.split(' '));
+    if args.contains("--delimiter") {
+        command.args(["--source", "from here", "--target", "to there"]);
+    }
+    command.assert()
+}
+
+#[test]
+fn a_record_repeats_its_run_with_its_graph() {
+    let folder = odd_graph();
+    let file = |name: &str| bytes(&folder.path().join(name));
+    let choices =
+        "--preset hone-p+x --motifs edge,path3 --dim 6 --set weights=true --attributes people.csv --attribute-id who";
+    within(folder.path(), &format!("embed {ODD} {choices} -q -o a.npy")).success();
+    within(folder.path(), "embed -q -o b.npy --config a.npy.run.json").success().stderr(is_empty());
+    assert_eq!((file("a.npy"), file("a.ids.txt")), (file("b.npy"), file("b.ids.txt")));
+    let json = |name: &str| serde_json::from_slice::<serde_json::Value>(&file(name)).expect("JSON");
+    let (first, again) = (json("a.npy.run.json"), json("b.npy.run.json"));
+    assert_eq!((&first["input"], &first["graph"]), (&again["input"], &again["graph"]));
+    assert_eq!(first["input"]["path"], "g.txt");
+    // The same graph elsewhere; then another one, or read otherwise.
+    fs::copy(folder.path().join("g.txt"), folder.path().join("moved.txt")).expect("writable");
+    within(folder.path(), "embed moved.txt -q -o c.npy --config a.npy.run.json").success();
+    assert_eq!(file("a.npy"), file("c.npy"));
+    let mut changed = fs::read_to_string(folder.path().join("g.txt")).expect("text");
+    changed.push_str("1|n3|n9\n");
+    fs::write(folder.path().join("g.txt"), changed).expect("writable");
+    let refused = within(folder.path(), "embed -o d.npy --config a.npy.run.json").code(2);
+    refused.stderr(
+        contains("not the graph of a.npy.run.json: 31 nodes and 30 edges then").and(contains("--changed-graph")),
+    );
+    assert!(!folder.path().join("d.npy").exists());
+    let allowed = within(folder.path(), "embed -o d.npy --config a.npy.run.json --changed-graph allow").success();
+    allowed.stderr(contains("note: g.txt: not the graph of a.npy.run.json"));
+    let undirected = within(folder.path(), "embed moved.txt -o e.npy --directed=no --config a.npy.run.json").code(2);
+    undirected.stderr(contains("then").and(contains("now")));
+    fs::write(folder.path().join("plain.toml"), "seed = 3\n").expect("writable");
+    within(folder.path(), "embed -o e.npy --config plain.toml").code(2).stderr(contains("plain.toml names no graph"));
+    within(folder.path(), "embed -o e.npy").code(2).stderr(contains("INPUT").and(contains("Usage")));
+}
+
+#[test]
+fn records_of_features_and_counts_repeat_their_runs() {
+    let folder = odd_graph();
+    let file = |name: &str| bytes(&folder.path().join(name));
+    let choices = "--depth 1 --aggregates mean --attributes people.csv --attribute-id who";
+    within(folder.path(), &format!("features {ODD} {choices} -q -o x.tsv")).success();
+    within(folder.path(), "features -q -o y.tsv --config x.tsv.run.json").success();
+    assert_eq!(file("x.tsv"), file("y.tsv"));
+    within(folder.path(), &format!("count {ODD} -q -o c.npy --motifs path3,triangle --sample cap=4 --seed 5"))
+        .success();
+    within(folder.path(), "count -q -o d.npy --config c.npy.run.json").success();
+    assert_eq!((file("c.npy"), file("c.edges.csv")), (file("d.npy"), file("d.edges.csv")));
+    // What is given wins over what was recorded.
+    within(folder.path(), "count -q -o n.tsv --by node --config c.npy.run.json").success();
+    within(folder.path(), "count -q -o t.tsv --by total --motifs edge --config c.npy.run.json").success();
+    assert!(String::from_utf8(file("t.tsv")).expect("text").lines().count() == 2);
+    within(folder.path(), "count -o e.npy --config x.tsv.run.json")
+        .code(2)
+        .stderr(contains("not the record of `hone count`"));
+    fs::write(folder.path().join("g.txt"), "w|from here|to there\n1|n1|n2\n").expect("writable");
+    for (command, record) in [("features", "x.tsv.run.json"), ("count", "c.npy.run.json")] {
+        let other = within(folder.path(), &format!("{command} -o f.tsv --config {record}")).code(2);
+        other.stderr(contains(format!("not the graph of {record}")));
+    }
+}

@@ -118,7 +118,6 @@ fn a_disk_that_is_full_changes_nothing() {
         failed.stderr(contains("error: z.").and(contains("ulimit -f")));
         assert_eq!(content(folder.path()), before, "{command}");
     }
-    after(folder.path(), "ulimit -f 8", "count g.tsv -q --force -o c.npy").success();
     after(folder.path(), "ulimit -f 1", "count g.tsv -q --force -o c.npy").code(1);
     after(folder.path(), "ulimit -f 1", "generate er --nodes 9000 --degree 4 -o g2.tsv").code(1);
     let now = content(folder.path());
@@ -128,14 +127,15 @@ fn a_disk_that_is_full_changes_nothing() {
 #[test]
 fn a_small_file_system_that_is_full_changes_nothing() {
     let folder = folder();
-    let script = "mount -t tmpfs -o size=48k none small && mkdir small/d && \"$0\" $1 -o small/d/z.npy -q && \
-                  cp -r small/d before && { \"$0\" $1 --force --dim 128 -o small/d/z.npy --set local.dim=128; code=$?; \
-                  diff -r small/d before && ls -A small/d | wc -l && exit $code; }";
+    // Twice the same output, the second one too large; what is there then must be what was there before.
+    let script = "mount -t tmpfs -o size=64k none small && mkdir small/d && \"$0\" $1 && cp -r small/d before && \
+                  { \"$0\" $2; code=$?; diff -r small/d before && ls -A small/d | wc -l && exit $code; }";
     fs::create_dir(folder.path().join("small")).expect("writable");
     let run = Process::new("unshare")
         .args(["-rm", "sh", "-c", script])
         .arg(binary())
-        .arg(EMBED.replace("--dim 4", "--preset hone-p"))
+        .arg(format!("{EMBED} -q -o small/d/z.npy"))
+        .arg("embed g.tsv -q -o small/d/z.npy --force --preset hone-p --set local.dim=40 --set global.output=local")
         .current_dir(folder.path())
         .output();
     match run {
@@ -237,6 +237,18 @@ fn inputs_are_never_written_over() {
         ("features g.tsv -o people.csv --attributes people.csv", "people.csv is the input of --attributes"),
         ("features g.tsv -o c.toml --output-format tsv --config c.toml", "c.toml is the input of --config"),
     ];
+    let judge = "eval nodes g.tsv --labels labels.tsv --methods degree,file:z.npy --seeds 1";
+    let judged = [
+        ("--csv g.tsv", "--csv: g.tsv is the input;"),
+        ("--json labels.tsv", "labels.tsv is the input of --labels"),
+        ("--html z.ids.txt", "z.ids.txt is the input of --methods"),
+        ("--markdown nodes.txt --nodes nodes.txt", "nodes.txt is the input of --nodes"),
+        ("--json r --csv r", "two outputs go to r"),
+    ];
+    for (command, message) in judged.map(|(outputs, message)| (format!("{judge} {outputs}"), message)) {
+        hone(folder.path(), &format!("{command} --force")).code(2).stderr(contains(message));
+        assert_eq!(content(folder.path()), before, "{command}");
+    }
     for (command, message) in cases {
         hone(folder.path(), &format!("{command} --force")).code(2).stderr(contains(message));
         assert_eq!(content(folder.path()), before, "{command}");
@@ -350,4 +362,28 @@ fn an_interrupted_run_says_how_to_go_on() {
     let said = String::from_utf8_lossy(&done.stderr);
     assert_eq!(said, "interrupted: finished stages are kept in saved; continue with --resume\n");
     assert!(!content(folder.path()).keys().any(|name| name.starts_with('.') || name.starts_with('z')));
+}
+
+#[test]
+fn damaged_inputs_exit_with_2_and_a_remedy() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("labels.tsv"), (0..40).map(|i| format!("n{i}\t{}\n", i % 2)).collect::<String>()).expect("writable");
+    fs::write(path("bad.tsv"), b"id\tz0\nn1\t1\nn\xff\t2\n").expect("writable");
+    let mut names = vec!["bad.tsv".to_owned()];
+    for name in ["z.tsv.gz", "z.csv.zst", "z.npz", "z.npy", "z.safetensors"] {
+        hone(folder.path(), &format!("{EMBED} -q --force -o {name}")).success();
+        fs::remove_file(path(&format!("{name}.run.json"))).expect("there");
+        let whole = fs::read(path(name)).expect("there");
+        let extension = name.split_once('.').map_or("", |(_, extension)| extension);
+        fs::write(path(&format!("cut.{extension}")), &whole[..whole.len() * 3 / 5]).expect("writable");
+        names.push(format!("cut.{extension}"));
+    }
+    for name in names {
+        let judge = format!("eval nodes g.tsv --labels labels.tsv --methods degree,file:{name} --seeds 1");
+        for command in [judge, format!("features g.tsv -q -o - --attributes {name}")] {
+            let refused = hone(folder.path(), &command).code(2);
+            refused.stderr(contains(format!("error: {name}")).or(contains(format!(": {name}"))).and(contains(" (")));
+        }
+    }
 }

@@ -90,8 +90,10 @@ pub(crate) fn embed<'py>(
         }
         hone = hone.with_attributes(Named { origins: vec![Origin::default(); names.len()], names, block });
     }
-    let graph = graph.get().inner.clone();
-    let result = run(py, jobs, listener, move |progress| hone.embed(&graph, progress))?;
+    let Graph { inner, input } = graph.get();
+    let (graph, input) = (inner.clone(), input.clone());
+    let mut result = run(py, jobs, listener, move |progress| hone.embed(&graph, progress))?;
+    result.report.input = input;
     let report = result.report.to_json();
     Ok((memory::array(py, result.embedding.vectors)?, result.embedding.columns, report))
 }

@@ -124,5 +124,5 @@ pub(crate) fn link_split<'py>(
         let (select, test) = split.pairs.divide(selection, seed);
         Ok((split.train.graph().clone(), select, test))
     })?;
-    Ok((Graph { inner: train }, pairs_to_python(py, select)?, pairs_to_python(py, test)?))
+    Ok((train.into(), pairs_to_python(py, select)?, pairs_to_python(py, test)?))
 }

@@ -1,8 +1,10 @@
 //! [`Graph`]: the library's graph as a Python object, and the ways to make one.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use hone::graph::{Generator, Graph as Inner, GraphBuilder, NodeIds, ReadOptions};
+use hone::Progress;
+use hone::graph::{Generator, Graph as Inner, GraphBuilder, Input, NodeIds, ReadOptions, Recorded};
 use hone::sparse::Indices;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -18,6 +20,14 @@ use crate::work::{run, run_borrowed};
 #[pyclass(module = "hone_embed._native", frozen)]
 pub(crate) struct Graph {
     pub(crate) inner: Inner,
+    /// Where it was read, and how; nothing for what was made in memory.
+    pub(crate) input: Option<Input>,
+}
+
+impl From<Inner> for Graph {
+    fn from(inner: Inner) -> Self {
+        Graph { inner, input: None }
+    }
 }
 
 /// A strided array of integers of any of the usual kinds.
@@ -88,7 +98,7 @@ fn build(builder: GraphBuilder, pairs: Vec<(u32, u32)>, weights: Option<Vec<f32>
         Some(weights) => builder.weights(weights).build()?,
         None => builder.build()?,
     };
-    Ok(Graph { inner })
+    Ok(inner.into())
 }
 
 fn weights_of(weights: Option<PyReadonlyArray1<'_, f32>>) -> Option<Vec<f32>> {
@@ -127,7 +137,7 @@ impl Graph {
             let offsets = offsets.collect::<usize>("indptr")?;
             let columns = shared.map_or_else(|| columns.collect::<u32>("indices").map(Indices::from), Ok)?;
             let weights = weights.map(|weights| weights.iter().copied().collect::<Arc<[f32]>>());
-            Ok(Graph { inner: Inner::from_arcs(offsets, columns, weights, directed, ids)? })
+            Ok(Inner::from_arcs(offsets, columns, weights, directed, ids)?.into())
         })
     }
 
@@ -152,7 +162,7 @@ impl Graph {
         run_borrowed(py, move |_| {
             let (sources, targets) = (sources.collect::<u32>("source")?, targets.collect::<u32>("target")?);
             let graph = build(builder, sources.into_iter().zip(targets).collect(), weights)?;
-            Ok(Graph { inner: graph.inner.with_direction(directed) })
+            Ok(graph.inner.with_direction(directed).into())
         })
     }
 
@@ -247,7 +257,7 @@ impl Graph {
 
     /// The same graph with other ids.
     fn with_ids(&self, ids: RowIds<'_>) -> PyResult<Self> {
-        Ok(Graph { inner: self.inner.clone().with_ids(ids.into()).map_err(raise)? })
+        Ok(self.inner.clone().with_ids(ids.into()).map_err(raise)?.into())
     }
 
     /// Copies of `indptr` (int64), `indices` (int32 when they fit, else int64) and the weights.
@@ -270,8 +280,8 @@ impl Graph {
         self.inner.pattern().columns().as_ptr().addr()
     }
 
-    /// A number for the content: direction, adjacency and weights.
-    fn fingerprint(&self, py: Python<'_>) -> PyResult<u64> {
+    /// A name for the content: ids, direction, adjacency and weights.
+    fn fingerprint(&self, py: Python<'_>) -> PyResult<String> {
         run_borrowed(py, |_| Ok(self.inner.fingerprint()))
     }
 }
@@ -308,7 +318,31 @@ pub(crate) fn ids_to_python<'py>(py: Python<'py>, ids: &NodeIds) -> PyResult<Opt
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, path: String, options: &str, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
     let options: ReadOptions = serde_json::from_str(options).map_err(|error| refuse("options", error.to_string()))?;
-    run(py, 0, listener, move |progress| Ok(Graph { inner: hone::graph::read(&path, &options, progress)? }))
+    run(py, 0, listener, move |progress| read_input(Input { path, options }, progress))
+}
+
+fn read_input(input: Input, progress: &dyn Progress) -> hone::Result<Graph> {
+    let inner = hone::graph::read(&input.path, &input.options, progress)?;
+    Ok(Graph { inner, input: Some(input) })
+}
+
+/// Reads the graph of an earlier run from where its record says; also how it differs from what it was then.
+#[pyfunction]
+pub(crate) fn read_recorded(
+    py: Python<'_>,
+    record: PathBuf,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<(Graph, Option<String>)> {
+    run(py, 0, listener, move |progress| {
+        let recorded = Recorded::read(&record)?;
+        let (recorded, input) = recorded.and_then(|mut r| r.input.take().map(|input| (r, input))).ok_or_else(|| {
+            let remedy = "give the OUT.run.json of a run whose graph was a file";
+            hone::Error::input(&record, "names no graph", remedy)
+        })?;
+        let graph = read_input(input, progress)?;
+        let difference = recorded.difference(&graph.inner);
+        Ok((graph, difference))
+    })
 }
 
 /// Draws a graph; `model` is JSON.
@@ -316,7 +350,7 @@ pub(crate) fn read(py: Python<'_>, path: String, options: &str, listener: Option
 pub(crate) fn generate(py: Python<'_>, model: &str, seed: u64, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
     let model: Generator = serde_json::from_str(model).map_err(|error| refuse("model", error.to_string()))?;
     model.check().map_err(raise)?;
-    run(py, 0, listener, move |progress| Ok(Graph { inner: model.graph(seed, progress)? }))
+    run(py, 0, listener, move |progress| Ok(model.graph(seed, progress)?.into()))
 }
 
 /// Names of the id columns of a table, pair by pair, and of its weight, in lower case.

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use hone::dense::Block;
 use hone::graph::NodeIds;
+use hone::output::Batch;
+use hone::record;
 use hone::store::{Embedding, Format};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
+use serde_json::{Map, Value};
 
 use crate::error::refuse;
 use crate::graph::{RowIds, ids_to_python};
@@ -32,9 +35,10 @@ pub(crate) fn read_embedding<'py>(py: Python<'py>, path: PathBuf, format: Option
     Ok((ids_to_python(py, &embedding.ids)?, memory::array(py, embedding.vectors)?, embedding.columns))
 }
 
-/// Writes an embedding; returns the files.
+/// Writes an embedding, with the report of its run (JSON) beside it; returns the files.
 #[pyfunction]
-#[pyo3(signature = (path, ids, vectors, columns, format=None, overwrite=false))]
+#[pyo3(signature = (path, ids, vectors, columns, format=None, overwrite=false, report=None))]
+#[allow(clippy::too_many_arguments)] // Python calls it by name
 pub(crate) fn write_embedding(
     py: Python<'_>,
     path: PathBuf,
@@ -43,8 +47,11 @@ pub(crate) fn write_embedding(
     columns: Vec<String>,
     format: Option<&str>,
     overwrite: bool,
+    report: Option<&str>,
 ) -> PyResult<Vec<PathBuf>> {
     let format = format_of(format)?;
+    let report: Option<Map<String, Value>> =
+        report.map(serde_json::from_str).transpose().map_err(|error| refuse("report", error.to_string()))?;
     let ids = NodeIds::from(ids);
     let values = vectors.as_array();
     let (rows, cols) = values.dim();
@@ -53,5 +60,12 @@ pub(crate) fn write_embedding(
         return Err(refuse("embedding", message));
     }
     let block = Block::from_vec(rows, cols, values.iter().copied().collect());
-    run(py, 0, None, move |_| Embedding::with_columns(ids, block, columns).write(&path, format, overwrite))
+    run(py, 0, None, move |_| {
+        let embedding = Embedding::with_columns(ids, block, columns);
+        let Some(report) = report else { return embedding.write(&path, format, overwrite) };
+        let mut batch = Batch::new(overwrite);
+        embedding.add_to(&mut batch, &path, format)?;
+        record::add_to(&mut batch, &path, &report)?;
+        batch.commit()
+    })
 }

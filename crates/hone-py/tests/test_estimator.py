@@ -11,7 +11,18 @@ import pandas
 import polars
 import pytest
 import scipy.sparse
-from hone_embed import HONE, Embedding, Graph, generate, load, presets, save
+from hone_embed import (
+    HONE,
+    Embedding,
+    Graph,
+    HoneWarning,
+    generate,
+    load,
+    presets,
+    read_graph,
+    read_recorded_graph,
+    save,
+)
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -270,3 +281,37 @@ def test_the_result_is_that_of_the_library(tmp_path):
     subprocess.run(arguments, check=True)
     found = HONE("hone-p", random_state=4).fit_transform("builtin:karate")
     np.testing.assert_array_equal(found, np.load(file))
+
+
+def test_files_of_two_runs_are_refused(tmp_path, karate):
+    hone = HONE(n_components=24).fit(karate)
+    assert [file.rsplit("/")[-1] for file in save(tmp_path / "z.npy", hone)] == ["z.npy", "z.ids.txt", "z.npy.run.json"]
+    ids = tmp_path / "z.ids.txt"
+    ids.write_text("\n".join(reversed(ids.read_text().splitlines())) + "\n")
+    with pytest.raises(ValueError, match=r"z.ids.txt has another content.*two runs"):
+        load(tmp_path / "z.npy")
+    # Vectors without a report take the old one away.
+    save(tmp_path / "z.npy", (hone.node_ids_, hone.embedding_), overwrite=True)
+    assert not (tmp_path / "z.npy.run.json").exists()
+    np.testing.assert_array_equal(load(tmp_path / "z.npy").vectors, hone.embedding_)
+
+
+def test_a_record_repeats_its_run(tmp_path):
+    path = tmp_path / "g.csv"
+    path.write_text("w;a;b\n" + "".join(f"{1 + i % 3};n{i};n{(7 * i + 1) % 20}\n" for i in range(20)))
+    options = {"directed": True, "weight": "w", "source": "a", "target": "b", "delimiter": ";", "header": True}
+    first = HONE("hone-p", n_components=8, motifs=["edge"], weights=True, random_state=3)
+    first.fit(read_graph(path, **options))
+    record = save(tmp_path / "z.npy", first)[-1]
+    graph = read_recorded_graph(record)
+    assert graph.directed and graph.weighted
+    again = HONE(config=record).fit(graph)
+    np.testing.assert_array_equal(again.embedding_, first.embedding_)
+    path.write_text(path.read_text() + "1;n1;n9\n")
+    with pytest.raises(ValueError, match=r"20 edges then.*21 edges now"):
+        read_recorded_graph(record)
+    with pytest.warns(HoneWarning, match="not the graph of that run"):
+        assert read_recorded_graph(record, changed="warn").n_edges == 21
+    save(tmp_path / "k.npy", HONE(n_components=24).fit(networkx.karate_club_graph()))
+    with pytest.raises(ValueError, match="names no graph"):
+        read_recorded_graph(tmp_path / "k.npy.run.json")

@@ -9,7 +9,7 @@ use crate::clock::{self, Total};
 use crate::config::Config;
 use crate::factor::Loss;
 use crate::factor::autoencoder::Fit;
-use crate::graph::{Graph, Reading};
+pub use crate::graph::{GraphFacts, Input, Recorded};
 use crate::memory;
 use crate::motif::Sampled;
 use crate::tensor::{Descent, SliceNorm};
@@ -21,6 +21,9 @@ pub struct Report {
     pub version: String,
     /// Every choice of the run; the seed is in it.
     pub config: Config,
+    /// Where the graph was read, and how; absent where it was made in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Input>,
     /// The graph that was embedded.
     pub graph: GraphFacts,
     /// The file of attributes, if there was one.
@@ -75,35 +78,6 @@ pub struct MemoryPlan {
     pub held: u64,
     /// Local embeddings kept in files.
     pub spilled: u64,
-}
-
-/// Size and kind of the graph.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GraphFacts {
-    /// N.
-    pub nodes: usize,
-    /// M.
-    pub edges: usize,
-    /// Whether arcs have a direction.
-    pub directed: bool,
-    /// Whether edges have weights.
-    pub weighted: bool,
-    /// How its file was understood, if it comes from one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reading: Option<Reading>,
-}
-
-impl GraphFacts {
-    /// Those of a graph.
-    pub fn of(graph: &Graph) -> Self {
-        GraphFacts {
-            nodes: graph.nodes(),
-            edges: graph.edges(),
-            directed: graph.is_directed(),
-            weighted: graph.weights().is_some(),
-            reading: graph.reading().cloned(),
-        }
-    }
 }
 
 /// Cost of a stage.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hone::config::Layers;
 use hone::dense::Block;
 use hone::features::{Named, Origin};
-use hone::graph::{Generator, Graph};
+use hone::graph::{Generator, Graph, GraphBuilder, NodeIds};
 use hone::random::Key;
 use hone::report::MemoryPlan;
 use hone::{Config, Error, Hone, Progress, Run, Silent};
@@ -243,8 +243,36 @@ fn foreign_checkpoints_are_refused_with_the_difference() {
 
 #[test]
 fn fingerprints_tell_graphs_apart() {
-    let some = [graph(300, 5), graph(300, 6), graph(301, 5)];
-    let marks: Vec<u64> = some.iter().map(Graph::fingerprint).collect();
-    assert!(marks[0] != marks[1] && marks[0] != marks[2] && marks[1] != marks[2]);
+    let edges = vec![(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)];
+    let turned = vec![(3, 2), (2, 1), (1, 0), (0, 3), (3, 1)];
+    let undirected = |edges: &[(u32, u32)]| GraphBuilder::undirected(4).edges(edges.to_vec());
+    let named = |ids: NodeIds| undirected(&edges).ids(ids).build().unwrap();
+    let names = |names: [&str; 4]| named(NodeIds::from_texts(&names));
+    let some = [
+        graph(300, 5),
+        graph(300, 6),
+        graph(301, 5),
+        undirected(&edges).build().unwrap(),
+        undirected(&turned).build().unwrap(),
+        undirected(&edges[1..]).build().unwrap(),
+        GraphBuilder::undirected(5).edges(edges.clone()).build().unwrap(),
+        GraphBuilder::directed(4).edges(edges.clone()).build().unwrap(),
+        undirected(&edges).weights(vec![1.0; 5]).build().unwrap(),
+        undirected(&edges).weights(vec![1.0, 1.0, 2.0, 1.0, 1.0]).build().unwrap(),
+        named(NodeIds::from_integers(vec![0, 1, 2, 4])),
+        names(["a", "b", "c", "d"]),
+        names(["a", "b", "d", "c"]),
+        names(["ab", "c", "d", "e"]),
+        names(["a", "bc", "d", "e"]),
+    ];
+    let marks: Vec<String> = some.iter().map(Graph::fingerprint).collect();
+    for (at, mark) in marks.iter().enumerate() {
+        assert!(mark.len() == 32 && !marks[..at].contains(mark), "graph {at} of {marks:?}");
+    }
+    // The content counts, not how it is held, nor how many threads look at it.
     assert_eq!(marks[0], graph(300, 5).fingerprint());
+    assert_eq!(marks[3], named(NodeIds::Integers(vec![0, 1, 2, 3])).fingerprint());
+    let large = graph(200_000, 1);
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    assert_eq!(large.fingerprint(), alone.install(|| large.fingerprint()));
 }

@@ -14,6 +14,7 @@ use hone_eval::task::{Scaling, ScalingRun, bandwidth, machine};
 
 use super::eval::output::OutputArgs;
 use crate::context::Context;
+use crate::files::Files;
 
 /// Measure how time and memory grow with the graph: whole runs, stage by stage.
 #[derive(Debug, clap::Args)]
@@ -93,7 +94,7 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    args.output.check()?;
+    args.output.check(Files::default())?;
     let sizes = args.sizes();
     if sizes.is_empty() {
         return Err(Error::config("--max-nodes", format!("{} is below 100, the smallest size", args.max_nodes)).into());

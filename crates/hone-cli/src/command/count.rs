@@ -1,56 +1,60 @@
 //! `hone count INPUT`: motif counts of every edge, of every node, or of the whole graph.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use hone::graph::Graph;
 use hone::motif::{Counts, MotifSet, NODE_ORBITS, Sample, Sampled, Totals};
 use hone::output::{Batch, is_stream};
-use hone::report::{GraphFacts, Stage, Start};
+use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{CountTable, CountsBy};
 use hone::{Error, record};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::files;
-use crate::input::InputArgs;
+use crate::input::{GraphArgs, GraphSource};
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    input: GraphArgs,
     /// File to write: .tsv, .txt, .csv (also .gz, .zst), .npy (ids in a file beside it) or .parquet; totals .tsv or .csv;
     /// - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// What a line of the result stands for.
-    #[arg(long, value_enum, default_value_t = By::Edge)]
-    by: By,
-    /// Motifs to count, by edge or in total: all, graphlets, size3, or a list of names.
-    #[arg(long, value_name = "SET", default_value_t)]
-    motifs: MotifSet,
+    /// Repeat an earlier run: its OUT.run.json, with the graph and all choices; what is given here wins.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// What a line of the result stands for [default: edge].
+    #[arg(long, value_enum)]
+    by: Option<By>,
+    /// Motifs to count, by edge or in total: all, graphlets, size3, or a list of names [default: all].
+    #[arg(long, value_name = "SET")]
+    motifs: Option<MotifSet>,
     /// Leave out motifs of more nodes than this.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
     /// Estimate instead: from at most cap=64 (4 to 1024) neighbours of a node, or with error=0.1,confidence=0.95, which
-    /// tries several caps: for graphs with hubs that take minutes to count.
-    #[arg(long, value_name = "HOW", default_value_t)]
-    sample: Sample,
-    /// Seed of the estimates.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// tries several caps: for graphs with hubs that take minutes to count [default: exact].
+    #[arg(long, value_name = "HOW")]
+    sample: Option<Sample>,
+    /// Seed of the estimates [default: 0].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Replace the file if it exists.
     #[arg(short, long)]
     force: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum By {
     /// Each edge: in how many occurrences of the motif it lies.
+    #[default]
     Edge,
     /// Each node: its counts in the 15 node orbits, in ORCA's order.
     Node,
@@ -65,8 +69,9 @@ Examples:
   hone count graph.tsv -o cliques.parquet --motifs triangle,diamond,clique4
   hone count graph.tsv -o nodes.npy --by node
   hone count hubs.tsv -o counts.parquet --sample cap=64
+  hone count -o again.parquet --config counts.parquet.run.json
 
-Beside OUT stands OUT.run.json: what was counted, and whether it was estimated.
+Beside OUT stands OUT.run.json: what was counted, of which graph, and whether it was estimated; --config repeats it.
 Occurrences are induced subgraphs. Directions and weights of edges are ignored for counting: by edge
 a pair of opposite edges has two lines, in total it counts once.
 Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by commas:
@@ -76,16 +81,42 @@ Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by com
 /// Columns of totals.
 const TOTALS: [&str; 3] = ["motif", "occurrences", "sum_over_edges"];
 
-/// What a run did; stands beside its output.
-#[derive(Debug, Serialize)]
-struct Record<'a> {
-    version: &'a str,
+/// What is counted: part of a record, where a later run finds it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Choices {
     by: By,
     motifs: MotifSet,
     sample: Sample,
     seed: u64,
+}
+
+impl Choices {
+    /// Those of a record.
+    fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        serde_json::from_slice(&text).map_err(|e| {
+            Error::input(path, format!("not the record of `hone count`: {e}"), "give the OUT.run.json beside counts")
+        })
+    }
+
+    fn columns(&self) -> Vec<&'static str> {
+        match self.by {
+            By::Edge => self.motifs.motifs().iter().map(|motif| motif.name()).collect(),
+            By::Node => NODE_ORBITS.to_vec(),
+            By::Total => TOTALS.to_vec(),
+        }
+    }
+}
+
+/// What a run did; stands beside its output.
+#[derive(Debug, Serialize)]
+struct Record<'a> {
+    version: &'a str,
+    #[serde(flatten)]
+    choices: &'a Choices,
     /// Columns of counts, or of totals.
     columns: Vec<&'static str>,
+    input: &'a Input,
     graph: GraphFacts,
     /// Whether every count is exact.
     exact: bool,
@@ -94,45 +125,28 @@ struct Record<'a> {
     stages: Vec<Stage>,
 }
 
-impl<'a> Record<'a> {
-    fn new(args: &Args, motifs: MotifSet, graph: &Graph, counts: &'a Counts, stages: Vec<Stage>) -> Self {
-        let sampled = counts.sampled();
-        let columns = match args.by {
-            By::Edge => motifs.motifs().iter().map(|motif| motif.name()).collect(),
-            By::Node => NODE_ORBITS.to_vec(),
-            By::Total => TOTALS.to_vec(),
-        };
-        Record {
-            version: env!("CARGO_PKG_VERSION"),
-            by: args.by,
-            motifs,
-            columns,
-            sample: args.sample,
-            seed: args.seed,
-            graph: GraphFacts::of(graph),
-            exact: sampled.is_none_or(|sampled| sampled.nodes == 0),
-            sampled,
-            stages,
-        }
-    }
-}
-
 impl Args {
-    /// The motifs that are asked for.
-    fn motifs(&self) -> Result<MotifSet, Error> {
-        let motifs = self.motif_size.map_or_else(|| self.motifs.clone(), |size| self.motifs.at_most(size.into()));
+    /// The choices of the record, if there is one, below those of the command line.
+    fn choices(&self) -> Result<Choices, Error> {
+        let before = self.config.as_deref().map(Choices::read).transpose()?.unwrap_or_default();
+        let by = self.by.unwrap_or(before.by);
+        let given = self.motifs.is_some() || self.motif_size.is_some();
+        let motifs = if given || by != By::Node { before.motifs } else { MotifSet::default() };
+        let motifs = self.motifs.clone().unwrap_or(motifs);
+        let motifs = self.motif_size.map_or(motifs.clone(), |size| motifs.at_most(size.into()));
         motifs.check()?;
-        if self.by == By::Node && (self.motifs != MotifSet::default() || self.motif_size.is_some()) {
+        if by == By::Node && (motifs != MotifSet::default() || self.motif_size.is_some()) {
             let message = "a choice of motifs goes with --by edge and --by total; --by node gives all 15 node orbits";
             let option = if self.motif_size.is_some() { "--motif-size" } else { "--motifs" };
             return Err(Error::config(option, message));
         }
-        Ok(motifs)
+        let (sample, seed) = (self.sample.unwrap_or(before.sample), self.seed.unwrap_or(before.seed));
+        Ok(Choices { by, motifs, sample, seed })
     }
 
     /// The files that the counts take.
-    fn files(&self) -> Result<Vec<PathBuf>, Error> {
-        match self.by {
+    fn files(&self, by: By) -> Result<Vec<PathBuf>, Error> {
+        match by {
             By::Edge => CountTable::files(&self.output, CountsBy::Edge),
             By::Node => CountTable::files(&self.output, CountsBy::Node),
             By::Total => self.separator().map(|_| vec![self.output.clone()]),
@@ -158,23 +172,25 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (motifs, files) = (args.motifs()?, args.files()?);
-    let outputs = args.input.files().write("--output", files.iter().chain(&record::path(&args.output)));
+    let (choices, source) = (args.choices()?, args.input.resolve(args.config.as_deref())?);
+    let files = args.files(choices.by)?;
+    let inputs = source.files().read("--config", &args.config);
+    let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
-    let graph = args.input.open_for(false, context)?;
+    let graph = source.open(false, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
-    let counts = args.sample.count(&graph, args.seed, context.progress())?;
+    let counts = choices.sample.count(&graph, choices.seed, context.progress())?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
-    tell(args, &graph, &counts, context);
+    tell(&choices, &graph, &counts, context);
     let mut write = |table: CountTable<'_>| table.add_to(&mut batch, &args.output, context.progress());
-    match args.by {
-        By::Edge => write(CountTable::edges(&graph, &counts, &motifs.motifs()))?,
+    match choices.by {
+        By::Edge => write(CountTable::edges(&graph, &counts, &choices.motifs.motifs()))?,
         By::Node => write(CountTable::nodes(&graph, &counts, &counts.node_orbits()?))?,
-        By::Total => print_totals(args, &mut batch, context, &counts.totals(), &motifs)?,
+        By::Total => print_totals(args, &mut batch, context, &counts.totals(), &choices.motifs)?,
     }
     let stages = vec![read, counted, Stage::since("write", &start)];
-    record::add_to(&mut batch, &args.output, &Record::new(args, motifs, &graph, &counts, stages))?;
+    record::add_to(&mut batch, &args.output, &describe(&choices, &source, &graph, &counts, stages))?;
     files::publish(batch)?;
     if !is_stream(&args.output) {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -183,11 +199,31 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn describe<'a>(
+    choices: &'a Choices,
+    source: &'a GraphSource,
+    graph: &Graph,
+    counts: &'a Counts,
+    stages: Vec<Stage>,
+) -> Record<'a> {
+    let sampled = counts.sampled();
+    Record {
+        version: env!("CARGO_PKG_VERSION"),
+        choices,
+        columns: choices.columns(),
+        input: &source.input,
+        graph: GraphFacts::of(graph),
+        exact: sampled.is_none_or(|sampled| sampled.nodes == 0),
+        sampled,
+        stages,
+    }
+}
+
 /// What is not as one might think.
-fn tell(args: &Args, graph: &Graph, counts: &Counts, context: &Context) {
+fn tell(choices: &Choices, graph: &Graph, counts: &Counts, context: &Context) {
     if let Some(sampled) = counts.sampled() {
         context.note(format_args!("note: {sampled}"));
-    } else if args.sample != Sample::Exact {
+    } else if choices.sample != Sample::Exact {
         context.note(format_args!("note: counted exactly: no estimate meets the target, or no node is large enough"));
     }
     if graph.weights().is_some() {

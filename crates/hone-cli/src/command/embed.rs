@@ -13,7 +13,7 @@ use hone::{Error, Hone, Run, memory, record};
 use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::{self, Files};
-use crate::input::InputArgs;
+use crate::input::GraphArgs;
 use crate::options::{self, Known};
 
 /// Embed a graph: one vector a node, built from network motifs.
@@ -21,7 +21,7 @@ use crate::options::{self, Known};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    input: GraphArgs,
     /// Where the vectors go; the extension names the format (.tsv .csv .npy .npz .parquet .w2v .safetensors). `-`
     /// for standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -87,9 +87,10 @@ Examples:
   hone embed graph.tsv.gz -o vectors.npy --preset hone-w --dim 64
   hone embed graph.mtx -o vectors.parquet --motifs edge,triangle,clique4 --steps auto
   hone embed graph.tsv -o vectors.npy --preset hone-p+x --attributes people.csv
-  hone embed graph.tsv -o again.npy --config vectors.npy.run.json
+  hone embed -o again.npy --config vectors.npy.run.json
 
-Beside OUT stands OUT.run.json: every choice, the seed, what was measured; --config repeats it bit for bit.";
+Beside OUT stands OUT.run.json: the graph and how it was read, every choice, the seed, what was measured; --config repeats
+it bit for bit, and refuses a graph that has changed.";
 
 /// Settings that have an option of their own.
 pub(crate) const OPTIONS: &[Known] = &[
@@ -116,8 +117,8 @@ pub(crate) struct ConfigArgs {
     /// each also with +x for diffused motif features.
     #[arg(long, value_name = "NAME")]
     preset: Option<String>,
-    /// Read settings from a TOML file, or from the run.json of an earlier run; with --preset, the two may not contradict
-    /// each other.
+    /// Read settings from a TOML file, or repeat an earlier run: its OUT.run.json, which also names the graph; with
+    /// --preset, the two may not contradict each other.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Dimensions of the vectors, D; node features get one in eight with the preset hone, at most 16.
@@ -249,7 +250,8 @@ impl ConfigArgs {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build()?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
-    let inputs = args.choices.files(args.input.files(), &config);
+    let source = args.input.resolve(args.choices.config.as_deref())?;
+    let inputs = args.choices.files(source.files(), &config);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.table.force)?;
     let mut hone = Hone::new(config)?;
@@ -258,11 +260,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let hone = args.scale.lay(hone, &args.output);
     let start = Start::now();
-    let graph = args.input.open(context)?;
+    let graph = source.open(true, context)?;
     let read = Stage::since("read", &start);
     let run = hone.embed(&graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
     let Run { embedding, mut report } = run;
     drop(graph);
+    report.input = Some(source.input);
     report.stages.insert(0, read);
     report.work = start.work();
     context.progress().stage("writing", 0);

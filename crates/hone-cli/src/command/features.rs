@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::command::embed::{AttributeArgs, TableArgs, lay_settings};
 use crate::context::Context;
 use crate::files;
-use crate::input::InputArgs;
+use crate::input::GraphArgs;
 use crate::options::{self, Known};
 
 /// Write node features: motif counts, their aggregates over neighbours, attributes of a file.
@@ -20,7 +20,7 @@ use crate::options::{self, Known};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    input: GraphArgs,
     /// Where the features go; the extension names the format (.tsv .csv .parquet .npz .npy .w2v .safetensors). `-` for
     /// standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
@@ -38,8 +38,9 @@ Examples:
   hone features graph.tsv -o counts.csv --depth 0 --no-log --motifs triangle,clique4
   hone features graph.tsv -o x.npz --attributes people.csv --diffuse 2 --over edge,triangle
   hone features graph.tsv -o x.parquet --config vectors.npy.run.json
+  hone features -o again.parquet --config x.parquet.run.json
 
-Beside OUT stands OUT.run.json: every choice, the seed, what was measured; --config repeats it.
+Beside OUT stands OUT.run.json: the graph and how it was read, every choice, what was measured; --config repeats it.
 A column is called after what it holds: triangle, mean(triangle), max(sum(edge)), city=Rome,
 edge.k1.age (age, diffused one step over edges).";
 
@@ -79,7 +80,7 @@ struct FeatureArgs {
     /// Matrix of the diffusion: w, p, l, l-norm, l-rw [default: p].
     #[arg(long, value_name = "PSI")]
     psi: Option<String>,
-    /// Start from the settings of a TOML file, or of the run.json of an earlier run, instead of these defaults.
+    /// Start from the settings of a TOML file, or of the OUT.run.json of an earlier run, which also names the graph.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Any setting by its dotted name; may be repeated, the last wins.
@@ -169,7 +170,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build().map_err(|error| options::translated(error, OPTIONS))?;
     let weights = config.attributes.diffusion.steps > 0;
     let files = Embedding::files(&args.output, args.table.output_format)?;
-    let inputs = args.input.files().read("--config", &args.choices.config);
+    let source = args.input.resolve(args.choices.config.as_deref())?;
+    let inputs = source.files().read("--config", &args.choices.config);
     let inputs = inputs.read_vectors("--attributes", &config.attributes.file);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.table.force)?;
@@ -178,11 +180,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         hone = hone.memory_limit(bytes);
     }
     let start = Start::now();
-    let graph = args.input.open_for(weights, context)?;
+    let graph = source.open(weights, context)?;
     let read = Stage::since("read", &start);
     let Run { embedding, mut report } = hone.features(&graph, context.progress())?;
     drop(graph);
     context.progress().stage("writing", 0);
+    report.input = Some(source.input);
     report.stages.insert(0, read);
     report.work = start.work();
     report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;

@@ -13,7 +13,7 @@ NetworkX, igraph, rustworkx, PyTorch Geometric or DGL graph, a file, or a :class
 
 from hone_embed._estimator import HONE, presets
 from hone_embed._evaluate import LinkSplit, evaluate_link_prediction, link_split, methods
-from hone_embed._graph import Graph, HoneWarning, generate, read_graph
+from hone_embed._graph import Graph, HoneWarning, generate, read_graph, read_recorded_graph
 from hone_embed._motifs import OrbitCounts, count_orbits, motif_adjacency, motif_matrix
 from hone_embed._native import VERSION as __version__
 from hone_embed._store import Embedding, load, save
@@ -36,5 +36,6 @@ __all__ = [
     "motif_matrix",
     "presets",
     "read_graph",
+    "read_recorded_graph",
     "save",
 ]

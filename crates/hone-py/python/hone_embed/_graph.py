@@ -258,6 +258,44 @@ def read_graph(
     return Graph._of(native)
 
 
+def read_recorded_graph(
+    record: Union[str, os.PathLike[str]], *, changed: str = "refuse", verbose: bool = False
+) -> Graph:
+    """Read the graph of an earlier run again: the file, and the way it was read, are in the record of the run.
+
+    Together with ``HONE(config=record)`` this repeats the run.
+
+    Parameters
+    ----------
+    record
+        The ``OUT.run.json`` that the command ``hone`` or :func:`save` wrote.
+    changed
+        What to do when the graph is not what it was then: ``"refuse"`` it, or ``"warn"`` and return it.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from hone_embed import HONE, save
+    >>> file = os.path.join(tempfile.mkdtemp(), "z.npy")
+    >>> first = HONE(n_components=24, random_state=7).fit("builtin:karate")
+    >>> files = save(file, first)
+    >>> again = HONE(config=file + ".run.json").fit(read_recorded_graph(file + ".run.json"))
+    >>> bool((first.embedding_ == again.embedding_).all())
+    True
+    """
+    if changed not in ("refuse", "warn"):
+        raise ValueError(f"changed: {changed!r} is neither 'refuse' nor 'warn'")
+    with listener(verbose) as listen:
+        native, difference = _native.read_recorded(os.fspath(record), listen)
+    _warn(native)
+    if difference is not None:
+        message = f"{os.fspath(record)}: not the graph of that run: {difference}"
+        if changed == "refuse":
+            raise ValueError(f"{message}; changed='warn' uses it")
+        warn(message)
+    return Graph._of(native)
+
+
 def generate(model: str, *, random_state: int = 1, verbose: bool = False, **parameters: Any) -> Graph:
     """Draw a random or regular graph; the same seed gives the same graph.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, NamedTuple, Optional, Union
 
@@ -25,7 +26,10 @@ class Embedding(NamedTuple):
 
 
 def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite: bool = False) -> list[str]:
-    """Write an embedding; the files appear whole or not at all.
+    """Write an embedding; the files appear together or not at all.
+
+    Beside the vectors of a fitted :class:`HONE` stands its report, ``PATH.run.json``, which
+    ``HONE(config=...)`` and :func:`read_recorded_graph` take, and the command ``hone embed --config``.
 
     Parameters
     ----------
@@ -58,12 +62,17 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
         raise ValueError(f"embedding: {vectors.ndim} dimensions; one row a node is expected")
     rows = ids_to_native(np.asarray(ids))
     names = [str(name) for name in columns] if columns is not None else [f"z{k}" for k in range(vectors.shape[1])]
-    written = _native.write_embedding(os.fspath(path), rows, vectors, names, format, overwrite)
+    report = json.dumps(embedding.report_) if hasattr(embedding, "embedding_") else None
+    written = _native.write_embedding(os.fspath(path), rows, vectors, names, format, overwrite, report)
     return [os.fspath(file) for file in written]
 
 
 def load(path: Path, *, format: Optional[str] = None) -> Embedding:
-    """Read an embedding that :func:`save`, the command ``hone`` or a compatible tool wrote."""
+    """Read an embedding that :func:`save`, the command ``hone`` or a compatible tool wrote.
+
+    Where a report of the run stands beside it, the files must be those that it lists: vectors of one run beside
+    ids of another are refused.
+    """
     ids, vectors, columns = _native.read_embedding(os.fspath(path), format)
     return Embedding(ids_to_array(ids, len(vectors)), vectors, columns)
 

@@ -169,6 +169,7 @@ impl Hone {
         Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             config: self.config.clone(),
+            input: None,
             graph: GraphFacts::of(graph),
             attributes: None,
             stages: Vec::new(),

@@ -30,7 +30,7 @@ impl Hone {
         let Some((folder, resume)) = &self.checkpoint else { return Ok(None) };
         let identity = Identity {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            graph: format!("{:016x}", graph.fingerprint()),
+            graph: graph.fingerprint(),
             attributes: format!("{:08x}", own.fingerprint()),
             config: self.config.clone(),
         };

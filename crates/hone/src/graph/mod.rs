@@ -7,6 +7,7 @@
 mod arcs;
 mod builder;
 mod builtin;
+mod facts;
 mod fingerprint;
 mod generate;
 mod ids;
@@ -24,6 +25,7 @@ use rayon::prelude::*;
 
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
+pub use facts::{GraphFacts, Input, Recorded};
 pub use generate::{Edges, Generator};
 pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};

@@ -48,7 +48,7 @@ pub(super) fn scaling(standardize: bool) -> Scaling {
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
-    args.output.check()?;
+    args.output.check(args.bench.files(args.graph.files(&args.inputs)))?;
     let open = |input: &String| args.graph.open(input, context);
     let mut graphs = args.inputs.iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
     name_apart(&mut graphs, &args.inputs)?;

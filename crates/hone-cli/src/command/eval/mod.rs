@@ -17,6 +17,7 @@ use hone_eval::method::{self, Kind, Method};
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
+use crate::files::Files;
 use crate::input::note_dropped;
 
 /// Judge embeddings: link prediction, node labels, roles, symmetry, run time; the paper's tables.
@@ -103,6 +104,15 @@ impl BenchArgs {
         parse_methods(&self.methods, &self.embedding, default, self.grid)
     }
 
+    /// Adds the files of vectors that compete.
+    fn files(&self, files: Files) -> Files {
+        let named = self.methods.iter().flat_map(|text| split_methods(text));
+        let paths = named.filter_map(|method| method.strip_prefix("file:").map(str::to_owned));
+        let seeds = self.first_seed..self.first_seed + self.seeds;
+        let of_seeds = |path: String| seeds.clone().map(move |seed| path.replace("{seed}", &seed.to_string()));
+        files.read_vectors("--embedding", &self.embedding).read_vectors("--methods", paths.flat_map(of_seeds))
+    }
+
     fn cache(&self) -> anyhow::Result<Cache> {
         Ok(match &self.cache {
             Some(folder) => {
@@ -181,6 +191,11 @@ struct GraphArgs {
 }
 
 impl GraphArgs {
+    /// The files that are read.
+    fn files<P: AsRef<Path>>(&self, inputs: impl IntoIterator<Item = P>) -> Files {
+        Files::default().read("INPUT", inputs).read("--nodes", &self.nodes)
+    }
+
     fn open(&self, input: &str, context: &Context) -> anyhow::Result<Named> {
         let options = ReadOptions {
             directed: self.directed,

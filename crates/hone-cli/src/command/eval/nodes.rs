@@ -83,7 +83,7 @@ pub(super) fn roles(args: &RolesArgs, context: &Context) -> anyhow::Result<()> {
 fn judge(args: &Labelled, mut config: NodesConfig, title: &str, context: &Context) -> anyhow::Result<()> {
     (config.c, config.scaling) = (args.penalty, scaling(args.standardize));
     let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
-    args.output.check()?;
+    args.output.check(args.bench.files(args.graph.files([&args.input])).read("--labels", [&args.labels]))?;
     let named = args.graph.open(&args.input, context)?;
     note_ignored_weights(&methods, std::slice::from_ref(&named), context);
     let labels = NodeLabels::read(&args.labels, &named.graph)?;
@@ -111,7 +111,7 @@ pub(crate) struct StructureArgs {
 
 pub(super) fn structure(args: &StructureArgs, context: &Context) -> anyhow::Result<()> {
     let methods = parse_methods(&args.methods, &[], "", false)?;
-    args.output.check()?;
+    args.output.check(args.graph.files([&args.input]))?;
     let base = args.graph.open(&args.input, context)?.graph;
     let bench =
         Bench { methods: &methods, seeds: 1..args.seeds + 1, cache: &Cache::none(), progress: context.progress() };

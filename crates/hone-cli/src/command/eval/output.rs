@@ -4,10 +4,11 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use hone::Error;
-use hone::output::Output;
+use hone::output::Batch;
 use hone_eval::report::{Bold, Report};
 
 use crate::context::Context;
+use crate::files::{Files, publish};
 
 /// Files a report is written to, besides the tables on standard output.
 #[derive(Debug, clap::Args)]
@@ -36,67 +37,68 @@ pub(crate) struct OutputArgs {
 type Render = fn(&Report) -> String;
 
 impl OutputArgs {
-    fn files(&self) -> Vec<(&PathBuf, Render)> {
-        let all: [(&Option<PathBuf>, Render); 5] = [
-            (&self.json, Report::json),
-            (&self.csv, Report::csv),
-            (&self.markdown, Report::markdown),
-            (&self.html, Report::html),
-            (&self.svg, Report::figure),
+    fn files(&self) -> Vec<(&'static str, &PathBuf, Render)> {
+        let all: [(&str, &Option<PathBuf>, Render); 5] = [
+            ("--json", &self.json, Report::json),
+            ("--csv", &self.csv, Report::csv),
+            ("--markdown", &self.markdown, Report::markdown),
+            ("--html", &self.html, Report::html),
+            ("--svg", &self.svg, Report::figure),
         ];
-        all.into_iter().filter_map(|(path, render)| path.as_ref().map(|p| (p, render))).collect()
+        all.into_iter().filter_map(|(option, path, render)| path.as_ref().map(|p| (option, p, render))).collect()
     }
 
-    /// Finds out before the work that a file is in the way.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        self.check_with(&[])
-    }
-
-    /// The same with further files.
-    pub(crate) fn check_with(&self, further: &[&PathBuf]) -> Result<(), Error> {
-        let paths: Vec<&PathBuf> =
-            self.files().into_iter().map(|(path, _)| path).chain(further.iter().copied()).collect();
-        for (at, path) in paths.iter().enumerate() {
-            if paths[..at].contains(path) {
-                let message = format!("two outputs go to {}; give each a place of its own", path.display());
-                return Err(Error::config("output", message));
-            }
-            if path.as_os_str() != "-" {
-                Output::create(path, self.force)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes a further file, which stands where [`OutputArgs::check_with`] found room for it.
-    pub(super) fn write_further(&self, path: &Path, text: &str) -> Result<(), Error> {
-        write_file(path, text, self.force)
+    /// Refuses, before the work, what is in the way or is read; `files` are the inputs of the run and its further outputs.
+    pub(crate) fn check(&self, files: Files) -> Result<(), Error> {
+        let all = self.files().into_iter().fold(files, |files, (option, path, _)| files.write(option, [path]));
+        all.check(self.force).map(drop)
     }
 
     /// Prints the tables, or what was asked for in their place, and writes the files.
     pub(crate) fn write(&self, report: &Report, context: &Context) -> anyhow::Result<()> {
+        self.write_with(None, report, context)
+    }
+
+    /// The same with a further file, which stands where [`OutputArgs::check`] found room for it.
+    pub(crate) fn write_with(
+        &self,
+        further: Option<(&Path, String)>,
+        report: &Report,
+        context: &Context,
+    ) -> anyhow::Result<()> {
+        let mut batch = Batch::new(self.force);
         let files = self.files();
-        if !files.iter().any(|(path, _)| path.as_os_str() == "-") {
+        let standard = |path: &Path| path.as_os_str() == "-";
+        if !files.iter().any(|(_, path, _)| standard(path)) {
             let color = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
             context.print(report.text(if color { Bold::Ansi } else { Bold::Never }))?;
         }
-        for (path, render) in files {
-            if report.plots.is_empty() && self.svg.as_ref() == Some(path) {
+        if let Some((path, text)) = further {
+            add(&mut batch, path, &text)?;
+        }
+        for (option, path, render) in files {
+            if report.plots.is_empty() && option == "--svg" {
                 context.note(format_args!("note: there is no figure to write to {}", path.display()));
                 continue;
             }
-            write_file(path, &render(report), self.force)?;
-            if path.as_os_str() != "-" {
-                context.note(format_args!("wrote {}", path.display()));
-            }
+            add(&mut batch, path, &render(report))?;
+        }
+        for path in publish(batch)?.iter().filter(|path| !standard(path)) {
+            context.note(format_args!("wrote {}", path.display()));
         }
         Ok(())
     }
 }
 
+fn add(batch: &mut Batch, path: &Path, text: &str) -> Result<(), Error> {
+    let mut output = batch.begin(path)?;
+    output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
+    batch.add(output)
+}
+
 /// Writes a file whole or not at all.
 pub(super) fn write_file(path: &Path, text: &str, force: bool) -> Result<(), Error> {
-    let mut output = Output::create(path, force)?;
-    output.write_all(text.as_bytes()).map_err(|e| Error::io(path, e))?;
-    output.commit()
+    let mut alone = Batch::new(force);
+    add(&mut alone, path, text)?;
+    alone.commit().map(drop)
 }

@@ -11,6 +11,7 @@ use hone_eval::task::{LinkConfig, NodesConfig, RuntimeConfig};
 use super::BenchArgs;
 use super::output::OutputArgs;
 use crate::context::Context;
+use crate::files::Files;
 
 const METHODS: &str = "hone,hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,NODE2VEC,deepwalk,line,line-both,grarep,\
     spectral,degree,log-degree,preferential-attachment,common-neighbors,adamic-adar,jaccard,katz,random";
@@ -78,7 +79,9 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let default = METHODS.replace("NODE2VEC", if args.bench.grid { "node2vec" } else { NODE2VEC });
     let (methods, cache) = (args.bench.methods(&default)?, args.bench.cache()?);
-    args.output.check_with(&[&args.write])?;
+    let names = paper::names();
+    let data = names.iter().flat_map(|name| ["edges", "labels"].map(|kind| args.data.join(format!("{name}.{kind}"))));
+    args.output.check(args.bench.files(Files::default().read("--data", data)).write("--write", [&args.write]))?;
     let parse = |list: &str| list.split(',').map(|m| Method::parse(m, false)).collect::<Result<Vec<_>, _>>();
     let (diffused, node_methods) = (parse(DIFFUSED)?, parse(NODE_METHODS)?);
     let (role_methods, timed) = (parse(ROLE_METHODS)?, parse("hone-p,node2vec")?);
@@ -96,9 +99,7 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     roles.seeds = role_seeds(&roles.seeds);
     let (link, diffused, nodes) = (bench(&methods), bench(&diffused), bench(&node_methods));
     let report = paper::run(&Benches { link, diffused, nodes, roles, runtime: bench(&timed) }, &config)?;
-    args.output.write_further(&args.write, &paper::markdown(&report, &args.command()))?;
-    context.note(format_args!("wrote {}", args.write.display()));
-    args.output.write(&report, context)
+    args.output.write_with(Some((&args.write, paper::markdown(&report, &args.command()))), &report, context)
 }
 
 /// Those of roles: more, and disjoint where the others are.

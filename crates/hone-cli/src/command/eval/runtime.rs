@@ -7,6 +7,7 @@ use hone_eval::task::RuntimeConfig;
 use super::output::OutputArgs;
 use super::parse_methods;
 use crate::context::Context;
+use crate::files::Files;
 
 /// Run time on Erdős–Rényi graphs of growing size, with the fitted exponent.
 #[derive(Debug, clap::Args)]
@@ -29,7 +30,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let methods = parse_methods(&args.methods, &[], "", false)?;
-    args.output.check()?;
+    args.output.check(Files::default())?;
     let mut sizes = args.sizes.clone();
     sizes.sort_unstable();
     let config = RuntimeConfig { sizes, degree: args.degree, cap: args.cap };

@@ -1,0 +1,98 @@
+//! A graph in figures, where it was read, and whether it is the same as before: what a record keeps to repeat a run.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Graph, ReadOptions, Reading};
+use crate::error::{Error, Result};
+
+/// Size and kind of the graph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphFacts {
+    /// N.
+    pub nodes: usize,
+    /// M.
+    pub edges: usize,
+    /// Whether arcs have a direction.
+    pub directed: bool,
+    /// Whether edges have weights.
+    pub weighted: bool,
+    /// How its file was understood, if it comes from one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
+    /// [`Graph::fingerprint`], where the run recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+}
+
+impl GraphFacts {
+    /// Those of a graph.
+    pub fn of(graph: &Graph) -> Self {
+        GraphFacts {
+            nodes: graph.nodes(),
+            edges: graph.edges(),
+            directed: graph.is_directed(),
+            weighted: graph.weights().is_some(),
+            reading: graph.reading().cloned(),
+            fingerprint: Some(graph.fingerprint()),
+        }
+    }
+}
+
+/// Where a graph is read, and how: enough to read it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The file as the user named it, `-` for standard input, or `builtin:NAME`.
+    pub path: String,
+    /// Direction, weights, columns, node list and all else that decides what is read.
+    pub options: ReadOptions,
+}
+
+/// What the record of a run says of its graph.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Recorded {
+    /// Where it was read.
+    #[serde(default)]
+    pub input: Option<Input>,
+    /// What it was.
+    pub graph: GraphFacts,
+}
+
+impl Recorded {
+    /// Reads what `OUT.run.json` says; nothing for a configuration, which is of no particular graph.
+    pub fn read(path: &Path) -> Result<Option<Self>> {
+        let text = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let wrong = |e: serde_json::Error| Error::input(path, e.to_string(), "give the OUT.run.json of an earlier run");
+        if !text.trim_ascii_start().starts_with(b"{") {
+            return Ok(None);
+        }
+        let whole: serde_json::Value = serde_json::from_slice(&text).map_err(wrong)?;
+        match whole.get("graph") {
+            Some(_) => serde_json::from_value(whole).map(Some).map_err(wrong),
+            None => Ok(None),
+        }
+    }
+
+    /// How a graph differs from the recorded one; nothing when it is the same, or when that cannot be known.
+    pub fn difference(&self, graph: &Graph) -> Option<String> {
+        let (then, now) = (&self.graph, GraphFacts::of(graph));
+        if then.fingerprint.is_none() || then.fingerprint == now.fingerprint {
+            return None;
+        }
+        let size = |facts: &GraphFacts| format!("{} nodes and {} edges", facts.nodes, facts.edges);
+        let kind = |flag: bool, yes: &'static str, no: &'static str| if flag { yes } else { no };
+        Some(if (then.nodes, then.edges) != (now.nodes, now.edges) {
+            format!("{} then, {} now", size(then), size(&now))
+        } else if then.directed != now.directed {
+            let named = |facts: &GraphFacts| kind(facts.directed, "directed", "undirected");
+            format!("{} then, {} now", named(then), named(&now))
+        } else if then.weighted != now.weighted {
+            let named = |facts: &GraphFacts| kind(facts.weighted, "weighted", "without weights");
+            format!("{} then, {} now", named(then), named(&now))
+        } else {
+            "as many nodes and edges, but other ids, edges, weights, or another order of nodes".to_owned()
+        })
+    }
+}
