@@ -185,6 +185,44 @@ fn attributes_join_before_or_after_with_their_weight() {
     assert!((shares - 1.0).abs() < 1e-6);
 }
 
+/// The share of a motif in the structure columns, from correlations of plain features with the columns themselves.
+#[test]
+fn motifs_of_the_structure_columns_are_told_by_correlation() {
+    for name in ["karate", "barbell", "florentine"] {
+        let graph = builtin(name).unwrap();
+        let run = Hone::new(preset("hone", &[])).unwrap().embed(&graph, &Silent).unwrap();
+        let plain = [("attributes.structure", "true"), ("attributes.diffusion.steps", "0"), ("local.norm", "none")];
+        let features = Hone::new(preset("hone-p", &plain)).unwrap().features(&graph, &Silent).unwrap().embedding;
+        let column =
+            |block: &Block, j: usize| (0..graph.nodes()).map(|i| f64::from(block.get(i, j))).collect::<Vec<_>>();
+        let centred = |x: Vec<f64>| {
+            let mean = x.iter().sum::<f64>() / x.len() as f64;
+            x.into_iter().map(|x| x - mean).collect::<Vec<_>>()
+        };
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        let z: Vec<Vec<f64>> = (112..128).map(|j| centred(column(&run.embedding.vectors, j))).collect();
+        let x: Vec<Vec<f64>> = (0..features.columns.len()).map(|j| centred(column(&features.vectors, j))).collect();
+        let total: f64 = z.iter().map(|z| dot(z, z)).sum();
+        let found = run.report.structure.unwrap();
+        for entry in &found.motifs {
+            let mut share = 0.0;
+            for z in z.iter().filter(|z| dot(z, z) > 1e-6 * total) {
+                let squared = |x: &Vec<f64>| {
+                    if dot(x, x) > 1e-9 { dot(x, z).powi(2) / dot(x, x) / dot(z, z) } else { 0.0 }
+                };
+                let own = x
+                    .iter()
+                    .zip(&features.columns)
+                    .filter(|(_, name)| name.trim_end_matches(')').rsplit('(').next() == Some(&entry.motif));
+                let own: f64 = own.map(|(x, _)| squared(x)).sum();
+                share += dot(z, z) / total * own / x.iter().map(squared).sum::<f64>();
+            }
+            assert!((share - entry.share).abs() < 2e-3, "{name} {}: {share} {}", entry.motif, entry.share);
+        }
+        assert!((found.motifs.iter().map(|entry| entry.share).sum::<f64>() - 1.0).abs() < 1e-9, "{name}");
+    }
+}
+
 /// Relabelling the nodes permutes the rows of the structural block and of the features, nothing else.
 #[test]
 fn relabelling_permutes_the_features() {

@@ -14,13 +14,13 @@ const PARTS: usize = 8;
 impl Config {
     /// The same configuration with numbers for `local.dim` and `attributes.form.components.dim`.
     #[must_use]
-    pub fn resolved(&self) -> Config {
-        let mut config = self.clone();
-        if let Form::Components(components) = &mut config.attributes.form {
-            components.dim = Dim::Fixed(self.components_dim());
+    pub fn resolved(mut self) -> Config {
+        let (local, components) = (self.local_dim(), self.components_dim());
+        self.local.dim = Dim::Fixed(local);
+        if let Form::Components(form) = &mut self.attributes.form {
+            form.dim = Dim::Fixed(components);
         }
-        config.local.dim = Dim::Fixed(self.local_dim());
-        config
+        self
     }
 
     /// D_l, columns of each local embedding.
