@@ -264,7 +264,7 @@ fn wrong_settings_of_attributes_are_refused_by_name() {
         ("attributes.features.prune", "0"),
         ("attributes.diffusion.steps", "99"),
         ("attributes.diffusion.process", "{ laplacian = 2.0 }"),
-        ("attributes.form", "{ components = { dim = 0 } }"),
+        ("attributes.form", "{ components = { offset = inf } }"),
         ("attributes.combine", "between"),
     ];
     for (key, value) in cases {
