@@ -132,6 +132,11 @@ impl Error {
     }
 }
 
+/// The library's own error, when one came through an interface of the standard library, else [`Error::reading`].
+pub fn unwrapped(path: impl AsRef<Path>, error: io::Error) -> Error {
+    error.downcast::<Error>().unwrap_or_else(|error| Error::reading(path, error))
+}
+
 fn io_remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound => "; check its name and the folder it is looked for in",

@@ -128,6 +128,7 @@ impl ReadArgs {
             target: self.target.clone().or(below.target),
             weight: self.weight.clone().or(below.weight.filter(|_| kept)),
             nodes: self.nodes.clone().or(below.nodes),
+            memory: below.memory,
         }
     }
 }
@@ -164,10 +165,11 @@ impl GraphSource {
     }
 
     /// Reads the graph, notes what was dropped on the way, and compares it with the record. Work that has no use for
-    /// `weights` gets no note that recommends to keep them.
-    pub(crate) fn open(&self, weights: bool, context: &Context) -> anyhow::Result<Graph> {
+    /// `weights` gets no note that recommends to keep them. The process may hold `memory` bytes; by default what the
+    /// machine has free.
+    pub(crate) fn open(&self, weights: bool, memory: Option<u64>, context: &Context) -> anyhow::Result<Graph> {
         let Input { path, options } = &self.input;
-        let graph = open(path, options, weights, context)?;
+        let graph = open(path, &ReadOptions { memory, ..options.clone() }, weights, context)?;
         let Some((file, recorded)) = &self.recorded else { return Ok(graph) };
         if let Some(how) = recorded.difference(&graph) {
             let message = format!("not the graph of {}: {how}", file.display());

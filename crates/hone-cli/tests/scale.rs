@@ -132,3 +132,42 @@ fn a_killed_run_is_continued_to_the_same_bits() {
 fn resuming_needs_a_checkpoint() {
     hone().args(["embed", "builtin:karate", "-o", "-", "--resume"]).assert().code(2).stderr(contains("--checkpoint"));
 }
+
+#[test]
+fn sizes_beyond_reason_are_refused_by_name() {
+    let huge = "4611686018427387904";
+    for (args, field) in [
+        (vec!["--local-dim", huge], "local.dim"),
+        (vec!["--dim", huge], "global.dim"),
+        (vec!["--set", "attributes.form.components.dim=4611686018427387904"], "attributes.form.components.dim"),
+        (vec!["--set", "local.solver.oversampling=4611686018427387904"], "local.solver.oversampling"),
+        (vec!["--set", "joint.motif-rank=4611686018427387904"], "joint.motif-rank"),
+        (vec!["--steps", huge], "steps"),
+    ] {
+        let refused = contains(format!("error: {field}: ")).and(contains("panicked").not());
+        hone().args(["embed", "builtin:karate", "-o", "-"]).args(args).assert().code(2).stderr(refused);
+    }
+    // Within range, but not within memory.
+    let dim = ["embed", "builtin:karate", "-o", "-", "--preset", "hone-p", "--memory", "100M", "--local-dim", "65536"];
+    hone().args(dim).assert().code(2).stderr(contains("needs about").and(contains("may be used")));
+}
+
+/// More attributes than a matrix of all their pairs would have room for.
+#[test]
+fn wide_attributes_keep_to_the_budget() {
+    let folder = folder();
+    let table = folder.path().join("wide.csv");
+    let names: Vec<String> = (0..6000).map(|j| format!("x{j}")).collect();
+    let mut text = format!("id,{}\n", names.join(","));
+    for i in 0..34usize {
+        let values: Vec<String> = (0..6000usize).map(|j| ((i * j + j) % 17).to_string()).collect();
+        text.push_str(&format!("{i},{}\n", values.join(",")));
+    }
+    fs::write(&table, text).expect("written");
+    let out = folder.path().join("z.npy");
+    let args = ["embed", "builtin:karate", "--memory", "150M", "--attributes"].map(str::to_owned);
+    let args = [&args[..], &[table.display().to_string(), "-o".into(), out.display().to_string()]].concat();
+    under(400 << 10, &args).success();
+    let tight: Vec<String> = args.iter().map(|arg| arg.replace("150M", "20M").replace("z.npy", "y.npy")).collect();
+    hone().args(tight).assert().code(2).stderr(contains("needs about").and(contains("panicked").not()));
+}

@@ -11,6 +11,7 @@ use std::fs;
 use std::path::Path;
 
 use hone::graph::Graph;
+use hone::memory::Allowance;
 use hone::{Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -30,6 +31,9 @@ pub struct NodeLabels {
 impl NodeLabels {
     /// Reads a label file and looks its nodes up in `graph`.
     pub fn read(path: &Path, graph: &Graph) -> Result<Self> {
+        let size = fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+        // Two bytes can be a label.
+        Allowance::new(None).check(path, size.saturating_mul(32))?;
         let text = fs::read(path).map_err(|e| Error::io(path, e))?;
         let index: FxHashMap<String, u32> =
             (0..graph.nodes() as u32).map(|i| (graph.ids().get(i).to_string(), i)).collect();

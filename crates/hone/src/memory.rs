@@ -1,6 +1,10 @@
-//! What the machine has and what this process has taken, where the system tells (Linux).
+//! What the machine has and what this process has taken, where the system says (Linux); and [`Allowance`], what a
+//! reader may take.
 
 use std::fs;
+use std::path::Path;
+
+use crate::error::{Error, Result};
 
 /// Bytes that may be taken: free memory, or less where a control group limits it.
 pub fn available() -> Option<u64> {
@@ -19,6 +23,38 @@ pub fn peak() -> Option<u64> {
 /// Bytes this process holds now.
 pub fn resident() -> Option<u64> {
     field("/proc/self/status", "VmRSS:")
+}
+
+/// How many bytes this process may hold while it reads files.
+///
+/// Sizes that a file promises are compared with it before anything is allocated, and what can only be seen on the
+/// way (how far compressed data expands) every few megabytes. It decides about refusal alone, never about a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allowance {
+    limit: Option<u64>,
+}
+
+impl Allowance {
+    /// A limit in bytes, or what the machine has free.
+    pub fn new(limit: Option<u64>) -> Self {
+        let free = || Some(available()?.saturating_add(resident().unwrap_or(0)));
+        Allowance { limit: limit.or_else(free) }
+    }
+
+    /// Refuses to read a file that needs `more` bytes beyond those held now.
+    pub fn check(&self, path: &Path, more: u64) -> Result<()> {
+        let Some(limit) = self.limit else { return Ok(()) };
+        let need = resident().unwrap_or(0).saturating_add(more);
+        if need <= limit {
+            return Ok(());
+        }
+        Err(Error::Memory {
+            stage: format!("reading {}", path.display()),
+            need,
+            limit,
+            remedy: "allow more with --memory, or give a smaller file".into(),
+        })
+    }
 }
 
 /// Seconds of processor time that all threads of this process have taken, in steps of 10 ms.
@@ -70,6 +106,19 @@ mod tests {
         while start.elapsed().as_millis() < 200 {}
         let spent = processor_seconds().expect("Linux tells") - before;
         assert!(spent > 0.0 && spent <= 10.0, "{spent}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_allowance_refuses_what_goes_beyond_it() {
+        let held = resident().expect("Linux says");
+        let allowance = Allowance::new(Some(held + (1 << 30)));
+        assert!(allowance.check(Path::new("a"), 1 << 20).is_ok());
+        for more in [1 << 31, u64::MAX] {
+            let error = allowance.check(Path::new("a.gz"), more).expect_err("too much").to_string();
+            assert!(error.contains("reading a.gz needs about") && error.contains("--memory"), "{error}");
+        }
+        assert!(Allowance::new(None).check(Path::new("a"), u64::MAX).is_err(), "free memory is a limit too");
     }
 
     #[test]

@@ -200,6 +200,42 @@ fn damaged_files_are_refused_by_name_and_made_anew_when_deleted() {
     }
 }
 
+/// Files of the right length and checksum that hold something else.
+#[test]
+fn crafted_checkpoints_are_refused() {
+    let graph = graph(300, 5);
+    let hone = Hone::new(config("hone-p", &[("motifs", "[\"edge\", \"clique4\"]"), ("global.dim", "4")])).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    embed(&hone.clone().checkpoint(folder.path(), false), &graph).unwrap();
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    let (manifest, part, counts) = (read("manifest.json"), read("edge.k1.part"), read("counts"));
+    let crafted = |name: &str, bytes: Vec<u8>| {
+        let mut json: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+        json["files"][name] = serde_json::json!({ "bytes": bytes.len(), "crc32": crc32fast::hash(&bytes) });
+        fs::write(folder.path().join("manifest.json"), json.to_string()).unwrap();
+        fs::write(folder.path().join(name), bytes).unwrap();
+        let error = embed(&hone.clone().checkpoint(folder.path(), true), &graph).unwrap_err();
+        fs::write(folder.path().join("edge.k1.part"), &part).unwrap();
+        fs::write(folder.path().join("counts"), &counts).unwrap();
+        assert!(error.is_input() && error.to_string().contains("the next run makes it again"), "{error}");
+    };
+    for other in ["edge.k2.part", "clique4.k1.part"] {
+        crafted("edge.k1.part", read(other));
+    }
+    // Half as many rows of twice as many columns.
+    let (mut wide, number) = (part.clone(), |at: usize| u64::from_le_bytes(part[at..at + 8].try_into().unwrap()));
+    wide[16..24].copy_from_slice(&(number(16) / 2).to_le_bytes());
+    wide[24..32].copy_from_slice(&(number(24) * 2).to_le_bytes());
+    crafted("edge.k1.part", wide);
+    // A count that is said to be listed elsewhere, and is not; something after the end.
+    let place = 9 + (0..).find(|&i| counts[10 + i] < 255).unwrap();
+    let mut lost = counts.clone();
+    lost[1 + place] = 255;
+    crafted("counts", lost);
+    crafted("counts", [counts.clone(), vec![0]].concat());
+    crafted("counts", counts[..counts.len() / 2].to_vec());
+}
+
 #[test]
 fn foreign_checkpoints_are_refused_with_the_difference() {
     let (mine, other) = (graph(300, 5), graph(300, 6));

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use hone::Error;
 use hone::dense::Block;
-use hone::graph::NodeIds;
+use hone::graph::{NodeIds, ReadOptions};
+use hone::memory::Allowance;
 use hone::store::{Embedding, Format};
 use proptest::prelude::*;
 
@@ -123,4 +124,131 @@ proptest! {
         fs::write(&path, bytes).unwrap();
         let _ = Embedding::read(&path, None);
     }
+}
+
+/// Whatever a byte becomes, reading ends with a value or with an error that names the file and a remedy.
+#[test]
+fn damaged_files_never_make_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let embedding = sample(NodeIds::from_texts(&["ada", "grace", "émilie"]), 2);
+    for name in ["a.parquet", "a.npz", "a.npy", "a.safetensors", "a.tsv.gz"] {
+        let path = folder.path().join(name);
+        embedding.write(&path, None, false).unwrap();
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            for flip in [0x01, 0x80, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] ^= flip;
+                fs::write(&path, bytes).unwrap();
+                if let Err(error) = Embedding::read(&path, None) {
+                    let shown = error.to_string();
+                    assert!(error.is_input() && shown.contains("a."), "{name}, byte {at}: {shown}");
+                    assert!(
+                        shown.ends_with(')') || shown.contains("--memory"),
+                        "{name}, byte {at}: no remedy in {shown}"
+                    );
+                }
+            }
+            fs::write(&path, &whole[..at]).unwrap();
+            assert!(Embedding::read(&path, None).is_err_and(|error| error.is_input()), "{name} cut to {at}");
+        }
+    }
+}
+
+/// What `numpy.savez_compressed` writes.
+#[test]
+fn compressed_archives_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (stored, packed) = (folder.path().join("a.npz"), folder.path().join("b.npz"));
+    let embedding = sample(NodeIds::from_texts(&["ada", "grace"]), 3);
+    embedding.write(&stored, None, false).unwrap();
+    let mut from = zip::ZipArchive::new(fs::File::open(&stored).unwrap()).unwrap();
+    let mut to = zip::ZipWriter::new(fs::File::create(&packed).unwrap());
+    let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    for i in 0..from.len() {
+        let mut member = from.by_index(i).unwrap();
+        to.start_file(member.name().unwrap().into_owned(), options).unwrap();
+        std::io::copy(&mut member, &mut to).unwrap();
+    }
+    to.finish().unwrap();
+    assert_eq!(Embedding::read(&packed, None).unwrap(), embedding);
+}
+
+/// Files of a few kilobytes that would take hundreds of megabytes.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_expands_beyond_its_allowance_is_refused() {
+    use std::io::{Read, Write, repeat};
+    let folder = tempfile::tempdir().unwrap();
+    let allowance = || Allowance::new(Some(hone::memory::resident().unwrap() + (48 << 20)));
+    let packed = |name: &str, head: &str, byte: u8| {
+        let path = folder.path().join(name);
+        let mut encoder = zstd::Encoder::new(fs::File::create(&path).unwrap(), 1).unwrap();
+        encoder.write_all(head.as_bytes()).unwrap();
+        std::io::copy(&mut repeat(byte).take(200 << 20), &mut encoder).unwrap();
+        encoder.finish().unwrap();
+        path
+    };
+    let lines = packed("a.csv.zst", "id,z0\n", b'\n');
+    assert_eq!(Embedding::read_within(&lines, None, allowance()).unwrap().ids.len(), 0, "blank lines take no memory");
+    let line = packed("b.csv.zst", "id,z0\n", b'7');
+    let error = Embedding::read_within(&line, None, allowance()).unwrap_err().to_string();
+    assert!(error.contains("line 2: a record of more than 16 MB"), "{error}");
+    let nodes = packed("nodes.zst", "1\n", b'\n');
+    let metis = packed("a.graph.zst", "", b'\n');
+    let plain = folder.path().join("edges");
+    fs::write(&plain, "1 2\n").unwrap();
+    let limit = || Some(hone::memory::resident().unwrap() + (48 << 20));
+    let read = |input: &Path, nodes: Option<&Path>| {
+        let options = ReadOptions { nodes: nodes.map(Path::to_path_buf), memory: limit(), ..ReadOptions::default() };
+        hone::graph::read(input.to_str().unwrap(), &options, &hone::Silent)
+    };
+    for error in [read(&metis, None).unwrap_err(), read(&plain, Some(&nodes)).unwrap_err()] {
+        assert!(matches!(error, Error::Memory { .. }) && error.to_string().contains("reading"), "{error}");
+    }
+    let npy = packed("a.npy.zst", "", 0);
+    let mut head = Vec::new();
+    head.extend(b"\x93NUMPY\x01\x00");
+    let text = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 52000000), }\n";
+    head.extend((text.len() as u16).to_le_bytes());
+    head.extend(text.bytes());
+    let mut encoder = zstd::Encoder::new(fs::File::create(&npy).unwrap(), 1).unwrap();
+    encoder.write_all(&head).unwrap();
+    std::io::copy(&mut repeat(0).take(208_000_000), &mut encoder).unwrap();
+    encoder.finish().unwrap();
+    let table = hone::attributes::Table::default();
+    let ids = NodeIds::Sequential(1);
+    let error = hone::attributes::read(npy.to_str().unwrap(), &table, &ids, limit(), &hone::Silent).unwrap_err();
+    assert!(matches!(error, Error::Memory { .. }), "{error}");
+}
+
+/// Millions of equal values are a few hundred bytes of Parquet.
+#[test]
+#[cfg(target_os = "linux")]
+fn tables_are_measured_before_they_are_decoded() {
+    use parquet::data_type::Int64Type;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let schema = parquet::schema::parser::parse_message_type("message m { required int64 id; required int64 x; }");
+    let file = fs::File::create(&path).unwrap();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(file, schema.unwrap().into(), Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    while let Some(mut column) = group.next_column().unwrap() {
+        for _ in 0..80 {
+            column.typed::<Int64Type>().write_batch(&[7; 1 << 16], None, None).unwrap();
+        }
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    assert!(fs::metadata(&path).unwrap().len() < 20_000, "few bytes");
+    let limit = Some(hone::memory::resident().unwrap() + (64 << 20));
+    let table = hone::attributes::Table::default();
+    let error = hone::attributes::read(path.to_str().unwrap(), &table, &NodeIds::Sequential(9), limit, &hone::Silent);
+    let error = error.unwrap_err();
+    assert!(matches!(error, Error::Memory { .. }), "{error}");
+    assert!(
+        Embedding::read_within(&path, None, Allowance::new(limit)).is_err_and(|e| matches!(e, Error::Memory { .. }))
+    );
 }

@@ -178,7 +178,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
-    let graph = source.open(false, context)?;
+    let graph = source.open(false, None, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
     let counts = choices.sample.count(&graph, choices.seed, context.progress())?;
     let (counted, start) = (Stage::since("count", &start), Start::now());

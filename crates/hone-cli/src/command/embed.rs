@@ -260,7 +260,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let hone = args.scale.lay(hone, &args.output);
     let start = Start::now();
-    let graph = source.open(true, context)?;
+    let graph = source.open(true, args.table.memory, context)?;
     let read = Stage::since("read", &start);
     let run = hone.embed(&graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
     let Run { embedding, mut report } = run;

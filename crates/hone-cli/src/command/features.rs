@@ -180,7 +180,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         hone = hone.memory_limit(bytes);
     }
     let start = Start::now();
-    let graph = source.open(weights, context)?;
+    let graph = source.open(weights, args.table.memory, context)?;
     let read = Stage::since("read", &start);
     let Run { embedding, mut report } = hone.features(&graph, context.progress())?;
     drop(graph);

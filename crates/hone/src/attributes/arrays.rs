@@ -10,7 +10,7 @@ use crate::store::{self, Embedding};
 
 /// Reads a `.npy` array: rows in node order, or of the ids in `NAME.ids.txt`.
 pub(super) fn read_npy(mut source: Source, request: &Request) -> Result<Raw> {
-    let (block, ids) = store::read_npy_array(request.path, &mut source)?;
+    let (block, ids) = store::read_npy_array(request.path, &mut source, request.allowance)?;
     let names = request.numbered(block.cols() as u64)?;
     columns(&block, &names, ids.as_ref(), request)
 }
@@ -18,7 +18,8 @@ pub(super) fn read_npy(mut source: Source, request: &Request) -> Result<Raw> {
 /// Reads an archive with ids.
 pub(super) fn read_embedding(format: Format, request: &Request) -> Result<Raw> {
     let format = if format == Format::Npz { store::Format::Npz } else { store::Format::Safetensors };
-    let Embedding { ids, vectors, columns: names } = Embedding::read(request.path, Some(format))?;
+    let Embedding { ids, vectors, columns: names } =
+        Embedding::read_within(request.path, Some(format), request.allowance)?;
     columns(&vectors, &names, Some(&ids), request)
 }
 

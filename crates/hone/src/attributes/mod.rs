@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::features::Named;
 use crate::graph::read::{extension, source::Source};
 use crate::graph::{Column, NodeIds};
+use crate::memory::Allowance;
 use crate::progress::Progress;
 use columns::Values;
 
@@ -160,12 +161,13 @@ struct Request<'a> {
     path: &'a Path,
     options: &'a Table,
     ids: &'a NodeIds,
-    /// Bytes that may be taken.
-    memory: Option<u64>,
+    /// What may be held.
+    allowance: Allowance,
     progress: &'a dyn Progress,
 }
 
-/// Reads a file of attributes of the nodes called `ids`, taking no more than `memory` bytes.
+/// Reads a file of attributes of the nodes called `ids`; the process may hold `memory` bytes, or what the machine has
+/// free.
 ///
 /// ```
 /// use hone::attributes::{self, Table};
@@ -192,8 +194,9 @@ pub fn read(
         return Err(Error::config("attributes.file", "attributes cannot come from standard input; name a file"));
     }
     crate::record::verify(Path::new(file))?;
-    let mut source = Source::open(file)?;
-    let request = Request { path: Path::new(file), options, ids, memory, progress };
+    let allowance = Allowance::new(memory);
+    let mut source = Source::open(file, allowance)?;
+    let request = Request { path: Path::new(file), options, ids, allowance, progress };
     let format = Format::of(&mut source)?;
     let raw = match format {
         Format::Text => text::read(source, &request)?,
@@ -272,18 +275,19 @@ impl Request<'_> {
 
     /// Refuses what does not fit: `columns` for all nodes.
     fn check_size(&self, columns: u64) -> Result<()> {
-        let need = (self.ids.len() as u64).saturating_mul(columns).saturating_mul(4);
-        match self.memory {
-            Some(limit) if need > limit => Err(Error::Memory {
+        let more = (self.ids.len() as u64).saturating_mul(columns).saturating_mul(4);
+        self.allowance.check(self.path, more).map_err(|error| match error {
+            Error::Memory { need, limit, .. } => Error::Memory {
                 stage: format!("{}, {columns} columns for {} nodes,", self.path.display(), self.ids.len()),
                 need,
                 limit,
-                remedy: "choose some with attributes.table.columns, lower attributes.table.categories, or reduce the \
-                         file beforehand"
-                    .into(),
-            }),
-            _ => Ok(()),
-        }
+                remedy:
+                    "choose some with attributes.table.columns, lower attributes.table.categories, reduce the file \
+                         beforehand, or allow more with --memory"
+                        .into(),
+            },
+            other => other,
+        })
     }
 
     /// Refuses a file in node order that has not one row a node.
@@ -328,6 +332,8 @@ impl Request<'_> {
     /// Names of columns that have none: `x0`, `x1`, …; refuses what does not fit before they are made.
     fn numbered(&self, columns: u64) -> Result<Vec<String>> {
         self.check_size(if self.options.columns.is_empty() { columns } else { 0 })?;
+        // A name and a list of values each.
+        self.allowance.check(self.path, columns.saturating_mul(2 * 64))?;
         if columns > MOST_COLUMNS {
             return Err(self.fail(format!("{columns} columns"), format!("at most {MOST_COLUMNS} can be read")));
         }

@@ -1,9 +1,4 @@
 //! Attributes from Parquet tables: an id column of integers or text, others of numbers, booleans or text.
-//!
-//! The decoder is somebody else's and not proof against every damaged file, so a panic in it becomes
-//! an error here.
-
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::arrays::Rows;
 use super::columns::{Refusal, Values, is_missing};
@@ -18,18 +13,13 @@ const ID_REMEDY: &str = "give every row the id of its node, or name the id colum
 
 /// Reads a Parquet table.
 pub(super) fn read(request: &Request) -> Result<Raw> {
-    catch_unwind(AssertUnwindSafe(|| read_table(request)))
-        .unwrap_or_else(|_| Err(request.fail("this is not a sound Parquet file", "write or download it again")))
-}
-
-fn read_table(request: &Request) -> Result<Raw> {
     if std::fs::metadata(request.path).is_ok_and(|file| file.len() == 0) {
         return Err(request.fail("the file is empty", NEEDS));
     }
-    let table = TableReader::open(request.path)?;
+    let table = TableReader::open(request.path, request.allowance)?;
     let all = table.columns();
-    let id = id_column(&all, request)?;
-    let used = request.used(&all, Some(id))?;
+    let id = id_column(all, request)?;
+    let used = request.used(all, Some(id))?;
     if used.is_empty() {
         return Err(request.fail("only one column", "an id and at least one attribute are needed"));
     }
@@ -39,6 +29,7 @@ fn read_table(request: &Request) -> Result<Raw> {
     }
     request.check_size(used.len() as u64)?;
     let rows = Rows::of(&ids, request);
+    request.allowance.check(request.path, rows.kept.len() as u64 * 4 * used.len() as u64)?;
     let mut columns = Vec::with_capacity(used.len());
     for &j in &used {
         request.progress.check()?;

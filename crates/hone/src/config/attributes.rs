@@ -105,7 +105,8 @@ impl Attributes {
         if !(self.weight.is_finite() && self.weight > 0.0) {
             return refuse("weight", format!("{} is not a positive number", self.weight));
         }
-        if let Form::Components(Components { dim: _, size_decay, level_decay, offset }) = self.form {
+        if let Form::Components(Components { dim, size_decay, level_decay, offset }) = self.form {
+            super::check_dim("attributes.form.components.dim", dim)?;
             for (name, decay) in [("size-decay", size_decay), ("level-decay", level_decay)] {
                 if !(decay.is_finite() && decay > 0.0) {
                     return refuse(&format!("form.components.{name}"), format!("{decay} is not a positive number"));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combine, Config, Output, Steps};
+use super::{Combine, Config, Dim, Output, Steps};
 use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::tensor::Scaling;
@@ -49,6 +49,7 @@ impl Config {
         if self.joint.motif_rank == 0 {
             return refuse("joint.motif-rank", "must be at least 1".into());
         }
+        super::check_dim("joint.motif-rank", Dim::Fixed(self.joint.motif_rank))?;
         let numbers = [("joint.tolerance", self.joint.tolerance), ("joint.regularization", self.joint.regularization)];
         for (field, value) in numbers {
             if !(value.is_finite() && value >= 0.0) {

@@ -1,11 +1,15 @@
 //! [`Layers`]: presets, files and single settings, merged as tables before they become a [`Config`].
 
+use std::io::Read;
 use std::path::Path;
 
 use toml::{Table, Value};
 
 use super::{Config, preset};
 use crate::error::{Error, Result};
+
+/// Bytes of a configuration or a run report at most; reports name every column.
+const LARGEST_FILE: u64 = 64 << 20;
 
 /// Settings in layers, later ones on top, before they become a [`Config`].
 ///
@@ -104,9 +108,8 @@ impl Layers {
 
 /// The settings of a file, and the configuration that they make with the defaults.
 fn read_file(path: &Path) -> Result<(Table, Config)> {
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     let wrong = |message: String| Error::input(path, message, "a TOML configuration or a run report is expected");
-    let text = String::from_utf8(bytes).map_err(|_| wrong("the file is not text".into()))?;
+    let text = String::from_utf8(read_whole(path)?).map_err(|_| wrong("the file is not text".into()))?;
     let json = text.trim_start().starts_with('{');
     let table = if json { table_of_json(&text) } else { text.parse::<Table>().map_err(|e| e.to_string()) };
     let table = table.map_err(|message| wrong(message.trim_end().to_owned()))?;
@@ -114,6 +117,18 @@ fn read_file(path: &Path) -> Result<(Table, Config)> {
     name_methods(&mut alone);
     let config = read_config(alone).map_err(|e| wrong(e.to_string()))?;
     Ok((table, config))
+}
+
+/// A file that is no larger than a configuration can be.
+fn read_whole(path: &Path) -> Result<Vec<u8>> {
+    let (mut bytes, wrong) = (Vec::new(), |e| Error::io(path, e));
+    let file = std::fs::File::open(path).map_err(wrong)?;
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(wrong)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        let message = format!("more than {} MB are no configuration", LARGEST_FILE >> 20);
+        return Err(Error::input(path, message, "a TOML configuration or a run report is expected"));
+    }
+    Ok(bytes)
 }
 
 /// The first setting that both `a` and `b` name and whose values, as configurations write them, differ. What a preset

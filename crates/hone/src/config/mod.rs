@@ -37,6 +37,9 @@ use crate::motif::{MotifSet, Sample};
 /// The most steps K that are accepted.
 pub const MAX_STEPS: usize = 16;
 
+/// The most columns of an embedding, or of a part of one, that are accepted.
+pub const MAX_DIM: usize = 1 << 16;
+
 /// Every choice of the method. `Config::default()` is the preset `hone-p` with K = 2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
@@ -183,11 +186,11 @@ impl Config {
     /// Refuses values out of range, naming the field.
     pub fn check(&self) -> Result<()> {
         let refuse = |field: &str, message: String| Err(Error::config(field, message));
-        if self.local.dim == Dim::Fixed(0) {
-            return refuse("local.dim", "must be at least 1".into());
-        }
-        if self.global.dim == 0 {
-            return refuse("global.dim", "must be at least 1".into());
+        for (field, dim) in [("local.dim", self.local.dim), ("global.dim", Dim::Fixed(self.global.dim))] {
+            if dim == Dim::Fixed(0) {
+                return refuse(field, "must be at least 1".into());
+            }
+            check_dim(field, dim)?;
         }
         if self.delta == 0 {
             return refuse("delta", "must be at least 1: an edge without the motif is never in W_t".into());
@@ -239,5 +242,15 @@ impl Config {
     /// The configuration as TOML.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a Config is a table of plain values")
+    }
+}
+
+/// Refuses a number of columns that only a slip can mean.
+fn check_dim(field: &str, dim: Dim) -> Result<()> {
+    match dim {
+        Dim::Fixed(dim) if dim > MAX_DIM => {
+            Err(Error::config(field, format!("{dim} is more than {MAX_DIM}, the most that is accepted")))
+        }
+        _ => Ok(()),
     }
 }

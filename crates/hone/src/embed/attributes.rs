@@ -107,8 +107,9 @@ impl Hone {
     pub(super) fn kept_diffused(&self, x: &X, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
         let (motif, steps) = (w.motif, self.config.attributes.diffusion.steps);
         let name = diffused_name(motif);
+        let shape = (x.block.rows(), x.block.cols());
         if (1..=steps).all(|step| shelf.has(&name, step)) {
-            let found = (1..=steps).map(|step| shelf.find(&name, step)).collect::<Result<Vec<_>>>()?;
+            let found = (1..=steps).map(|step| shelf.find(&name, step, shape)).collect::<Result<Vec<_>>>()?;
             return Ok(found.into_iter().flatten().map(|(part, _)| part).collect());
         }
         self.diffused(x, motif, w.get()?, |part| shelf.keep(part, None))

@@ -34,6 +34,9 @@ const X_BLOCKS: u64 = 4;
 const COUNTING: u64 = 20;
 const COUNTING_AT_MOST: u64 = 60;
 
+/// More nonzeros than any memory holds, few enough to be multiplied.
+const BEYOND: u64 = 1 << 48;
+
 /// What is to be done.
 pub(super) struct Work<'a> {
     pub(super) config: &'a Config,
@@ -98,7 +101,7 @@ impl Work<'_> {
         let rows: u64 = touched.iter().sum();
         let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
         let dim = config.local_dim() as u64;
-        let (features, x) = x_columns(config, self.own);
+        let (_, x) = x_columns(config, self.own);
         let diffusions = config.attributes.diffusion.steps as u64;
         let diffused = x as u64 * diffusions;
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
@@ -110,8 +113,8 @@ impl Work<'_> {
             Solver::Svd(_) | Solver::Autoencoder(_) => 0,
             other => other.memory(n, n, walks(self.graph.pattern(), steps)),
         };
-        let solver = matrix + blocks * n * width * FLOAT + entries;
-        let making = X_BLOCKS * n * features as u64 * FLOAT;
+        let solver = (matrix + blocks * n * width * FLOAT).saturating_add(entries);
+        let making = self.making();
         Needs {
             parts: rows * (dim * kept + diffused) * FLOAT,
             fixed: numbered * (kept + diffusions) * FLOAT + n * x as u64 * FLOAT,
@@ -125,6 +128,16 @@ impl Work<'_> {
         if self.config.steps == Steps::Auto { steps } else { steps + 1 - self.config.first_step.of(steps) }
     }
 
+    /// Bytes that X takes while it is made.
+    fn making(&self) -> u64 {
+        let (n, (features, x)) = (self.graph.nodes() as u64, x_columns(self.config, self.own));
+        let reducing = match self.config.attributes.form {
+            Form::Components(_) if features > 0 => dense_factors(n, features as u64, x as u64),
+            _ => 0,
+        };
+        (X_BLOCKS * n * features as u64 * FLOAT).saturating_add(reducing)
+    }
+
     /// Number of parts of Y.
     pub(super) fn parts(&self, steps: usize) -> u64 {
         (self.motifs.len() * (self.kept(steps) + self.config.attributes.diffusion.steps)) as u64
@@ -136,10 +149,9 @@ impl Work<'_> {
         let (dim, slices) = (config.global.dim as u64, (self.motifs.len() * steps) as u64);
         let blocks = JOINT_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
         let small = 2 * (slices + JOINT_BLOCKS) * dim * dim * 8;
-        let (features, _) = x_columns(config, self.own);
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
-        let x = X_BLOCKS * n * features as u64 * FLOAT + n * (dim + 2 * attributes) * FLOAT;
-        self.motif_graph() + blocks + small + x
+        let x = self.making().saturating_add(n * (dim + 2 * attributes) * FLOAT);
+        (self.motif_graph() + blocks + small).saturating_add(x)
     }
 
     /// Bytes of one W_t at most.
@@ -151,34 +163,31 @@ impl Work<'_> {
 
     /// Whether a joint model may hold every W_t, which saves making them anew for every visit.
     pub(super) fn holds_slices(&self, steps: usize, limit: Option<u64>) -> bool {
-        let all = self.joint(steps) + self.motifs.len() as u64 * self.motif_graph();
+        let all = self.joint(steps).saturating_add(self.motifs.len() as u64 * self.motif_graph());
         limit.is_none_or(|limit| all <= limit.saturating_sub(memory::resident().unwrap_or(0)) / 2)
     }
 
     /// Bytes of the last stage, `local` being the columns of local embeddings.
     fn joining(&self, local: u64) -> u64 {
-        let (config, n) = (self.config, self.graph.nodes());
+        let (config, rows) = (self.config, self.graph.nodes() as u64);
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
         let before = config.attributes.combine == Combine::Before;
         let (inside, beside) = if before { (local + attributes, 0) } else { (local, attributes) };
-        let rows = n as u64;
         if config.global.output == Output::Local {
             return rows * (inside + 2 * beside) * FLOAT;
         }
         let dim = config.global.dim as u64;
-        let factors = if inside > rows.max(NARROW as u64) && rows <= WIDEST as u64 {
-            gram_memory(inside as usize, n) + 2 * rows * inside * FLOAT
-        } else if inside <= WIDEST as u64 {
-            gram_memory(n, inside as usize)
-        } else {
-            WORK_BLOCKS * (rows + inside) * (dim + OVERSAMPLING) * FLOAT
-        };
+        let factors = dense_factors(rows, inside, dim);
         let solver = match &config.global.solver {
             Solver::Svd(_) => 0,
             Solver::Autoencoder(options) => options.memory_for(inside as usize, config.global.dim),
-            other => (WORK_BLOCKS + MORE_BLOCKS - 1) * rows * dim * FLOAT + other.memory(rows, inside, rows * inside),
+            other => {
+                let blocks = (WORK_BLOCKS + MORE_BLOCKS - 1) * rows * dim * FLOAT;
+                other.memory(rows, inside, rows * inside).saturating_add(blocks)
+            }
         };
-        factors + solver + rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 }
+        let result = rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 };
+        factors.saturating_add(solver).saturating_add(result)
     }
 
     /// Bytes that counting motifs exactly takes, at least.
@@ -204,10 +213,22 @@ impl Work<'_> {
 
     /// Bytes that the features alone need.
     pub(super) fn features(&self) -> u64 {
-        let (features, x) = x_columns(self.config, self.own);
+        let (_, x) = x_columns(self.config, self.own);
         let diffused = x * self.config.attributes.diffusion.steps * self.motifs.len();
         let n = self.graph.nodes() as u64;
-        n * FLOAT * (X_BLOCKS * features as u64).max(2 * (x + diffused) as u64 + X_BLOCKS * x as u64)
+        self.making().max(n * FLOAT * (2 * (x + diffused) as u64 + X_BLOCKS * x as u64))
+    }
+}
+
+/// Bytes that the leading factors of a dense matrix take beside it: through the Gram matrix of its columns, through
+/// that of its rows, or by iterating. Which of them depends on the shape alone.
+fn dense_factors(rows: u64, columns: u64, dim: u64) -> u64 {
+    if columns > rows.max(NARROW as u64) && rows <= WIDEST as u64 {
+        gram_memory(columns as usize, rows as usize).saturating_add(2 * rows * columns * FLOAT)
+    } else if columns <= WIDEST as u64 {
+        gram_memory(rows as usize, columns as usize)
+    } else {
+        WORK_BLOCKS * (rows + columns) * (dim + OVERSAMPLING) * FLOAT
     }
 }
 
@@ -218,7 +239,7 @@ fn walks(pattern: &Pattern, steps: usize) -> u64 {
         (0..n).into_par_iter().map(|i| x[i] + pattern.row(i).iter().map(|&j| x[j as usize]).sum::<f64>()).collect()
     };
     let ends: f64 = (0..steps).fold(vec![1.0; n], |x, _| longer(x)).iter().sum();
-    (ends as u64).min((n as u64).saturating_mul(n as u64))
+    (ends as u64).min((n as u64).saturating_mul(n as u64)).min(BEYOND)
 }
 
 /// Nodes that each motif touches.

@@ -18,6 +18,8 @@ use crate::output::{Output, Sum, checksum, is_temporary};
 
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = "lock";
+/// What helps against a damaged file.
+pub(super) const AGAIN: &str = "delete this file, and the next run makes it again";
 
 /// What the files belong to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -188,6 +190,10 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
         return Err(Error::input(&path, message, "use the same graph and settings, or another folder"));
     }
     let mut files = manifest.files;
+    if let Some(name) = files.keys().find(|name| Path::new(name).file_name().is_none_or(|file| file != name.as_str())) {
+        let message = format!("not the manifest of a checkpoint: `{name}` is not the name of a file in it");
+        return Err(Error::input(&path, message, "delete the folder and start again"));
+    }
     // A file that was deleted is made anew.
     files.retain(|name, _| folder.join(name).exists());
     for (name, entry) in &files {
@@ -225,7 +231,7 @@ fn first_difference(at: &str, a: &toml::Value, b: &toml::Value) -> Option<(Strin
 
 /// Refuses a file that is not as it was written.
 fn verify(path: &Path, entry: Entry) -> Result<()> {
-    let remedy = "delete this file, and the next run makes it again";
+    let remedy = AGAIN;
     let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
     let length = file.metadata().map_err(|e| Error::io(path, e))?.len();
     if length != entry.bytes {

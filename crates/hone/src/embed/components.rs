@@ -3,13 +3,19 @@
 //! Columns are centred, brought to a variance that their origin gives, and replaced by their leading components. Which
 //! motifs carry them is a fact of the graph, not of those weights: each component's part of the variance is divided among
 //! the features by their squared correlation with it, r²ᵢⱼ = λⱼ v²ᵢⱼ / Gᵢᵢ with G = XᵀX = V Λ Vᵀ, and summed by motif.
-//! Cost: O(N F²) for F features, and one eigen decomposition of F × F.
+//! Cost: O(N F²) for F features, and one eigen decomposition of F × F; where F is larger than N, or than [`WIDEST`], the
+//! same of N × N, or iterations.
 
 use super::attributes::side_by_side;
 use crate::config::Components;
-use crate::dense::{Block, Eigen, Norm, Small};
+use crate::dense::{Block, Columns, Norm, Small};
 use crate::error::Result;
+use crate::factor::svd::{NARROW, Svd, WIDEST, svd};
+use crate::factor::{Factors, Task};
 use crate::features::{Named, Origin};
+use crate::operator::Operator;
+use crate::progress::Silent;
+use crate::random::Key;
 use crate::report::{MotifShare, Structure};
 
 /// What columns that count no motif are called together.
@@ -21,6 +27,12 @@ pub(super) fn principal(named: &[&Named], options: &Components, dim: usize) -> R
     let origins: Vec<Origin> = named.iter().flat_map(|named| named.origins.iter().copied()).collect();
     let weights: Vec<f64> = origins.iter().map(|origin| options.weight(origin)).collect();
     standardize(&mut x, &weights);
+    let variances: Vec<f64> = x.column_norms(Norm::L2).into_iter().map(|norm| norm * norm).collect();
+    if x.cols() > NARROW.max(x.rows()).min(WIDEST) {
+        let (z, values, vectors) = wide(x, options, dim)?;
+        let whole = variances.iter().sum();
+        return Ok((z, facts(&variances, whole, &values, |i, j| f64::from(vectors.get(i, j)), &origins)));
+    }
     let gram = x.gram();
     let components = gram.eigen()?;
     let (rows, width) = (x.rows().max(1) as f64, x.cols());
@@ -32,26 +44,53 @@ pub(super) fn principal(named: &[&Named], options: &Components, dim: usize) -> R
     basis.scale_columns(&signs);
     let mut z = x.times(&basis);
     let value = |j: usize| components.values.get(j).filter(|_| j < kept).map_or(0.0, |value| value.max(0.0));
-    let offsets: Vec<f64> = (0..dim).map(|j| options.offset * (value(j) / rows).sqrt()).collect();
-    z.update_rows(|_, row| row.iter_mut().zip(&offsets).for_each(|(x, offset)| *x += *offset as f32));
-    Ok((z, facts(&gram, &components, &origins, kept)))
+    move_up(&mut z, |j| options.offset * (value(j) / rows).sqrt());
+    let own: Vec<f64> = (0..width).map(|i| gram.get(i, i)).collect();
+    let whole = components.values.iter().map(|value| value.max(0.0)).sum();
+    let values = &components.values[..kept];
+    Ok((z, facts(&own, whole, values, |i, j| components.vectors.get(i, j), &origins)))
+}
+
+/// The same where the Gram matrix of the columns would be too large, or larger than that of the rows: Z = U Σ, with the
+/// variances and V. The way depends on the shape alone, never on the memory that is free.
+fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, Block)> {
+    let rows = x.rows().max(1) as f64;
+    let x = Operator::dense("X", Columns::from(x));
+    let task = Task { rank: dim, right: true, key: Key::new(0).with("components", 0), progress: &Silent };
+    let Factors { u: mut z, sigma, v, .. } = svd(&x, &Svd::default(), &task)?;
+    let v = v.expect("the right factor was asked for");
+    // Positive with the sum of all features, as above.
+    let sum = |j: usize| (0..v.rows()).map(|i| f64::from(v.get(i, j))).sum::<f64>();
+    let signed = sigma.iter().enumerate().map(|(j, sigma)| if sum(j) < 0.0 { -sigma } else { *sigma });
+    z.scale_columns(&signed.collect::<Vec<_>>());
+    move_up(&mut z, |j| options.offset * sigma[j] / rows.sqrt());
+    Ok((z, sigma.iter().map(|sigma| sigma * sigma).collect(), v))
+}
+
+/// Adds to each column its offset.
+fn move_up(z: &mut Block, offset: impl Fn(usize) -> f64) {
+    let offsets: Vec<f32> = (0..z.cols()).map(|j| offset(j) as f32).collect();
+    z.update_rows(|_, row| row.iter_mut().zip(&offsets).for_each(|(x, offset)| *x += *offset));
 }
 
 /// Variances below this part of the largest are rounding noise.
 const ZERO: f64 = 1e-9;
 
-/// How much of the variance the components hold, and which motifs they go with.
-fn facts(gram: &Small, components: &Eigen, origins: &[Origin], kept: usize) -> Structure {
-    let largest = components.values.first().copied().unwrap_or(0.0).max(0.0);
-    let all: f64 = components.values.iter().map(|value| value.max(0.0)).sum();
-    let values = || components.values.iter().take(kept).enumerate().filter(|(_, value)| **value > ZERO * largest);
+/// How much of the variance the components hold, and which motifs they go with: `own` are the variances of the features,
+/// `whole` their sum, `leading` those of the components, and `vector(i, j)` is what feature i has in component j.
+fn facts(
+    own: &[f64],
+    whole: f64,
+    leading: &[f64],
+    vector: impl Fn(usize, usize) -> f64,
+    origins: &[Origin],
+) -> Structure {
+    let largest = leading.first().copied().unwrap_or(0.0).max(0.0);
+    let values = || leading.iter().enumerate().filter(|(_, value)| **value > ZERO * largest);
     let held: f64 = values().map(|(_, value)| value).sum();
     let mut motifs: Vec<MotifShare> = Vec::new();
     for (j, &value) in values() {
-        let squared = |i: usize| {
-            let own = gram.get(i, i);
-            if own > 0.0 { value * components.vectors.get(i, j).powi(2) / own } else { 0.0 }
-        };
+        let squared = |i: usize| if own[i] > 0.0 { value * vector(i, j).powi(2) / own[i] } else { 0.0 };
         let total: f64 = (0..origins.len()).map(squared).sum();
         for (i, origin) in origins.iter().enumerate() {
             let share = squared(i) / total * value / held;
@@ -64,9 +103,9 @@ fn facts(gram: &Small, components: &Eigen, origins: &[Origin], kept: usize) -> S
     }
     motifs.sort_by(|a, b| b.share.total_cmp(&a.share));
     Structure {
-        features: (0..origins.len()).filter(|&i| gram.get(i, i) > 0.0).count(),
+        features: (0..origins.len()).filter(|&i| own[i] > 0.0).count(),
         components: values().count(),
-        explained: values().map(|(_, value)| value / all).collect(),
+        explained: values().map(|(_, value)| value / whole).collect(),
         motifs,
     }
 }
@@ -89,4 +128,39 @@ fn standardize(x: &mut Block, weights: &[f64]) {
     let variance: f64 = varying.map(|(_, weight)| weight * weight).sum();
     let total = if variance > 0.0 { variance.sqrt() } else { 1.0 };
     x.scale_columns(&factors.iter().map(|factor| factor / total).collect::<Vec<_>>());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ways give the same components and facts; one of them needs no matrix of all pairs of columns.
+    #[test]
+    fn wide_matrices_have_the_same_components() {
+        let (options, dim) = (Components::default(), 5);
+        for (rows, cols) in [(90, 40), (30, 600)] {
+            let block = Block::random(rows, cols, Key::new(3));
+            let names = (0..cols).map(|j| j.to_string()).collect();
+            let origins = vec![Origin::default(); cols];
+            let named = Named { names, origins: origins.clone(), block };
+            let mut x = named.block.clone();
+            standardize(&mut x, &vec![options.weight(&origins[0]); cols]);
+            let gram = x.gram().eigen().expect("finite");
+            let (z, values, _) = wide(x, &options, dim).expect("finite");
+            let means = z.column_means();
+            for j in 0..dim {
+                let variance: f64 = (0..rows).map(|i| (f64::from(z.get(i, j)) - means[j]).powi(2)).sum();
+                for found in [variance, values[j]] {
+                    assert!((found - gram.values[j]).abs() < 1e-4 * gram.values[0], "column {j}: {found}");
+                }
+            }
+            let (usual, structure) = principal(&[&named], &options, dim).expect("finite");
+            let far = z.as_slice().iter().zip(usual.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(far < 1e-3, "{rows} × {cols}: {far}");
+            assert!(
+                (structure.motifs[0].share - 1.0).abs() < 1e-9 && structure.explained.len() == dim,
+                "{structure:?}"
+            );
+        }
+    }
 }

@@ -39,6 +39,11 @@ pub(super) struct Lazily<'a> {
 }
 
 impl Lazily<'_> {
+    /// Nodes of the graph.
+    pub(super) fn nodes(&self) -> usize {
+        self.counted.graph.nodes()
+    }
+
     /// W_t.
     pub(super) fn get(&self) -> Result<&Weighted> {
         if let Some(w) = self.made.get() {
@@ -86,7 +91,7 @@ impl Hone {
         let (mut parts, motif) = (Vec::new(), w.motif);
         for step in self.steps() {
             progress.check()?;
-            let (part, facts) = match shelf.find(motif.name(), step)? {
+            let (part, facts) = match shelf.find(motif.name(), step, (w.nodes(), self.config.local_dim()))? {
                 Some((part, Some(facts))) => (part, facts),
                 _ => {
                     let w = w.get()?;

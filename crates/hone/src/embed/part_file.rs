@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::Part;
+use super::checkpoint::AGAIN;
 use crate::dense::{Block, Group, Stored};
 use crate::error::{Error, Result};
 use crate::graph::read::source::read_at;
@@ -79,7 +80,7 @@ pub(super) fn write(part: &Part, facts: Option<&LocalFacts>, out: &mut dyn Write
 
 /// Opens a part; its values come into memory when `hold`, else stay in the file.
 pub(super) fn open(file: File, path: &Path, hold: bool, faults: &Arc<Faults>) -> Result<(Part, Option<LocalFacts>)> {
-    let broken = |what: &str| Error::input(path, format!("not a part of an embedding: {what}"), "");
+    let broken = |what: &str| Error::input(path, format!("not a part of an embedding: {what}"), AGAIN);
     let mut input = At { file: &file, at: 0 };
     let mut head = [0; HEAD];
     input.read_exact(&mut head).map_err(|_| broken("the file is too short"))?;

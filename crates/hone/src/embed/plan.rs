@@ -29,7 +29,7 @@ fn usable(limit: u64) -> u64 {
 
 /// The limit that leaves `bytes` to plan with.
 fn limit_for(bytes: u64) -> u64 {
-    bytes + bytes / (SPARE - 1) + 1
+    bytes.saturating_add(bytes / (SPARE - 1) + 1)
 }
 
 /// Bytes by which what a process holds differs from one run to the next.
@@ -53,21 +53,22 @@ struct Base {
 
 /// Holds as much of Y as `limit` allows; where that is not enough, the least to plan with that would do.
 fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64> {
-    let local = base.resident + needs.fixed + needs.local;
-    let global = base.resident.saturating_sub(base.counts) + needs.fixed + needs.global;
+    let local = (base.resident + needs.fixed).saturating_add(needs.local);
+    let global = (base.resident.saturating_sub(base.counts) + needs.fixed).saturating_add(needs.global);
     let least = local.max(global);
     let limit_or_all = limit.map_or(u64::MAX, usable);
     let (held, buffers) = if least.saturating_add(needs.parts) <= limit_or_all {
         (needs.parts, 0)
     } else {
-        let room = limit_or_all.checked_sub(least + base.buffers).ok_or(least + base.buffers)?;
+        let least = least.saturating_add(base.buffers);
+        let room = limit_or_all.checked_sub(least).ok_or(least)?;
         (room.min(needs.parts), base.buffers)
     };
     Ok(MemoryPlan {
         limit,
         resident: base.resident,
-        local: local + held + buffers,
-        global: global + held + buffers,
+        local: local.saturating_add(held + buffers),
+        global: global.saturating_add(held + buffers),
         held,
         spilled: needs.parts - held,
     })
@@ -116,7 +117,8 @@ impl Hone {
         let resident = memory::resident().unwrap_or(0);
         let needs = work.needs(None, self.most_steps());
         let counting = if self.config.sample == Sample::Exact && !counted { work.counting() } else { 0 };
-        let least = resident + counting.max(needs.fixed + needs.local.max(needs.global));
+        let working = needs.fixed.saturating_add(needs.local.max(needs.global));
+        let least = resident.saturating_add(counting.max(working));
         if self.memory_limit.is_none_or(|limit| least <= usable(limit)) {
             return Ok(());
         }
@@ -127,8 +129,8 @@ impl Hone {
     fn most(&self, work: &Work) -> u64 {
         let (steps, needs) = (self.most_steps(), work.needs(None, self.most_steps()));
         let buffers = BUFFER * work.parts(steps) * rayon::current_num_threads() as u64;
-        let stages = needs.fixed + work.row_numbers(steps) + needs.local.max(needs.global);
-        memory::resident().unwrap_or(0) + work.counted_at_most() + stages + buffers
+        let stages = (needs.fixed + work.row_numbers(steps)).saturating_add(needs.local.max(needs.global));
+        stages.saturating_add(memory::resident().unwrap_or(0) + work.counted_at_most() + buffers)
     }
 
     /// A refusal of attributes that names what is enough for the work that follows, too.
@@ -147,7 +149,7 @@ impl Hone {
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let need = memory::resident().unwrap_or(0) + need;
+        let need = memory::resident().unwrap_or(0).saturating_add(need);
         report.memory_estimate = need;
         let limit = self.memory_limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
         progress.note(&format!("{what} takes about {}{limit}", human_bytes(need)));

@@ -4,7 +4,7 @@ use std::io::BufReader;
 
 use super::Hone;
 use super::attributes::Own;
-use super::checkpoint::{Checkpoint, Identity};
+use super::checkpoint::{AGAIN, Checkpoint, Identity};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::motif::{Counts, Sampled};
@@ -61,7 +61,12 @@ impl Hone {
         }
         let counts = report.time("count", |_| {
             checkpoint.open(COUNTS, |file, path| {
-                Counts::load(graph, &mut BufReader::with_capacity(1 << 20, file)).map_err(|e| Error::io(path, e))
+                Counts::load(graph, &mut BufReader::with_capacity(1 << 20, file)).map_err(|e| {
+                    if e.raw_os_error().is_some() {
+                        return Error::io(path, e);
+                    }
+                    Error::input(path, format!("is damaged: {e}"), AGAIN)
+                })
             })
         })?;
         tell_sampled(&counts, report);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Part;
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{AGAIN, Checkpoint};
 use super::part_file::{self, Faults};
 use crate::error::{Error, Result, human_bytes};
 use crate::report::LocalFacts;
@@ -60,16 +60,34 @@ impl Shelf {
         self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.has(&file_name(name, step)))
     }
 
-    /// A part of an earlier run, with its facts.
-    pub(super) fn find(&mut self, name: &str, step: usize) -> Result<Option<(Part, Option<LocalFacts>)>> {
-        let name = file_name(name, step);
-        let Some(checkpoint) = self.checkpoint.as_ref().filter(|checkpoint| checkpoint.has(&name)) else {
+    /// A part of an earlier run, with its facts; it must have `columns` columns of a graph of `nodes` nodes.
+    pub(super) fn find(
+        &mut self,
+        name: &str,
+        step: usize,
+        (nodes, columns): (usize, usize),
+    ) -> Result<Option<(Part, Option<LocalFacts>)>> {
+        let file = file_name(name, step);
+        let Some(checkpoint) = self.checkpoint.as_ref().filter(|checkpoint| checkpoint.has(&file)) else {
             return Ok(None);
         };
-        let bytes = checkpoint.bytes(&name);
+        let bytes = checkpoint.bytes(&file);
         let hold = self.take_room(bytes as usize / 4);
         let checkpoint = self.checkpoint.as_ref().expect("found above");
-        checkpoint.open(&name, |file, path| part_file::open(file, path, hold, &self.faults)).map(Some)
+        checkpoint.open(&file, |file, path| {
+            let found = part_file::open(file, path, hold, &self.faults)?;
+            let (part, group) = (&found.0, &found.0.group);
+            let rows = match group.rows() {
+                Some(rows) => rows.last().is_none_or(|&last| (last as usize) < nodes),
+                None => group.stored_rows() == nodes,
+            };
+            let names = part.columns.is_empty() || part.columns.len() == columns;
+            if rows && names && (part.name.as_str(), part.step, group.cols()) == (name, step, columns) {
+                return Ok(Some(found));
+            }
+            let message = format!("is not {name} at step {step}, {columns} columns of {nodes} nodes");
+            Err(Error::input(path, message, AGAIN))
+        })
     }
 
     /// Fails when a part could not be read back, so that nothing wrong is returned.

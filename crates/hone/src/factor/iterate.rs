@@ -74,6 +74,14 @@ pub(super) fn not_negative(field: &str, name: &str, value: f64) -> Result<()> {
     Err(Error::config(format!("{field}.{name}"), format!("{value} is not a number ≥ 0")))
 }
 
+/// Refuses a number that only a slip can mean.
+pub(super) fn at_most(field: &str, name: &str, value: usize, most: usize) -> Result<()> {
+    if value <= most {
+        return Ok(());
+    }
+    Err(Error::config(format!("{field}.{name}"), format!("{value} is more than {most}, the most that is accepted")))
+}
+
 /// Refuses numbers of zeros for each nonzero that no sample needs.
 pub(super) fn sensible_negatives(field: &str, value: usize) -> Result<()> {
     if (1..=1000).contains(&value) {

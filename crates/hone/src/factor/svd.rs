@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::iterate::not_negative;
+use super::iterate::{at_most, not_negative};
 use super::subspace::{DEPTH, MANY, Subspace};
 use super::{Factors, Info, Loss, Method, Task};
 use crate::dense::{Block, Columns, Small, orthonormalize};
@@ -39,7 +39,9 @@ impl Default for Svd {
 
 impl Method for Svd {
     fn check(&self, field: &str) -> Result<()> {
-        not_negative(field, "tolerance", self.tolerance)
+        not_negative(field, "tolerance", self.tolerance)?;
+        at_most(field, "oversampling", self.oversampling, MOST_BEYOND)?;
+        at_most(field, "filter", self.filter, MOST_BEYOND)
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
@@ -105,6 +107,9 @@ pub const WIDEST: usize = 4096;
 
 /// Up to this many columns the Gram matrix is that of the columns, however few rows there are.
 pub const NARROW: usize = 512;
+
+/// The most oversampling, and the highest degree of a filter, that make sense.
+const MOST_BEYOND: usize = 1 << 12;
 
 /// Singular values below this part of the largest are rounding noise of f32 products.
 const ZERO: f64 = 2e-6;

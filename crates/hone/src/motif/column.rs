@@ -150,10 +150,31 @@ impl Column {
             8 => Data::U64(load(len, u64::from_le_bytes, input)?),
             _ => return Err(io::Error::new(ErrorKind::InvalidData, "this is no column of counts")),
         };
-        let wide = u64::from_le_bytes(wide) as usize;
-        let pairs: Vec<u64> = load(wide.saturating_mul(2), u64::from_le_bytes, input)?;
+        let wrong = |what| io::Error::new(ErrorKind::InvalidData, what);
+        let wide = usize::try_from(u64::from_le_bytes(wide)).ok().filter(|&wide| wide <= len);
+        let wide = wide.ok_or_else(|| wrong("a column of counts has more wide values than values"))?;
+        let pairs: Vec<u64> = load(2 * wide, u64::from_le_bytes, input)?;
         let wide = pairs.chunks_exact(2).map(|pair| (pair[0] as usize, pair[1])).collect();
-        Ok(Column { data, wide })
+        let column = Column { data, wide };
+        if column.lists_its_wide_values() {
+            Ok(column)
+        } else {
+            Err(wrong("a column of counts lists other wide values"))
+        }
+    }
+
+    /// Whether the list has, in order, exactly the positions that say that their value is there.
+    fn lists_its_wide_values(&self) -> bool {
+        fn listed<T: Copy + PartialEq>(values: &[T], marker: T, wide: &[(usize, u64)]) -> bool {
+            let marked = values.iter().enumerate().filter(|(_, value)| **value == marker).map(|(i, _)| i);
+            marked.eq(wide.iter().map(|wide| wide.0))
+        }
+        match &self.data {
+            Data::U8(v) => listed(v, u8::MAX, &self.wide),
+            Data::U16(v) => listed(v, u16::MAX, &self.wide),
+            Data::U32(v) => listed(v, u32::MAX, &self.wide),
+            Data::U64(_) => self.wide.is_empty(),
+        }
     }
 
     fn data_width(&self) -> u8 {
@@ -314,6 +335,24 @@ mod tests {
                 (0..5000).for_each(|i| assert_eq!(column.get(i), value(i), "top {top}, every {rare}"));
                 assert_eq!(column.nonzeros(0..5000), (0..5000).filter(|&i| value(i) != 0).count());
             }
+        }
+    }
+
+    #[test]
+    fn what_is_no_column_is_refused() {
+        let column = Column::collect(600, |i| if i == 7 { 300 } else { i as u64 % 200 });
+        let mut bytes = Vec::new();
+        column.save(&mut bytes).expect("memory takes it");
+        let loaded = |bytes: &[u8]| Column::load(600, &mut &*bytes);
+        assert_eq!(loaded(&bytes).expect("whole").get(7), 300);
+        for length in 0..bytes.len() {
+            assert!(loaded(&bytes[..length]).is_err(), "cut to {length}");
+        }
+        // Width, number of wide values, a value that is said to be wide, the place of the wide one.
+        for (at, byte) in [(0, 3), (1, 2), (8, 255), (9 + 5, 255), (9 + 600, 8)] {
+            let mut other = bytes.clone();
+            other[at] = byte;
+            assert!(loaded(&other).is_err(), "byte {at}");
         }
     }
 

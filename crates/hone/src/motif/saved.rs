@@ -1,7 +1,8 @@
 //! Counts as bytes, for checkpoints: the narrow columns as they are, little-endian.
 //!
-//! Whoever loads brings the graph that was counted; lengths are checked, the rest is the caller's to
-//! check (checkpoints keep a checksum).
+//! Whoever loads brings the graph that was counted. Lengths and the shape of every column are checked, so that no
+//! bytes whatever make a panic; that the counts are those of the graph is the caller's to know (checkpoints keep a
+//! checksum).
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -16,6 +17,8 @@ use crate::pages::Pages;
 
 const EXACT: u8 = 1;
 const ESTIMATED: u8 = 2;
+/// Bytes that the facts of a sample take at most.
+const LONGEST_FACTS: u64 = 1 << 20;
 
 impl Counts {
     /// Writes all counts.
@@ -43,7 +46,7 @@ impl Counts {
         let (slots, nodes) = (pattern.nnz(), pattern.rows());
         let mut kind = [0];
         input.read_exact(&mut kind)?;
-        match kind[0] {
+        let counts = match kind[0] {
             EXACT => {
                 let (t, c) = (Column::load(slots, input)?, Column::load(slots, input)?);
                 let inside = t.nonzeros(0..slots);
@@ -51,20 +54,28 @@ impl Counts {
                 let (k, q, r) = (next(inside)?, next(inside)?, next(inside)?);
                 let (d, triangles, s) = (next(nodes)?, next(nodes)?, next(nodes)?);
                 let rank = Rank::new(slots, |range| t.nonzeros(range));
-                Ok(Counts::exact(pattern, Exact { t, c, rank, k, q, r, d, triangles, s }))
+                Counts::exact(pattern, Exact { t, c, rank, k, q, r, d, triangles, s })
             }
             ESTIMATED => {
                 let mut length = [0; 8];
                 input.read_exact(&mut length)?;
                 let mut facts = Vec::new();
-                input.take(u64::from_le_bytes(length)).read_to_end(&mut facts)?;
+                let length = u64::from_le_bytes(length);
+                if length > LONGEST_FACTS {
+                    return Err(io::Error::new(ErrorKind::InvalidData, "these are no facts of a sample"));
+                }
+                input.take(length).read_to_end(&mut facts)?;
                 let facts: Sampled = serde_json::from_slice(&facts)?;
                 let mut column = || load_f32(slots, input).map(Pages::from);
                 let (t, p, c) = (column()?, column()?, column()?);
                 let edge = Estimates { t, p, c, k: column()?, q: column()?, r: column()? };
-                Ok(Counts::estimated(pattern.clone(), Estimated::new(&pattern, edge, facts)))
+                Counts::estimated(pattern.clone(), Estimated::new(&pattern, edge, facts))
             }
-            _ => Err(io::Error::new(ErrorKind::InvalidData, "these are no motif counts")),
+            _ => return Err(io::Error::new(ErrorKind::InvalidData, "these are no motif counts")),
+        };
+        match input.read(&mut kind)? {
+            0 => Ok(counts),
+            _ => Err(io::Error::new(ErrorKind::InvalidData, "there is more than the motif counts of this graph")),
         }
     }
 }
@@ -76,7 +87,7 @@ fn save_f32(values: &[f32], out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn load_f32(len: usize, input: &mut dyn Read) -> io::Result<Vec<f32>> {
-    let mut values = Vec::with_capacity(len);
+    let mut values = Vec::new();
     let mut bytes = vec![0; 4 << 16];
     while values.len() < len {
         let bytes = &mut bytes[..4 * (len - values.len()).min(1 << 16)];

@@ -14,6 +14,7 @@
 mod counts;
 mod npy;
 mod parquet;
+mod records;
 mod safetensors;
 mod text;
 
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
+use crate::memory::Allowance;
 use crate::output::{Batch, is_stream};
 use crate::record;
 
@@ -61,18 +63,23 @@ impl Embedding {
         Embedding { ids, vectors, columns }
     }
 
-    /// Reads an embedding that [`Embedding::write`] or a compatible tool wrote.
+    /// Reads an embedding that [`Embedding::write`] or a compatible tool wrote, if there is memory free for it.
     ///
     /// Where a record of the run stands beside it ([`crate::record`]), the files must be those that it lists.
     pub fn read(path: &Path, format: Option<Format>) -> Result<Self> {
+        Self::read_within(path, format, Allowance::new(None))
+    }
+
+    /// Reads an embedding; what would take more memory than allowed is refused.
+    pub fn read_within(path: &Path, format: Option<Format>, allowance: Allowance) -> Result<Self> {
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         record::verify(path)?;
         match format {
-            Format::Tsv | Format::Csv | Format::Word2vec => text::read(path, format),
-            Format::Npy => npy::read_npy(path),
-            Format::Npz => npy::read_npz(path),
-            Format::Parquet => parquet::read(path),
-            Format::Safetensors => safetensors::read(path),
+            Format::Tsv | Format::Csv | Format::Word2vec => records::read(path, format, allowance),
+            Format::Npy => npy::read_npy(path, allowance),
+            Format::Npz => npy::read_npz(path, allowance),
+            Format::Parquet => parquet::read(path, allowance),
+            Format::Safetensors => safetensors::read(path, allowance),
         }
     }
 

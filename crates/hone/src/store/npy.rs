@@ -8,12 +8,19 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Embedding, text};
+use super::{Embedding, records};
 use crate::dense::Block;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unwrapped};
 use crate::graph::{NodeId, NodeIds};
+use crate::memory::Allowance;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
+/// Bytes decoded at a time.
+const PIECE: usize = 1 << 18;
+/// Bytes of a header that are read; a plain one has about a hundred.
+const LONGEST_HEADER: u32 = 1 << 20;
+/// Characters of a text that are read.
+const LONGEST_TEXT: usize = 1 << 20;
 
 /// The ids that belong to `path`: `z.npy` → `z.ids.txt`.
 pub(super) fn ids_path(path: &Path) -> PathBuf {
@@ -98,88 +105,155 @@ fn write_texts<T: AsRef<str>, I: Iterator<Item = T>>(texts: impl Fn() -> I, out:
     buffer.flush()
 }
 
-/// An array as read: its type, shape and raw bytes.
-struct Array {
+/// What the header of an array says.
+struct Header {
     dtype: String,
     shape: Vec<usize>,
     fortran: bool,
-    bytes: Vec<u8>,
 }
 
-impl Array {
-    fn read(path: &Path, reader: &mut dyn Read) -> Result<Self> {
-        let broken = |what: &str| Error::input(path, format!("not a NumPy array: {what}"), "");
-        let io_error = |e: io::Error| Error::reading(path, e);
+/// An array that is being read: its values are decoded as they come, and only as many as the header promises.
+struct Array<'a> {
+    path: &'a Path,
+    header: Header,
+    reader: &'a mut dyn Read,
+    allowance: Allowance,
+}
+
+impl<'a> Array<'a> {
+    fn open(path: &'a Path, reader: &'a mut dyn Read, allowance: Allowance) -> Result<Self> {
+        let broken = |what: &str| Error::input(path, format!("not a NumPy array: {what}"), "save it again");
         let mut start = [0; 8];
-        reader.read_exact(&mut start).map_err(|_| broken("the file is too short"))?;
+        let short = |error: io::Error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => broken("the file is too short"),
+            _ => unwrapped(path, error),
+        };
+        reader.read_exact(&mut start).map_err(short)?;
         if &start[..6] != MAGIC {
             return Err(broken("the magic bytes are missing"));
         }
-        let wide = start[6] >= 2;
         let mut length = [0; 4];
-        reader.read_exact(&mut length[..if wide { 4 } else { 2 }]).map_err(io_error)?;
-        let mut header = String::new();
-        let length = u64::from(u32::from_le_bytes(length));
-        reader.take(length).read_to_string(&mut header).map_err(io_error)?;
-        let dtype = entry(&header, "descr").and_then(|v| v.trim().strip_prefix('\'')?.split('\'').next());
-        let dtype = dtype.ok_or_else(|| broken("the header has no `descr` of a plain type"))?.to_owned();
-        let fortran = entry(&header, "fortran_order").is_some_and(|v| v.trim_start().starts_with("True"));
-        let shape = entry(&header, "shape").and_then(|v| v.trim().strip_prefix('(')?.split(')').next());
-        let shape = shape.ok_or_else(|| broken("the header has no `shape`"))?;
-        let shape = shape.split(',').map(str::trim).filter(|d| !d.is_empty()).map(str::parse);
-        let shape: Vec<usize> = shape.collect::<Result<_, _>>().map_err(|_| broken("`shape` is not a tuple"))?;
-        let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).map_err(io_error)?;
-        Ok(Array { dtype, shape, fortran, bytes })
+        reader.read_exact(&mut length[..if start[6] >= 2 { 4 } else { 2 }]).map_err(short)?;
+        let length = u32::from_le_bytes(length);
+        if length > LONGEST_HEADER {
+            return Err(broken("its header is too long"));
+        }
+        let mut text = vec![0; length as usize];
+        reader.read_exact(&mut text).map_err(short)?;
+        let header = Header::parse(&String::from_utf8_lossy(&text)).map_err(broken)?;
+        Ok(Array { path, header, reader, allowance })
     }
 
+    /// All values, of `size` bytes each, which take `kept` bytes in memory.
+    fn values<T>(&mut self, size: usize, kept: u64, value: impl Fn(&[u8]) -> T) -> Result<Vec<T>> {
+        let shape = self.header.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ");
+        let wrong = |found: String| {
+            let message = format!("the array should have {shape} values, the file has {found}");
+            Error::input(self.path, message, "save it again")
+        };
+        let Some(count) = self.header.count() else { return Err(wrong("fewer".into())) };
+        self.allowance.check(self.path, (count as u64).saturating_mul(kept))?;
+        let piece = (PIECE / size).max(1);
+        let mut bytes = vec![0; size * piece.min(count)];
+        // Grows with what is there: a shape that lies takes no memory.
+        let mut values = Vec::new();
+        while values.len() < count {
+            let wanted = size * piece.min(count - values.len());
+            let found = fill(self.reader, &mut bytes[..wanted]).map_err(|e| unwrapped(self.path, e))?;
+            self.allowance.check(self.path, 0)?;
+            values.extend(bytes[..found].chunks_exact(size).map(&value));
+            if found < wanted {
+                return Err(wrong(values.len().to_string()));
+            }
+        }
+        if fill(self.reader, &mut [0]).map_err(|e| unwrapped(self.path, e))? > 0 {
+            return Err(wrong("more".into()));
+        }
+        values.shrink_to_fit();
+        Ok(values)
+    }
+}
+
+/// The array as numbers, one row each.
+fn block_of(mut array: Array<'_>) -> Result<Block> {
+    let path = array.path;
+    let wrong = |message: String| {
+        Error::input(path, message, "save a two-dimensional array of float32, float64, integers or booleans")
+    };
+    let (rows, cols) = match *array.header.shape.as_slice() {
+        [rows, cols] => (rows, cols),
+        [rows] => (rows, 1),
+        _ => return Err(wrong(format!("the array has {} dimensions, not 2", array.header.shape.len()))),
+    };
+    let Some((size, number)) = decoder(&array.header.dtype) else {
+        return Err(wrong(format!("the array has type {}, not a plain number", array.header.dtype)));
+    };
+    if rows > u32::MAX as usize {
+        return Err(wrong(format!("{rows} rows are more than 32 bits can number")));
+    }
+    let fortran = array.header.fortran;
+    let values: Vec<f32> = array.values(size, if fortran { 8 } else { 4 }, number)?;
+    if !fortran {
+        return Ok(Block::from_vec(rows, cols, values));
+    }
+    let c_order = (0..values.len()).map(|e| values[e % cols * rows + e / cols]).collect();
+    Ok(Block::from_vec(rows, cols, c_order))
+}
+
+/// The array as ids.
+fn ids_of(mut array: Array<'_>) -> Result<NodeIds> {
+    if array.header.dtype == "<i8" {
+        let id = |bytes: &[u8]| i64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+        return array.values(8, 16, id).map(NodeIds::from_integers);
+    }
+    texts_of(array).map(|ids| NodeIds::from_texts(&ids))
+}
+
+/// The array as texts.
+fn texts_of(mut array: Array<'_>) -> Result<Vec<String>> {
+    let width = array.header.dtype.strip_prefix("<U").and_then(|w| w.parse::<usize>().ok()).filter(|&w| w > 0);
+    let Some(width) = width.filter(|&width| width <= LONGEST_TEXT) else {
+        let message = format!("ids have type {}", array.header.dtype);
+        return Err(Error::input(array.path, message, "use int64 or text ids"));
+    };
+    let text = |bytes: &[u8]| -> String {
+        let codes = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        codes.take_while(|&c| c != 0).filter_map(char::from_u32).collect()
+    };
+    // A text and its copy among the ids; few are as long as the longest.
+    array.values(4 * width, 2 * 64, text)
+}
+
+impl Header {
+    fn parse(header: &str) -> Result<Self, &'static str> {
+        let dtype = entry(header, "descr").and_then(|v| v.trim().strip_prefix('\'')?.split('\'').next());
+        let dtype = dtype.ok_or("the header has no `descr` of a plain type")?.to_owned();
+        let fortran = entry(header, "fortran_order").is_some_and(|v| v.trim_start().starts_with("True"));
+        let shape = entry(header, "shape").and_then(|v| v.trim().strip_prefix('(')?.split(')').next());
+        let shape = shape.ok_or("the header has no `shape`")?;
+        let shape = shape.split(',').map(str::trim).filter(|d| !d.is_empty()).map(str::parse);
+        let shape: Vec<usize> = shape.collect::<Result<_, _>>().map_err(|_| "`shape` is not a tuple")?;
+        Ok(Header { dtype, shape, fortran })
+    }
+
+    /// Number of values.
     fn count(&self) -> Option<usize> {
         self.shape.iter().try_fold(1usize, |product, &d| product.checked_mul(d))
     }
+}
 
-    fn into_block(self, path: &Path) -> Result<Block> {
-        let wrong = |message: String| {
-            Error::input(path, message, "save a two-dimensional array of float32, float64, integers or booleans")
-        };
-        let (rows, cols) = match *self.shape.as_slice() {
-            [rows, cols] => (rows, cols),
-            [rows] => (rows, 1),
-            _ => return Err(wrong(format!("the array has {} dimensions, not 2", self.shape.len()))),
-        };
-        let Some((size, number)) = decoder(&self.dtype) else {
-            return Err(wrong(format!("the array has type {}, not a plain number", self.dtype)));
-        };
-        let values: Vec<f32> = self.bytes.chunks_exact(size).map(number).collect();
-        if Some(values.len()) != self.count() {
-            return Err(wrong(format!("the array should have {rows} × {cols} values, the file has {}", values.len())));
+/// Reads until the buffer is full or nothing is left; returns how much there was.
+fn fill(reader: &mut dyn Read, mut to: &mut [u8]) -> io::Result<usize> {
+    let wanted = to.len();
+    while !to.is_empty() {
+        match reader.read(to) {
+            Ok(0) => break,
+            Ok(read) => to = &mut to[read..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
-        if !self.fortran {
-            return Ok(Block::from_vec(rows, cols, values));
-        }
-        let c_order = (0..rows * cols).map(|e| values[e % cols * rows + e / cols]).collect();
-        Ok(Block::from_vec(rows, cols, c_order))
     }
-
-    fn into_ids(self, path: &Path) -> Result<NodeIds> {
-        if self.dtype == "<i8" {
-            let words = self.bytes.chunks_exact(8);
-            let ids = words.map(|b| i64::from_le_bytes(b.try_into().expect("eight bytes"))).collect();
-            return Ok(NodeIds::from_integers(ids));
-        }
-        self.into_texts(path).map(|ids| NodeIds::from_texts(&ids))
-    }
-
-    fn into_texts(self, path: &Path) -> Result<Vec<String>> {
-        let width = self.dtype.strip_prefix("<U").and_then(|w| w.parse::<usize>().ok()).filter(|&w| w > 0);
-        let Some(width) = width.filter(|&width| width <= 1 << 24) else {
-            return Err(Error::input(path, format!("ids have type {}", self.dtype), "use int64 or text ids"));
-        };
-        let text = |bytes: &[u8]| -> String {
-            let codes = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-            codes.take_while(|&c| c != 0).filter_map(char::from_u32).collect()
-        };
-        Ok(self.bytes.chunks_exact(4 * width).map(text).collect())
-    }
+    Ok(wanted - to.len())
 }
 
 /// How the bytes of a value become a float.
@@ -218,42 +292,59 @@ fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     after.trim_start().strip_prefix(':').map(str::trim_start)
 }
 
-pub(super) fn read_npy(path: &Path) -> Result<Embedding> {
+pub(super) fn read_npy(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
-    let (vectors, ids) = read_npy_array(path, &mut BufReader::new(file))?;
+    let (vectors, ids) = read_npy_array(path, &mut BufReader::new(file), allowance)?;
     let ids = ids.unwrap_or(NodeIds::Sequential(vectors.rows()));
     Ok(Embedding::new(ids, vectors))
 }
 
 /// An array of numbers, a row each, and the ids beside it, if there are any.
-pub(crate) fn read_npy_array(path: &Path, reader: &mut dyn Read) -> Result<(Block, Option<NodeIds>)> {
-    let vectors = Array::read(path, reader)?.into_block(path)?;
+pub(crate) fn read_npy_array(
+    path: &Path,
+    reader: &mut dyn Read,
+    allowance: Allowance,
+) -> Result<(Block, Option<NodeIds>)> {
+    let vectors = block_of(Array::open(path, reader, allowance)?)?;
     let sidecar = ids_path(path);
-    let ids = sidecar.exists().then(|| text::read_ids(&sidecar)).transpose()?;
+    let ids = sidecar.exists().then(|| records::read_ids(&sidecar, allowance)).transpose()?;
     if let Some(ids) = ids.as_ref().filter(|ids| ids.len() != vectors.rows()) {
         let message = format!("{} ids for {} rows of {}", ids.len(), vectors.rows(), path.display());
-        return Err(Error::input(&sidecar, message, "write both files anew"));
+        return Err(Error::input(&sidecar, message, "write both files again"));
     }
     Ok((vectors, ids))
 }
 
-pub(super) fn read_npz(path: &Path) -> Result<Embedding> {
+/// Reads an archive, stored or compressed (`numpy.savez`, `numpy.savez_compressed`).
+pub(super) fn read_npz(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let broken = |what: String| Error::input(path, what, "an .npz with arrays `ids` and `embedding` is expected");
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(|e| broken(e.to_string()))?;
     let named = archive.index_for_name("columns.npy").is_some();
-    let mut array = |name: &str| -> Result<Array> {
-        let mut member = archive.by_name(name).map_err(|e| broken(format!("{name}: {e}")))?;
-        Array::read(path, &mut member)
-    };
-    let ids = array("ids.npy")?.into_ids(path)?;
-    let vectors = array("embedding.npy")?.into_block(path)?;
+    let ids = member(&mut archive, path, "ids.npy", allowance, ids_of)?;
+    let vectors = member(&mut archive, path, "embedding.npy", allowance, block_of)?;
     if ids.len() != vectors.rows() {
         return Err(broken(format!("{} ids for {} rows", ids.len(), vectors.rows())));
     }
-    let columns = if named { array("columns.npy")?.into_texts(path)? } else { Vec::new() };
-    if columns.len() != vectors.cols() {
+    if !named {
         return Ok(Embedding::new(ids, vectors));
     }
+    let columns = member(&mut archive, path, "columns.npy", allowance, texts_of)?;
+    if columns.len() != vectors.cols() {
+        return Err(broken(format!("{} names for {} columns", columns.len(), vectors.cols())));
+    }
     Ok(Embedding::with_columns(ids, vectors, columns))
+}
+
+/// One array of an archive.
+fn member<T>(
+    archive: &mut zip::ZipArchive<BufReader<File>>,
+    path: &Path,
+    name: &str,
+    allowance: Allowance,
+    read: impl FnOnce(Array<'_>) -> Result<T>,
+) -> Result<T> {
+    let remedy = "an .npz with arrays `ids` and `embedding` is expected";
+    let mut member = archive.by_name(name).map_err(|e| Error::input(path, format!("{name}: {e}"), remedy))?;
+    read(Array::open(path, &mut member, allowance)?)
 }

@@ -10,6 +10,7 @@ use crate::columnar::{Column, Kind, ROW_GROUP, TableReader, TableWriter};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
+use crate::memory::Allowance;
 
 pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut (impl Write + Send)) -> Result<()> {
     let Embedding { ids, vectors, columns } = embedding;
@@ -27,22 +28,29 @@ pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut (impl Write + 
     table.finish()
 }
 
-pub(super) fn read(path: &Path) -> Result<Embedding> {
-    let table = TableReader::open(path)?;
-    let mut names = table.columns();
+pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
+    let table = TableReader::open(path, allowance)?;
+    let mut names = table.columns().to_vec();
     if names.first().map(String::as_str) != Some("id") {
         return Err(Error::input(path, "the first column is not `id`", "an embedding table is expected"));
     }
     let ids = match table.column("id")? {
         Column::Integers(ids) => NodeIds::from_integers(ids),
         Column::Texts(ids) => NodeIds::from_texts(&ids),
-        _ => return Err(Error::input(path, "column `id` is neither integer nor text", "")),
+        _ => {
+            return Err(Error::input(
+                path,
+                "column `id` is neither integer nor text",
+                "write the ids as integers or text",
+            ));
+        }
     };
     names.remove(0);
+    allowance.check(path, (ids.len() as u64).saturating_mul(4 * names.len() as u64))?;
     let mut vectors = Block::zeros(ids.len(), names.len());
     for (j, name) in names.iter().enumerate() {
         let Column::Floats(values) = table.column(name)? else {
-            return Err(Error::input(path, format!("column `{name}` is not of floats"), ""));
+            return Err(Error::input(path, format!("column `{name}` is not of floats"), "write it as floats"));
         };
         values.iter().enumerate().for_each(|(i, &value)| vectors.row_mut(i)[j] = value);
     }

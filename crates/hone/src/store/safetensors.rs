@@ -15,6 +15,7 @@ use super::{Embedding, text};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds};
+use crate::memory::Allowance;
 
 pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut dyn Write) -> Result<()> {
     let Embedding { ids, vectors, .. } = embedding;
@@ -53,8 +54,11 @@ fn id_bytes(ids: &NodeIds, path: &Path) -> Result<(&'static str, Vec<u8>)> {
     Ok(("I64", bytes))
 }
 
-pub(super) fn read(path: &Path) -> Result<Embedding> {
+pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let wrong = |message: String| Error::input(path, message, "tensors `embedding` and `ids` are expected");
+    // The file, the values, and ids as text: a line of two bytes is an id of thirty.
+    let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+    allowance.check(path, size.saturating_mul(2))?;
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(|e| wrong(e.to_string()))?;
     let vectors = tensors.tensor("embedding").map_err(|e| wrong(e.to_string()))?;
@@ -69,6 +73,7 @@ pub(super) fn read(path: &Path) -> Result<Embedding> {
             NodeIds::from_integers(words.map(|b| i64::from_le_bytes(b.try_into().expect("eight bytes"))).collect())
         }
         Dtype::U8 => {
+            allowance.check(path, ids.data().len() as u64 * 16)?;
             let text = std::str::from_utf8(ids.data()).map_err(|e| wrong(e.to_string()))?;
             NodeIds::from_texts(&text.lines().collect::<Vec<_>>())
         }

@@ -20,6 +20,8 @@ use crate::progress::Progress;
 const BLOCK: usize = 1 << 20;
 /// Bytes a batch of a stream.
 const BATCH: usize = 16 * BLOCK;
+/// Blocks of a file between two looks at the memory that is held.
+const WATCH: usize = 4;
 /// A line longer than this is no line of a table.
 pub(crate) const LONGEST_LINE: usize = 16 * BLOCK;
 
@@ -69,6 +71,8 @@ enum Failure {
     Fault(Fault),
     Io(io::Error),
     Interrupted,
+    /// More is held than may be.
+    Refused(Error),
     /// An earlier block failed.
     Moot,
 }
@@ -80,6 +84,7 @@ fn parse_file<T: Send>(
     progress: &dyn Progress,
     parse: &(impl Fn(&[u8]) -> Result<T, Fault> + Sync),
 ) -> Result<Vec<T>> {
+    let (path, allowance) = (source.path(), source.allowance());
     let first_failed = AtomicUsize::new(usize::MAX);
     let range = Lines { file, begin: source.position(), end: source.position() + total };
     let results: Vec<Result<T, Failure>> = (0..total.div_ceil(BLOCK as u64) as usize)
@@ -88,7 +93,11 @@ fn parse_file<T: Send>(
             if first_failed.load(Ordering::Relaxed) < block {
                 return Err(Failure::Moot);
             }
-            let result = range.read_block(block, buffer).and_then(|lines| parse(lines).map_err(Failure::Fault));
+            let allowed =
+                if block % WATCH == WATCH - 1 { allowance.check(path, 0).map_err(Failure::Refused) } else { Ok(()) };
+            let result = allowed
+                .and_then(|()| range.read_block(block, buffer))
+                .and_then(|lines| parse(lines).map_err(Failure::Fault));
             let result = if progress.cancelled() { Err(Failure::Interrupted) } else { result };
             if result.is_err() {
                 first_failed.fetch_min(block, Ordering::Relaxed);
@@ -106,6 +115,7 @@ fn parse_file<T: Send>(
                 return Err(fault.into_error(source, source.lines() + before));
             }
             Err(Failure::Io(error)) => return Err(Error::io(source.path(), error)),
+            Err(Failure::Refused(error)) => return Err(error),
             Err(Failure::Interrupted | Failure::Moot) => return Err(Error::Interrupted),
         }
     }

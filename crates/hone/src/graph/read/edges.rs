@@ -20,7 +20,7 @@ use crate::progress::Progress;
 /// Reads an edge list.
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
     let path = source.path().to_path_buf();
-    let (list, list_notes) = nodes::read(options)?;
+    let (list, list_notes) = nodes::read(options, source.allowance())?;
     let Detected { layout, header, mut notes, mut skipped } = layout::detect(&mut source, options)?;
     let naming = list.as_ref().map_or(Naming::Free, Naming::Listed);
     let chunks = blocks::parse(source, progress, |lines| parse(lines, &layout, &naming))?;

@@ -23,6 +23,9 @@ struct Header {
     has_weights: bool,
 }
 
+/// A line of so many bytes may take memory that counts.
+const LONG: usize = 1 << 20;
+
 /// One end of an edge: lower node, higher node, weight.
 type End = (u32, u32, f32);
 
@@ -53,6 +56,10 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
             let message = format!("a line beyond the {} nodes of the header", header.nodes);
             let fault = Fault::new(line, message, "mend the number of nodes, or remove the line");
             return Err(fault.on_line(number).into_error(&source, before));
+        }
+        if line.len() > LONG || node % (1 << 16) == 0 {
+            // Two bytes of a line can be one end of an edge.
+            source.allowance().check(source.path(), (line.len() / 2 * size_of::<End>()) as u64)?;
         }
         ends.add_line(node, line, &header).map_err(|fault| fault.on_line(number).into_error(&source, before))?;
         node += 1;

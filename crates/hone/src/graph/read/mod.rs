@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BUILTIN_PREFIX, Graph, GraphBuilder, NodeIds, builtin};
 use crate::error::{Error, Result};
+use crate::memory::Allowance;
 use crate::progress::Progress;
 pub use comments::Comment;
 use join::Joined;
@@ -66,6 +67,10 @@ pub struct ReadOptions {
     /// A file with one node id per line that fixes the order of the nodes and adds those without an
     /// edge. The whole line is the id, unless it is quoted.
     pub nodes: Option<PathBuf>,
+    /// How many bytes this process may hold while it reads; by default what the machine has free. A file that needs
+    /// more is refused.
+    #[serde(skip)]
+    pub memory: Option<u64>,
 }
 
 /// A column of a table, by name or by position from 0.
@@ -162,7 +167,8 @@ pub fn read(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Resu
     if let Some(name) = input.strip_prefix(BUILTIN_PREFIX) {
         return read_builtin(name, options);
     }
-    let mut source = Source::open(input)?;
+    let allowance = Allowance::new(options.memory);
+    let mut source = Source::open(input, allowance)?;
     let format = match options.format {
         Some(format) => format,
         None => detect(&mut source)?,
@@ -177,6 +183,10 @@ pub fn read(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Resu
         InputFormat::Parquet => parquet::read(source, options, progress)?,
     };
     progress.check()?;
+    let slot = if joined.weights.is_some() { 12 } else { 8 };
+    // Every edge stands in two rows, or in one; a copy of it is sorted, and each node has an offset.
+    let slots = if options.directed && !joined.symmetric { 1 } else { 2 } * joined.pairs.len() as u64;
+    allowance.check(Path::new(input), slots * slot + 8 * joined.ids.len() as u64)?;
     let (columns, notes) = (joined.columns.take(), std::mem::take(&mut joined.notes));
     let reading = Reading { file: input.to_owned(), format, columns, notes };
     Ok(build(joined, options.directed)?.with_reading(reading))

@@ -18,18 +18,19 @@ use super::reading::{ReadNote, shown};
 use super::source::{BINARY, Source};
 use super::{ReadOptions, comments::Comment};
 use crate::error::{Error, Result};
+use crate::memory::Allowance;
 
 /// The list of the options, if there is one, and what is to be noted about it.
-pub(super) fn read(options: &ReadOptions) -> Result<(Option<Names>, Vec<ReadNote>)> {
+pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<(Option<Names>, Vec<ReadNote>)> {
     match &options.nodes {
-        Some(path) => read_list(path, options.comment).map(|(names, notes)| (Some(names), notes)),
+        Some(path) => read_list(path, options.comment, allowance).map(|(names, notes)| (Some(names), notes)),
         None => Ok((None, Vec::new())),
     }
 }
 
-fn read_list(path: &Path, comment: Option<Comment>) -> Result<(Names, Vec<ReadNote>)> {
+fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Result<(Names, Vec<ReadNote>)> {
     let name = path.to_str().ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
-    let mut source = Source::open(name)?;
+    let mut source = Source::open(name, allowance)?;
     source.check_text("give one id per line, or leave it out")?;
     let before = source.lines();
     let text = source.take_all()?;

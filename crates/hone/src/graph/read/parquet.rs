@@ -1,20 +1,16 @@
 //! Parquet tables: two id columns of integers or strings, perhaps a weight column.
 //!
 //! Read with the column API of the `parquet` crate, one row group after the other. Columns may be
-//! declared nullable (most writers do) but must not hold a null. The decoder is somebody else's
-//! and not proof against every damaged file, so a panic in it becomes an error here.
+//! declared nullable (most writers do) but must not hold a null. Damaged files are [`Opened`]'s business.
 
 use std::fs::File;
 use std::io::{Seek, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::str;
 
 use parquet::basic::{ConvertedType, LogicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
-use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::super::ids::Names;
@@ -23,6 +19,7 @@ use super::layout::{self, Layout};
 use super::reading::ReadNote;
 use super::source::Source;
 use super::{InputFormat, ReadOptions, nodes, refuse_text_options};
+use crate::columnar::Opened;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -36,11 +33,16 @@ const ROWS_A_BYTE: u64 = 1 << 10;
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
     let path = source.path().to_path_buf();
     refuse_text_options(options, InputFormat::Parquet)?;
-    let (list, list_notes) = nodes::read(options)?;
+    let allowance = source.allowance();
+    let (list, list_notes) = nodes::read(options, allowance)?;
     let file = plain_file(&mut source)?;
-    let table = Table { path: &path, list: list.as_ref() };
-    let (chunks, layout, mut notes) = catch_unwind(AssertUnwindSafe(|| table.read(file, options, progress)))
-        .unwrap_or_else(|_| Err(table.damaged("its decoder gave up")))?;
+    if file.metadata().map_err(|error| Error::io(&path, error))?.len() == 0 {
+        return Err(Error::input(&path, "the file is empty", "it needs at least one edge"));
+    }
+    let (chunks, layout, mut notes) = Opened::contained(&path, || {
+        let opened = Opened::new(&path, file, allowance)?;
+        Table { path: &path, list: list.as_ref(), opened: &opened }.read(options, progress)
+    })?;
     let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
     if edges == 0 {
         return Err(Error::input(&path, "the table has no rows", "it needs at least one edge"));
@@ -101,6 +103,7 @@ type Read = (Vec<Chunk>, Layout, Vec<ReadNote>);
 struct Table<'a> {
     path: &'a Path,
     list: Option<&'a Names>,
+    opened: &'a Opened,
 }
 
 impl Table<'_> {
@@ -108,31 +111,18 @@ impl Table<'_> {
         Error::input(self.path, message, remedy)
     }
 
-    fn damaged(&self, what: impl std::fmt::Display) -> Error {
-        self.fail(format!("this is not a sound Parquet file ({what})"), "write or download it again")
-    }
-
-    fn read(&self, file: File, options: &ReadOptions, progress: &dyn Progress) -> Result<Read> {
-        let bytes = file.metadata().map_err(|error| Error::io(self.path, error))?.len();
-        if bytes == 0 {
-            return Err(self.fail("the file is empty", "it needs at least one edge"));
-        }
-        let damaged = |error: ParquetError| self.damaged(error);
-        let reader = SerializedFileReader::new(file).map_err(damaged)?;
-        let (layout, notes) = self.layout(reader.metadata().file_metadata().schema_descr(), options)?;
-        let rows =
-            reader.metadata().row_groups().iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX));
-        let rows = rows.fold(0u64, u64::saturating_add);
+    fn read(&self, options: &ReadOptions, progress: &dyn Progress) -> Result<Read> {
+        let (layout, notes) = self.layout(self.opened.schema(), options)?;
+        let (rows, bytes) = (self.opened.rows(), self.opened.size());
         if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_A_BYTE) {
-            return Err(self.damaged(format!("{rows} rows in {bytes} bytes")));
+            return Err(self.opened.damaged(format!("{rows} rows in {bytes} bytes")));
         }
         progress.stage("reading", rows);
         let mut chunks = Vec::new();
         let mut before = 0;
-        for g in 0..reader.num_row_groups() {
+        for group in 0..self.opened.groups().len() {
             progress.check()?;
-            let group = reader.get_row_group(g).map_err(damaged)?;
-            let chunk = self.read_group(group.as_ref(), &layout, before)?;
+            let chunk = self.read_group(group, &layout, before)?;
             before += chunk.ends.len() as u64;
             progress.advance(chunk.ends.len() as u64);
             chunks.push(chunk);
@@ -159,13 +149,13 @@ impl Table<'_> {
         Ok((layout, notes))
     }
 
-    fn read_group(&self, group: &dyn RowGroupReader, layout: &Layout, before: u64) -> Result<Chunk> {
+    fn read_group(&self, group: usize, layout: &Layout, before: u64) -> Result<Chunk> {
         let sources = self.ids(group, layout.source, before)?;
         let targets = self.ids(group, layout.target, before)?;
         let weights = layout.weight.map(|column| self.weights(group, column, before)).transpose()?;
         let rows = sources.len();
         if targets.len() != rows || weights.as_ref().is_some_and(|weights| weights.len() != rows) {
-            return Err(self.damaged("columns of different lengths"));
+            return Err(self.opened.damaged("columns of different lengths"));
         }
         let ends = self.ends(&sources, &targets, before)?;
         Ok(Chunk::new(ends, weights.unwrap_or_default()))
@@ -198,10 +188,10 @@ impl Table<'_> {
         Ok(ends)
     }
 
-    fn ids(&self, group: &dyn RowGroupReader, column: usize, before: u64) -> Result<Ids> {
-        let description = group.metadata().column(column).column_descr_ptr();
+    fn ids(&self, group: usize, column: usize, before: u64) -> Result<Ids> {
+        let description = self.opened.schema().column(column);
         let unsigned = is_unsigned(&description);
-        let reader = group.get_column_reader(column).map_err(|error| self.damaged(error))?;
+        let reader = self.opened.column(group, column)?;
         match reader {
             ColumnReader::Int32ColumnReader(reader) => {
                 let values = self.values(reader, &description, before)?;
@@ -227,6 +217,8 @@ impl Table<'_> {
     }
 
     fn names(&self, values: &[ByteArray], before: u64) -> Result<Vec<String>> {
+        // A dictionary may have made many of few bytes.
+        self.opened.check_memory(values.iter().map(|value| value.len() as u64 + 24).sum())?;
         let name = |(row, value): (usize, &ByteArray)| match str::from_utf8(value.data()) {
             Ok(name) if !name.is_empty() => Ok(name.to_string()),
             Ok(_) => Err(self.fail(format!("row {} has an empty node id", before + row as u64), "remove the row")),
@@ -238,9 +230,9 @@ impl Table<'_> {
         values.iter().enumerate().map(name).collect()
     }
 
-    fn weights(&self, group: &dyn RowGroupReader, column: usize, before: u64) -> Result<Vec<f32>> {
-        let description = group.metadata().column(column).column_descr_ptr();
-        let reader = group.get_column_reader(column).map_err(|error| self.damaged(error))?;
+    fn weights(&self, group: usize, column: usize, before: u64) -> Result<Vec<f32>> {
+        let description = self.opened.schema().column(column);
+        let reader = self.opened.column(group, column)?;
         let weights: Vec<f32> = match reader {
             ColumnReader::FloatColumnReader(reader) => self.values(reader, &description, before)?,
             ColumnReader::DoubleColumnReader(reader) => {
@@ -280,7 +272,7 @@ impl Table<'_> {
             let row = before + values.len() as u64;
             let (records, read, _) = reader
                 .read_records(BATCH, Some(&mut levels), None, &mut values)
-                .map_err(|error| self.damaged(error))?;
+                .map_err(|error| self.opened.damaged(error))?;
             if records != read {
                 let null = levels.iter().position(|&level| level == 0).unwrap_or(0) as u64;
                 let message = format!("row {} has no value in column `{}`", row + null, column.path());

@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Result};
+use crate::memory::Allowance;
 
-/// Bytes asked of a stream at once.
+/// Bytes asked of a stream at once. No more: what is asked for is zeroed first, and a stream may give little of it.
 const STEP: usize = 1 << 16;
+/// Bytes read between two looks at the memory that is held.
+const WATCH: u64 = 2 << 20;
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
@@ -25,6 +28,9 @@ pub(crate) struct Source {
     /// Lines used up.
     lines: u64,
     ended: bool,
+    allowance: Allowance,
+    /// Bytes read when the memory is looked at again.
+    watch: u64,
 }
 
 /// How the rest of a [`Source`] can be read.
@@ -37,10 +43,10 @@ pub(crate) enum Kind {
 
 impl Source {
     /// Opens a file, or standard input for `-`; finds out whether it is compressed.
-    pub(crate) fn open(input: &str) -> Result<Source> {
+    pub(crate) fn open(input: &str, allowance: Allowance) -> Result<Source> {
         let path = PathBuf::from(input);
         if input == "-" {
-            return Source::stream(path, Box::new(io::stdin()));
+            return Source::stream(path, Box::new(io::stdin()), allowance);
         }
         let io_error = |error| Error::io(&path, error);
         let mut file = File::open(&path).map_err(io_error)?;
@@ -49,31 +55,28 @@ impl Source {
             return Err(Error::input(&path, "this is a directory", "name a file in it"));
         }
         if !metadata.is_file() {
-            return Source::stream(path, Box::new(file));
+            return Source::stream(path, Box::new(file), allowance);
         }
         let mut magic = Vec::new();
         (&mut file).take(4).read_to_end(&mut magic).map_err(io_error)?;
         if magic.starts_with(GZIP) || magic.starts_with(ZSTD) {
             let file = File::open(&path).map_err(io_error)?;
-            return Source::stream(path, Box::new(io::BufReader::with_capacity(STEP, file)));
+            return Source::stream(path, Box::new(io::BufReader::with_capacity(STEP, file)), allowance);
         }
         let compressed = path.extension().filter(|e| ["gz", "zst", "zstd", "bgz"].iter().any(|c| e == c));
         if let Some(extension) = compressed.filter(|_| metadata.len() > 0) {
             let message = format!("this is not compressed data, whatever `.{}` says", extension.display());
             return Err(Error::input(&path, message, "drop that ending, or download the file again"));
         }
-        Ok(Source {
-            path,
-            kind: Kind::File(file, metadata.len()),
-            ahead: Vec::new(),
-            position: 0,
-            lines: 0,
-            ended: false,
-        })
+        Ok(Source::new(path, Kind::File(file, metadata.len()), allowance))
+    }
+
+    fn new(path: PathBuf, kind: Kind, allowance: Allowance) -> Source {
+        Source { path, kind, ahead: Vec::new(), position: 0, lines: 0, ended: false, allowance, watch: WATCH }
     }
 
     /// A source to be read in a row, decompressed if it begins like that.
-    fn stream(path: PathBuf, mut raw: Box<dyn Read + Send>) -> Result<Source> {
+    fn stream(path: PathBuf, mut raw: Box<dyn Read + Send>, allowance: Allowance) -> Result<Source> {
         let mut magic = Vec::new();
         (&mut raw).take(4).read_to_end(&mut magic).map_err(|error| Error::io(&path, error))?;
         let (gzip, zstd) = (magic.starts_with(GZIP), magic.starts_with(ZSTD));
@@ -86,12 +89,17 @@ impl Source {
         } else {
             Kind::Stream(Box::new(raw), "")
         };
-        Ok(Source { path, kind, ahead: Vec::new(), position: 0, lines: 0, ended: false })
+        Ok(Source::new(path, kind, allowance))
     }
 
     /// The input as the user named it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What may be held while it is read.
+    pub(crate) fn allowance(&self) -> Allowance {
+        self.allowance
     }
 
     /// Bytes read but not used.
@@ -122,12 +130,15 @@ impl Source {
         }
     }
 
-    /// Reads on until at least `wanted` bytes are ahead or the input ends.
+    /// Reads on until at least `wanted` bytes are ahead or the input ends; fails when more is held then than may be.
     pub(crate) fn fill(&mut self, wanted: usize) -> Result<()> {
         while self.ahead.len() < wanted && !self.ended {
             let old = self.ahead.len();
-            let step = (wanted - old).max(STEP);
-            self.ahead.resize(old + step, 0);
+            if self.position + old as u64 >= self.watch {
+                self.allowance.check(&self.path, WATCH)?;
+                self.watch = self.position + old as u64 + WATCH;
+            }
+            self.ahead.resize(old + STEP, 0);
             let outcome = match &mut self.kind {
                 Kind::File(file, _) => read_at(file, &mut self.ahead[old..], self.position + old as u64),
                 Kind::Stream(stream, _) => stream.read(&mut self.ahead[old..]),

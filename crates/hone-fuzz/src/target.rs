@@ -1,0 +1,203 @@
+//! The targets: one for each reader and format, each a function from a file to what came of it.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use hone::attributes::{self, Table};
+use hone::config::Layers;
+use hone::graph::{self, Graph, InputFormat, ReadOptions};
+use hone::memory::Allowance;
+use hone::motif::{Counts, MotifSet, Weighting};
+use hone::store::{Embedding, Format};
+use hone::{Error, Result, Silent};
+use hone_eval::labels::NodeLabels;
+
+use crate::checkpoint;
+
+/// Bytes that readers are allowed to hold.
+const ALLOWED: u64 = 192 << 20;
+
+/// A reader and a format.
+pub(crate) struct Target {
+    /// Its name, and that of its folder in the corpus.
+    pub(crate) name: &'static str,
+    /// The ending that its files have.
+    pub(crate) extension: &'static str,
+    /// Words that mean something to it.
+    pub(crate) tokens: &'static [&'static str],
+    /// Reads a file; says in a few words what it found.
+    pub(crate) run: fn(&Path) -> Result<String>,
+}
+
+const TEXT: &[&str] =
+    &["\"", "\"\"", "\t", ",", ";", " ", "\n", "\r\n", "\r", "#", "%", "\u{feff}", "\0", "é", "id", "NA"];
+const MTX: &[&str] = &[
+    "%%MatrixMarket matrix ",
+    "coordinate ",
+    "array ",
+    "real ",
+    "integer ",
+    "pattern ",
+    "complex ",
+    "general\n",
+    "symmetric\n",
+    "skew-symmetric\n",
+    "%",
+    "\n",
+    " ",
+    "-",
+    "1e308",
+];
+const METIS: &[&str] = &["011", "111", "%", "\n", "\n\n", " ", "1 1", "2 "];
+const PARQUET: &[&str] = &["PAR1", "\u{15}\u{0}", "\u{19}", "\u{1c}", "\u{0}", "\u{2}", "id", "source"];
+const NPY: &[&str] =
+    &["'descr': ", "'<f4'", "'<U9'", "'|b1'", "'>f8'", "'shape': (", "True", "False", ", ", "(", "9, 9"];
+const ZIP: &[&str] = &["PK\u{3}\u{4}", "PK\u{1}\u{2}", "PK\u{5}\u{6}", "ids.npy", "embedding.npy", "\u{8}\u{0}"];
+const JSON: &[&str] =
+    &["{", "}", "[", "]", "\"", ":", ",", "null", "true", "-0", "1e999", "\\u0000", "embedding", "F32", "I64"];
+const TOML: &[&str] = &[
+    "[local]\n",
+    "[[",
+    "dim = ",
+    "= ",
+    "\n",
+    "\"",
+    "{",
+    "}",
+    "motifs = ",
+    "steps = ",
+    "\"auto\"",
+    "attributes.",
+    "solver",
+    "method = \"ccd\"",
+    "true",
+    "form = { components = { dim = 4 } }",
+    "global.",
+    "sample = \"cap=4\"",
+];
+const BINARY: &[&str] = &["\0", "\u{1}", "HONEPART", "{\"", "}"];
+
+/// Every target.
+pub(crate) const TARGETS: &[Target] = &[
+    Target { name: "edges", extension: "txt", tokens: TEXT, run: |path| read_graph(path, InputFormat::Edges) },
+    Target { name: "mtx", extension: "mtx", tokens: MTX, run: |path| read_graph(path, InputFormat::MatrixMarket) },
+    Target { name: "metis", extension: "graph", tokens: METIS, run: |path| read_graph(path, InputFormat::Metis) },
+    Target {
+        name: "graph-parquet",
+        extension: "parquet",
+        tokens: PARQUET,
+        run: |p| read_graph(p, InputFormat::Parquet),
+    },
+    Target { name: "graph-gz", extension: "txt.gz", tokens: BINARY, run: |path| read_graph(path, InputFormat::Edges) },
+    Target { name: "graph-zst", extension: "txt.zst", tokens: BINARY, run: |p| read_graph(p, InputFormat::Metis) },
+    Target { name: "nodes", extension: "txt", tokens: TEXT, run: nodes },
+    Target { name: "attributes-text", extension: "csv", tokens: TEXT, run: read_attributes },
+    Target { name: "attributes-parquet", extension: "parquet", tokens: PARQUET, run: read_attributes },
+    Target { name: "attributes-npy", extension: "npy", tokens: NPY, run: read_attributes },
+    Target { name: "attributes-mtx", extension: "mtx", tokens: MTX, run: read_attributes },
+    Target {
+        name: "attributes-svm",
+        extension: "svm",
+        tokens: &[":", " ", "#", "qid:1", "\n", "0:", "-"],
+        run: read_attributes,
+    },
+    Target { name: "embedding-tsv", extension: "tsv", tokens: TEXT, run: |path| embedding(path, Format::Tsv) },
+    Target { name: "embedding-csv", extension: "csv", tokens: TEXT, run: |path| embedding(path, Format::Csv) },
+    Target { name: "embedding-w2v", extension: "w2v", tokens: TEXT, run: |path| embedding(path, Format::Word2vec) },
+    Target { name: "embedding-npy", extension: "npy", tokens: NPY, run: |path| embedding(path, Format::Npy) },
+    Target { name: "embedding-npz", extension: "npz", tokens: ZIP, run: |path| embedding(path, Format::Npz) },
+    Target {
+        name: "embedding-parquet",
+        extension: "parquet",
+        tokens: PARQUET,
+        run: |path| embedding(path, Format::Parquet),
+    },
+    Target {
+        name: "embedding-safetensors",
+        extension: "st",
+        tokens: JSON,
+        run: |path| embedding(path, Format::Safetensors),
+    },
+    Target { name: "labels", extension: "labels", tokens: TEXT, run: labels },
+    Target { name: "config", extension: "toml", tokens: TOML, run: config },
+    Target { name: "run-json", extension: "json", tokens: JSON, run: config },
+    Target { name: "counts", extension: "counts", tokens: BINARY, run: counts },
+    Target { name: "checkpoint-manifest", extension: "json", tokens: JSON, run: checkpoint::manifest },
+    Target { name: "checkpoint-part", extension: "part", tokens: BINARY, run: checkpoint::part },
+    Target { name: "checkpoint-counts", extension: "counts", tokens: BINARY, run: checkpoint::counts },
+];
+
+/// A small graph that other files speak of.
+pub(crate) fn karate() -> &'static Graph {
+    static GRAPH: OnceLock<Graph> = OnceLock::new();
+    GRAPH.get_or_init(|| graph::builtin("karate").expect("built in"))
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("the fuzzer's own path")
+}
+
+/// Reads a graph both ways; what comes out must hold what a graph promises.
+fn read_graph(path: &Path, format: InputFormat) -> Result<String> {
+    let mut found = String::new();
+    for (directed, weighted) in [(false, false), (true, true)] {
+        let options =
+            ReadOptions { format: Some(format), directed, weighted, memory: Some(ALLOWED), ..ReadOptions::default() };
+        let read = graph::read(text(path), &options, &Silent)?;
+        let (pattern, weights) = (read.pattern().clone(), read.weights().cloned());
+        Graph::from_pattern(pattern, weights, directed, read.ids().clone())?;
+        found = format!("{} edges", if read.edges() == 0 { "no" } else { "some" });
+    }
+    Ok(found)
+}
+
+fn nodes(path: &Path) -> Result<String> {
+    static EDGES: OnceLock<tempfile::NamedTempFile> = OnceLock::new();
+    let edges = EDGES.get_or_init(|| {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), "1 2\n2 3\n").expect("written");
+        file
+    });
+    let options = ReadOptions { nodes: Some(path.to_path_buf()), memory: Some(ALLOWED), ..ReadOptions::default() };
+    graph::read(text(edges.path()), &options, &Silent).map(|read| format!("{} nodes", read.nodes().min(9)))
+}
+
+fn read_attributes(path: &Path) -> Result<String> {
+    let read = attributes::read(text(path), &Table::default(), karate().ids(), Some(ALLOWED), &Silent)?;
+    let finite = read.named.block.as_slice().iter().all(|value| value.is_finite());
+    assert!(finite && read.named.block.rows() == karate().nodes(), "attributes of every node, all finite");
+    Ok(format!("{} columns", read.named.names.len().min(9)))
+}
+
+fn embedding(path: &Path, format: Format) -> Result<String> {
+    let read = Embedding::read_within(path, Some(format), Allowance::new(Some(ALLOWED)))?;
+    assert_eq!(read.ids.len(), read.vectors.rows(), "one id per row");
+    Ok(format!("{} rows, {} columns", read.vectors.rows().min(9), read.vectors.cols().min(9)))
+}
+
+fn labels(path: &Path) -> Result<String> {
+    NodeLabels::read(path, karate()).map(|read| format!("{} labels", read.labels().min(9)))
+}
+
+/// What is accepted must come back the same from its own TOML.
+fn config(path: &Path) -> Result<String> {
+    let read = Layers::new().file(path)?.build()?;
+    let again = path.with_extension("again.toml");
+    std::fs::write(&again, read.to_toml()).map_err(|e| Error::io(&again, e))?;
+    assert_eq!(Layers::new().file(&again)?.build()?, read, "a configuration repeats itself");
+    Ok(format!("{:?}", read.model))
+}
+
+/// Counts that load are used like any others.
+fn counts(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let counts = Counts::load(karate(), &mut &*bytes).map_err(|e| Error::io(path, e))?;
+    let sum = (0..karate().nodes() as u32)
+        .flat_map(|i| counts.row(i))
+        .fold(0u64, |sum, (_, orbits)| orbits.iter().fold(sum, |sum, &count| sum.wrapping_add(count)));
+    let nodes = counts.node_orbits().map(|orbits| orbits.len());
+    for motif in MotifSet::default().motifs() {
+        counts.motif_graph(karate(), motif, Weighting { delta: 1, use_weights: false })?;
+    }
+    nodes.map(|nodes| format!("{nodes} nodes, {}", if sum == 0 { "no" } else { "some" }))
+}

@@ -1,0 +1,308 @@
+//! Whether a Parquet file is sound, before the Parquet crate decodes it.
+//!
+//! The crate trusts several sizes that a file promises: it follows a schema of any depth with its stack, reserves a
+//! page's promised size, and as many dictionary entries or lengths as a page claims. So the footer's schema and every
+//! page header are walked first, and every page is looked at between its decompression and its decoding. What the
+//! crate still does not expect ends as a panic inside it; [`contain`] turns that into an error without a word on
+//! standard error.
+//! Cost: one small read for each page.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::Read;
+use std::ops::Deref;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+use flate2::read::MultiGzDecoder;
+use parquet::basic::{Compression, Encoding, Type as Physical};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::ChunkReader;
+
+use super::thrift::{Cursor, I32, LIST, STRUCT};
+
+/// Groups within groups that a schema may have.
+const DEEPEST_SCHEMA: usize = 32;
+/// Bytes of a page header that are looked at: statistics may be long.
+const LONGEST_HEADER: u64 = 1 << 20;
+/// Bytes of a page header that are read at first.
+const USUAL_HEADER: u64 = 1 << 9;
+/// How far a byte of the old LZ4 format can expand.
+const LZ4_RATIO: u64 = 255;
+
+/// Runs `work`; a panic inside becomes `None`, and nothing is printed.
+pub(super) fn contain<T>(work: impl FnOnce() -> T) -> Option<T> {
+    thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                before(info);
+            }
+        }));
+    });
+    let before = QUIET.replace(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(work));
+    QUIET.set(before);
+    outcome.ok()
+}
+
+/// Checks the frame of a file of `size` bytes and the shape of its schema; what is wrong otherwise.
+pub(super) fn check_footer(file: &File, size: u64) -> Result<(), String> {
+    let Some(begin) = size.checked_sub(8).filter(|&begin| begin >= 4) else {
+        return Err(format!("{size} bytes are too few"));
+    };
+    let tail = bytes(file, begin, 8)?;
+    if &tail[4..] != b"PAR1" {
+        return Err("its last bytes are not PAR1".into());
+    }
+    let length = u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]));
+    let Some(start) = begin.checked_sub(length).filter(|&start| start >= 4) else {
+        return Err(format!("its footer should have {length} bytes"));
+    };
+    let footer = bytes(file, start, length)?;
+    check_schema(&mut Cursor::new(&footer)).ok_or_else(|| "its footer is damaged".to_owned())
+}
+
+/// The schema is a list of elements, each followed by as many children as it says.
+fn check_schema(footer: &mut Cursor) -> Option<()> {
+    footer.fields(|id, kind, value| {
+        if (id, kind) != (2, LIST) {
+            return Some(false);
+        }
+        let (kind, elements) = value.list()?;
+        // Children still to come, of each group that is open.
+        let mut open: Vec<i64> = Vec::new();
+        for _ in 0..if kind == STRUCT { elements } else { return None } {
+            let mut children = 0;
+            value.fields(|id, kind, value| {
+                let counts = (id, kind) == (5, I32);
+                if counts {
+                    children = value.integer()?;
+                }
+                Some(counts)
+            })?;
+            if !(0..=elements as i64).contains(&children) {
+                return None;
+            }
+            if let Some(rest) = open.last_mut() {
+                *rest -= 1;
+            }
+            open.push(children);
+            while open.last() == Some(&0) {
+                open.pop();
+            }
+            if open.len() > DEEPEST_SCHEMA {
+                return None;
+            }
+        }
+        open.is_empty().then_some(true)
+    })
+}
+
+/// What the header of a page says.
+#[derive(Debug, Default)]
+struct PageHeader {
+    uncompressed: u64,
+    compressed: u64,
+    /// Bytes of the header itself.
+    length: u64,
+}
+
+fn page_header(bytes: &[u8]) -> Option<PageHeader> {
+    let mut cursor = Cursor::new(bytes);
+    let (mut uncompressed, mut compressed) = (None, None);
+    cursor.fields(|id, kind, value| {
+        let size = match (id, kind) {
+            (2, I32) => &mut uncompressed,
+            (3, I32) => &mut compressed,
+            _ => return Some(false),
+        };
+        *size = Some(u64::try_from(value.integer()?).ok()?);
+        Some(true)
+    })?;
+    Some(PageHeader { uncompressed: uncompressed?, compressed: compressed?, length: cursor.position() as u64 })
+}
+
+/// Checks where a column chunk lies in a file of `size` bytes and the sizes of all its pages; returns the bytes that
+/// its largest page takes.
+pub(super) fn check_pages(file: &File, size: u64, chunk: &ColumnChunkMetaData) -> Result<u64, String> {
+    let number = |value: i64, what: &str| u64::try_from(value).map_err(|_| format!("{what} is {value}"));
+    let mut at = number(chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()), "the place of a column")?;
+    number(chunk.data_page_offset(), "the place of a column")?;
+    let length = number(chunk.compressed_size(), "the size of a column")?;
+    let Some(end) = at.checked_add(length).filter(|&end| end <= size) else {
+        return Err("a column ends beyond the file".into());
+    };
+    let mut largest = 0;
+    while at < end {
+        let header = read_header(file, at, end)?;
+        let Some(next) = at.checked_add(header.length + header.compressed).filter(|&next| next <= end) else {
+            return Err("a page ends beyond its column".into());
+        };
+        largest = largest.max(page_memory(file, at + header.length, &header, chunk.compression())?);
+        at = next;
+    }
+    Ok(largest)
+}
+
+fn read_header(file: &File, at: u64, end: u64) -> Result<PageHeader, String> {
+    let mut length = USUAL_HEADER;
+    loop {
+        let bytes = bytes(file, at, length.min(end - at))?;
+        match page_header(&bytes) {
+            Some(header) => return Ok(header),
+            None if bytes.len() as u64 == length && length < LONGEST_HEADER => length *= 8,
+            None => return Err("the header of a page is damaged".into()),
+        }
+    }
+}
+
+/// Bytes that a page takes while it is decompressed. Two of the decoders heed no promised size, so their pages are
+/// measured, or taken for as large as they can be.
+fn page_memory(file: &File, at: u64, header: &PageHeader, compression: Compression) -> Result<u64, String> {
+    let grown = match compression {
+        Compression::GZIP(_) => {
+            let packed = bytes(file, at, header.compressed)?;
+            let limit = header.uncompressed + 1;
+            let grown = std::io::copy(&mut MultiGzDecoder::new(&packed[..]).take(limit), &mut std::io::sink());
+            match grown {
+                Ok(grown) if grown == limit => return Err("a page is larger than it says".into()),
+                _ => 0,
+            }
+        }
+        Compression::LZ4 => header.compressed.saturating_mul(LZ4_RATIO),
+        _ => 0,
+    };
+    Ok(header.compressed + header.uncompressed.max(grown))
+}
+
+/// Bytes of a file, which has them by what was checked before.
+fn bytes(file: &File, at: u64, length: u64) -> Result<impl Deref<Target = [u8]>, String> {
+    file.get_bytes(at, length as usize).map_err(|error| error.to_string())
+}
+
+/// Pages of a flat column, each looked at before it is decoded.
+pub(super) struct Checked {
+    pub(super) inner: Box<dyn PageReader>,
+    pub(super) physical: Physical,
+    /// The largest definition level, 0 where no value may be missing.
+    pub(super) levels: i16,
+    /// Values still to come.
+    pub(super) left: u64,
+}
+
+impl Checked {
+    fn check(&mut self, page: &Page) -> Option<()> {
+        let (bytes, values) = (page.buffer(), page.num_values() as usize);
+        if let Page::DictionaryPage { .. } = page {
+            let least = match self.physical {
+                Physical::FIXED_LEN_BYTE_ARRAY => 1,
+                _ => 4,
+            };
+            return (values <= bytes.len() / least).then_some(());
+        }
+        self.left = self.left.checked_sub(values as u64)?;
+        let (start, present) = match page {
+            Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, num_nulls, .. } => {
+                let levels = def_levels_byte_len.checked_add(*rep_levels_byte_len)? as usize;
+                (levels, values.checked_sub(*num_nulls as usize)?)
+            }
+            Page::DataPage { def_level_encoding: Encoding::RLE, .. } if self.levels > 0 => {
+                let length = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
+                (4usize.checked_add(length as usize)?, values)
+            }
+            // Packed, in as many bits as the largest level takes.
+            _ => ((values * (i16::BITS - self.levels.leading_zeros()) as usize).div_ceil(8), values),
+        };
+        let body = bytes.get(start..)?;
+        match page.encoding() {
+            Encoding::DELTA_BINARY_PACKED | Encoding::DELTA_LENGTH_BYTE_ARRAY => delta_block(body, present).map(drop),
+            Encoding::DELTA_BYTE_ARRAY => delta_block(body.get(delta_block(body, present)?..)?, present).map(drop),
+            _ => Some(()),
+        }
+    }
+}
+
+/// Checks a block of delta-encoded integers of at most `values` values; returns its length in bytes.
+fn delta_block(bytes: &[u8], values: usize) -> Option<usize> {
+    let mut cursor = Cursor::new(bytes);
+    let (block, minis, total) = (cursor.varint()?, cursor.varint()?, cursor.varint()?);
+    cursor.integer()?;
+    let mini = block.checked_div(minis).filter(|&mini| mini > 0 && mini % 8 == 0 && block <= 1 << 24)?;
+    let mut left = usize::try_from(total).ok().filter(|&total| total <= values)?.saturating_sub(1) as u64;
+    let mut at = cursor.position();
+    while left > 0 {
+        let mut cursor = Cursor::new(bytes.get(at..)?);
+        cursor.integer()?;
+        at += cursor.position();
+        let widths = bytes.get(at..at.checked_add(minis as usize)?)?;
+        at += widths.len();
+        for &width in widths {
+            if left == 0 {
+                break;
+            }
+            at = at.checked_add(usize::try_from(mini / 8 * u64::from(width)).ok()?)?;
+            left = left.saturating_sub(mini);
+        }
+    }
+    // A writer may leave out the end of the last one.
+    Some(at.min(bytes.len()))
+}
+
+impl Iterator for Checked {
+    type Item = ParquetResult<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for Checked {
+    fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
+        let Some(page) = self.inner.get_next_page()? else { return Ok(None) };
+        match self.check(&page) {
+            Some(()) => Ok(Some(page)),
+            None => Err(ParquetError::General("a page is not as large as it says".into())),
+        }
+    }
+
+    fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
+        self.inner.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> ParquetResult<()> {
+        self.inner.skip_next_page()
+    }
+
+    fn at_record_boundary(&mut self) -> ParquetResult<bool> {
+        self.inner.at_record_boundary()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_contained() {
+        assert_eq!(contain(|| 3), Some(3));
+        assert_eq!(contain(|| -> u8 { panic!("contained") }), None);
+    }
+
+    #[test]
+    fn delta_blocks_have_the_length_they_say() {
+        // 128 values a block, 4 minis, 3 values, first 7; least delta 1, widths 8 0 0 0, 32 deltas of one byte.
+        let mut bytes = vec![0x80, 1, 4, 3, 14, 2, 8, 0, 0, 0];
+        bytes.extend([0; 32]);
+        bytes.extend(b"rest");
+        assert_eq!(delta_block(&bytes, 3), Some(42));
+        assert_eq!(delta_block(&bytes, 2), None, "more values than the page has");
+        bytes[1] = 0;
+        assert_eq!(delta_block(&bytes, 3), None, "no values a block");
+        assert_eq!(delta_block(&[0x80, 1, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0], 9), None);
+    }
+}

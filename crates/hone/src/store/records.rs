@@ -1,0 +1,212 @@
+//! Reading text embeddings: TSV, CSV and word2vec.
+//!
+//! A record is a line, or several where a quoted field holds line breaks (RFC 4180; word2vec knows no quotes). It is
+//! cut into fields in one pass, whatever its quotes; one that does not end within [`LONGEST_LINE`] bytes is no record.
+//! Cost: linear in the file; memory for the values, the ids and one record.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use super::{Embedding, Format};
+use crate::dense::Block;
+use crate::error::{Error, Result};
+use crate::graph::NodeIds;
+use crate::graph::read::blocks::LONGEST_LINE;
+use crate::graph::read::nodes;
+use crate::graph::read::source::Source;
+use crate::memory::Allowance;
+
+/// What a line ends with.
+const ENDS: [char; 2] = ['\n', '\r'];
+/// More columns than any embedding has.
+const MOST_COLUMNS: usize = 1 << 20;
+
+pub(super) fn read(path: &Path, format: Format, allowance: Allowance) -> Result<Embedding> {
+    let mut records = Records::open(path, format, allowance)?;
+    let mut fields = Vec::new();
+    if !records.next(&mut fields)? {
+        return Err(Error::input(path, "the file is empty", "write it again"));
+    }
+    let (promised, columns) = if format == Format::Word2vec {
+        let (rows, dim) = records.sizes(&fields)?;
+        (Some(rows), (0..dim).map(|j| format!("z{j}")).collect())
+    } else {
+        (None, fields.drain(1..).collect::<Vec<String>>())
+    };
+    let (mut ids, mut values) = (Vec::new(), Vec::new());
+    while records.next(&mut fields)? {
+        if fields.len() != columns.len() + 1 {
+            let message = format!("expected {} fields, found {}", columns.len() + 1, fields.len());
+            return Err(records.wrong(&fields.join(" "), &message));
+        }
+        for field in &fields[1..] {
+            values.push(field.parse::<f32>().map_err(|_| records.wrong(field, "not a number"))?);
+        }
+        ids.push(std::mem::take(&mut fields[0]));
+    }
+    if let Some(promised) = promised.filter(|&promised| promised != ids.len()) {
+        let message = format!("the first line promises {promised} rows, but there are {}", ids.len());
+        return Err(Error::input(path, message, "the file is truncated or its first line is wrong"));
+    }
+    allowance.check(path, ids.iter().map(|id| 2 * (id.len() as u64 + 16)).sum())?;
+    let ids = NodeIds::from_texts(&ids);
+    let vectors = Block::from_vec(ids.len(), columns.len(), values);
+    Ok(Embedding::with_columns(ids, vectors, columns))
+}
+
+/// Ids of a sidecar file, one per line, as they are quoted there.
+pub(super) fn read_ids(path: &Path, allowance: Allowance) -> Result<NodeIds> {
+    let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+    // A line of two bytes is an id of thirty.
+    allowance.check(path, size.saturating_mul(16))?;
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    Ok(NodeIds::from_texts(&nodes::ids(path, &bytes)?))
+}
+
+/// Cuts a text into records of fields.
+struct Records {
+    path: PathBuf,
+    reader: BufReader<Source>,
+    separator: char,
+    quotes: bool,
+    /// Lines read.
+    line: u64,
+    /// The line that the record begins on.
+    first: u64,
+}
+
+impl Records {
+    fn open(path: &Path, format: Format, allowance: Allowance) -> Result<Self> {
+        let name = path.to_str().ok_or_else(|| Error::input(path, "the path is not valid UTF-8", "rename the file"))?;
+        let mut source = Source::open(name, allowance)?;
+        source.check_text("write it again")?;
+        let separator = match format {
+            Format::Csv => ',',
+            Format::Word2vec => ' ',
+            _ => '\t',
+        };
+        let (reader, quotes) = (BufReader::with_capacity(1 << 16, source), format != Format::Word2vec);
+        Ok(Records { path: path.to_path_buf(), reader, separator, quotes, line: 0, first: 1 })
+    }
+
+    fn wrong(&self, text: &str, message: &str) -> Error {
+        Error::input_at(&self.path, self.first, text.as_bytes(), message, "mend the line, or write the file again")
+    }
+
+    /// The numbers of rows and columns that the first line of a word2vec file has.
+    fn sizes(&self, head: &[String]) -> Result<(usize, usize)> {
+        let sizes = match head {
+            [rows, dim] => rows.parse::<usize>().ok().zip(dim.parse().ok()),
+            _ => None,
+        };
+        let sizes = sizes.filter(|&(_, dim)| dim <= MOST_COLUMNS);
+        sizes.ok_or_else(|| self.wrong(&head.join(" "), "expected the numbers of rows and columns"))
+    }
+
+    /// Puts the fields of the next record into `fields`; whether there was one. Blank lines are none.
+    fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
+        let mut line = Vec::new();
+        while self.next_line(&mut line, LONGEST_LINE)? {
+            self.first = self.line;
+            let text = self.text(&line)?;
+            if !text.trim_end_matches(ENDS).is_empty() {
+                return self.split(text.to_owned(), fields).map(|()| true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The next line with its end, of at most `longest` bytes.
+    fn next_line(&mut self, line: &mut Vec<u8>, longest: usize) -> Result<bool> {
+        line.clear();
+        let read = (&mut self.reader).take(longest as u64 + 1).read_until(b'\n', line);
+        self.line += 1;
+        match read.map_err(|error| crate::error::unwrapped(&self.path, error))? {
+            0 => Ok(false),
+            read if read > longest => {
+                let message = format!("a record of more than {} MB", LONGEST_LINE >> 20);
+                let shown = String::from_utf8_lossy(&line[..line.len().min(100)]).into_owned();
+                Err(self.wrong(&shown, &message))
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// A line as text.
+    fn text<'a>(&self, line: &'a [u8]) -> Result<&'a str> {
+        let text = std::str::from_utf8(line).map_err(|_| {
+            let remedy = "save the file as UTF-8";
+            Error::input_at(&self.path, self.line, line, "text that is not valid UTF-8", remedy)
+        })?;
+        Ok(if self.quotes { text } else { text.trim_end() })
+    }
+
+    /// Cuts a record into fields, reading on while a quote is open.
+    fn split(&mut self, mut text: String, fields: &mut Vec<String>) -> Result<()> {
+        fields.clear();
+        let (mut field, mut quoted, mut length) = (String::new(), false, 0);
+        loop {
+            let (inside, end) = text.split_at(text.trim_end_matches(ENDS).len());
+            let mut chars = inside.chars().peekable();
+            while let Some(c) = chars.next() {
+                match c {
+                    '"' if quoted && chars.peek() == Some(&'"') => field.extend(chars.next()),
+                    '"' if quoted || self.quotes && field.is_empty() => quoted = !quoted,
+                    c if c == self.separator && !quoted => fields.push(std::mem::take(&mut field)),
+                    c => field.push(c),
+                }
+            }
+            if !quoted {
+                fields.push(field);
+                return Ok(());
+            }
+            field.push_str(end);
+            length += text.len();
+            let mut line = Vec::new();
+            if length > LONGEST_LINE || !self.next_line(&mut line, LONGEST_LINE)? {
+                let shown: String = field.chars().take(100).collect();
+                return Err(self.wrong(&shown, "a quoted field does not end"));
+            }
+            text = self.text(&line)?.to_owned();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_text(text: &str, format: Format) -> Result<Embedding> {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), text).expect("written");
+        read(file.path(), format, Allowance::new(None))
+    }
+
+    #[test]
+    fn quotes_open_at_the_beginning_of_a_field_only() {
+        let text = "id\tz0\n\"a\"\"b\nc\td\"\t1\n5\" disk\t2\n\n\"\"\t3\n";
+        let read = read_text(text, Format::Tsv).expect("well formed");
+        let ids: Vec<String> = read.ids.iter().map(|id| id.to_string()).collect();
+        assert_eq!(ids, ["a\"b\nc\td", "5\" disk", ""]);
+        assert_eq!(read.vectors.as_slice(), [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn a_quote_that_stays_open_is_reported_where_it_opens() {
+        let mut text = String::from("id\tz0\na\t1\n\"b\t2\n");
+        (0..10_000).for_each(|i| text.push_str(&format!("n{i}\t0.5\n")));
+        let error = read_text(&text, Format::Tsv).expect_err("it never ends").to_string();
+        assert!(error.contains("line 3: a quoted field does not end"), "{error}");
+    }
+
+    #[test]
+    fn word2vec_has_as_many_rows_as_it_says() {
+        assert_eq!(read_text("2 1\na 1\n\"b 2 \n", Format::Word2vec).expect("well formed").ids.len(), 2);
+        for (text, part) in
+            [("3 1\na 1\nb 2\n", "promises 3 rows, but there are 2"), ("1 9999999999\n", "expected the")]
+        {
+            let error = read_text(text, Format::Word2vec).expect_err("wrong").to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}
