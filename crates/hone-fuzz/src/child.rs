@@ -114,14 +114,13 @@ fn report(done: u64, accepted: u64, outcomes: usize, peak: u64) {
 /// What came of an input, numbers and names left out.
 fn signature(outcome: &Result<String>, file: &Path) -> u64 {
     let mut hasher = FxHasher::default();
-    let text = match outcome {
+    let shown = match outcome {
         Ok(found) => found.clone(),
-        Err(error) => {
-            let shown = error.to_string().replace(&file.display().to_string(), "");
-            let parts: Vec<&str> = shown.split('`').step_by(2).collect();
-            parts.concat().chars().filter(|c| !c.is_ascii_digit()).collect()
-        }
+        Err(error) => error.to_string(),
     };
+    let shown = shown.replace(&file.display().to_string(), "");
+    let parts: Vec<&str> = shown.split('`').step_by(2).collect();
+    let text: String = parts.concat().chars().filter(|c| outcome.is_ok() || !c.is_ascii_digit()).collect();
     (outcome.is_ok(), text).hash(&mut hasher);
     hasher.finish()
 }

@@ -84,7 +84,10 @@ fn run(command: Command) -> Result<bool> {
             let target = target.ok_or_else(|| Error::config("name", "no such target"))?;
             let seeds = seeds::read(target)?;
             let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-            child::run(&child::Task { target, folder, seeds, seed, time, inputs })?;
+            // One thread: what is read is small, and handing work over would take longer than doing it.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+            let pool = pool.map_err(|e| Error::config("threads", e.to_string()))?;
+            pool.install(|| child::run(&child::Task { target, folder, seeds, seed, time, inputs }))?;
         }
     }
     Ok(true)

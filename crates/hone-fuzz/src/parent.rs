@@ -100,7 +100,7 @@ fn run_child(
         .args(["child", target.name])
         .arg(folder)
         .args(numbers)
-        .env("RAYON_NUM_THREADS", "2")
+        .env("RUST_BACKTRACE", "0")
         .env("TMPDIR", folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -125,7 +125,10 @@ fn run_child(
         Some(0) => None,
         Some(HANG) => Some(format!("more than {} s", child::LONGEST_SECONDS)),
         Some(MEMORY) => Some(format!("{} MB", counts[3] >> 20)),
-        _ => Some(format!("{status}: {complaints}")),
+        _ => {
+            let first: Vec<&str> = complaints.lines().take(2).collect();
+            Some(format!("{status}: {}", first.join(" ")))
+        }
     };
     Ok((counts, failure))
 }

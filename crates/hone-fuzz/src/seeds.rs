@@ -20,8 +20,10 @@ pub(crate) fn folder(target: &Target) -> PathBuf {
     corpus().join(target.name)
 }
 
+/// That of the project in which this runs, else of the one it was built in.
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
+    let here = Path::new("crates/hone-fuzz/corpus");
+    if here.is_dir() { here.to_path_buf() } else { Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus") }
 }
 
 /// All files of a target, in the order of their names.

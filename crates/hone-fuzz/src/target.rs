@@ -137,18 +137,18 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("the fuzzer's own path")
 }
 
-/// Reads a graph both ways; what comes out must hold what a graph promises.
+/// Reads a graph, and once more with directions and weights; what comes out must hold what a graph promises.
 fn read_graph(path: &Path, format: InputFormat) -> Result<String> {
-    let mut found = String::new();
-    for (directed, weighted) in [(false, false), (true, true)] {
+    let read = |directed: bool, weighted: bool| {
         let options =
             ReadOptions { format: Some(format), directed, weighted, memory: Some(ALLOWED), ..ReadOptions::default() };
         let read = graph::read(text(path), &options, &Silent)?;
         let (pattern, weights) = (read.pattern().clone(), read.weights().cloned());
         Graph::from_pattern(pattern, weights, directed, read.ids().clone())?;
-        found = format!("{} edges", if read.edges() == 0 { "no" } else { "some" });
-    }
-    Ok(found)
+        Ok(format!("{} edges", if read.edges() == 0 { "no" } else { "some" }))
+    };
+    let weighted = read(true, true).unwrap_or_else(|error: Error| error.to_string());
+    read(false, false).map(|found| format!("{found}, {}", weighted.split('`').step_by(2).collect::<String>()))
 }
 
 fn nodes(path: &Path) -> Result<String> {

@@ -189,8 +189,6 @@ fn what_expands_beyond_its_allowance_is_refused() {
         encoder.finish().unwrap();
         path
     };
-    let lines = packed("a.csv.zst", "id,z0\n", b'\n');
-    assert_eq!(Embedding::read_within(&lines, None, allowance()).unwrap().ids.len(), 0, "blank lines take no memory");
     let line = packed("b.csv.zst", "id,z0\n", b'7');
     let error = Embedding::read_within(&line, None, allowance()).unwrap_err().to_string();
     assert!(error.contains("line 2: a record of more than 16 MB"), "{error}");
@@ -235,15 +233,15 @@ fn tables_are_measured_before_they_are_decoded() {
         parquet::file::writer::SerializedFileWriter::new(file, schema.unwrap().into(), Default::default()).unwrap();
     let mut group = writer.next_row_group().unwrap();
     while let Some(mut column) = group.next_column().unwrap() {
-        for _ in 0..80 {
+        for _ in 0..40 {
             column.typed::<Int64Type>().write_batch(&[7; 1 << 16], None, None).unwrap();
         }
         column.close().unwrap();
     }
     group.close().unwrap();
     writer.close().unwrap();
-    assert!(fs::metadata(&path).unwrap().len() < 20_000, "few bytes");
-    let limit = Some(hone::memory::resident().unwrap() + (64 << 20));
+    assert!(fs::metadata(&path).unwrap().len() < 50_000, "few bytes");
+    let limit = Some(hone::memory::resident().unwrap() + (32 << 20));
     let table = hone::attributes::Table::default();
     let error = hone::attributes::read(path.to_str().unwrap(), &table, &NodeIds::Sequential(9), limit, &hone::Silent);
     let error = error.unwrap_err();

@@ -141,7 +141,8 @@ fn held(u: End<f64>, v: End<f64>, e: Middle<f64>) -> Amounts {
     let far = (e.q - 2.0 * t).max(0.0);
     let most = [1.0, a + b, t, ends, a * b, stars, a * b, stars, tailed, far, pairs(t), tailed, pairs(t)];
     let mut counts = orbits(u, v, e);
-    counts.iter_mut().zip(most).for_each(|(count, most)| *count = count.clamp(0.0, most));
+    // What was loaded may be no estimate at all; `clamp` would not stand a most below zero.
+    counts.iter_mut().zip(most).for_each(|(count, most)| *count = count.min(most).max(0.0));
     counts
 }
 

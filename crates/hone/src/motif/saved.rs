@@ -17,6 +17,10 @@ use crate::pages::Pages;
 
 const EXACT: u8 = 1;
 const ESTIMATED: u8 = 2;
+/// More common neighbours of an edge than any graph has, and more of everything else: products and sums of them over a
+/// node's edges stay within 127 bits.
+const MOST_COMMON: f32 = 1e12;
+const MOST: f32 = 1e26;
 /// Bytes that the facts of a sample take at most.
 const LONGEST_FACTS: u64 = 1 << 20;
 
@@ -53,6 +57,14 @@ impl Counts {
                 let mut next = |len: usize| Column::load(len, input);
                 let (k, q, r) = (next(inside)?, next(inside)?, next(inside)?);
                 let (d, triangles, s) = (next(nodes)?, next(nodes)?, next(nodes)?);
+                // What products are made of; everything else is only added up.
+                let fits = |i: usize| {
+                    let range = pattern.range(i);
+                    d.get(i) == range.len() as u64 && range.into_iter().all(|slot| t.get(slot) < d.get(i))
+                };
+                if !(0..nodes).all(fits) {
+                    return Err(io::Error::new(ErrorKind::InvalidData, "these are the motif counts of another graph"));
+                }
                 let rank = Rank::new(slots, |range| t.nonzeros(range));
                 Counts::exact(pattern, Exact { t, c, rank, k, q, r, d, triangles, s })
             }
@@ -66,9 +78,9 @@ impl Counts {
                 }
                 input.take(length).read_to_end(&mut facts)?;
                 let facts: Sampled = serde_json::from_slice(&facts)?;
-                let mut column = || load_f32(slots, input).map(Pages::from);
-                let (t, p, c) = (column()?, column()?, column()?);
-                let edge = Estimates { t, p, c, k: column()?, q: column()?, r: column()? };
+                let mut column = |most: f32| load_f32(slots, input, most).map(Pages::from);
+                let (t, p, c) = (column(MOST_COMMON)?, column(MOST)?, column(MOST)?);
+                let edge = Estimates { t, p, c, k: column(MOST)?, q: column(MOST)?, r: column(MOST)? };
                 Counts::estimated(pattern.clone(), Estimated::new(&pattern, edge, facts))
             }
             _ => return Err(io::Error::new(ErrorKind::InvalidData, "these are no motif counts")),
@@ -86,13 +98,16 @@ fn save_f32(values: &[f32], out: &mut dyn Write) -> io::Result<()> {
         .try_for_each(|piece| out.write_all(&piece.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>()))
 }
 
-fn load_f32(len: usize, input: &mut dyn Read) -> io::Result<Vec<f32>> {
+fn load_f32(len: usize, input: &mut dyn Read, most: f32) -> io::Result<Vec<f32>> {
     let mut values = Vec::new();
     let mut bytes = vec![0; 4 << 16];
     while values.len() < len {
         let bytes = &mut bytes[..4 * (len - values.len()).min(1 << 16)];
         input.read_exact(bytes)?;
         values.extend(bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+    }
+    if !values.iter().all(|value| value.abs() <= most) {
+        return Err(io::Error::new(ErrorKind::InvalidData, "an estimate is larger than any graph's"));
     }
     Ok(values)
 }
