@@ -29,7 +29,10 @@ impl Files {
     pub(crate) fn read_vectors<P: AsRef<Path>>(self, option: &'static str, paths: impl IntoIterator<Item = P>) -> Self {
         let beside = |path: P| {
             let path = path.as_ref().to_path_buf();
-            [Some(path.with_extension("ids.txt")), record::path(&path), Some(path)].into_iter().flatten()
+            let mut columns = path.as_os_str().to_owned();
+            columns.push(".columns.txt");
+            let beside = [Some(path.with_extension("ids.txt")), Some(columns.into()), record::path(&path)];
+            beside.into_iter().flatten().chain([path])
         };
         let paths: Vec<PathBuf> = paths.into_iter().flat_map(beside).collect();
         self.read(option, paths)

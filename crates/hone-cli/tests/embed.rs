@@ -79,6 +79,11 @@ fn every_format_is_written() {
         assert!(out.is_file(), "{name}");
     }
     assert!(folder.path().join("a.ids.txt").is_file());
+    for name in ["a.npy.columns.txt", "a.w2v.columns.txt"] {
+        let names = fs::read_to_string(folder.path().join(name)).expect("names of columns");
+        let names: Vec<&str> = names.lines().collect();
+        assert_eq!((names.len(), names[0], names[127]), (128, "z0", "structure.pc15"), "{name}");
+    }
     let table = hone().args(["-q", "embed", "builtin:florentine", "-o", "-"]).assert().success();
     table.stdout(contains("Medici\t"));
 }
@@ -93,17 +98,20 @@ fn outputs_in_the_way_are_found_before_the_work() {
     embed(&[]).code(2).stderr(contains("a.npy.run.json exists").and(contains("share").not()));
     assert_eq!(files(folder.path()), 1);
     embed(&["--force"]).success();
-    assert_eq!(files(folder.path()), 3);
+    assert_eq!(files(folder.path()), 4, "vectors, ids, names of columns, record");
 }
 
 #[test]
 fn bad_choices_exit_with_2_and_write_nothing() {
     let folder = folder();
-    let cases: [(&[&str], &str); 13] = [
+    let cases: [(&[&str], &str); 16] = [
         (&["-o", "a.xyz"], "extension"),
         (&["-o", "a.tsv", "--dim", "0"], "global.dim"),
         (&["-o", "a.tsv", "--local-dim", "0"], "local.dim"),
         (&["-o", "a.tsv", "--steps", "17"], "steps"),
+        (&["-o", "a.tsv", "--delta", "many"], "MOTIF=NUMBER"),
+        (&["-o", "a.tsv", "--delta", "triangle=3"], "not among the motifs used"),
+        (&["-o", "a.tsv", "--set", "attributes.weight=heavy"], "unit"),
         (&["-o", "a.tsv", "--motifs", "squid"], "squid"),
         (&["-o", "a.tsv", "--motif-size", "9"], "motif"),
         (&["-o", "a.tsv", "--preset", "hone-x"], "hone-l-norm"),
@@ -132,6 +140,85 @@ fn the_printed_configuration_can_be_used() {
     let again = hone().arg("config").arg("--config").arg(&file).assert().success();
     assert_eq!(again.get_output().stdout, printed.as_bytes());
     hone().args(["-q", "embed", "builtin:karate", "-o", "-", "--config"]).arg(&file).assert().success();
+}
+
+#[test]
+fn thresholds_by_motif_are_kept_in_the_record() {
+    let folder = folder();
+    let (first, again) = (folder.path().join("a.tsv"), folder.path().join("b.tsv"));
+    let choices = ["--preset", "hone-p", "--dim", "8", "--delta", "triangle=3,clique4=2"];
+    let run = hone().args(["embed", "builtin:karate", "-o"]).arg(&first).args(choices).assert().success();
+    run.stderr(contains("columns: z 0–7"));
+    let record = folder.path().join("a.tsv.run.json");
+    let report: serde_json::Value = serde_json::from_slice(&bytes(&record)).expect("JSON");
+    assert_eq!(report["config"]["delta"]["triangle"], 3);
+    hone().args(["-q", "embed", "builtin:karate", "-o"]).arg(&again).arg("--config").arg(&record).assert().success();
+    assert_eq!(bytes(&first), bytes(&again));
+    let printed = hone().args(["config", "--config"]).arg(&record).assert().success().get_output().stdout.clone();
+    fs::write(folder.path().join("c.toml"), &printed).expect("writable");
+    let twice = hone().args(["config", "--config"]).arg(folder.path().join("c.toml")).assert().success();
+    assert_eq!(twice.get_output().stdout, printed);
+    let one = hone().args(["config", "--delta", "2", "--config"]).arg(&record).assert().success();
+    one.stdout(contains("delta = 2"));
+}
+
+#[test]
+fn factors_are_written_beside_the_vectors() {
+    let folder = folder();
+    let (out, factors) = (folder.path().join("a.npy"), folder.path().join("factors"));
+    let embed = |extra: &[&str]| {
+        let choices = ["--preset", "hone-p", "--dim", "6", "--motifs", "edge,triangle"];
+        let mut command = hone();
+        command.args(["-q", "embed", "builtin:karate", "-o"]).arg(&out).args(choices);
+        command.arg("--factors").arg(&factors).args(extra).assert()
+    };
+    embed(&[]).success();
+    let manifest: serde_json::Value = serde_json::from_slice(&bytes(&factors.join("manifest.json"))).expect("JSON");
+    assert_eq!(manifest["global"]["H"]["shape"], serde_json::json!([6, 64]));
+    assert_eq!(manifest["local"][1]["motif"], "triangle");
+    for file in ["ids.npy", "Z.npy", "H.npy", "edge.k2.U.npy", "triangle.k1.sigma.npy", "triangle.k2.V.npy"] {
+        assert!(factors.join(file).is_file(), "{file}");
+    }
+    fs::remove_file(&out).expect("there");
+    for beside in ["a.ids.txt", "a.npy.columns.txt", "a.npy.run.json"] {
+        fs::remove_file(folder.path().join(beside)).expect("there");
+    }
+    embed(&[]).code(2).stderr(contains("factors exists"));
+    assert!(!out.exists());
+    embed(&["--force"]).success();
+    let same = hone().args(["embed", "builtin:karate", "-o", "x.npy", "--factors", "x.npy"]).assert();
+    same.code(2).stderr(contains("another output"));
+}
+
+#[test]
+fn co_occurrences_are_chosen_by_a_flag() {
+    let folder = folder();
+    let embed = |name: &str, choices: &[&str]| {
+        let out = folder.path().join(name);
+        hone().args(["-q", "embed", "builtin:karate", "-o"]).arg(&out).args(choices).assert().success();
+        bytes(&out)
+    };
+    let base = ["--preset", "hone-p", "--motifs", "graphlets", "--dim", "8"];
+    let edges = embed("a.tsv", &base);
+    let pairs = embed("b.tsv", &[&base[..], &["--pairs", "occurrences"]].concat());
+    assert_ne!(edges, pairs);
+    let record = folder.path().join("b.tsv.run.json");
+    assert_eq!(embed("c.tsv", &["--config", record.to_str().expect("text")]), pairs);
+    let refused = ["embed", "builtin:karate", "-o", "x.tsv", "--preset", "hone-p", "--pairs", "occurrences"];
+    hone().args(refused).assert().code(2).stderr(contains("graphlets"));
+    hone().args(refused).args(["--pairs", "some"]).assert().code(2);
+}
+
+#[test]
+fn codes_are_local_embeddings_by_a_setting() {
+    let folder = folder();
+    let out = folder.path().join("a.tsv");
+    let network = ["--set", "local.solver.method=autoencoder", "--set", "local.solver.epochs=5"];
+    let choices = ["--preset", "hone-p", "--dim", "8", "--motifs", "edge,triangle"];
+    let run = hone().args(["embed", "builtin:karate", "-o"]).arg(&out).args(choices).args(network).assert().success();
+    run.stderr(contains("local.solver.epochs"));
+    let report = fs::read_to_string(folder.path().join("a.tsv.run.json")).expect("a report");
+    assert!(report.contains("rows held out"));
 }
 
 #[test]

@@ -61,9 +61,9 @@ pub(crate) fn parse(config: &str) -> PyResult<Config> {
 type Embedded<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String);
 
 /// Embeds a graph. `attributes` are further columns with their names; `checkpoint` is a folder that the run
-/// continues from, or begins in.
+/// continues from, or begins in; `factors` a folder that the factors are written to.
 #[pyfunction]
-#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None))]
+#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None, factors=None))]
 #[allow(clippy::too_many_arguments)] // Python calls it by name
 pub(crate) fn embed<'py>(
     py: Python<'py>,
@@ -74,6 +74,7 @@ pub(crate) fn embed<'py>(
     attributes: Option<(PyReadonlyArray2<'py, f32>, Vec<String>)>,
     listener: Option<Py<PyAny>>,
     checkpoint: Option<PathBuf>,
+    factors: Option<PathBuf>,
 ) -> PyResult<Embedded<'py>> {
     let mut hone = Hone::new(parse(config)?).map_err(raise)?;
     if let Some(bytes) = memory {
@@ -81,6 +82,9 @@ pub(crate) fn embed<'py>(
     }
     if let Some(folder) = checkpoint {
         hone = hone.checkpoint(folder, true);
+    }
+    if let Some(folder) = factors {
+        hone = hone.factors(folder, true);
     }
     if let Some((values, names)) = attributes {
         let values = values.as_array();

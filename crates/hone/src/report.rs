@@ -42,7 +42,7 @@ pub struct Report {
     /// What was to be held and what to be stored in files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<MemoryPlan>,
-    /// One entry a motif and step.
+    /// One entry per motif and step, in the order of the columns of Y: by step, then by motif.
     pub local: Vec<LocalFacts>,
     /// What the global stage found; absent when the local embeddings are the output.
     pub global: Option<GlobalFacts>,
@@ -59,6 +59,12 @@ pub struct Report {
     pub automatic_steps: Option<AutomaticSteps>,
     /// Share of each motif and step in Z (in Y where that is the output); sums to 1 unless it is zero.
     pub importance: Vec<Importance>,
+    /// Name of each column of the result.
+    #[serde(default)]
+    pub columns: Vec<String>,
+    /// Which columns of the result belong together.
+    #[serde(default)]
+    pub blocks: Vec<ColumnBlock>,
     /// Things a reader should know: absent motifs, missing ranks, iterations cut short.
     pub notes: Vec<String>,
 }
@@ -161,6 +167,9 @@ pub struct LocalFacts {
     pub nonzeros: usize,
     /// The constant by which counts were multiplied.
     pub scale: f64,
+    /// Positions with the motif that are not among the nonzeros: their counts are below delta.
+    #[serde(default)]
+    pub below_delta: usize,
     /// Leading singular values of S_t^(k), or the weights of the columns that another solver found.
     pub singular_values: Vec<f64>,
     /// Columns that carry anything; the others are zero.
@@ -274,6 +283,12 @@ pub struct SliceFacts {
     pub nodes: usize,
     /// Nonzeros of W_t.
     pub nonzeros: usize,
+    /// Positions with the motif that are not among the nonzeros: their counts are below delta.
+    #[serde(default)]
+    pub below_delta: usize,
+    /// The constant by which counts were multiplied.
+    #[serde(default)]
+    pub scale: f64,
     /// Its norm, and what it was multiplied with.
     #[serde(flatten)]
     pub norm: SliceNorm,
@@ -299,6 +314,20 @@ pub struct Importance {
     pub step: usize,
     /// Between 0 and 1.
     pub share: f64,
+}
+
+/// Neighbouring columns of a result that have one origin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnBlock {
+    /// `z` for Z, a motif for a local embedding, `attributes:MOTIF` for diffused attributes, `attributes` or `structure`
+    /// for those that are not.
+    pub name: String,
+    /// k; 0 for what has no step.
+    pub step: usize,
+    /// Number of the first column, from 0.
+    pub first: usize,
+    /// Number of columns.
+    pub count: usize,
 }
 
 impl Report {

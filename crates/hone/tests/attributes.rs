@@ -177,6 +177,13 @@ fn attributes_join_before_or_after_with_their_weight() {
     };
     let attributes = of(&|name| name.starts_with("attributes:"));
     assert!((attributes - 1.0 / 3.0).abs() < 1e-6, "weight 0.5 is a third of the whole: {attributes}");
+    // The paper's balance: every column has length one, so attributes weigh as much as they have columns.
+    let unit = run(preset("hone-p+x", &[("global.output", "local")]));
+    let (y, names) = (&unit.embedding.vectors, &unit.embedding.columns);
+    for (j, name) in names.iter().enumerate() {
+        let square: f64 = (0..y.rows()).map(|i| f64::from(y.get(i, j)).powi(2)).sum();
+        assert!(square < 1e-12 || (square - 1.0).abs() < 1e-5, "{name}: {square}");
+    }
     let after = run(preset("hone-p+x", &[("attributes.combine", "after")]));
     assert_eq!(after.embedding.vectors.cols(), 128 + 13 * 2 * 52);
     let default = run(preset("hone", &[]));
@@ -260,6 +267,7 @@ fn attributes_of_the_users_own_are_used_and_checked() {
 fn wrong_settings_of_attributes_are_refused_by_name() {
     let cases = [
         ("attributes.weight", "-1"),
+        ("attributes.weight", "heavy"),
         ("attributes.features.depth", "99"),
         ("attributes.features.prune", "0"),
         ("attributes.diffusion.steps", "99"),
@@ -331,7 +339,7 @@ fn features_alone_are_the_columns_that_the_embedding_takes() {
         (x.vectors.get(i, find(&x, name)), y.vectors.get(i, find(&y, of)))
     };
     let pairs = [
-        ("mean(triangle)", "attributes.k0.mean(triangle)"),
+        ("mean(triangle)", "structure.mean(triangle)"),
         ("triangle.k2.edge", "attributes:triangle.k2.edge"),
         ("edge.k1.max(clique4)", "attributes:edge.k1.max(clique4)"),
     ];

@@ -2,6 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "embed/choices.rs"]
+mod choices;
+#[path = "embed/factors.rs"]
+mod factors;
+#[path = "embed/matrices.rs"]
+mod matrices;
+
 use hone::config::{Layers, Output, Steps};
 use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder, builtin};
@@ -325,7 +332,7 @@ fn attributes_stand_beside_joint_embeddings() {
 #[test]
 fn what_joint_models_and_autoencoders_cannot_do_is_refused_by_name() {
     let cases: [(&[(&str, &str)], &str); 12] = [
-        (&[("local.solver.method", "autoencoder")], "local.solver.method"),
+        (&[("local.solver.method", "autoencoder"), ("local.solver.batch", "0")], "local.solver.batch"),
         (&[("global.solver.method", "autoencoder"), ("global.solver.rate", "0.0")], "global.solver.rate"),
         (&[("global.solver.method", "autoencoder"), ("global.solver.hidden", "[0]")], "global.solver.hidden"),
         (&[("global.solver.method", "autoencoder"), ("global.solver.held-out", "1.0")], "global.solver.held-out"),

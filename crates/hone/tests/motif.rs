@@ -9,6 +9,8 @@ mod estimates;
 mod laws;
 #[path = "motif/named.rs"]
 mod named;
+#[path = "motif/pairs.rs"]
+mod pairs;
 #[path = "motif/sets.rs"]
 mod sets;
 #[path = "motif/weights.rs"]

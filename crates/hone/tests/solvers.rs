@@ -128,7 +128,7 @@ fn run(settings: &[(&str, &str)]) -> hone::Result<hone::Run> {
 
 #[test]
 fn embeddings_by_every_solver_report_their_losses() {
-    // The autoencoder has no place in the local stage, and losses of its own.
+    // The autoencoder has losses of its own.
     for (name, _) in SOLVERS.iter().filter(|(name, _)| *name != "autoencoder") {
         let run = run(&[("local.solver.method", name), ("global.solver.method", name)]);
         let run = run.unwrap_or_else(|e| panic!("{name}: {e}"));

@@ -27,7 +27,8 @@ fn round_trip(embedding: &Embedding, name: &str) -> Embedding {
     embedding.write(&path, None, false).unwrap();
     let back = Embedding::read(&path, None).unwrap();
     let stray = fs::read_dir(folder.path()).unwrap().count();
-    assert_eq!(stray, if name.ends_with(".npy") { 2 } else { 1 }, "{name}: nothing else is left behind");
+    let files = if name.ends_with(".npy") { 3 } else { 1 + usize::from(name.contains(".w2v")) };
+    assert_eq!(stray, files, "{name}: nothing else is left behind");
     back
 }
 
@@ -39,6 +40,30 @@ fn every_format_gives_back_the_same_vectors_and_ids() {
         for name in FORMATS {
             assert_eq!(round_trip(&embedding, name), embedding, "{name}");
         }
+    }
+}
+
+#[test]
+fn every_format_gives_back_the_names_of_columns() {
+    let names = ["z0", "edge.k1.0", "city=New\nYork", "a\\b\r", " blank ", "émilie"].map(str::to_owned);
+    let plain = sample(NodeIds::Sequential(4), names.len());
+    let embedding = Embedding::with_columns(plain.ids, plain.vectors, names.to_vec());
+    for name in FORMATS {
+        assert_eq!(round_trip(&embedding, name).columns, embedding.columns, "{name}");
+    }
+}
+
+#[test]
+fn names_of_other_columns_are_refused() {
+    for name in ["a.npy", "a.w2v"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        sample(NodeIds::Sequential(4), 3).write(&path, None, false).unwrap();
+        fs::write(folder.path().join(format!("{name}.columns.txt")), "a\nb\n").unwrap();
+        let error = Embedding::read(&path, None).unwrap_err().to_string();
+        assert!(error.contains("2 names for 3 columns") && error.contains("columns.txt"), "{error}");
+        fs::remove_file(folder.path().join(format!("{name}.columns.txt"))).unwrap();
+        assert_eq!(Embedding::read(&path, None).unwrap().columns, ["z0", "z1", "z2"]);
     }
 }
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use hone::config::{Config, Layers, Output as OutputKind};
-use hone::motif::Sample;
+use hone::motif::{Delta, Sample};
 use hone::report::{Report, Stage, Start};
+use hone::store::factors::check_target;
 use hone::store::{Embedding, Format};
 use hone::{Error, Hone, Run, memory, record};
 
@@ -26,6 +27,10 @@ pub(crate) struct Args {
     /// for standard output.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Also write U, Σ and V of each local embedding and Z and H of the global one, as .npy files with a manifest, to this
+    /// folder.
+    #[arg(long, value_name = "DIR")]
+    factors: Option<PathBuf>,
     #[command(flatten)]
     table: TableArgs,
     #[command(flatten)]
@@ -87,6 +92,7 @@ Examples:
   hone embed graph.tsv.gz -o vectors.npy --preset hone-w --dim 64
   hone embed graph.mtx -o vectors.parquet --motifs edge,triangle,clique4 --steps auto
   hone embed graph.tsv -o vectors.npy --preset hone-p+x --attributes people.csv
+  hone embed graph.tsv -o vectors.npy --preset hone-p --factors factors
   hone embed -o again.npy --config vectors.npy.run.json
 
 Beside OUT stands OUT.run.json: the graph and how it was read, every choice, the seed, what was measured; --config repeats
@@ -139,9 +145,12 @@ pub(crate) struct ConfigArgs {
     /// Estimate motif counts: from at most cap=64 neighbours of a node, or with error=0.1,confidence=0.95.
     #[arg(long, value_name = "HOW")]
     sample: Option<Sample>,
-    /// Edges with fewer occurrences of a motif drop out of its graph.
+    /// Edges with fewer occurrences of a motif drop out of its graph; also by motif: triangle=3,clique4=2.
     #[arg(long, value_name = "COUNT")]
-    delta: Option<u64>,
+    delta: Option<Delta>,
+    /// Which pairs of nodes W has: edges, or occurrences (all that share an occurrence of a graphlet, adjacent or not).
+    #[arg(long, value_name = "WHICH", value_parser = ["edges", "occurrences"])]
+    pairs: Option<String>,
     /// How factors are found, in both stages (autoencoder: in the global one); `hone solvers` lists the names.
     #[arg(long, value_name = "NAME")]
     solver: Option<String>,
@@ -227,7 +236,8 @@ impl ConfigArgs {
             ("steps", self.steps.clone()),
             ("motifs", self.motifs.clone()),
             ("sample", self.sample.map(|v| v.to_string())),
-            ("delta", self.delta.map(|v| v.to_string())),
+            ("delta", self.delta.as_ref().map(ToString::to_string)),
+            ("pairs", self.pairs.clone()),
             ("local.solver.method", self.solver.clone().filter(|name| name != "autoencoder")),
             ("global.solver.method", self.solver.clone()),
             ("global.output", vectors),
@@ -254,9 +264,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = args.choices.files(source.files(), &config);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.table.force)?;
+    if let Some(folder) = &args.factors {
+        refuse_folder(folder, files.iter().chain(&record::path(&args.output)), args.table.force)?;
+    }
     let mut hone = Hone::new(config)?;
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
+    }
+    if let Some(folder) = &args.factors {
+        hone = hone.factors(folder, args.table.force);
     }
     let hone = args.scale.lay(hone, &args.output);
     let start = Start::now();
@@ -277,9 +293,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Refuses a folder of factors that is in the way, or that is also another output.
+fn refuse_folder<'a>(folder: &Path, mut files: impl Iterator<Item = &'a PathBuf>, force: bool) -> Result<(), Error> {
+    if files.any(|file| file == folder) {
+        return Err(Error::input(folder, "is also the name of another output", "name another folder for --factors"));
+    }
+    check_target(folder, force)
+}
+
 /// What was learnt from this graph, where the time went, and what to know.
 fn summary(report: &Report) -> String {
     let mut out = findings(report);
+    let _ = writeln!(out, "columns: {}", blocks(report));
     let stages = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
     let _ = writeln!(out, "seconds: {}", stages.collect::<Vec<_>>().join(", "));
     if let Some(chosen) = &report.automatic_steps {
@@ -325,6 +350,19 @@ fn shares(title: &str, motifs: Vec<(String, f64)>) -> String {
         let _ = writeln!(out, "{}", format!("{motif:15} {:5.1} %  {bar}", share * 100.0).trim_end());
     }
     out
+}
+
+/// `z 0–111, structure 112–127`; of many blocks the first and the last.
+fn blocks(report: &Report) -> String {
+    let blocks = report.blocks.iter().map(|block| {
+        let name = if block.step > 0 { format!("{}.k{}", block.name, block.step) } else { block.name.clone() };
+        format!("{name} {}–{}", block.first, (block.first + block.count).saturating_sub(1))
+    });
+    let all: Vec<String> = blocks.collect();
+    match all.as_slice() {
+        [first, .., last] if all.len() > 4 => format!("{first}, …, {last}"),
+        few => few.join(", "),
+    }
 }
 
 fn parse_format(text: &str) -> Result<Format, String> {

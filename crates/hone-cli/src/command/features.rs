@@ -4,10 +4,9 @@
 use std::path::PathBuf;
 
 use hone::config::{Config, Layers};
-use hone::report::{Report, Stage, Start};
+use hone::report::{Stage, Start};
 use hone::store::Embedding;
 use hone::{Error, Hone, Run, record};
-use serde::Serialize;
 
 use crate::command::embed::{AttributeArgs, TableArgs, lay_settings};
 use crate::context::Context;
@@ -158,14 +157,6 @@ impl FeatureArgs {
     }
 }
 
-/// The report, and the names that some formats have no place for.
-#[derive(Serialize)]
-struct Record<'a> {
-    #[serde(flatten)]
-    report: &'a Report,
-    columns: &'a [String],
-}
-
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build().map_err(|error| options::translated(error, OPTIONS))?;
     let weights = config.attributes.diffusion.steps > 0;
@@ -189,7 +180,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     report.stages.insert(0, read);
     report.work = start.work();
     report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
-    record::add_to(&mut batch, &args.output, &Record { report: &report, columns: &embedding.columns })?;
+    record::add_to(&mut batch, &args.output, &report)?;
     files::publish(batch)?;
     context.progress_done();
     for note in &report.notes {

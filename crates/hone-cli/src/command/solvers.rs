@@ -1,12 +1,13 @@
-//! `hone solvers`: what the factors can be found with.
+//! `hone solvers`: what the factors can be found with, and the models they are part of.
 
 use std::fmt::Write;
 
+use hone::config::MODELS;
 use hone::factor::SOLVERS;
 
 use crate::context::Context;
 
-/// List the solvers, one line each.
+/// List the solvers and the models, one line each.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
@@ -15,12 +16,17 @@ const EXAMPLES: &str = "\
 Examples:
   hone solvers
   hone embed graph.tsv -o vectors.npy --solver als
-  hone embed g.tsv -o v.npy --set local.solver.method=bregman --set local.solver.loss=poisson";
+  hone embed g.tsv -o v.npy --set local.solver.method=bregman --set local.solver.loss=poisson
+  hone embed g.tsv -o v.npy --preset hone-p --set model=tucker";
 
 pub(crate) fn run(_args: &Args, context: &Context) -> anyhow::Result<()> {
-    let mut out = String::new();
+    let mut out = String::from("Solvers (local.solver.method, global.solver.method):\n");
     for (name, line) in SOLVERS {
-        let _ = writeln!(out, "{name:12} {line}");
+        let _ = writeln!(out, "  {name:12} {line}");
+    }
+    out.push_str("\nModels (model); tucker and cp have a method of their own instead of a solver:\n");
+    for (name, line) in MODELS {
+        let _ = writeln!(out, "  {name:12} {line}");
     }
     context.print(out)
 }

@@ -13,6 +13,7 @@ NetworkX, igraph, rustworkx, PyTorch Geometric or DGL graph, a file, or a :class
 
 from hone_embed._estimator import HONE, presets
 from hone_embed._evaluate import LinkSplit, evaluate_link_prediction, link_split, methods
+from hone_embed._factors import Factors, JointFactors, LocalFactors, load_factors
 from hone_embed._graph import Graph, HoneWarning, generate, read_graph, read_recorded_graph
 from hone_embed._motifs import OrbitCounts, count_orbits, motif_adjacency, motif_matrix
 from hone_embed._native import VERSION as __version__
@@ -21,9 +22,12 @@ from hone_embed._store import Embedding, load, save
 __all__ = [
     "HONE",
     "Embedding",
+    "Factors",
     "Graph",
     "HoneWarning",
+    "JointFactors",
     "LinkSplit",
+    "LocalFactors",
     "OrbitCounts",
     "__version__",
     "count_orbits",
@@ -31,6 +35,7 @@ __all__ = [
     "generate",
     "link_split",
     "load",
+    "load_factors",
     "methods",
     "motif_adjacency",
     "motif_matrix",

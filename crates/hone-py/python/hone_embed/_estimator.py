@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import numbers
 import os
+import tempfile
+from collections.abc import Iterator
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -14,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hone_embed import _native
+from hone_embed._factors import Factors, load_factors
 from hone_embed._graph import _plain, as_graph
 from hone_embed._progress import jobs, listener
 
@@ -65,6 +69,9 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     checkpoint
         A folder for finished stages: a ``fit`` that was interrupted continues from there, to the same
         bits. One folder serves one graph and one set of parameters.
+    factors
+        True to keep the factors as ``factors_``; a folder to have them written there, from where
+        ``factors_`` reads them as they are used. An earlier folder of factors is replaced.
     config
         Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
         or a TOML file or run report. It is laid over the preset; parameters that are not None win. A file
@@ -89,6 +96,9 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         What the run did: every choice, seconds and memory by stage, singular values, notes.
     config_ : dict
         Every setting that was used.
+    factors_ : Factors
+        With ``factors``: U, sigma and V of every local embedding, Z and H of the global one; see
+        :class:`Factors`.
     n_features_in_ : int
         Number of nodes, when ``X`` was a square matrix.
 
@@ -122,6 +132,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     structure_importance_: dict[str, float]
     report_: dict[str, Any]
     config_: dict[str, Any]
+    factors_: Factors
     n_features_in_: int
 
     def __init__(
@@ -138,6 +149,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         n_jobs: Optional[int] = None,
         memory_limit: Union[int, str, None] = None,
         checkpoint: Union[str, os.PathLike[str], None] = None,
+        factors: Union[bool, str, os.PathLike[str]] = False,
         config: Union[dict[str, Any], str, os.PathLike[str], None] = None,
         graph: Any = None,
         verbose: bool = False,
@@ -153,6 +165,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
         self.checkpoint = checkpoint
+        self.factors = factors
         self.config = config
         self.graph = graph
         self.verbose = verbose
@@ -227,10 +240,11 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
         columns = None if attributes is None else _attributes(attributes)
         native = graph._named() if parsed["attributes"].get("file") else graph._native
-        with listener(self.verbose) as listen:
+        with listener(self.verbose) as listen, self._factor_folder() as folder:
             vectors, names, report = _native.embed(
-                native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint
+                native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder
             )
+            self._keep_factors(folder)
         self.embedding_, self._columns = vectors, names
         self.node_ids_ = graph.node_ids
         self.report_ = json.loads(report)
@@ -240,6 +254,20 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self.structure_importance_ = {entry["motif"]: entry["share"] for entry in structure["motifs"]}
         self._fingerprint = graph._native.fingerprint()
         self._note_features(X)
+
+    def _factor_folder(self) -> contextlib.AbstractContextManager[Optional[str]]:
+        """Where factors are to be written, if they are wanted."""
+        if self.factors is False or self.factors is None:
+            return contextlib.nullcontext(None)
+        if self.factors is True:
+            return _temporary_folder()
+        return contextlib.nullcontext(os.fspath(self.factors))
+
+    def _keep_factors(self, folder: Optional[str]) -> None:
+        if hasattr(self, "factors_"):
+            del self.factors_
+        if folder is not None:
+            self.factors_ = load_factors(folder, mmap=self.factors is not True)
 
     def _note_features(self, X: Any) -> None:
         if hasattr(self, "n_features_in_"):
@@ -332,6 +360,12 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     def _more_tags(self) -> dict[str, Any]:
         """The same for scikit-learn before 1.6."""
         return {"pairwise": self.graph is None, "preserves_dtype": []}
+
+
+@contextlib.contextmanager
+def _temporary_folder() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield os.path.join(folder, "factors")
 
 
 def _copy(name: str, value: Any) -> Any:

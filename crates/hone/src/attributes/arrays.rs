@@ -8,10 +8,11 @@ use crate::graph::NodeIds;
 use crate::graph::read::source::Source;
 use crate::store::{self, Embedding};
 
-/// Reads a `.npy` array: rows in node order, or of the ids in `NAME.ids.txt`.
+/// Reads a `.npy` array: rows in node order, or of the ids in `NAME.ids.txt`; columns named by `NAME.npy.columns.txt`.
 pub(super) fn read_npy(mut source: Source, request: &Request) -> Result<Raw> {
     let (block, ids) = store::read_npy_array(request.path, &mut source, request.allowance)?;
-    let names = request.numbered(block.cols() as u64)?;
+    let numbered = request.numbered(block.cols() as u64)?;
+    let names = store::names::read(request.path, block.cols())?.unwrap_or(numbered);
     columns(&block, &names, ids.as_ref(), request)
 }
 

@@ -27,8 +27,8 @@ pub struct Attributes {
     pub form: Form,
     /// Where they join.
     pub combine: Combine,
-    /// Squared size of the attributes relative to that of the embeddings they join.
-    pub weight: f64,
+    /// How large they are beside the embeddings they join.
+    pub weight: Balance,
 }
 
 impl Default for Attributes {
@@ -41,7 +41,44 @@ impl Default for Attributes {
             diffusion: Diffusion::default(),
             form: Form::Columns,
             combine: Combine::Before,
-            weight: 1.0,
+            weight: Balance::Times(1.0),
+        }
+    }
+}
+
+/// The size of attributes beside that of the embeddings they join.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "BalanceText", into = "BalanceText")]
+pub enum Balance {
+    /// As printed in the paper: each column keeps the length that the normalisation gave it, one.
+    Unit,
+    /// The squared size of all of them is this many times that of the embeddings.
+    Times(f64),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "a number or \"unit\"")]
+enum BalanceText {
+    Number(f64),
+    Word(String),
+}
+
+impl TryFrom<BalanceText> for Balance {
+    type Error = String;
+    fn try_from(text: BalanceText) -> Result<Self, String> {
+        match text {
+            BalanceText::Number(times) => Ok(Balance::Times(times)),
+            BalanceText::Word(word) if word == "unit" => Ok(Balance::Unit),
+            BalanceText::Word(word) => Err(format!("a weight is a number or \"unit\", not {word:?}")),
+        }
+    }
+}
+
+impl From<Balance> for BalanceText {
+    fn from(balance: Balance) -> Self {
+        match balance {
+            Balance::Unit => BalanceText::Word("unit".into()),
+            Balance::Times(times) => BalanceText::Number(times),
         }
     }
 }
@@ -102,8 +139,10 @@ impl Attributes {
 
     pub(super) fn check(&self) -> Result<()> {
         let refuse = |field: &str, message: String| Err(Error::config(format!("attributes.{field}"), message));
-        if !(self.weight.is_finite() && self.weight > 0.0) {
-            return refuse("weight", format!("{} is not a positive number", self.weight));
+        if let Balance::Times(times) = self.weight
+            && !(times.is_finite() && times > 0.0)
+        {
+            return refuse("weight", format!("{times} is not a positive number, nor \"unit\""));
         }
         if let Form::Components(Components { dim, size_decay, level_decay, offset }) = self.form {
             super::check_dim("attributes.form.components.dim", dim)?;

@@ -9,7 +9,14 @@ const COMMENTS: &[(&str, &str)] = &[
     ("seed", "Seed of every random number: the same seed gives the same bits for any number of threads."),
     ("motifs", "\"all\" (the 13 edge orbits), \"graphlets\" (9 whole graphlets), or a list of names."),
     ("sample", "exact, or estimates from at most cap=64 neighbours, or with error=0.1,confidence=0.95."),
-    ("delta", "An edge with fewer occurrences of a motif drops out of that motif's graph."),
+    (
+        "delta",
+        "An edge with fewer occurrences of a motif drops out of that motif's graph; also by motif: { triangle = 3 }.",
+    ),
+    (
+        "pairs",
+        "edges: W has adjacent nodes; occurrences: all nodes that share an occurrence of a graphlet, adjacent or not.",
+    ),
     (
         "weights",
         "Edge weights multiply the motif counts: auto (where the graph is read with weights), true, or false (ignored).",
@@ -66,7 +73,10 @@ const COMMENTS: &[(&str, &str)] = &[
         "columns, or { components = { dim, size-decay, level-decay, offset } }; dim = \"auto\": one column in 8, 16 at most.",
     ),
     ("attributes.combine", "before: as columns of Y; after: beside Z."),
-    ("attributes.weight", "Squared size of the attributes relative to that of the embeddings they join."),
+    (
+        "attributes.weight",
+        "Squared size of the attributes relative to that of the embeddings they join; \"unit\" leaves columns as they are.",
+    ),
 ];
 
 impl Config {

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Combine, Config, Dim, Output, Steps};
 use crate::error::{Error, Result};
-use crate::factor::Solver;
 use crate::tensor::Scaling;
 
 /// How motif matrices become an embedding.
@@ -19,6 +18,13 @@ pub enum Model {
     /// All at once, by a CP decomposition of it.
     Cp,
 }
+
+/// Names of the models and what each does.
+pub const MODELS: [(&str, &str); 3] = [
+    ("separate", "A local embedding per motif and step, then a global one, each by a solver: the paper's two stages."),
+    ("tucker", "All motif matrices at once: the Tucker decomposition of their tensor, by alternating SVDs."),
+    ("cp", "All motif matrices at once: the CP decomposition of their tensor, by alternating least squares."),
+];
 
 /// Options of the joint models.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -43,7 +49,7 @@ impl Default for Joint {
 }
 
 impl Config {
-    /// Refuses what a joint model or an autoencoder cannot do.
+    /// Refuses what a joint model cannot do.
     pub(super) fn check_models(&self) -> Result<()> {
         let refuse = |field: &str, message: String| Err(Error::config(field, message));
         if self.joint.motif_rank == 0 {
@@ -55,11 +61,6 @@ impl Config {
             if !(value.is_finite() && value >= 0.0) {
                 return refuse(field, format!("{value} is not a number ≥ 0"));
             }
-        }
-        if matches!(self.local.solver, Solver::Autoencoder(_)) {
-            let message = "autoencoder reads the rows of a dense matrix, which only the global stage has; \
-                           set global.solver.method instead";
-            return refuse("local.solver.method", message.into());
         }
         if self.model == Model::Separate {
             return Ok(());

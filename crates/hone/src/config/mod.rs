@@ -12,14 +12,15 @@ mod comments;
 mod domain;
 mod joint;
 mod layers;
+mod pairs;
 mod preset;
 mod share;
 mod steps;
 
-pub use attributes::{Attributes, Combine, Components, Form};
+pub use attributes::{Attributes, Balance, Combine, Components, Form};
 pub use choice::{Dim, Direction, FirstStep, Weights};
 pub(crate) use joint::combine_before;
-pub use joint::{Joint, Model};
+pub use joint::{Joint, MODELS, Model};
 pub use layers::Layers;
 pub use preset::PRESETS;
 pub use steps::Steps;
@@ -32,7 +33,7 @@ use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::matrix::{Accumulate, Degree, MotifMatrix, Order, Psi};
-use crate::motif::{MotifSet, Sample};
+use crate::motif::{Delta, MotifSet, Pairs, Sample};
 
 /// The most steps K that are accepted.
 pub const MAX_STEPS: usize = 16;
@@ -51,7 +52,9 @@ pub struct Config {
     /// Whether motifs are counted exactly or estimated from a sample of the neighbours (sec. 3.1).
     pub sample: Sample,
     /// An edge with fewer than delta occurrences of a motif drops out of its W_t (sec. 2.2).
-    pub delta: u64,
+    pub delta: Delta,
+    /// Whether W_t is of adjacent nodes, or of all that share an occurrence.
+    pub pairs: Pairs,
     /// Whether edge weights multiply the motif counts.
     pub weights: Weights,
     /// The motif matrix function Psi (sec. 2.3).
@@ -88,7 +91,8 @@ impl Default for Config {
             seed: 0,
             motifs: MotifSet::default(),
             sample: Sample::default(),
-            delta: 1,
+            delta: Delta::default(),
+            pairs: Pairs::Edges,
             weights: Weights::Auto,
             psi: Psi::P,
             order: Order::Auto,
@@ -192,9 +196,6 @@ impl Config {
             }
             check_dim(field, dim)?;
         }
-        if self.delta == 0 {
-            return refuse("delta", "must be at least 1: an edge without the motif is never in W_t".into());
-        }
         if let Steps::Fixed(k) = self.steps
             && !(1..=MAX_STEPS).contains(&k)
         {
@@ -227,6 +228,8 @@ impl Config {
             return refuse("global.dim", message);
         }
         self.motifs.check()?;
+        self.delta.check(&self.motifs)?;
+        pairs::check(self)?;
         self.sample.check()?;
         self.local.solver.check("local.solver")?;
         self.global.solver.check("global.solver")?;

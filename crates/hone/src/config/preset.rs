@@ -56,7 +56,7 @@ pub(super) fn settings(name: &str) -> Result<Table> {
     let psi = variant.trim_end_matches("+x");
     let mut settings = format!("psi = \"{psi}\"\n");
     if variant.ends_with("+x") {
-        settings.push_str("attributes = { structure = true }\n");
+        settings.push_str("attributes = { structure = true, weight = \"unit\" }\n");
     }
     Ok(settings.parse().expect("the settings above are TOML"))
 }

@@ -9,7 +9,7 @@ use super::local::{Lazily, Weighted, energy};
 use super::shelf::Shelf;
 use super::{Hone, Part};
 use crate::attributes;
-use crate::config::Form;
+use crate::config::{Balance, Form};
 use crate::dense::{Block, Group};
 use crate::error::{Error, Result};
 use crate::features::Named;
@@ -48,7 +48,7 @@ impl Own<'_> {
     }
 }
 
-/// X, with the names of its columns unless they are components.
+/// X, with the names of its columns.
 pub(super) struct X {
     pub(super) block: Block,
     pub(super) names: Arc<[String]>,
@@ -98,7 +98,8 @@ impl Hone {
             Form::Components(components) => {
                 let (block, structure) = principal(&named, &components, self.config.components_dim())?;
                 report.structure = Some(structure);
-                X { block, names: Arc::default() }
+                let names = (0..block.cols()).map(|j| format!("pc{j}")).collect();
+                X { block, names }
             }
         }))
     }
@@ -136,20 +137,23 @@ impl Hone {
         Ok(parts)
     }
 
-    /// Brings the squared size of attributes to `weight` times `other`.
+    /// Brings the squared size of attributes to `weight` times `other`, unless columns keep their length.
     pub(super) fn weigh(&self, parts: Vec<Part>, other: f64) -> Vec<Part> {
+        let Balance::Times(weight) = self.config.attributes.weight else { return parts };
         let own: f64 = parts.iter().map(|part| energy(&part.group)).sum();
         if own <= 0.0 || other <= 0.0 {
             return parts;
         }
-        let factor = (self.config.attributes.weight * other / own).sqrt();
+        let factor = (weight * other / own).sqrt();
         let scaled = |part: Part| Part { group: part.group.scaled(factor), ..part };
         parts.into_iter().map(scaled).collect()
     }
 
     /// X itself as a part, for attributes that are not diffused.
-    pub(super) fn undiffused(x: X) -> Part {
-        Part { name: "attributes".into(), step: 0, columns: x.names, group: Group::full(x.block) }
+    pub(super) fn undiffused(&self, x: X) -> Part {
+        let own = self.config.attributes.file.is_some() || self.attributes.is_some();
+        let name = if own { "attributes" } else { "structure" };
+        Part { name: name.into(), step: 0, columns: x.names, group: Group::full(x.block) }
     }
 }
 

@@ -8,10 +8,11 @@ use rayon::prelude::*;
 use crate::config::{Combine, Config, Form, Model, Output, Steps};
 use crate::dense::gram_memory;
 use crate::factor::Solver;
+use crate::factor::autoencoder::LARGEST_LAZY;
 use crate::factor::svd::{NARROW, WIDEST};
 use crate::graph::Graph;
 use crate::memory;
-use crate::motif::{Counts, Motif};
+use crate::motif::{Counts, Delta, Motif, Pairs, pairs};
 use crate::sparse::Pattern;
 
 /// Bytes an f32 takes.
@@ -37,6 +38,10 @@ const COUNTING_AT_MOST: u64 = 60;
 /// More nonzeros than any memory holds, few enough to be multiplied.
 const BEYOND: u64 = 1 << 48;
 
+/// A bound on pairs of nodes that is more than so many times what fits is taken for what there is: counting the pairs would
+/// take long, and few graphs have so many walks between the same nodes.
+const OVERLAP: u64 = 16;
+
 /// What is to be done.
 pub(super) struct Work<'a> {
     pub(super) config: &'a Config,
@@ -44,6 +49,10 @@ pub(super) struct Work<'a> {
     pub(super) own: usize,
     pub(super) graph: &'a Graph,
     pub(super) motifs: &'a [Motif],
+    /// Whether right factors are wanted too.
+    pub(super) right: bool,
+    /// Positions of a W_t, at most.
+    pub(super) positions: u64,
 }
 
 /// Columns of X before and after it is reduced to components.
@@ -97,7 +106,9 @@ impl Work<'_> {
             return Needs { parts: 0, fixed: 0, local: self.joint(steps), global: 0 };
         }
         let kept = self.kept(steps) as u64;
-        let touched = counts.map_or_else(Vec::new, |counts| touched(counts, self.motifs, config.delta));
+        // A pair may be above delta where no edge of its nodes is.
+        let delta = if self.co_occurrences() { &Delta::All(1) } else { &config.delta };
+        let touched = counts.map_or_else(Vec::new, |counts| touched(counts, self.motifs, delta));
         let rows: u64 = touched.iter().sum();
         let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
         let dim = config.local_dim() as u64;
@@ -105,20 +116,25 @@ impl Work<'_> {
         let diffusions = config.attributes.diffusion.steps as u64;
         let diffused = x as u64 * diffusions;
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
-        let nonzeros = self.graph.pattern().nnz() as u64;
+        let nonzeros = self.positions;
         // W_t has a pattern of its own where a motif leaves out some edges or nodes.
         let matrix = nonzeros * 2 * FLOAT * transposed;
         let (width, blocks) = solver_blocks(config, n, nonzeros);
         let entries = match &config.local.solver {
-            Solver::Svd(_) | Solver::Autoencoder(_) => 0,
-            other => other.memory(n, n, walks(self.graph.pattern(), steps)),
+            Solver::Svd(_) => 0,
+            Solver::Autoencoder(options) => {
+                options.memory_for(self.graph.nodes().min(LARGEST_LAZY), config.local_dim())
+            }
+            other if !self.co_occurrences() => other.memory(n, n, walks(self.graph.pattern(), steps)),
+            other => other.memory(n, n, if steps == 1 { nonzeros } else { n.saturating_mul(n) }),
         };
+        let blocks = blocks + u64::from(self.right);
         let solver = (matrix + blocks * n * width * FLOAT).saturating_add(entries);
         let making = self.making();
         Needs {
             parts: rows * (dim * kept + diffused) * FLOAT,
             fixed: numbered * (kept + diffusions) * FLOAT + n * x as u64 * FLOAT,
-            local: solver.max(making),
+            local: solver.max(making).max(self.pairing()),
             global: self.joining(dim * kept * self.motifs.len() as u64),
         }
     }
@@ -156,9 +172,34 @@ impl Work<'_> {
 
     /// Bytes of one W_t at most.
     fn motif_graph(&self) -> u64 {
-        let (transposed, nonzeros) = (if self.graph.is_directed() { 2 } else { 1 }, self.graph.pattern().nnz() as u64);
+        let transposed = if self.graph.is_directed() { 2 } else { 1 };
         // A column number and a value each.
-        nonzeros * 2 * FLOAT * transposed
+        (self.positions * 2 * FLOAT * transposed).max(self.pairing())
+    }
+
+    fn co_occurrences(&self) -> bool {
+        self.config.pairs == Pairs::Occurrences
+    }
+
+    /// Bytes while the W_t of co-occurrences is made.
+    pub(super) fn pairing(&self) -> u64 {
+        if !self.co_occurrences() {
+            return 0;
+        }
+        let scratch = pairs::SCRATCH * self.graph.nodes() as u64 * rayon::current_num_threads() as u64;
+        self.positions.saturating_mul(pairs::PEAK).saturating_add(scratch)
+    }
+
+    /// Finds how many positions a W_t can have: a bound, or their number where the bound does not fit and might be too high.
+    pub(super) fn find_positions(&mut self, counts: &Counts, limit: Option<u64>) {
+        if !self.co_occurrences() {
+            return;
+        }
+        let room = limit.map_or(u64::MAX, |limit| limit.saturating_sub(memory::resident().unwrap_or(0)) / pairs::PEAK);
+        self.positions = pairs::most_positions(counts.pattern(), self.motifs);
+        if self.positions > room && self.positions / OVERLAP <= room {
+            self.positions = pairs::positions(counts.pattern(), self.motifs);
+        }
     }
 
     /// Whether a joint model may hold every W_t, which saves making them anew for every visit.
@@ -232,6 +273,11 @@ fn dense_factors(rows: u64, columns: u64, dim: u64) -> u64 {
     }
 }
 
+/// The most nodes that a motif touches.
+pub(super) fn most_touched(counts: &Counts, motifs: &[Motif], delta: &Delta) -> u64 {
+    touched(counts, motifs, delta).into_iter().max().unwrap_or(0)
+}
+
 /// The most nonzeros that a matrix of up to `steps` steps can have.
 fn walks(pattern: &Pattern, steps: usize) -> u64 {
     let n = pattern.rows();
@@ -243,14 +289,15 @@ fn walks(pattern: &Pattern, steps: usize) -> u64 {
 }
 
 /// Nodes that each motif touches.
-fn touched(counts: &Counts, motifs: &[Motif], delta: u64) -> Vec<u64> {
+fn touched(counts: &Counts, motifs: &[Motif], delta: &Delta) -> Vec<u64> {
+    let least: Vec<u64> = motifs.iter().map(|&motif| delta.of(motif).max(1)).collect();
     let rows = counts.pattern().rows() as u32;
     let of_row = |mut sums: Vec<u64>, i: u32| {
         let mut seen = 0u64;
         for (_, orbits) in counts.row(i) {
             for (t, motif) in motifs.iter().enumerate() {
                 // A sum beyond u64 is certainly there.
-                seen |= u64::from(motif.weight(&orbits).is_none_or(|w| w >= delta.max(1))) << t;
+                seen |= u64::from(motif.weight(&orbits).is_none_or(|w| w >= least[t])) << t;
             }
         }
         sums.iter_mut().enumerate().for_each(|(t, sum)| *sum += seen >> t & 1);

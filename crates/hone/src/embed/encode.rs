@@ -2,6 +2,7 @@
 
 use super::Hone;
 use super::global::{Label, importance};
+use super::local::locate;
 use crate::dense::{Block, Columns, Norm};
 use crate::error::Result;
 use crate::factor::Task;
@@ -23,7 +24,8 @@ impl Hone {
     ) -> Result<Block> {
         let key = Key::new(self.config.seed).with("global", 0);
         let task = Task { rank: self.z_dim(), right: false, key, progress };
-        let Encoding { code, reconstructed, residual, fit } = encode(y, options, &task)?;
+        let found = encode(y, options, &task).map_err(|e| locate(e, "global", "global embedding"))?;
+        let Encoding { code, reconstructed, residual, fit } = found;
         report.importance = importance(labels, &reconstructed);
         let lengths = code.column_norms(Norm::L2);
         let rank = lengths.iter().filter(|&&length| length > 0.0).count();

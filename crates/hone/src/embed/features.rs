@@ -1,6 +1,6 @@
 //! The node features X alone, for those who want no embedding (sec. 4.3, 2.6).
 
-use super::{Hone, Run, budget};
+use super::{Hone, Run};
 use crate::dense::{Columns, Group};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -30,10 +30,14 @@ impl Hone {
         let graph = &self.as_chosen(graph, config.diffusion.steps > 0, &mut report);
         let own = self.own_attributes(graph, &mut report, progress)?;
         let motifs = if config.diffusion.steps > 0 { self.config.motifs.motifs() } else { Vec::new() };
-        let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
+        let mut need = self.work(own.columns(), graph, &motifs);
         self.check_memory("making features", need.features(), &mut report, progress)?;
         let needed = config.structure || !motifs.is_empty();
         let counts = needed.then(|| self.count(graph, &mut report, progress)).transpose()?;
+        if let Some(counts) = counts.as_ref().filter(|_| !motifs.is_empty() && need.pairing() > 0) {
+            need.find_positions(counts, self.memory_limit);
+            self.check_memory("diffusing features", need.features() + need.pairing(), &mut report, progress)?;
+        }
         let x = report.time("attributes", |report| self.attributes(counts.as_ref(), &own, report))?;
         drop(own);
         let Some(x) = x else {
@@ -41,7 +45,6 @@ impl Hone {
             return Err(Error::config("attributes.form.components.dim", message));
         };
         let mut names = x.names.to_vec();
-        names.extend((names.len()..x.block.cols()).map(|j| format!("pc{j}")));
         let own = names.clone();
         let mut groups = Vec::new();
         if !motifs.is_empty() {
@@ -58,6 +61,7 @@ impl Hone {
         }
         groups.insert(0, Group::full(x.block));
         let vectors = Columns::new(graph.nodes(), groups).to_block();
+        report.columns.clone_from(&names);
         Ok(Run { embedding: Embedding::with_columns(graph.ids().clone(), vectors, names), report })
     }
 }

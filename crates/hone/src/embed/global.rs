@@ -9,13 +9,43 @@ use crate::dense::{Block, Columns, Group};
 use crate::error::Result;
 use crate::factor::loss::Divergence;
 use crate::factor::{Factors, Solver, Task};
+use crate::graph::NodeIds;
 use crate::operator::Operator;
 use crate::progress::Progress;
 use crate::random::Key;
-use crate::report::{GlobalFacts, Importance, Proximity, Report};
+use crate::report::{ColumnBlock, GlobalFacts, Importance, Proximity, Report};
+use crate::store::Embedding;
+use crate::store::factors::Writer;
 
-/// Names and values of columns.
-pub(super) type Vectors = (Vec<String>, Block);
+/// The columns of a result and what they stand for.
+pub(super) struct Vectors {
+    labels: Vec<Label>,
+    values: Block,
+}
+
+impl Vectors {
+    /// Z, whose columns stand for themselves.
+    pub(super) fn of_z(z: Block) -> Self {
+        let label = Label { name: "z".into(), step: 0, columns: Arc::default(), width: z.cols() };
+        Vectors { labels: vec![label], values: z }
+    }
+
+    /// The values of the columns.
+    pub(super) fn values(&self) -> &Block {
+        &self.values
+    }
+
+    /// The embedding, with names of the columns, which the report repeats.
+    pub(super) fn into_embedding(self, ids: NodeIds, report: &mut Report) -> Embedding {
+        let mut first = 0;
+        report.columns = names(&self.labels);
+        for Label { name, step, width, .. } in self.labels {
+            report.blocks.push(ColumnBlock { name, step, first, count: width });
+            first += width;
+        }
+        Embedding::with_columns(ids, self.values, report.columns.clone())
+    }
+}
 
 /// A part of Y without its values.
 pub(super) struct Label {
@@ -43,30 +73,34 @@ impl Hone {
         &self,
         nodes: usize,
         parts: Vec<Part>,
+        factors: Option<&mut Writer>,
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<Vectors> {
         let (labels, y) = columns(nodes, parts);
         if self.config.global.output == Output::Local {
             report.importance = importance(&labels, &y.column_energy());
-            return Ok((names(&labels), y.to_block()));
+            return Ok(Vectors { labels, values: y.to_block() });
         }
-        let z = self.factor_global(y, &labels, report, progress)?;
-        Ok(((0..z.cols()).map(|j| format!("z{j}")).collect(), z))
+        let (z, h) = self.factor_global(y, &labels, report, progress)?;
+        if let Some(factors) = factors {
+            self.write_global(factors, &z, h.as_ref(), names(&labels))?;
+        }
+        Ok(Vectors::of_z(z))
     }
 
-    /// Z = U Sigma and H = Vᵀ of Y, and what they tell.
+    /// Z = U Sigma and Hᵀ = V of Y, and what they tell; no H where the solver has none.
     fn factor_global(
         &self,
         y: Columns,
         labels: &[Label],
         report: &mut Report,
         progress: &dyn Progress,
-    ) -> Result<Block> {
+    ) -> Result<(Block, Option<Block>)> {
         let (columns, wanted) = (y.cols(), self.z_dim());
         let rank = wanted.min(columns);
         if let Solver::Autoencoder(options) = &self.config.global.solver {
-            return self.encode_global(&y, options, labels, report, progress);
+            return Ok((self.encode_global(&y, options, labels, report, progress)?, None));
         }
         let total: f64 = y.column_energy().iter().sum();
         let y = Operator::dense("Y", y);
@@ -101,7 +135,7 @@ impl Hone {
             loss: info.loss,
             autoencoder: None,
         });
-        Ok(z.widened(wanted))
+        Ok((z.widened(wanted), Some(h.widened(wanted))))
     }
 
     /// Keeps the steps that bring new directions, or the last of them, as `first-step` says.
@@ -123,15 +157,15 @@ impl Hone {
 
     /// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1.
     pub(super) fn append(&self, nodes: usize, z: Vectors, beside: Vec<Part>) -> Vectors {
-        let (mut names_of_z, mut z) = z;
+        let Vectors { labels: mut all, values: mut z } = z;
         let size = energy_of(&z);
         if size > 0.0 {
             z.scale_columns(&vec![(nodes as f64 / size).sqrt(); z.cols()]);
         }
         let (labels, x) = columns(nodes, self.weigh(beside, if size > 0.0 { nodes as f64 } else { 0.0 }));
-        names_of_z.extend(names(&labels));
+        all.extend(labels);
         let groups = [vec![Group::full(z)], x.into_groups()].concat();
-        (names_of_z, Columns::new(nodes, groups).to_block())
+        Vectors { labels: all, values: Columns::new(nodes, groups).to_block() }
     }
 }
 
@@ -157,11 +191,13 @@ fn of_any(y: &Operator, z: &Block, h: &Block, total: f64) -> (Vec<f64>, f64) {
     (captured.collect(), left)
 }
 
-/// `edge.k1.0`, `edge.k1.1`, …, or what the columns are called instead of a number.
+/// `edge.k1.0`, `edge.k1.1`, …, or what the columns are called instead of a number; without a step `z0`, `structure.pc0`.
 fn names(labels: &[Label]) -> Vec<String> {
-    let name = |label: &Label, j: usize| match label.columns.get(j) {
-        Some(name) => format!("{}.k{}.{name}", label.name, label.step),
-        None => format!("{}.k{}.{j}", label.name, label.step),
+    let name = |Label { name, step, columns, .. }: &Label, j: usize| match (columns.get(j), step) {
+        (Some(column), 0) => format!("{name}.{column}"),
+        (None, 0) => format!("{name}{j}"),
+        (Some(column), step) => format!("{name}.k{step}.{column}"),
+        (None, step) => format!("{name}.k{step}.{j}"),
     };
     labels.iter().flat_map(|label| (0..label.width).map(move |j| name(label, j))).collect()
 }

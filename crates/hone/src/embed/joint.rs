@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::attributes::X;
+use super::factors::JointFactors;
 use super::global::Vectors;
 use super::{Hone, Part, notes};
 use crate::config::{Combine, Model, combine_before};
@@ -20,6 +21,7 @@ use crate::progress::Progress;
 use crate::random::Key;
 use crate::report::{Importance, JointFacts, Report, SliceFacts};
 use crate::store::Embedding;
+use crate::store::factors::Writer;
 use crate::tensor::cp::{Cp, cp};
 use crate::tensor::tucker::{Tucker, tucker};
 use crate::tensor::{Descent, Held, Limits, Slice, SliceNorm, Slices, Tensor};
@@ -30,6 +32,7 @@ const LARGEST_CORE: usize = 1 << 18;
 /// What both models give.
 struct Found {
     z: Block,
+    right: Block,
     motifs: Small,
     weights: Vec<f64>,
     captured: Vec<f64>,
@@ -63,6 +66,8 @@ impl Sources<'_> {
                     formula: operator.formula(),
                     nodes: operator.rows(),
                     nonzeros: w.graph.nnz,
+                    below_delta: w.graph.below_delta,
+                    scale: w.graph.scale,
                     norm: SliceNorm { frobenius: 0.0, exact: true, factor: 0.0 },
                     factors: Vec::new(),
                 };
@@ -105,6 +110,7 @@ impl Hone {
         sources: &Sources,
         hold: bool,
         x: Option<X>,
+        factors: Option<&mut Writer>,
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<Embedding> {
@@ -118,11 +124,11 @@ impl Hone {
                 .push(format!("model = {model} has a method of its own: local.solver and global.solver play no part"));
         }
         let beside = x.map_or_else(|| Ok(Vec::new()), |x| self.beside(sources, x))?;
-        let z = self.decompose(sources, hold, report, progress)?;
-        notes::zero_rows(sources.graph, &z.1, report);
+        let z = self.decompose(sources, hold, factors, report, progress)?;
+        notes::zero_rows(sources.graph, z.values(), report);
         let nodes = sources.graph.nodes();
-        let (columns, vectors) = if beside.is_empty() { z } else { self.append(nodes, z, beside) };
-        Ok(Embedding::with_columns(sources.graph.ids().clone(), vectors, columns))
+        let vectors = if beside.is_empty() { z } else { self.append(nodes, z, beside) };
+        Ok(vectors.into_embedding(sources.graph.ids().clone(), report))
     }
 
     /// Attributes, diffused over every motif graph if asked for.
@@ -134,7 +140,7 @@ impl Hone {
             parts.extend(self.diffused(&x, motif, &w, Ok)?);
         }
         if original || steps == 0 {
-            parts.push(Self::undiffused(x));
+            parts.push(self.undiffused(x));
         }
         Ok(parts)
     }
@@ -144,12 +150,13 @@ impl Hone {
         let options = &self.config.joint;
         let limits = Limits { iterations: options.iterations, tolerance: options.tolerance };
         Ok(if self.config.model == Model::Cp {
-            let Cp { a: z, motifs, weights, captured, descent, .. } = cp(tensor, options.regularization, limits, task)?;
-            Found { z, motifs, weights, captured, descent, core: None }
+            let Cp { a: z, b: right, motifs, weights, captured, descent } =
+                cp(tensor, options.regularization, limits, task)?;
+            Found { z, right, motifs, weights, captured, descent, core: None }
         } else {
             let found = tucker(tensor, options.motif_rank, limits, task)?;
-            let Tucker { u: z, motifs, weights, captured, descent, core, .. } = found;
-            Found { z, motifs, weights, captured, descent, core: Some(core) }
+            let Tucker { u: z, v: right, motifs, weights, captured, descent, core } = found;
+            Found { z, right, motifs, weights, captured, descent, core: Some(core) }
         })
     }
 
@@ -158,6 +165,7 @@ impl Hone {
         &self,
         sources: &Sources,
         hold: bool,
+        factors: Option<&mut Writer>,
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<Vectors> {
@@ -167,12 +175,22 @@ impl Hone {
         let task = Task { rank: self.z_dim(), right: false, key, progress };
         let (held, mut slices) = sources.look(hold)?;
         let tensor = Tensor::new(held.as_ref().map_or(sources as &dyn Slices, |held| held), options.slices, &task)?;
-        let Found { mut z, motifs, weights, captured, descent, core } = self.solve(&tensor, &task)?;
-        z.scale_columns(&weights);
+        let Found { mut z, right, motifs, weights, captured, descent, core } = self.solve(&tensor, &task)?;
         for (s, facts) in slices.iter_mut().enumerate() {
             (facts.norm, facts.factors) = (tensor.norms[s], motifs.row(s).to_vec());
         }
         report.importance = importance(&slices, &captured);
+        // Slices are visited motif by motif; the report has the order of eq. 16, step by step.
+        report.importance.sort_by_key(|part| part.step);
+        slices.sort_by_key(|slice| slice.step);
+        if let Some(factors) = factors {
+            self.write_joint(
+                factors,
+                &JointFactors { left: &z, right: &right, weights: &weights, core: core.as_deref(), slices: &slices },
+            )?;
+        }
+        drop(right);
+        z.scale_columns(&weights);
         let facts = JointFacts {
             rank: weights.iter().filter(|&&weight| weight > 0.0).count(),
             residual: descent.losses.last().map_or(0.0, |loss| loss.max(0.0)),
@@ -182,9 +200,12 @@ impl Hone {
             core: core.and_then(|core| rows(&core)),
             slices,
         };
+        let entries = facts.slices.iter().map(|slice| (slice.motif.as_str(), slice.nonzeros, slice.below_delta));
+        let empty = self.empty_graphs(entries, report.graph.weighted);
+        report.notes.extend(empty);
         note(&facts, task.rank, self.config.model, report);
         report.joint = Some(facts);
-        Ok(((0..z.cols()).map(|j| format!("z{j}")).collect(), z))
+        Ok(Vectors::of_z(z))
     }
 }
 
@@ -209,7 +230,6 @@ fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
 
 /// What a reader should know.
 fn note(facts: &JointFacts, rank: usize, model: Model, report: &mut Report) {
-    report.notes.extend(notes::absent(facts.slices.iter().map(|slice| (slice.motif.as_str(), slice.nonzeros))));
     if facts.rank < rank {
         let zero = rank - facts.rank;
         report

@@ -11,11 +11,12 @@ use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
 use crate::factor::{Factors, Task};
 use crate::graph::Graph;
-use crate::motif::{Counts, Motif, MotifGraph, Weighting};
+use crate::motif::{Counts, Motif, MotifGraph, Pairs, Weighting};
 use crate::operator::Operator;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::report::{LocalFacts, Report};
+use crate::store::factors::Writer;
 
 /// The weighted motif graph of a motif, as an operator and on which nodes.
 pub(super) struct Weighted {
@@ -67,10 +68,14 @@ impl Weighted {
 impl Hone {
     /// W_t of one motif.
     pub(super) fn weighted(&self, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Weighted> {
-        let weighting = Weighting { delta: self.config.delta, use_weights: self.config.weights != Weights::Ignored };
-        // Primitives, pattern and values, 4 bytes each a slot.
+        let (delta, use_weights) = (self.config.delta.of(motif), self.config.weights != Weights::Ignored);
+        let weighting = Weighting { delta, use_weights };
+        // Primitives, pattern and values, 4 bytes each per slot.
         let bytes = 12 * graph.pattern().nnz() as u64;
-        let w = timed(Work::Weights, bytes, || counts.motif_graph(graph, motif, weighting))?;
+        let w = timed(Work::Weights, bytes, || match self.config.pairs {
+            Pairs::Edges => counts.motif_graph(graph, motif, weighting),
+            Pairs::Occurrences => counts.pair_graph(graph, motif, weighting.delta),
+        })?;
         let operator = Operator::sparse("W", w.matrix.clone(), !graph.is_directed());
         Ok(Weighted { graph: w, operator })
     }
@@ -91,11 +96,14 @@ impl Hone {
         let (mut parts, motif) = (Vec::new(), w.motif);
         for step in self.steps() {
             progress.check()?;
-            let (part, facts) = match shelf.find(motif.name(), step, (w.nodes(), self.config.local_dim()))? {
+            let shape = (w.nodes(), self.config.local_dim());
+            // A checkpoint has no right factors.
+            let found = if shelf.factors().is_some() { None } else { shelf.find(motif.name(), step, shape)? };
+            let (part, facts) = match found {
                 Some((part, Some(facts))) => (part, facts),
                 _ => {
                     let w = w.get()?;
-                    let (u, facts) = self.local_factor(motif, w, step, progress)?;
+                    let (u, facts) = self.local_factor(motif, w, step, shelf.factors(), progress)?;
                     let (name, columns) = (motif.name().to_owned(), Arc::default());
                     let part = Part { name, step, columns, group: w.group(u) };
                     (shelf.keep(part, Some(&facts))?, facts)
@@ -113,15 +121,15 @@ impl Hone {
         motif: Motif,
         w: &Weighted,
         step: usize,
+        factors: Option<&mut Writer>,
         progress: &dyn Progress,
     ) -> Result<(Block, LocalFacts)> {
         let operator = self.config.matrix().operator(&w.operator, step)?;
         let key = Key::new(self.config.seed).with(motif.name(), step as u64);
-        let task = Task { rank: self.config.local_dim(), right: false, key, progress };
+        let task = Task { rank: self.config.local_dim(), right: factors.is_some(), key, progress };
         let found = self.config.local.solver.factor(&operator, &task);
         let stage = || format!("local embedding of motif {motif}, step {step}");
-        let Factors { mut u, sigma, info, .. } = found.map_err(|e| locate(e, "local", &stage()))?;
-        self.shape(&mut u, &sigma);
+        let Factors { mut u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
         let facts = LocalFacts {
             motif: motif.name().to_owned(),
             step,
@@ -129,6 +137,7 @@ impl Hone {
             nodes: w.graph.matrix.pattern().rows(),
             nonzeros: w.graph.nnz,
             scale: w.graph.scale,
+            below_delta: w.graph.below_delta,
             singular_values: sigma,
             rank: info.rank,
             iterations: info.iterations,
@@ -136,6 +145,11 @@ impl Hone {
             converged: info.converged,
             loss: info.loss,
         };
+        if let Some(factors) = factors {
+            self.write_local(factors, &facts, w, &u, v.as_ref())?;
+        }
+        drop(v);
+        self.shape(&mut u, &facts.singular_values);
         Ok((u, facts))
     }
 

@@ -14,6 +14,7 @@ mod budget;
 mod checkpoint;
 mod components;
 mod encode;
+mod factors;
 mod features;
 mod global;
 mod joint;
@@ -40,7 +41,9 @@ use crate::motif::{Counts, Motif};
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report, Start};
 use crate::store::Embedding;
+use crate::store::factors::Writer;
 use attributes::X;
+use factors::finish_factors;
 use local::Counted;
 use shelf::Shelf;
 
@@ -61,6 +64,7 @@ pub struct Hone {
     attributes: Option<Named>,
     temp_dir: Option<PathBuf>,
     checkpoint: Option<(PathBuf, bool)>,
+    factors: Option<(PathBuf, bool)>,
 }
 
 /// What a run returns.
@@ -87,7 +91,7 @@ impl Hone {
         config.check()?;
         let config = config.resolved();
         let free = memory::available().map(|free| free + memory::resident().unwrap_or(0));
-        Ok(Hone { config, memory_limit: free, attributes: None, temp_dir: None, checkpoint: None })
+        Ok(Hone { config, memory_limit: free, attributes: None, temp_dir: None, checkpoint: None, factors: None })
     }
 
     /// Sets how many bytes this process may hold, instead of what the machine has free. What does not fit of Y
@@ -113,6 +117,27 @@ impl Hone {
         self
     }
 
+    /// Writes U, Σ and V of every local embedding and Z and H of the global one (or the factors of a joint model) to a
+    /// folder, see [`factors`](crate::store::factors); an existing folder of factors is replaced if `replace`. Local
+    /// embeddings are then computed even where a checkpoint has them.
+    ///
+    /// ```
+    /// use hone::{Config, Hone, Silent, graph, store::factors::Folder};
+    /// # let place = tempfile::tempdir().unwrap();
+    /// # let folder = place.path().join("factors");
+    /// let hone = Hone::new(Config::preset("hone-p")?)?.factors(&folder, false);
+    /// hone.embed(&graph::builtin("karate")?, &Silent)?;
+    /// let found = Folder::open(&folder)?;
+    /// let edge = &found.manifest.local[0];
+    /// assert_eq!((edge.motif.as_str(), found.read(&edge.u)?.rows()), ("edge", 34));
+    /// # Ok::<(), hone::Error>(())
+    /// ```
+    #[must_use]
+    pub fn factors(mut self, folder: impl Into<PathBuf>, replace: bool) -> Self {
+        self.factors = Some((folder.into(), replace));
+        self
+    }
+
     /// Adds attributes of the user's own, one row a node in the graph's order.
     #[must_use]
     pub fn with_attributes(mut self, attributes: Named) -> Self {
@@ -130,9 +155,12 @@ impl Hone {
         self.note_no_room(own.columns(), &mut report);
         let graph = &*self.as_chosen(graph, true, &mut report);
         let mut checkpoint = self.begin_checkpoint(graph, &own, progress)?;
-        let need = budget::Work { config: &self.config, own: own.columns(), graph, motifs: &motifs };
+        let mut factors = self.begin_factors(graph)?;
+        let mut need = self.work(own.columns(), graph, &motifs);
         self.check_least(&need, checkpoint.as_ref().is_some_and(resume::counted))?;
         let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress)?;
+        need.find_positions(&counts, self.memory_limit);
+        self.check_rows(&counts, &motifs)?;
         let room = self.plan(&need, &counts, &mut report, progress)?;
         let mut shelf = Shelf::new(room, self.temp_folder(), checkpoint);
         let x = report.time("attributes", |report| self.attributes(Some(&counts), &own, report))?;
@@ -140,20 +168,26 @@ impl Hone {
         if self.config.model != Model::Separate {
             let sources = joint::Sources { hone: self, graph, counts: &counts, motifs: &motifs };
             let hold = need.holds_slices(self.most_steps(), self.memory_limit);
-            let embedding = report.time("joint", |report| self.joint(&sources, hold, x, report, progress))?;
+            let joint = |report: &mut Report| self.joint(&sources, hold, x, factors.as_mut(), report, progress);
+            let embedding = report.time("joint", joint)?;
+            finish_factors(factors)?;
             report.work = start.work();
             return Ok(Run { embedding, report });
         }
+        shelf.record(factors);
         let counted = Counted { graph, counts: &counts };
         let (locals, diffused) =
             report.time("local", |report| self.parts(&counted, &motifs, x, &mut shelf, report, progress))?;
         drop(counts);
-        let occur = report.local.iter().map(|facts| (facts.motif.as_str(), facts.nonzeros));
-        let absent = notes::absent(occur);
-        report.notes.extend(absent);
+        let entries = report.local.iter().map(|facts| (facts.motif.as_str(), facts.nonzeros, facts.below_delta));
+        let empty = self.empty_graphs(entries, report.graph.weighted);
+        report.notes.extend(empty);
         self.note_unconverged(&mut report);
-        let embedding = report.time("global", |report| self.join(graph, locals, diffused, report, progress))?;
+        let mut factors = shelf.take_factors();
+        let join = |report: &mut Report| self.join(graph, locals, diffused, factors.as_mut(), report, progress);
+        let embedding = report.time("global", join)?;
         shelf.check()?;
+        finish_factors(factors)?;
         report.work = start.work();
         Ok(Run { embedding, report })
     }
@@ -184,6 +218,8 @@ impl Hone {
             structure: None,
             automatic_steps: None,
             importance: Vec::new(),
+            columns: Vec::new(),
+            blocks: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -236,8 +272,10 @@ impl Hone {
                 diffused.extend(self.kept_diffused(x, &w, shelf)?);
             }
         }
-        diffused.extend(x.filter(|_| original || !diffuse).map(Self::undiffused));
+        diffused.extend(x.filter(|_| original || !diffuse).map(|x| self.undiffused(x)));
+        // Eq. 16: step by step, motif by motif; facts and columns in the same order.
         locals.sort_by_key(|part| part.step);
+        report.local.sort_by_key(|facts| facts.step);
         Ok((locals, diffused))
     }
 
@@ -247,20 +285,25 @@ impl Hone {
         graph: &Graph,
         mut locals: Vec<Part>,
         attributes: Vec<Part>,
+        mut factors: Option<&mut Writer>,
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<Embedding> {
         progress.stage("global embedding", 0);
         if self.config.steps == Steps::Auto {
             locals = self.choose_steps(graph.nodes(), locals, report)?;
+            if let (Some(factors), Some(chosen)) = (&mut factors, &report.automatic_steps) {
+                let steps = self.config.first_step.of(chosen.steps)..=chosen.steps;
+                factors.manifest.local.retain(|entry| steps.contains(&entry.step));
+            }
         }
         let before = self.config.attributes.combine == Combine::Before;
         let (inside, beside) = if before { (attributes, Vec::new()) } else { (Vec::new(), attributes) };
         let size = locals.iter().map(|part| local::energy(&part.group)).sum();
         locals.extend(self.weigh(inside, size));
-        let z = self.global(graph.nodes(), locals, report, progress)?;
-        notes::zero_rows(graph, &z.1, report);
-        let (columns, vectors) = if beside.is_empty() { z } else { self.append(graph.nodes(), z, beside) };
-        Ok(Embedding::with_columns(graph.ids().clone(), vectors, columns))
+        let z = self.global(graph.nodes(), locals, factors, report, progress)?;
+        notes::zero_rows(graph, z.values(), report);
+        let vectors = if beside.is_empty() { z } else { self.append(graph.nodes(), z, beside) };
+        Ok(vectors.into_embedding(graph.ids().clone(), report))
     }
 }

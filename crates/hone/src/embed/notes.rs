@@ -8,6 +8,7 @@ use crate::dense::Block;
 use crate::factor::Solver;
 use crate::factor::svd::Iterations;
 use crate::graph::Graph;
+use crate::motif::Pairs;
 use crate::report::Report;
 
 impl Hone {
@@ -17,6 +18,9 @@ impl Hone {
         let weights = match (graph.weights().is_some(), self.config.weights) {
             (true, _) if !matrices => {
                 Some("weights play no part: features are counts of motifs, and nothing is diffused")
+            }
+            (true, _) if self.config.pairs == Pairs::Occurrences => {
+                Some("edge weights are ignored: pairs = \"occurrences\" has pairs without an edge, which has no weight")
             }
             (true, Weights::Ignored) => Some("edge weights are ignored, as weights = false says"),
             (false, Weights::Used) => Some("weights = true has no effect: the graph was read without weights"),
@@ -41,16 +45,52 @@ impl Hone {
         if matches!(&self.config.local.solver, Solver::Svd(options) if options.iterations == Iterations::Auto) {
             return;
         }
+        let network = matches!(self.config.local.solver, Solver::Autoencoder(_));
+        let passes = if network { "epochs" } else { "iterations" };
         let open = || report.local.iter().filter(|facts| !facts.converged);
         let (count, all) = (open().count(), report.local.len());
         if count > 0 {
             let worst = open().filter_map(|facts| facts.residual).reduce(f64::max);
             let worst = worst.map_or_else(String::new, |worst| format!(" (largest relative residual {worst:.1e})"));
             report.notes.push(format!(
-                "{count} of {all} local embeddings stopped before the tolerance{worst}; local.solver.iterations sets \
-                 how many iterations they may take"
+                "{count} of {all} local embeddings stopped before the tolerance{worst}; local.solver.{passes} sets \
+                 how many {passes} they may take"
             ));
         }
+    }
+
+    /// Says in one line which motifs do not occur, and of each other motif graph without an entry why it is empty; the
+    /// facts are its nonzeros and the positions below delta.
+    pub(super) fn empty_graphs<'a>(
+        &self,
+        facts: impl Iterator<Item = (&'a str, usize, usize)>,
+        weighted: bool,
+    ) -> Vec<String> {
+        let what = if self.config.pairs == Pairs::Edges { "edges" } else { "pairs" };
+        let (mut seen, mut absent, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, nonzeros, below) in facts {
+            if nonzeros > 0 || seen.contains(&name) {
+                continue;
+            }
+            seen.push(name);
+            if below == 0 {
+                absent.push(name);
+            } else {
+                let delta = name.parse().map_or(1, |motif| self.config.delta.of(motif));
+                let why = format!("all {what} with motif {name} have fewer than delta = {delta} occurrences");
+                notes.push(format!("{why}: its columns are zero"));
+            }
+        }
+        let edges = if weighted && self.config.weights != Weights::Ignored { " on edges with a weight" } else { "" };
+        match absent[..] {
+            [] => {}
+            [one] => notes.push(format!("motif {one} does not occur{edges}: its columns are zero")),
+            _ => {
+                let (count, names) = (absent.len(), absent.join(", "));
+                notes.push(format!("{count} motifs do not occur{edges}, their columns are zero: {names}"));
+            }
+        }
+        notes
     }
 
     /// Says that D leaves no room for node features.
@@ -122,15 +162,4 @@ pub(super) fn zero_rows(graph: &Graph, z: &Block, report: &mut Report) {
         why.push(format!("{outside} that take part in none of the motifs"));
     }
     report.notes.push(format!("{count} of {nodes} rows of Z are zero, those of nodes: {}", why.join(", ")));
-}
-
-/// Says in one line which motifs do not occur.
-pub(super) fn absent<'a>(facts: impl Iterator<Item = (&'a str, usize)>) -> Option<String> {
-    let mut names: Vec<&str> = facts.filter(|(_, nonzeros)| *nonzeros == 0).map(|(motif, _)| motif).collect();
-    names.dedup();
-    match names[..] {
-        [] => None,
-        [one] => Some(format!("motif {one} does not occur: its columns are zero")),
-        _ => Some(format!("{} motifs do not occur, their columns are zero: {}", names.len(), names.join(", "))),
-    }
 }

@@ -8,11 +8,15 @@
 use std::path::PathBuf;
 
 use super::Hone;
-use super::budget::{Needs, Work};
+use super::budget::{Needs, Work, most_touched};
+use super::local::locate;
+use crate::config::Model;
 use crate::error::{Error, Result, human_bytes};
+use crate::factor::Solver;
+use crate::factor::autoencoder::{LARGEST_LAZY, too_large};
 use crate::graph::Graph;
 use crate::memory;
-use crate::motif::{Counts, Sample};
+use crate::motif::{Counts, Motif, Pairs, Sample};
 use crate::progress::Progress;
 use crate::report::{MemoryPlan, Report};
 
@@ -137,8 +141,18 @@ impl Hone {
     pub(super) fn with_attributes_planned(&self, error: Error, graph: &Graph) -> Error {
         let Error::Memory { stage, need, limit, remedy } = error else { return error };
         let (columns, motifs) = (need.div_ceil(4 * graph.nodes().max(1) as u64), self.config.motifs.motifs());
-        let work = Work { config: &self.config, own: columns as usize, graph, motifs: &motifs };
+        let work = self.work(columns as usize, graph, &motifs);
         Error::Memory { stage, need: need.max(enough_for(self.most(&work))), limit, remedy }
+    }
+
+    /// Refuses motif graphs whose rows a network cannot read, before any is embedded.
+    pub(super) fn check_rows(&self, counts: &Counts, motifs: &[Motif]) -> Result<()> {
+        let network = matches!(self.config.local.solver, Solver::Autoencoder(_));
+        if !network || self.config.model != Model::Separate || counts.pattern().rows() <= LARGEST_LAZY {
+            return Ok(());
+        }
+        let rows = most_touched(counts, motifs, &self.config.delta) as usize;
+        if rows <= LARGEST_LAZY { Ok(()) } else { Err(locate(too_large(rows), "local", "local embeddings")) }
     }
 
     /// Tells how much memory is needed beside what is held already, and refuses what does not fit.
@@ -168,12 +182,16 @@ impl Hone {
         } else {
             ""
         };
+        let pairs = match self.config.pairs {
+            Pairs::Edges => "",
+            Pairs::Occurrences => ", leave out path4, whose pairs are three edges apart, use pairs = \"edges\"",
+        };
         Error::Memory {
             stage: what.to_owned(),
             need: enough_for(need),
             limit: self.memory_limit.unwrap_or(u64::MAX),
             remedy: format!(
-                "lower local.dim, steps, global.dim or the number of motifs{attributes}, or raise the memory limit"
+                "lower local.dim, steps, global.dim or the number of motifs{attributes}{pairs}, or raise the memory limit"
             ),
         }
     }

@@ -13,6 +13,7 @@ use super::checkpoint::{AGAIN, Checkpoint};
 use super::part_file::{self, Faults};
 use crate::error::{Error, Result, human_bytes};
 use crate::report::LocalFacts;
+use crate::store::factors::Writer;
 
 /// Parts below this many bytes are not worth a file.
 pub(super) const SMALL: u64 = 1 << 18;
@@ -26,12 +27,29 @@ pub(super) struct Shelf {
     faults: Arc<Faults>,
     /// Bytes in temporary files.
     written: u64,
+    /// Where factors go as they are found, if they are wanted.
+    factors: Option<Writer>,
 }
 
 impl Shelf {
     /// A shelf with `room` bytes in memory, temporary files in `folder`.
     pub(super) fn new(room: u64, folder: PathBuf, checkpoint: Option<Checkpoint>) -> Self {
-        Shelf { room, folder, checkpoint, faults: Arc::default(), written: 0 }
+        Shelf { room, folder, checkpoint, faults: Arc::default(), written: 0, factors: None }
+    }
+
+    /// Has factors recorded from now on.
+    pub(super) fn record(&mut self, factors: Option<Writer>) {
+        self.factors = factors;
+    }
+
+    /// Where factors are recorded, if they are.
+    pub(super) fn factors(&mut self) -> Option<&mut Writer> {
+        self.factors.as_mut()
+    }
+
+    /// Ends recording.
+    pub(super) fn take_factors(&mut self) -> Option<Writer> {
+        self.factors.take()
     }
 
     /// Keeps a finished part, in memory or not, and in the checkpoint if there is one.

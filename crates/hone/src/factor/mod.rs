@@ -79,7 +79,7 @@ solvers! {
     "bregman", Bregman(bregman::Bregman):
     /// Gaussian, Poisson, Gamma or Bernoulli divergence with its link, by alternating Newton steps.
     "autoencoder", Autoencoder(autoencoder::Autoencoder):
-    /// A network that learns to repeat the rows of a dense matrix; for the global stage.
+    /// A network that learns to repeat the rows of a matrix; for motif matrices of up to 32768 nodes.
 }
 
 impl Default for Solver {

@@ -49,6 +49,8 @@ pub struct MotifGraph {
     pub total: f64,
     /// Number of nonzero weights.
     pub nnz: usize,
+    /// Number of positions with the motif whose counts are below delta.
+    pub below_delta: usize,
 }
 
 /// From this share of nonzeros on, W_t shares the graph's pattern.
@@ -75,18 +77,8 @@ impl Counts {
             .map(|(rows, values)| self.fill(pattern, weights, motif, weighting.delta, rows[0]..rows[1], values))
             .collect();
         let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
-        if !sum.largest.is_finite() {
-            return Err(overflow(motif));
-        }
-        let scale = if sum.largest > 0.0 { (-sum.largest.log2().ceil()).exp2() } else { 1.0 };
         let shared = sum.nnz as f64 >= SHARE * values.len() as f64;
-        let (nodes, matrix) = if shared {
-            values.par_iter_mut().for_each(|value| *value = scaled(*value, scale));
-            (None, Csr::new(pattern.clone(), values.into()))
-        } else {
-            compact(pattern, &values, &sum.rows, scale)
-        };
-        Ok(MotifGraph { motif, nodes, matrix, scale: scale * unit, total: sum.total / unit, nnz: sum.nnz })
+        finished(motif, pattern, values, sum, Made { shared, unit })
     }
 
     /// Writes the weights of some rows.
@@ -104,7 +96,7 @@ impl Counts {
         // Estimates are compared as the whole numbers they stand for.
         let least = if self.sampled().is_some() { delta as f64 - 0.5 } else { delta as f64 };
         for i in rows {
-            let (mut row, nnz) = (0.0, sum.nnz);
+            let (mut row, mut nnz) = (0.0, 0);
             let mut slots = pattern.row(i).iter().zip(pattern.range(i)).peekable();
             self.for_weights(i, motif, |j, count| {
                 // The arcs of a directed graph are some of the slots counted, in the same order.
@@ -113,15 +105,13 @@ impl Counts {
                 if count >= least {
                     let value = count * weights.map_or(1.0, |own| f64::from(own.weights[slot]) * own.unit);
                     values[slot - base] = value as f32;
-                    sum.nnz += usize::from(values[slot - base] != 0.0);
+                    nnz += usize::from(values[slot - base] != 0.0);
                     row += value;
+                } else {
+                    sum.below += usize::from(count >= 0.5);
                 }
             });
-            if sum.nnz > nnz {
-                sum.rows.push(i as u32);
-            }
-            sum.total += row;
-            sum.largest = sum.largest.max(row);
+            sum.add_row(i as u32, nnz, row);
         }
         sum
     }
@@ -142,6 +132,37 @@ impl<'a> Own<'a> {
     }
 }
 
+/// How values and pattern of a W_t were made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Made {
+    /// Whether the pattern is kept as it is.
+    pub(super) shared: bool,
+    /// What the values were multiplied with.
+    pub(super) unit: f64,
+}
+
+/// W_t of values at the positions of a pattern.
+pub(super) fn finished(
+    motif: Motif,
+    pattern: &Arc<Pattern>,
+    mut values: Vec<f32>,
+    sum: Sum,
+    Made { shared, unit }: Made,
+) -> Result<MotifGraph> {
+    if !sum.largest.is_finite() {
+        return Err(overflow(motif));
+    }
+    let scale = if sum.largest > 0.0 { (-sum.largest.log2().ceil()).exp2() } else { 1.0 };
+    let (nodes, matrix) = if shared {
+        values.par_iter_mut().for_each(|value| *value = scaled(*value, scale));
+        (None, Csr::new(pattern.clone(), values.into()))
+    } else {
+        compact(pattern, &values, &sum.rows, scale)
+    };
+    let (total, nnz, below_delta) = (sum.total / unit, sum.nnz, sum.below);
+    Ok(MotifGraph { motif, nodes, matrix, scale: scale * unit, total, nnz, below_delta })
+}
+
 /// In f32 as well a power of two; only weights far below all others lose bits.
 fn scaled(value: f32, scale: f64) -> f32 {
     (f64::from(value) * scale) as f32
@@ -149,20 +170,38 @@ fn scaled(value: f32, scale: f64) -> f32 {
 
 /// Figures of a stretch of rows.
 #[derive(Debug, Default)]
-struct Sum {
+pub(super) struct Sum {
     /// Rows with a nonzero.
     rows: Vec<u32>,
     nnz: usize,
+    /// Positions with the motif below delta.
+    pub(super) below: usize,
     total: f64,
     largest: f64,
 }
 
 impl Sum {
-    fn merge(mut self, mut other: Sum) -> Sum {
+    /// Adds a row with so many nonzeros and that sum.
+    pub(super) fn add_row(&mut self, i: u32, nonzeros: usize, total: f64) {
+        if nonzeros > 0 {
+            self.rows.push(i);
+        }
+        self.nnz += nonzeros;
+        self.total += total;
+        self.largest = self.largest.max(total);
+    }
+
+    /// Whether every row has a nonzero.
+    pub(super) fn touches_all(&self, rows: usize) -> bool {
+        self.rows.len() == rows
+    }
+
+    pub(super) fn merge(mut self, mut other: Sum) -> Sum {
         self.rows.append(&mut other.rows);
         Sum {
             rows: self.rows,
             nnz: self.nnz + other.nnz,
+            below: self.below + other.below,
             total: self.total + other.total,
             largest: self.largest.max(other.largest),
         }

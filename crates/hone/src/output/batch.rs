@@ -180,7 +180,7 @@ fn set_aside(target: &Path) -> io::Result<Option<TempPath>> {
 }
 
 /// Syncs a folder, so that renames survive a crash. Some file systems cannot; the files are safe by then.
-fn sync(folder: &Path) -> io::Result<()> {
+pub(super) fn sync(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         Err(error)

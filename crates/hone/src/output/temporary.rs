@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempPath;
 
+use super::batch::sync;
 use super::place::{folder_of, refused};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How the names of temporary files begin and end.
 const TEMPORARY: (&str, &str) = (".hone-", ".part");
@@ -107,6 +108,39 @@ impl TemporaryFolder {
         let folder = folder.map_err(|e| refused(&parent.join("hone"), &e))?;
         registry.push(folder.path().to_path_buf());
         Ok(TemporaryFolder { folder: Some(folder) })
+    }
+
+    /// Makes a new folder beside the one that it is to become.
+    pub(crate) fn beside(target: &Path) -> Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777)); // less the umask
+        let mut registry = registry();
+        let folder = builder.tempdir_in(folder_of(target)).map_err(|e| refused(target, &e))?;
+        registry.push(folder.path().to_path_buf());
+        Ok(TemporaryFolder { folder: Some(folder) })
+    }
+
+    /// Gives the folder its name. One that is there already is removed.
+    pub(crate) fn publish(mut self, target: &Path) -> Result<()> {
+        let old = if target.is_dir() { Some(TemporaryFolder::beside(target)?) } else { None };
+        let mut registry = registry();
+        let folder = self.folder.take().expect("there until dropped");
+        let aside = old.as_ref().map(|old| old.path().join("old"));
+        let rename = || {
+            aside.as_ref().map_or(Ok(()), |aside| fs::rename(target, aside))?;
+            fs::rename(folder.path(), target).inspect_err(|_| {
+                // What was there stays there, as far as it can be.
+                let _ = aside.as_ref().map(|aside| fs::rename(aside, target));
+            })
+        };
+        let renamed = rename();
+        registry.retain(|path| path != folder.path());
+        drop(registry);
+        renamed.map_err(|e| Error::io(target, e))?;
+        let _ = folder.keep(); // it is there no longer under its old name
+        sync(folder_of(target)).map_err(|e| Error::io(target, e))
     }
 
     /// Where it is.

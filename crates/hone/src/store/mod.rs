@@ -3,15 +3,17 @@
 //! | extension | content |
 //! |---|---|
 //! | `.tsv`, `.csv` (also `.gz`, `.zst`) | header `id z0 z1 …`, one node a line |
-//! | `.npy` | N × D float32; the ids stand in `NAME.ids.txt`, one a line |
+//! | `.npy` | N × D float32; ids in `NAME.ids.txt`, names of columns in `NAME.npy.columns.txt`, one per line |
 //! | `.npz` | arrays `ids`, `embedding` and `columns`, the names |
 //! | `.parquet` | column `id` and one float column a dimension |
-//! | `.w2v` | word2vec text, as gensim reads it |
-//! | `.safetensors` | tensor `embedding`; ids as tensor `ids` or as text |
+//! | `.w2v` | word2vec text, as gensim reads it; names of columns in `NAME.w2v.columns.txt` |
+//! | `.safetensors` | tensor `embedding`; ids as tensor `ids` or as text; names of columns in the metadata |
 //!
 //! Every writer streams over the rows; none holds a second copy of the vectors.
 
 mod counts;
+pub mod factors;
+pub(crate) mod names;
 mod npy;
 mod parquet;
 mod records;
@@ -112,9 +114,13 @@ impl Embedding {
         }
         batch.add(out)?;
         for sidecar in &Self::files(path, Some(format))?[1..] {
-            let mut ids = batch.begin(sidecar)?;
-            text::write_ids(&self.ids, sidecar, &mut ids)?;
-            batch.add(ids)?;
+            let mut beside = batch.begin(sidecar)?;
+            if *sidecar == names::path(path) {
+                names::write(&self.columns, sidecar, &mut beside)?;
+            } else {
+                text::write_ids(&self.ids, sidecar, &mut beside)?;
+            }
+            batch.add(beside)?;
         }
         Ok(())
     }
@@ -125,6 +131,9 @@ impl Embedding {
         let mut files = vec![path.to_path_buf()];
         if format == Format::Npy && !is_stream(path) {
             files.push(npy::ids_path(path));
+        }
+        if names::are_beside(format) && !is_stream(path) {
+            files.push(names::path(path));
         }
         Ok(files)
     }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::{Embedding, records};
+use super::{Embedding, names, records};
 use crate::dense::Block;
 use crate::error::{Error, Result, unwrapped};
 use crate::graph::{NodeId, NodeIds};
@@ -31,7 +31,7 @@ pub(super) fn write_npy(embedding: &Embedding, path: &Path, out: &mut dyn Write)
     write_vectors(&embedding.vectors, out).map_err(|e| Error::io(path, e))
 }
 
-fn write_vectors(vectors: &Block, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_vectors(vectors: &Block, out: &mut dyn Write) -> io::Result<()> {
     write_header("<f4", &[vectors.rows(), vectors.cols()], out)?;
     if cfg!(target_endian = "little") {
         return out.write_all(bytemuck::cast_slice(vectors.as_slice()));
@@ -111,7 +111,7 @@ impl Seek for Quiet<'_> {
     }
 }
 
-fn write_ids(ids: &NodeIds, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_ids(ids: &NodeIds, out: &mut dyn Write) -> io::Result<()> {
     let NodeIds::Text { .. } = ids else {
         write_header("<i8", &[ids.len()], out)?;
         let mut buffer = io::BufWriter::new(out);
@@ -330,7 +330,28 @@ pub(super) fn read_npy(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let (vectors, ids) = read_npy_array(path, &mut BufReader::new(file), allowance)?;
     let ids = ids.unwrap_or(NodeIds::Sequential(vectors.rows()));
-    Ok(Embedding::new(ids, vectors))
+    Ok(match names::read(path, vectors.cols())? {
+        Some(columns) => Embedding::with_columns(ids, vectors, columns),
+        None => Embedding::new(ids, vectors),
+    })
+}
+
+/// An array of numbers of any dimensions, as rows of the last one.
+pub(super) fn read_rows(path: &Path, reader: &mut dyn Read) -> Result<Block> {
+    let mut array = Array::open(path, reader, Allowance::new(None))?;
+    if let [outer @ .., last] = array.header.shape.as_slice()
+        && outer.len() > 1
+    {
+        let rows = outer.iter().try_fold(1usize, |product, &d| product.checked_mul(d));
+        array.header.shape = vec![rows.unwrap_or(usize::MAX), *last];
+    }
+    block_of(array)
+}
+
+/// An array of ids.
+pub(super) fn read_ids(path: &Path) -> Result<NodeIds> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    ids_of(Array::open(path, &mut BufReader::new(file), Allowance::new(None))?)
 }
 
 /// An array of numbers, a row each, and the ids beside it, if there are any.

@@ -7,7 +7,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Embedding, Format};
+use super::{Embedding, Format, names};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
@@ -29,7 +29,8 @@ pub(super) fn read(path: &Path, format: Format, allowance: Allowance) -> Result<
     }
     let (promised, columns) = if format == Format::Word2vec {
         let (rows, dim) = records.sizes(&fields)?;
-        (Some(rows), (0..dim).map(|j| format!("z{j}")).collect())
+        let numbered = || (0..dim).map(|j| format!("z{j}")).collect();
+        (Some(rows), names::read(path, dim)?.unwrap_or_else(numbered))
     } else {
         (None, fields.drain(1..).collect::<Vec<String>>())
     };

@@ -1,5 +1,6 @@
 //! Embeddings as safetensors: tensor `embedding`, and the ids as tensor `ids` (int64) or, for text
-//! ids, as the UTF-8 tensor `ids` with one id a line.
+//! ids, as the UTF-8 tensor `ids` with one id per line. The names of the columns are a JSON list in the metadata, under
+//! `columns`.
 //!
 //! The file is a length, a JSON header and the raw tensors; written here directly because the
 //! crate's own writer wants a file name or a copy in memory. Read with the crate, which checks
@@ -18,12 +19,12 @@ use crate::graph::{NodeId, NodeIds};
 use crate::memory::Allowance;
 
 pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut dyn Write) -> Result<()> {
-    let Embedding { ids, vectors, .. } = embedding;
+    let Embedding { ids, vectors, columns } = embedding;
     let (dtype, id_bytes) = id_bytes(ids, path)?;
     let id_shape = if dtype == "I64" { ids.len() } else { id_bytes.len() };
     let split = size_of_val(vectors.as_slice());
     let header = json!({
-        "__metadata__": { "format": "hone" },
+        "__metadata__": { "format": "hone", "columns": json!(columns).to_string() },
         "embedding": { "dtype": "F32", "shape": [vectors.rows(), vectors.cols()], "data_offsets": [0, split] },
         "ids": { "dtype": dtype, "shape": [id_shape], "data_offsets": [split, split + id_bytes.len()] },
     });
@@ -82,5 +83,16 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
     if ids.len() != rows {
         return Err(wrong(format!("{} ids for {rows} rows", ids.len())));
     }
-    Ok(Embedding::new(ids, Block::from_vec(rows, cols, values)))
+    let vectors = Block::from_vec(rows, cols, values);
+    Ok(match columns(&bytes, cols) {
+        Some(columns) => Embedding::with_columns(ids, vectors, columns),
+        None => Embedding::new(ids, vectors),
+    })
+}
+
+/// Names of the columns, where the metadata has as many.
+fn columns(bytes: &[u8], cols: usize) -> Option<Vec<String>> {
+    let (_, header) = SafeTensors::read_metadata(bytes).ok()?;
+    let names: Vec<String> = serde_json::from_str(header.metadata().as_ref()?.get("columns")?).ok()?;
+    (names.len() == cols).then_some(names)
 }

@@ -1,4 +1,4 @@
-//! An autoencoder for the global stage: Z is the code of a network that learns to repeat the rows of Y.
+//! An autoencoder: Z is the code of a network that learns to repeat the rows of Y, U that of one for the rows of S.
 //!
 //! The encoder leads from the columns of Y over `hidden` layers to a code of D units, the decoder back
 //! the same way; all layers but the last are followed by the activation, the last is linear, since Y
@@ -9,19 +9,22 @@
 //! gives (Baldi, Hornik 1989); the SVD is where one-layer networks start from. Products are those of
 //! [`crate::dense`], cut by shape alone and summed in order, so the result is the same for any number of
 //! threads.
-//! Cost: six multiply-adds a weight, row and epoch; memory one batch and six times the weights.
+//! Rows of a lazy S are read as they are needed, too (`source`); its input and output layers have one unit per node.
+//! Cost: six multiply-adds per weight, row and epoch, which for S grows with N²: hence [`LARGEST_LAZY`]. Memory: one batch
+//! and six times the weights.
 
 mod network;
+mod source;
 mod start;
 #[cfg(test)]
 mod tests;
 mod train;
 
-pub use train::{Encoding, Fit, encode};
+pub use train::{Encoding, Fit, encode, encode_lazy};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Factors, Info, Method, Task};
+use super::{Factors, Info, Loss, Method, Task};
 use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::operator::Operator;
@@ -98,6 +101,9 @@ pub enum Start {
     Random,
 }
 
+/// Rows that a lazy matrix may have.
+pub const LARGEST_LAZY: usize = 1 << 15;
+
 /// Units that a layer may have.
 const LARGEST_LAYER: usize = 1 << 20;
 
@@ -131,17 +137,20 @@ impl Method for Autoencoder {
         Ok(())
     }
 
-    /// The code of a dense operator as factors: U are its columns at length one, sigma their lengths. There is
-    /// no V, since no linear map leads from a code to Y; [`encode`] tells how well the network does.
+    /// The code of an operator's rows as factors: U are its columns at length one, sigma their lengths. There is no V, since
+    /// no linear map leads from a code to the rows; [`encode`] tells how well the network does.
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        let Operator::Dense(leaf) = s else {
-            let message = format!("reads rows of a dense matrix; {} is only ever multiplied", s.formula());
-            return Err(Error::Numeric { stage: "autoencoder".into(), message });
+        let Encoding { code: mut u, fit, .. } = match s {
+            Operator::Dense(leaf) => encode(leaf.columns(), self, task)?,
+            lazy if lazy.rows() > LARGEST_LAZY => return Err(too_large(lazy.rows())),
+            lazy => encode_lazy(lazy, self, task)?,
         };
-        let Encoding { code: mut u, fit, .. } = encode(leaf.columns(), self, task)?;
         let sigma = u.normalize_columns(Norm::L2);
         let rank = sigma.iter().filter(|&&sigma| sigma > 0.0).count();
-        let info = Info { iterations: fit.epochs, converged: fit.converged, rank, ..Info::default() };
+        let measure =
+            "squared error of the rows held out, relative to that of zeros; at the start and after each epoch";
+        let loss = Some(Loss { measure: measure.into(), values: fit.held_out_loss });
+        let info = Info { iterations: fit.epochs, converged: fit.converged, rank, loss, residual: None };
         Ok(Factors { u, sigma, v: None, info })
     }
 }
@@ -165,7 +174,16 @@ impl Autoencoder {
         let sizes: Vec<u64> = self.sizes(columns, code).iter().map(|&size| size as u64).collect();
         let weights: u64 = sizes.windows(2).map(|pair| pair[0] * pair[1]).sum();
         let units: u64 = sizes.iter().sum();
-        let rows = self.batch.max(train::ROWS) as u64;
+        let rows = self.batch.max(source::rows_at_once(columns)) as u64;
         (2 * 8 * 6 * weights).saturating_add(rows.saturating_mul(2 * 4 * 2 * units))
     }
+}
+
+/// Refuses a lazy matrix whose training would take N² steps too many.
+pub(crate) fn too_large(rows: usize) -> Error {
+    let message = format!(
+        "autoencoder reads each row of a motif matrix as {rows} numbers, and at most {LARGEST_LAZY} nodes are feasible; use \
+         svd here and global.solver.method = autoencoder, or motifs that touch fewer nodes"
+    );
+    Error::config("solver.method", message)
 }

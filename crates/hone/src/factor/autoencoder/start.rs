@@ -8,7 +8,7 @@
 //! those held out favour the start over what is learnt (of very wide Y, from all rows, by iteration).
 
 use super::network::{Network, Parameters};
-use super::train::{Data, ROWS};
+use super::source::{Data, Source};
 use super::{Activation, Autoencoder};
 use crate::dense::{Block, Small};
 use crate::error::Result;
@@ -23,11 +23,14 @@ const ZERO: f64 = 1e-5;
 /// Gram matrices of more columns take longer than iterations.
 const WIDEST: usize = 2048;
 
-/// The network before the first batch; the rows `held` out play no part in it.
-pub(super) fn network(data: Data, held: &[u32], options: &Autoencoder, task: &Task) -> Result<Network> {
-    let mut network = random(options, data.y.cols(), task.rank, task.key.with("weights", 0));
-    if options.starts_from_svd() && data.y.cols() > 0 && data.y.rows() > 0 {
-        let directions = if data.y.cols() <= WIDEST { by_gram(data, held)? } else { by_iteration(data, task)? };
+/// The network before the first batch, for so many rows `learnt` from; the rows `held` out play no part in it.
+pub(super) fn network(data: Data, held: &[u32], learnt: usize, options: &Autoencoder, task: &Task) -> Result<Network> {
+    let cols = data.source.cols();
+    let mut network = random(options, cols, task.rank, task.key.with("weights", 0));
+    if options.starts_from_svd() && cols > 0 && learnt > 0 {
+        let wide = cols > WIDEST;
+        let directions =
+            if wide { by_iteration(data, held.len() + learnt, task)? } else { by_gram(data, held, learnt)? };
         from_svd(&mut network, &directions);
     }
     Ok(network)
@@ -39,26 +42,23 @@ struct Directions {
     rms: Vec<f64>,
 }
 
-fn by_gram(data: Data, held: &[u32]) -> Result<Directions> {
-    let mut gram = data.y.gram();
-    let square = data.scale * data.scale;
-    gram.as_mut_slice().iter_mut().for_each(|x| *x *= square);
-    for rows in held.chunks(ROWS) {
-        let own = data.batch(|at| rows[at] as usize, rows.len()).gram();
-        gram.as_mut_slice().iter_mut().zip(own.as_slice()).for_each(|(x, own)| *x -= own);
-    }
-    let eigen = gram.eigen()?;
-    let rows = (data.y.rows() - held.len()) as f64;
+fn by_gram(data: Data, held: &[u32], learnt: usize) -> Result<Directions> {
+    let eigen = data.gram(held).eigen()?;
+    let rows = learnt as f64;
     let rms = eigen.values.iter().map(|value| (value.max(0.0) / rows).sqrt()).collect();
     Ok(Directions { vectors: eigen.vectors, rms })
 }
 
-fn by_iteration(data: Data, task: &Task) -> Result<Directions> {
-    let leading = Task { rank: task.rank.min(data.y.cols()), right: true, ..*task };
-    let found = svd(&Operator::dense("Y", data.y.clone()), &Svd::default(), &leading)?;
+fn by_iteration(data: Data, rows: usize, task: &Task) -> Result<Directions> {
+    let rows = rows as f64;
+    let leading = Task { rank: task.rank.min(data.source.cols()), right: true, ..*task };
+    let found = match data.source {
+        Source::Dense(y) => svd(&Operator::dense("Y", y.clone()), &Svd::default(), &leading)?,
+        Source::Lazy(s) => svd(s, &Svd::default(), &leading)?,
+    };
     let v = found.v.expect("the right factor was asked for");
     let vectors = Small::from_fn(v.rows(), v.cols(), |i, j| f64::from(v.get(i, j)));
-    let rms = found.sigma.iter().map(|sigma| sigma * data.scale / (data.y.rows() as f64).sqrt()).collect();
+    let rms = found.sigma.iter().map(|sigma| sigma * data.scale / rows.sqrt()).collect();
     Ok(Directions { vectors, rms })
 }
 

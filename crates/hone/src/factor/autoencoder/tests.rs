@@ -258,5 +258,79 @@ fn as_a_solver_it_gives_unit_columns_and_their_lengths() {
     }
     assert!(found.v.is_none() && found.info.rank == 2);
     let lazy = Operator::power(Operator::dense("Y", Block::zeros(2, 2)), 2);
-    assert!(options.factor(&lazy, &task(1)).is_err());
+    let zero = options.factor(&lazy, &task(1)).expect("zeros");
+    assert_eq!((zero.info.rank, zero.u.get(0, 0)), (0, 0.0));
+}
+
+/// A ring with chords as P³, lazily and as a dense matrix; row 7 is zero.
+fn walks() -> (Operator, Columns) {
+    let n = 60u32;
+    let neighbours = |i: u32| match i {
+        7 => vec![],
+        i => {
+            let mut all: Vec<u32> = [1, 5, 11, n - 1, n - 5].iter().map(|k| (i + k) % n).filter(|&j| j != 7).collect();
+            all.sort_unstable();
+            all
+        }
+    };
+    let rows: Vec<Vec<u32>> = (0..n).map(neighbours).collect();
+    let mut offsets = vec![0];
+    rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len()));
+    let values: Vec<f32> = rows.iter().flat_map(|row| vec![1.0 / row.len() as f32; row.len()]).collect();
+    let pattern = crate::sparse::Pattern::new(offsets, rows.concat(), n as usize);
+    let p = crate::sparse::Csr::new(std::sync::Arc::new(pattern), values.into());
+    let lazy = Operator::power(Operator::sparse("P", p, false), 3);
+    let mut dense = Block::zeros(n as usize, n as usize);
+    let (mut reader, mut row) = (lazy.read_rows(false), Vec::new());
+    for i in 0..n as usize {
+        reader.read(i, &mut row);
+        row.iter().for_each(|&(j, value)| dense.row_mut(i)[j as usize] = value as f32);
+    }
+    (lazy, dense.into())
+}
+
+/// A batch of lazy rows is the batch of the dense matrix, and the network's loss on it that of the f64 one.
+#[test]
+fn lazy_rows_are_the_rows_of_the_matrix() {
+    use super::source::{Data, Source};
+    let (lazy, dense) = walks();
+    let batch = |source| Data { source, scale: 2.5 }.batch(|at| 3 * at, 20);
+    let (own, truth) = (batch(Source::Lazy(&lazy)), batch(Source::Dense(&dense)));
+    assert!(own == truth);
+    let network = arbitrary(&[60, 4], Activation::Sigmoid, false, 3);
+    let (loss, _) = network.gradient(&own, 0.0);
+    assert!((loss - naive_loss(&network, &truth, 0.0)).abs() < 1e-5, "{loss}");
+    let (total, rows) = Source::Lazy(&lazy).measure();
+    assert!((total - dense.column_energy().iter().sum::<f64>()).abs() < 1e-5 * total);
+    assert_eq!(rows, (0..60).filter(|&i| i != 7).collect::<Vec<u32>>());
+    let gram = |source| Data { source, scale: 1.0 }.gram(&[4, 9]);
+    let (a, b) = (gram(Source::Lazy(&lazy)), gram(Source::Dense(&dense)));
+    assert!(a.as_slice().iter().zip(b.as_slice()).all(|(a, b)| (a - b).abs() < 1e-6));
+}
+
+/// A linear network for a lazy matrix misses about as little as the SVD, and zero rows have a code of zeros.
+#[test]
+fn codes_of_lazy_rows_are_as_good_as_those_of_the_matrix() {
+    let (lazy, dense) = walks();
+    let best = svd_residual(&dense, 6);
+    for activation in [Activation::Identity, Activation::Sigmoid] {
+        let options = Autoencoder { activation, epochs: 400, ..Autoencoder::default() };
+        let found = encode_lazy(&lazy, &options, &task(6)).expect("finite");
+        assert!(found.residual < 2.0 * best, "{activation:?}: {} {best}", found.residual);
+        assert!(found.code.row(7).iter().all(|&x| x == 0.0) && found.code.row(8).iter().any(|&x| x != 0.0));
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| encode_lazy(&lazy, &options, &task(6)).expect("finite"))
+        };
+        assert!(on(1).code == found.code && on(3).code == found.code);
+    }
+}
+
+#[test]
+fn lazy_matrices_that_take_too_long_are_refused() {
+    let n = LARGEST_LAZY + 1;
+    let empty = crate::sparse::Pattern::new(vec![0; n + 1], Vec::new(), n);
+    let s = Operator::sparse("W", crate::sparse::Csr::new(std::sync::Arc::new(empty), Vec::new().into()), true);
+    let error = Autoencoder::default().factor(&s, &task(2)).expect_err("too large").to_string();
+    assert!(error.contains("solver.method") && error.contains("svd"), "{error}");
 }

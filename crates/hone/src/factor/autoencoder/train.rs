@@ -1,21 +1,20 @@
 //! Training, and the code of every row.
 //!
-//! Y is multiplied by one constant that brings the mean square of its entries to 1, so that a rate means
-//! the same for every graph and a loss is a share of ‖Y‖². Each epoch visits the rows in an order of its
+//! The matrix, Y or a lazy S, is multiplied by one constant that brings the mean square of its entries to 1, so that a rate means
+//! the same for every graph and a loss is a share of its squared norm. Each epoch visits the rows in an order of its
 //! own; when `patience` epochs have brought nothing, the best weights are taken.
 
 use rand_xoshiro::rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::network::{Adam, Network, energy, subtract};
+use super::source::{Data, Source, rows_at_once};
 use super::{Activation, Autoencoder, start};
 use crate::dense::{Block, Columns, Norm};
 use crate::error::{Error, Result};
 use crate::factor::Task;
+use crate::operator::Operator;
 use crate::random::Key;
-
-/// Rows read at once where nothing is learnt.
-pub(super) const ROWS: usize = 4096;
 
 /// How training went; losses are mean squared errors relative to the mean square of Y.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,39 +51,37 @@ pub struct Encoding {
 
 /// Trains a network on Y and encodes every row.
 pub fn encode(y: &Columns, options: &Autoencoder, task: &Task) -> Result<Encoding> {
-    let total: f64 = y.column_energy().iter().sum();
+    task.progress.stage("autoencoder", options.epochs as u64);
+    encode_rows(Source::Dense(y), options, task, &mut |_| task.progress.advance(1))
+}
+
+/// Trains a network on the rows of a lazy matrix that are not zero, and encodes these; the others have a code of zeros.
+pub fn encode_lazy(s: &Operator, options: &Autoencoder, task: &Task) -> Result<Encoding> {
+    encode_rows(Source::Lazy(s), options, task, &mut |_| ())
+}
+
+/// Hears of each epoch that is done.
+type OnEpoch<'a> = &'a mut dyn FnMut(usize);
+
+fn encode_rows(source: Source, options: &Autoencoder, task: &Task, on_epoch: OnEpoch) -> Result<Encoding> {
+    let (total, mut rows) = source.measure();
     if !total.is_finite() {
-        return Err(not_finite("Y has entries that are not finite"));
+        return Err(not_finite("the matrix has entries that are not finite"));
     }
-    let entries = (y.rows() * y.cols()) as f64;
+    let entries = (rows.len() * source.cols()) as f64;
     let scale = if total > 0.0 { (entries / total).sqrt() } else { 1.0 };
-    let data = Data { y, scale };
-    let mut rows: Vec<u32> = (0..y.rows() as u32).collect();
+    let data = Data { source, scale };
+    let coded = if total > 0.0 { rows.clone() } else { Vec::new() };
     shuffle(&mut rows, task.key.with("held-out", 0));
-    let (held, learnt) = rows.split_at_mut((y.rows() as f64 * options.held_out) as usize);
-    let mut network = start::network(data, held, options, task)?;
-    let fit = if total > 0.0 { train(&mut network, data, held, learnt, options, task)? } else { Fit::nothing(scale) };
-    finish(&network, data, total, fit, task)
-}
-
-/// Rows of Y, scaled.
-#[derive(Clone, Copy)]
-pub(super) struct Data<'a> {
-    pub(super) y: &'a Columns,
-    pub(super) scale: f64,
-}
-
-impl Data<'_> {
-    /// Any rows as a batch.
-    pub(super) fn batch(&self, rows: impl Fn(usize) -> usize + Sync, count: usize) -> Block {
-        let mut batch = Block::zeros(count, self.y.cols());
-        batch.update_rows(|at, row| {
-            let from = rows(at);
-            self.y.read_row(from, row);
-            row.iter_mut().for_each(|x| *x = (f64::from(*x) * self.scale) as f32);
-        });
-        batch
-    }
+    let held_out = (rows.len() as f64 * options.held_out) as usize;
+    let (held, learnt) = rows.split_at_mut(held_out);
+    let mut network = start::network(data, held, learnt.len(), options, task)?;
+    let fit = if total > 0.0 {
+        train(&mut network, data, [held, learnt], options, task, on_epoch)?
+    } else {
+        Fit::nothing(scale)
+    };
+    finish(&network, data, &coded, total, fit, task)
 }
 
 impl Fit {
@@ -107,11 +104,12 @@ impl Fit {
 fn train(
     network: &mut Network,
     data: Data,
-    held: &[u32],
-    learnt: &mut [u32],
+    [held, learnt]: [&mut [u32]; 2],
     options: &Autoencoder,
     task: &Task,
+    on_epoch: OnEpoch,
 ) -> Result<Fit> {
+    let held: &[u32] = held;
     let mut adam = Adam::new(options.rate, &network.parameters);
     let mut fit = Fit { held_out_rows: held.len(), converged: false, ..Fit::nothing(data.scale) };
     let judge = |network: &Network, learnt: &[u32]| error(network, data, if held.is_empty() { learnt } else { held });
@@ -119,14 +117,13 @@ fn train(
     fit.held_out_loss.push(least);
     let mut best = network.parameters.clone();
     let (mut mark, mut waited) = (least, 0);
-    task.progress.stage("autoencoder", options.epochs as u64);
     for epoch in 1..=options.epochs {
         shuffle(learnt, task.key.with("order", epoch as u64));
         let loss = pass(network, &mut adam, data, learnt, options, task)?;
         let judged = judge(network, learnt);
         if !(loss.is_finite() && judged.is_finite()) {
             let message =
-                format!("the loss of epoch {epoch} is not finite; lower global.solver.rate ({})", options.rate);
+                format!("the loss of epoch {epoch} is not finite; lower the solver's rate ({})", options.rate);
             return Err(not_finite(&message));
         }
         fit.epochs = epoch;
@@ -136,7 +133,7 @@ fn train(
             (least, best, fit.best) = (judged, network.parameters.clone(), epoch);
         }
         (mark, waited) = if judged < mark * (1.0 - options.tolerance) { (judged, 0) } else { (mark, waited + 1) };
-        task.progress.advance(1);
+        on_epoch(epoch);
         if waited == options.patience {
             fit.converged = true;
             break;
@@ -169,26 +166,25 @@ fn pass(
 /// Mean squared error over some rows.
 fn error(network: &Network, data: Data, rows: &[u32]) -> f64 {
     let mut sum = 0.0;
-    for rows in rows.chunks(ROWS) {
+    for rows in rows.chunks(rows_at_once(data.source.cols())) {
         let batch = data.batch(|at| rows[at] as usize, rows.len());
         let mut decoded = network.decode(&network.code(&batch));
         subtract(&mut decoded, &batch);
         sum += energy(&decoded);
     }
-    sum / (rows.len() * data.y.cols()).max(1) as f64
+    sum / (rows.len() * data.source.cols()).max(1) as f64
 }
 
-/// Encodes all rows, and measures what decoding gives back.
-fn finish(network: &Network, data: Data, total: f64, fit: Fit, task: &Task) -> Result<Encoding> {
-    let (rows, columns, units) = (data.y.rows(), data.y.cols(), task.rank);
-    let mut code = Block::zeros(rows, units);
+/// Encodes `rows`, which ascend, and measures what decoding gives back; the code of other rows is zero.
+fn finish(network: &Network, data: Data, rows: &[u32], total: f64, fit: Fit, task: &Task) -> Result<Encoding> {
+    let (columns, units) = (data.source.cols(), task.rank);
+    let mut code = Block::zeros(data.source.rows(), units);
     let (mut reconstructed, mut missed) = (vec![0.0; columns], 0.0);
-    for start in (0..if total > 0.0 { rows } else { 0 }).step_by(ROWS) {
+    for rows in rows.chunks(rows_at_once(columns)) {
         task.progress.check()?;
-        let count = ROWS.min(rows - start);
-        let batch = data.batch(|at| start + at, count);
+        let batch = data.batch(|at| rows[at] as usize, rows.len());
         let own = network.code(&batch);
-        code.as_mut_slice()[start * units..][..count * units].copy_from_slice(own.as_slice());
+        rows.iter().enumerate().for_each(|(at, &i)| code.row_mut(i as usize).copy_from_slice(own.row(at)));
         let mut decoded = network.decode(&own);
         let norms = decoded.column_norms(Norm::L2);
         reconstructed.iter_mut().zip(norms).for_each(|(sum, norm)| *sum += (norm / data.scale).powi(2));
@@ -198,7 +194,7 @@ fn finish(network: &Network, data: Data, total: f64, fit: Fit, task: &Task) -> R
     sort(&mut code, if network.activation == Activation::Identity { 1.0 / data.scale } else { 1.0 });
     let residual = if total > 0.0 { missed / total } else { 0.0 };
     if !(residual.is_finite() && code.as_slice().iter().all(|x| x.is_finite())) {
-        return Err(not_finite("the code is not finite; lower global.solver.rate"));
+        return Err(not_finite("the code is not finite; lower the solver's rate"));
     }
     Ok(Encoding { code, reconstructed, residual, fit })
 }
@@ -224,5 +220,5 @@ fn shuffle(rows: &mut [u32], key: Key) {
 }
 
 fn not_finite(message: &str) -> Error {
-    Error::Numeric { stage: "global embedding, autoencoder".into(), message: message.into() }
+    Error::Numeric { stage: "autoencoder".into(), message: message.into() }
 }

@@ -1,0 +1,123 @@
+"""The factors of a run: U, sigma and V of every local embedding, Z and H of the global one."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Optional, Union
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class LocalFactors:
+    """The factors of one motif matrix: ``S[np.ix_(rows, rows)]`` is about ``U * sigma @ V.T``."""
+
+    motif: str
+    step: int
+    formula: str
+    """S as a formula of W."""
+    scale: float
+    """W is the weighted motif graph times this."""
+    model: str
+    """What the factors approximate, in words."""
+    rows: np.ndarray
+    """Numbers of the nodes that are the rows of S, U and V; S is zero elsewhere."""
+    U: np.ndarray
+    """One row per node of ``rows``, columns of length one."""
+    sigma: np.ndarray
+    """The weight of each column: singular values, for the SVD."""
+    V: Optional[np.ndarray]
+    """One row per node of ``rows``; None where a solver has none."""
+
+
+@dataclass(frozen=True)
+class JointFactors:
+    """The factors of a joint model; ``model`` says how they make up a slice."""
+
+    model: str
+    slices: list[dict[str, Any]]
+    """Motif, step and scaling of each slice, in the order of the rows of ``motifs``."""
+    left: np.ndarray
+    right: np.ndarray
+    motifs: np.ndarray
+    weights: np.ndarray
+    core: Optional[np.ndarray]
+    """Of a Tucker decomposition, one matrix per motif factor."""
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The factors of a run, as :attr:`HONE.factors_` and :func:`load_factors` give them."""
+
+    node_ids: np.ndarray
+    local: dict[tuple[str, int], LocalFactors]
+    """By motif and step, in the order of the columns of Y."""
+    Z: Optional[np.ndarray]
+    """Y is about ``Z @ H``; None when Y is the result, and for joint models."""
+    H: Optional[np.ndarray]
+    """One column per column of Y; None where a solver has none."""
+    columns: list[str]
+    """The name of each column of Y."""
+    joint: Optional[JointFactors]
+
+
+def load_factors(folder: Union[str, os.PathLike[str]], *, mmap: bool = True) -> Factors:
+    """Read a folder that ``hone embed --factors`` or ``HONE(factors=folder)`` wrote.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    mmap
+        Whether arrays stay on disk until they are used.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from hone_embed import HONE
+    >>> folder = os.path.join(tempfile.mkdtemp(), "factors")
+    >>> hone = HONE("hone-p", n_components=8, motifs=["edge"], factors=folder).fit("builtin:karate")
+    >>> edge = load_factors(folder).local["edge", 1]
+    >>> edge.U.shape, edge.sigma.shape, edge.V.shape
+    ((34, 16), (16,), (34, 16))
+    """
+    folder = os.fspath(folder)
+    try:
+        with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
+            manifest = json.load(file)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(f"{folder}: there are no factors here: manifest.json is missing") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != "hone-factors":
+        raise ValueError(f"{folder}: manifest.json is not one of factors")
+
+    def array(entry: Optional[dict[str, Any]]) -> Any:
+        if entry is None:
+            return None
+        empty = 0 in entry["shape"]  # which cannot be mapped
+        found = np.load(os.path.join(folder, entry["file"]), mmap_mode="r" if mmap and not empty else None)
+        if list(found.shape) != entry["shape"]:
+            raise ValueError(f"{folder}: {entry['file']} has shape {found.shape}, not {tuple(entry['shape'])}")
+        return found
+
+    joint, whole = manifest["joint"], manifest["global"] or {"Z": None, "H": None, "columns": []}
+    return Factors(
+        node_ids=np.load(os.path.join(folder, manifest["ids"])),
+        local={(entry["motif"], entry["step"]): _local(entry, array, manifest["nodes"]) for entry in manifest["local"]},
+        Z=array(whole["Z"]),
+        H=array(whole["H"]),
+        columns=whole["columns"],
+        joint=None if joint is None else _joint(joint, array),
+    )
+
+
+def _local(entry: dict[str, Any], array: Any, nodes: int) -> LocalFactors:
+    words = {name: entry[name] for name in ("motif", "step", "formula", "scale", "model")}
+    rows = np.arange(nodes, dtype=np.uint32) if entry["rows"] is None else np.asarray(array(entry["rows"]))
+    return LocalFactors(rows=rows, **words, **{name: array(entry[name]) for name in ("U", "sigma", "V")})
+
+
+def _joint(entry: dict[str, Any], array: Any) -> JointFactors:
+    names = ("left", "right", "motifs", "weights", "core")
+    return JointFactors(entry["model"], entry["slices"], **{name: array(entry[name]) for name in names})

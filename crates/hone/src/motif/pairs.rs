@@ -1,0 +1,342 @@
+//! Co-occurrence: W_t between all pairs of nodes that share an occurrence of a graphlet, adjacent or not (sec. 2.2, read
+//! literally).
+//!
+//! Adjacent pairs have the counts of their edge. For two nodes i, k that are not adjacent all counts follow from sums over
+//! their common neighbours c, with t(a, b) the common neighbours of the edge a–b, e the edges among the c, n their number,
+//! T = Σ t(i, c) + t(c, k), and w the walks of three steps from i to k:
+//!
+//! | graphlet | occurrences that hold both |
+//! |---|---|
+//! | path3 | n |
+//! | cycle4 | n (n − 1) / 2 − e |
+//! | diamond | e |
+//! | star4 | Σ d_c − 2n − T + 2e |
+//! | tailed triangle | T − 4e |
+//! | path4 | n (d_i + d_k − 2) − 2n (n − 1) + w − 2T + 6e |
+//!
+//! Edges, triangles and 4-cliques have no pair that is not adjacent. Cost: the wedges of the graph; the triangles times
+//! the degrees of their corners for e; walks of three steps for path4. Memory: 16 bytes per pair while W_t is made. Rows
+//! are independent and all sums are of integers, so the result is the same for any number of threads.
+
+use std::fmt::{self, Display};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::counts::{Counts, Values};
+use super::exact::Exact;
+use super::orbit::Graphlet;
+use super::ranked::balanced;
+use super::set::Motif;
+use super::weight::{Made, MotifGraph, Sum, finished};
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::sparse::Pattern;
+
+/// Which pairs of nodes have a weight in W_t.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pairs {
+    /// Adjacent nodes: how often their edge occurs in the motif.
+    #[default]
+    Edges,
+    /// All that share an occurrence of the graphlet: how many they share.
+    Occurrences,
+}
+
+impl Display for Pairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Pairs::Edges => "edges",
+            Pairs::Occurrences => "occurrences",
+        })
+    }
+}
+
+/// How far apart nodes of an occurrence can be, less one; graphlets in which all nodes are adjacent have 0.
+fn reach(motif: Motif) -> usize {
+    match motif.graphlet() {
+        Graphlet::Edge | Graphlet::Triangle | Graphlet::Clique4 => 0,
+        Graphlet::Path4 => 2,
+        _ => 1,
+    }
+}
+
+/// What has been found about a pair.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shared {
+    /// Common neighbours, and the sum of their degrees.
+    common: u64,
+    degrees: u64,
+    /// Triangles on the edges to common neighbours.
+    triangles: u64,
+    /// Edges among common neighbours.
+    edges: u64,
+    /// Walks of three steps.
+    walks: u64,
+}
+
+impl Shared {
+    /// Occurrences of a graphlet that hold two nodes of these degrees, which are not adjacent.
+    fn occurrences(&self, graphlet: Graphlet, degrees: [usize; 2]) -> i128 {
+        let [n, d, t, e, w] = [self.common, self.degrees, self.triangles, self.edges, self.walks].map(i128::from);
+        let ends = degrees[0] as i128 + degrees[1] as i128;
+        match graphlet {
+            Graphlet::Edge | Graphlet::Triangle | Graphlet::Clique4 => 0,
+            Graphlet::Path3 => n,
+            Graphlet::Cycle4 => n * (n - 1) / 2 - e,
+            Graphlet::Diamond => e,
+            Graphlet::Star4 => d - 2 * n - t + 2 * e,
+            Graphlet::TailedTriangle => t - 4 * e,
+            Graphlet::Path4 => n * (ends - 2) - 2 * n * (n - 1) + w - 2 * t + 6 * e,
+        }
+    }
+}
+
+/// A row under construction: what is known of each node, and which nodes that is.
+struct Scratch {
+    shared: Vec<Shared>,
+    touched: Vec<u32>,
+    /// The row's own node and its neighbours.
+    near: Vec<bool>,
+}
+
+/// Bytes of scratch a thread holds for each node.
+pub(crate) const SCRATCH: u64 = (size_of::<Shared>() + 5) as u64;
+/// Bytes a pair takes at the peak of making W_t.
+pub(crate) const PEAK: u64 = 16;
+
+impl Scratch {
+    fn new(nodes: usize) -> Self {
+        Scratch { shared: vec![Shared::default(); nodes], touched: Vec::new(), near: vec![false; nodes] }
+    }
+
+    fn at(&mut self, k: u32) -> &mut Shared {
+        let shared = &mut self.shared[k as usize];
+        if shared.common == 0 && shared.walks == 0 {
+            self.touched.push(k);
+        }
+        shared
+    }
+
+    /// Finds what row `i` shares with nodes that are not adjacent to it; hands each over, ascending, and forgets it.
+    fn row(&mut self, pattern: &Pattern, exact: &Exact, motif: Motif, i: usize, mut take: impl FnMut(u32, i128)) {
+        let graphlet = motif.graphlet();
+        self.mark(pattern, i, true);
+        for (&c, slot) in pattern.row(i).iter().zip(pattern.range(i)) {
+            let (c, own) = (c as usize, exact.t.get(slot));
+            let degree = pattern.row(c).len() as u64;
+            for (&k, slot) in pattern.row(c).iter().zip(pattern.range(c)) {
+                if !self.near[k as usize] {
+                    let shared = self.at(k);
+                    shared.common += 1;
+                    shared.degrees += degree;
+                    shared.triangles += own + exact.t.get(slot);
+                }
+            }
+            if own > 0 && graphlet != Graphlet::Path3 {
+                self.add_edges(pattern, i, c);
+            }
+        }
+        if reach(motif) > 1 {
+            self.add_walks(pattern, i);
+        }
+        self.mark(pattern, i, false);
+        self.touched.sort_unstable();
+        let own = pattern.row(i).len();
+        for at in 0..self.touched.len() {
+            let k = self.touched[at];
+            let shared = std::mem::take(&mut self.shared[k as usize]);
+            take(k, shared.occurrences(graphlet, [own, pattern.row(k as usize).len()]));
+        }
+        self.touched.clear();
+    }
+
+    fn mark(&mut self, pattern: &Pattern, i: usize, near: bool) {
+        self.near[i] = near;
+        pattern.row(i).iter().for_each(|&c| self.near[c as usize] = near);
+    }
+
+    /// Edges c–m with m after c, both adjacent to `i`: each is one among the common neighbours of `i` and whoever else is
+    /// adjacent to both.
+    fn add_edges(&mut self, pattern: &Pattern, i: usize, c: usize) {
+        let row = pattern.row(c);
+        let later = row.partition_point(|&m| m as usize <= c);
+        for &m in row[later..].iter().filter(|&&m| m as usize != i) {
+            if self.near[m as usize] {
+                let (near, shared) = (&self.near, &mut self.shared);
+                common(row, pattern.row(m as usize), |k| {
+                    if !near[k as usize] {
+                        shared[k as usize].edges += 1;
+                    }
+                });
+            }
+        }
+    }
+
+    fn add_walks(&mut self, pattern: &Pattern, i: usize) {
+        for &a in pattern.row(i) {
+            for &b in pattern.row(a as usize) {
+                for &k in pattern.row(b as usize) {
+                    if !self.near[k as usize] {
+                        self.at(k).walks += 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What two ascending lists have in common.
+fn common(mut a: &[u32], mut b: &[u32], mut take: impl FnMut(u32)) {
+    while let (Some(&x), Some(&y)) = (a.first(), b.first()) {
+        if x == y {
+            take(x);
+        }
+        a = &a[usize::from(x <= y)..];
+        b = &b[usize::from(y <= x)..];
+    }
+}
+
+/// Positions that W_t of any of these motifs can have: walks to nodes within reach, no more than there are nodes.
+pub(crate) fn most_positions(pattern: &Pattern, motifs: &[Motif]) -> u64 {
+    let far = motifs.iter().map(|&motif| reach(motif)).max().unwrap_or(0);
+    let n = pattern.rows();
+    let mut ends = vec![1u64; n];
+    let mut within: Vec<u64> = (0..n).map(|i| pattern.row(i).len() as u64).collect();
+    for step in 0..=far {
+        let next = |i: usize| pattern.row(i).iter().fold(0u64, |sum, &j| sum.saturating_add(ends[j as usize]));
+        ends = (0..n).into_par_iter().map(next).collect();
+        if step > 0 {
+            within.iter_mut().zip(&ends).for_each(|(sum, ends)| *sum = sum.saturating_add(*ends));
+        }
+    }
+    within.iter().map(|&within| within.min(n.saturating_sub(1) as u64)).sum()
+}
+
+/// The same counted, not bounded: pairs of nodes within reach. Costs as many steps as there are walks.
+pub(crate) fn positions(pattern: &Pattern, motifs: &[Motif]) -> u64 {
+    let far = motifs.iter().map(|&motif| reach(motif)).max().unwrap_or(0);
+    let of_row = |seen: &mut Vec<u32>, i: usize| {
+        let stamp = i as u32 + 1;
+        let (mut found, mut edge) = (0u64, vec![i as u32]);
+        seen[i] = stamp;
+        for _ in 0..=far {
+            let mut next = Vec::new();
+            for &c in &edge {
+                for &k in pattern.row(c as usize) {
+                    if std::mem::replace(&mut seen[k as usize], stamp) != stamp {
+                        next.push(k);
+                    }
+                }
+            }
+            found += next.len() as u64;
+            edge = next;
+        }
+        found
+    };
+    (0..pattern.rows()).into_par_iter().with_min_len(64).map_init(|| vec![0; pattern.rows()], of_row).sum()
+}
+
+/// Columns and values of some rows, and how many each row has.
+struct Piece {
+    lengths: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f32>,
+    sum: Sum,
+}
+
+impl Counts {
+    /// The graph of all pairs of nodes that share an occurrence of the motif's graphlet, with how many they share; of
+    /// those at least `delta`. Arcs of a directed graph keep their direction, pairs that are not adjacent stand both ways.
+    ///
+    /// Fails for estimated counts, and for a single orbit of a graphlet that has several.
+    ///
+    /// # Panics
+    /// When `graph` is another graph than the one counted.
+    pub fn pair_graph(&self, graph: &Graph, motif: Motif, delta: u64) -> Result<MotifGraph> {
+        assert_eq!(graph.nodes(), self.pattern().rows(), "counts of another graph");
+        check_motif(motif)?;
+        let Values::Exact(exact) = self.values() else { return Err(estimated()) };
+        let pattern = self.pattern();
+        let reached = |i: usize| pattern.row(i).iter().map(|&c| pattern.row(c as usize).len() as u64).sum::<u64>() + 4;
+        let bounds = balanced(pattern.rows(), 1 << 12, reached);
+        let pieces: Vec<Piece> = bounds
+            .par_windows(2)
+            .map_init(
+                || Scratch::new(pattern.rows()),
+                |scratch, rows| self.piece(graph, exact, motif, delta.max(1), rows[0]..rows[1], scratch),
+            )
+            .collect();
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut sum = Sum::default();
+        for mut piece in pieces {
+            for length in piece.lengths {
+                offsets.push(offsets[offsets.len() - 1] + length);
+            }
+            columns.append(&mut piece.columns);
+            values.append(&mut piece.values);
+            sum = sum.merge(piece.sum);
+        }
+        let made = Made { shared: sum.touches_all(graph.nodes()), unit: 1.0 };
+        finished(motif, &Arc::new(Pattern::new(offsets, columns, graph.nodes())), values, sum, made)
+    }
+
+    fn piece(
+        &self,
+        graph: &Graph,
+        exact: &Exact,
+        motif: Motif,
+        delta: u64,
+        rows: std::ops::Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Piece {
+        let mut piece = Piece { lengths: Vec::new(), columns: Vec::new(), values: Vec::new(), sum: Sum::default() };
+        let mut entries: Vec<(u32, f64)> = Vec::new();
+        for i in rows {
+            entries.clear();
+            let arcs = graph.pattern().row(i);
+            self.for_weights(i, motif, |j, count| {
+                if arcs.binary_search(&j).is_ok() {
+                    entries.push((j, count));
+                }
+            });
+            if reach(motif) > 0 {
+                scratch.row(self.pattern(), exact, motif, i, |k, count| entries.push((k, count as f64)));
+                entries.sort_unstable_by_key(|entry| entry.0);
+            }
+            let before = piece.columns.len();
+            for &(j, count) in entries.iter().filter(|(_, count)| *count > 0.0) {
+                if count >= delta as f64 {
+                    piece.columns.push(j);
+                    piece.values.push(count as f32);
+                } else {
+                    piece.sum.below += 1;
+                }
+            }
+            piece.lengths.push(piece.columns.len() - before);
+            let total = entries.iter().map(|entry| entry.1).filter(|&count| count >= delta as f64).sum();
+            piece.sum.add_row(i as u32, piece.columns.len() - before, total);
+        }
+        piece
+    }
+}
+
+/// Refuses a single orbit of a graphlet that has several: occurrences have no position.
+pub(crate) fn check_motif(motif: Motif) -> Result<()> {
+    let graphlet = motif.graphlet();
+    if motif.orbits().len() == graphlet.orbits().len() {
+        return Ok(());
+    }
+    let message = format!(
+        "occurrences are of whole graphlets, and {motif} is one of several edge positions in {graphlet}; use motifs = \
+         \"graphlets\", or a list with {graphlet} instead"
+    );
+    Err(Error::config("pairs", message))
+}
+
+/// Sampled neighbours say nothing of pairs.
+pub(crate) fn estimated() -> Error {
+    Error::config("pairs", "occurrences are counted exactly, and sample asks for estimates; use sample = \"exact\"")
+}

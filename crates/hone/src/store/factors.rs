@@ -1,0 +1,297 @@
+//! The factors of a run as a folder of NumPy arrays with a manifest: U, Σ and V of every local embedding, Z and H of
+//! the global one, or the factors of a joint model.
+//!
+//! The folder is written under a temporary name and renamed when it is complete, so it appears whole or not at all.
+//! Arrays are written as they are found; none is held for the folder's sake. [`Folder`] reads them back.
+//!
+//! | file | content |
+//! |---|---|
+//! | `manifest.json` | a [`Manifest`]: which file is what, and what it approximates |
+//! | `ids.npy` | the id of each node, int64 or text |
+//! | `edge.k1.U.npy` `.sigma.npy` `.V.npy` | S ≈ U diag(σ) Vᵀ, on the nodes in `edge.rows.npy` where there is one |
+//! | `Z.npy` `H.npy` | Y ≈ Z H |
+//! | `left.npy` `right.npy` `motifs.npy` `weights.npy` `core.npy` | a joint model |
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::npy;
+use crate::dense::Block;
+use crate::error::{Error, Result};
+use crate::graph::NodeIds;
+use crate::output::TemporaryFolder;
+
+const MANIFEST: &str = "manifest.json";
+/// How a manifest says what it is of.
+const FORMAT: &str = "hone-factors";
+
+/// What the files of a folder are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// `hone-factors`.
+    pub format: String,
+    /// Version of the library that wrote it.
+    pub version: String,
+    /// N.
+    pub nodes: usize,
+    /// File of the node ids.
+    pub ids: String,
+    /// One entry per motif and step, by step, then by motif.
+    pub local: Vec<LocalEntry>,
+    /// The global embedding; absent when Y is the result, and for joint models.
+    pub global: Option<GlobalEntry>,
+    /// A joint model.
+    pub joint: Option<JointEntry>,
+}
+
+/// An array.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrayEntry {
+    /// Its file.
+    pub file: String,
+    /// Its dimensions.
+    pub shape: Vec<usize>,
+}
+
+/// The factors of one S_t^(k).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LocalEntry {
+    /// Name of the motif.
+    pub motif: String,
+    /// k.
+    pub step: usize,
+    /// S_t^(k) as a formula of W.
+    pub formula: String,
+    /// W is the weighted motif graph times this.
+    pub scale: f64,
+    /// Columns that carry anything; the others are zero.
+    pub rank: usize,
+    /// What the factors approximate, in words.
+    pub model: String,
+    /// Numbers of the nodes that are the rows of S, U and V; absent when they are all nodes.
+    pub rows: Option<ArrayEntry>,
+    /// Columns of length one.
+    #[serde(rename = "U")]
+    pub u: ArrayEntry,
+    /// Weight of each column.
+    pub sigma: ArrayEntry,
+    /// One row per column of S; absent where a solver has none.
+    #[serde(rename = "V")]
+    pub v: Option<ArrayEntry>,
+}
+
+/// The factors of Y.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GlobalEntry {
+    /// What the factors approximate, in words.
+    pub model: String,
+    /// N × D.
+    #[serde(rename = "Z")]
+    pub z: ArrayEntry,
+    /// D × columns of Y; absent where a solver has none.
+    #[serde(rename = "H")]
+    pub h: Option<ArrayEntry>,
+    /// Name of each column of Y.
+    pub columns: Vec<String>,
+}
+
+/// The factors of the tensor of all S_t^(k).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JointEntry {
+    /// What the factors approximate, in words.
+    pub model: String,
+    /// N × D.
+    pub left: ArrayEntry,
+    /// N × D.
+    pub right: ArrayEntry,
+    /// Slices × R.
+    pub motifs: ArrayEntry,
+    /// Length of each column of Z = left · diag(weights).
+    pub weights: ArrayEntry,
+    /// R × D × D, for a Tucker decomposition.
+    pub core: Option<ArrayEntry>,
+    /// The slices, one per row of `motifs`.
+    pub slices: Vec<SliceEntry>,
+}
+
+/// One slice of the tensor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SliceEntry {
+    /// Name of the motif.
+    pub motif: String,
+    /// k.
+    pub step: usize,
+    /// S_t^(k) as a formula of W.
+    pub formula: String,
+    /// W is the weighted motif graph times this.
+    pub scale: f64,
+    /// The slice is S_t^(k) times this.
+    pub factor: f64,
+}
+
+/// A folder that was written.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    path: PathBuf,
+    /// What is in it.
+    pub manifest: Manifest,
+}
+
+impl Folder {
+    /// Opens a folder of factors.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Folder> {
+        let path = path.into();
+        let file = path.join(MANIFEST);
+        let remedy = "name a folder that --factors wrote";
+        let text = fs::read_to_string(&file).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => {
+                Error::input(&path, format!("there are no factors here: {MANIFEST} is missing"), remedy)
+            }
+            _ => Error::io(&file, e),
+        })?;
+        let manifest: Manifest = serde_json::from_str(&text)
+            .map_err(|e| Error::input(&file, format!("not a manifest of factors: {e}"), remedy))?;
+        if manifest.format != FORMAT {
+            return Err(Error::input(&file, format!("the format is {:?}, not {FORMAT:?}", manifest.format), remedy));
+        }
+        Ok(Folder { path, manifest })
+    }
+
+    /// Reads an array of one or two dimensions; more are laid out as rows of the last.
+    pub fn read(&self, array: &ArrayEntry) -> Result<Block> {
+        let path = self.path.join(&array.file);
+        let file = File::open(&path).map_err(|e| Error::io(&path, e))?;
+        npy::read_rows(&path, &mut BufReader::new(file))
+    }
+
+    /// Reads the node ids.
+    pub fn ids(&self) -> Result<NodeIds> {
+        npy::read_ids(&self.path.join(&self.manifest.ids))
+    }
+}
+
+/// A folder under construction.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    folder: TemporaryFolder,
+    target: PathBuf,
+    replace: bool,
+    pub(crate) manifest: Manifest,
+}
+
+/// Refuses a folder that is in the way; with `replace`, unless it holds factors or nothing.
+pub fn check_target(target: &Path, replace: bool) -> Result<()> {
+    let Ok(metadata) = fs::symlink_metadata(target) else { return Ok(()) };
+    if !replace {
+        return Err(Error::Exists { path: target.to_path_buf() });
+    }
+    let remedy = "name another folder";
+    if !metadata.is_dir() {
+        return Err(Error::input(target, "is not a folder", remedy));
+    }
+    let empty = fs::read_dir(target).map_err(|e| Error::io(target, e))?.next().is_none();
+    if empty || Folder::open(target).is_ok() {
+        return Ok(());
+    }
+    Err(Error::input(target, "is a folder of something else, which is not replaced", remedy))
+}
+
+impl Writer {
+    /// Begins a folder.
+    pub(crate) fn begin(target: &Path, replace: bool, ids: &NodeIds) -> Result<Writer> {
+        check_target(target, replace)?;
+        let manifest = Manifest {
+            format: FORMAT.into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            nodes: ids.len(),
+            ids: "ids.npy".into(),
+            ..Manifest::default()
+        };
+        let folder = TemporaryFolder::beside(target)?;
+        let writer = Writer { folder, target: target.to_path_buf(), replace, manifest };
+        writer.put("ids.npy", |out| npy::write_ids(ids, out))?;
+        Ok(writer)
+    }
+
+    /// Writes a block.
+    pub(crate) fn block(&self, name: &str, block: &Block) -> Result<ArrayEntry> {
+        let file = format!("{name}.npy");
+        self.put(&file, |out| npy::write_vectors(block, out))?;
+        Ok(ArrayEntry { file, shape: vec![block.rows(), block.cols()] })
+    }
+
+    /// Writes numbers in f64, in the order of an array of that shape.
+    pub(crate) fn numbers(&self, name: &str, shape: &[usize], numbers: &[f64]) -> Result<ArrayEntry> {
+        let file = format!("{name}.npy");
+        self.put(&file, |out| {
+            npy::write_header("<f8", shape, out)?;
+            numbers.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))
+        })?;
+        Ok(ArrayEntry { file, shape: shape.to_vec() })
+    }
+
+    /// Writes numbers of nodes, unless the file is there.
+    pub(crate) fn rows(&self, name: &str, rows: &[u32]) -> Result<ArrayEntry> {
+        let file = format!("{name}.npy");
+        if !self.folder.path().join(&file).exists() {
+            self.put(&file, |out| {
+                npy::write_header("<u4", &[rows.len()], out)?;
+                rows.iter().try_for_each(|row| out.write_all(&row.to_le_bytes()))
+            })?;
+        }
+        Ok(ArrayEntry { file, shape: vec![rows.len()] })
+    }
+
+    /// Writes the manifest, removes files it does not name, and gives the folder its name.
+    pub(crate) fn finish(mut self) -> Result<PathBuf> {
+        self.manifest.local.sort_by_key(|entry| entry.step);
+        let text = serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
+        self.put(MANIFEST, |out| out.write_all(text.as_bytes()))?;
+        let named: BTreeSet<&str> = self.manifest.files().collect();
+        for entry in fs::read_dir(self.folder.path()).map_err(|e| self.error(e))? {
+            let entry = entry.map_err(|e| self.error(e))?;
+            if entry.file_name().to_str().is_none_or(|name| !named.contains(name)) {
+                fs::remove_file(entry.path()).map_err(|e| self.error(e))?;
+            }
+        }
+        let Writer { folder, target, replace, .. } = self;
+        // It may have appeared meanwhile.
+        check_target(&target, replace)?;
+        folder.publish(&target)?;
+        Ok(target)
+    }
+
+    fn put(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        let to_disk = || {
+            let mut out = BufWriter::with_capacity(1 << 18, File::create(self.folder.path().join(name))?);
+            write(&mut out)?;
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+        };
+        to_disk().map_err(|e| self.error(e))
+    }
+
+    /// An error under the name that the user gave.
+    fn error(&self, error: io::Error) -> Error {
+        Error::io(&self.target, error)
+    }
+}
+
+impl Manifest {
+    /// All files that are named, the manifest among them.
+    fn files(&self) -> impl Iterator<Item = &str> {
+        let local = self.local.iter().flat_map(|entry| {
+            [Some(&entry.u), Some(&entry.sigma), entry.v.as_ref(), entry.rows.as_ref()].into_iter().flatten()
+        });
+        let global = self.global.iter().flat_map(|entry| [Some(&entry.z), entry.h.as_ref()].into_iter().flatten());
+        let joint = self.joint.iter().flat_map(|entry| {
+            let arrays = [&entry.left, &entry.right, &entry.motifs, &entry.weights];
+            arrays.into_iter().chain(entry.core.as_ref())
+        });
+        let arrays = local.chain(global).chain(joint).map(|array| array.file.as_str());
+        [MANIFEST, &self.ids].into_iter().chain(arrays)
+    }
+}

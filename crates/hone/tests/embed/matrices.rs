@@ -1,0 +1,159 @@
+//! Choices of the motif matrices and their rows: co-occurrence weights, codes instead of factors.
+
+use hone::config::Layers;
+use hone::graph::{Graph, GraphBuilder, builtin};
+use hone::{Error, Hone, Silent};
+
+use super::{chorded_ring, config, run};
+
+/// P of path3 co-occurrences as the paper would have it, entry by entry: W = A² off the diagonal where nodes are not
+/// adjacent, and the counts of edges elsewhere.
+#[test]
+fn co_occurrence_matrices_are_factored() {
+    let graph = chorded_ring(24, false);
+    let n = graph.nodes();
+    let settings = [
+        ("motifs", "[\"path3\"]"),
+        ("pairs", "occurrences"),
+        ("steps", "1"),
+        ("local.dim", "4"),
+        ("global.output", "local"),
+    ];
+    let found = run(config(&settings), &graph);
+    let adjacent = |i: usize, j: usize| graph.has_edge(i as u32, j as u32);
+    let common = |i: usize, j: usize| (0..n).filter(|&c| adjacent(i, c) && adjacent(j, c)).count();
+    let weight = |i: usize, j: usize| match (i == j, adjacent(i, j)) {
+        (true, _) => 0.0,
+        (_, false) => common(i, j) as f64,
+        // Paths over either end, less those closed to a triangle.
+        (_, true) => (graph.degree(i as u32) + graph.degree(j as u32) - 2 - 2 * common(i, j)) as f64,
+    };
+    let w: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| weight(i, j)).collect()).collect();
+    let p: Vec<Vec<f64>> = w
+        .iter()
+        .map(|row| {
+            let sum: f64 = row.iter().sum();
+            row.iter().map(|x| if sum > 0.0 { x / sum } else { 0.0 }).collect()
+        })
+        .collect();
+    let facts = &found.report.local[0];
+    assert_eq!(facts.nonzeros, w.iter().flatten().filter(|&&x| x > 0.0).count());
+    for (c, sigma) in facts.singular_values.iter().enumerate() {
+        let u: Vec<f64> = (0..n).map(|i| f64::from(found.embedding.vectors.row(i)[c])).collect();
+        let v: Vec<f64> = (0..n).map(|j| (0..n).map(|i| p[i][j] * u[i]).sum()).collect();
+        for i in 0..n {
+            let image: f64 = (0..n).map(|j| p[i][j] * v[j]).sum();
+            assert!((image - sigma * sigma * u[i]).abs() < 2e-3, "column {c}, row {i}");
+        }
+    }
+}
+
+#[test]
+fn co_occurrences_embed_every_model_on_directed_graphs_too() {
+    for directed in [false, true] {
+        let graph = chorded_ring(40, directed);
+        for settings in [
+            &[("psi", "l-norm"), ("steps", "2")][..],
+            &[("model", "tucker")],
+            &[("attributes.structure", "true"), ("attributes.features.depth", "0")],
+            &[("local.solver.method", "als")],
+        ] {
+            let base = [("motifs", "graphlets"), ("pairs", "occurrences"), ("global.dim", "8"), ("local.dim", "3")];
+            let found = run(config(&[&base[..], settings].concat()), &graph);
+            assert!(found.embedding.vectors.as_slice().iter().all(|x| x.is_finite()), "{settings:?}");
+            assert!(found.embedding.vectors.row(0).iter().any(|&x| x != 0.0), "{settings:?}");
+        }
+    }
+}
+
+#[test]
+fn what_co_occurrences_cannot_be_of_is_refused() {
+    let cases: [(&[(&str, &str)], &str); 4] = [
+        (&[("motifs", "all")], "use motifs = \"graphlets\", or a list with path4 instead"),
+        (&[("motifs", "[\"tailed-far\"]")], "tailed-triangle"),
+        (&[("motifs", "graphlets"), ("sample", "cap=4")], "sample"),
+        (&[("motifs", "graphlets"), ("weights", "true")], "weights = false"),
+    ];
+    for (settings, said) in cases {
+        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| layers.set(key, value).unwrap());
+        let error = layers.set("pairs", "occurrences").unwrap().build().unwrap_err().to_string();
+        assert!(error.contains(said) && error.contains("pairs"), "{settings:?}: {error}");
+    }
+}
+
+/// All pairs of leaves of a star share a path: far more than the edges, and refused before they are made.
+#[test]
+fn too_many_pairs_are_refused_in_time() {
+    let leaves = 300_000;
+    let star =
+        GraphBuilder::undirected(leaves + 1).edges((1..=leaves as u32).map(|i| (0, i)).collect()).build().unwrap();
+    let settings = [("motifs", "[\"path3\"]"), ("steps", "1"), ("local.dim", "2"), ("global.output", "local")];
+    let limited = |extra: &[(&str, &str)]| {
+        let hone = Hone::new(config(&[&settings[..], extra].concat())).unwrap();
+        hone.memory_limit(8 << 30).embed(&star, &Silent)
+    };
+    assert!(limited(&[]).is_ok());
+    let Err(Error::Memory { need, remedy, .. }) = limited(&[("pairs", "occurrences")]) else { panic!("does not fit") };
+    assert!(need > 8 * (leaves as u64).pow(2) && remedy.contains("pairs = \"edges\""), "{need}: {remedy}");
+}
+
+/// Walks that meet are counted once where the bound alone would not fit.
+#[test]
+fn pairs_are_counted_where_their_bound_does_not_fit() {
+    let n = 3000u32;
+    let edges = (0..n).flat_map(|i| (1..=20).map(move |k| (i, (i + k) % n))).collect();
+    let ring: Graph = GraphBuilder::undirected(n as usize).edges(edges).build().unwrap();
+    let settings = [("motifs", "[\"path3\"]"), ("pairs", "occurrences"), ("steps", "1"), ("local.dim", "2")];
+    let all = [&settings[..], &[("global.output", "local")]].concat();
+    let plan = |limit: Option<u64>| {
+        let hone = Hone::new(config(&all)).unwrap();
+        limit.map_or(hone.clone(), |limit| hone.memory_limit(limit)).embed(&ring, &Silent)
+    };
+    let free = plan(None).unwrap();
+    let Err(Error::Memory { need, .. }) = plan(Some(1)) else { panic!("a byte is enough") };
+    // 80 nodes are within two edges of each, while 1600 walks lead there.
+    assert_eq!(free.report.local[0].nonzeros, 80 * n as usize);
+    let tight = plan(Some(need + (64 << 20))).unwrap();
+    assert!(tight.embedding == free.embedding);
+}
+
+/// U is the code of the rows of S; nodes without the motif have none.
+#[test]
+fn codes_of_motif_matrices_are_local_embeddings() {
+    let graph = builtin("karate").unwrap();
+    let base = [
+        ("local.solver.method", "autoencoder"),
+        ("local.solver.epochs", "20"),
+        ("local.dim", "4"),
+        ("motifs", "[\"edge\", \"clique4\"]"),
+        ("steps", "2"),
+        ("global.output", "local"),
+    ];
+    let found = run(config(&base), &graph);
+    let y = &found.embedding.vectors;
+    assert_eq!(y.cols(), 16);
+    for j in 0..16 {
+        let square: f64 = (0..34).map(|i| f64::from(y.get(i, j)).powi(2)).sum();
+        assert!((square - 1.0).abs() < 1e-5, "column {j}: {square}");
+    }
+    let clique = |i: usize| &y.row(i)[4..8];
+    assert!(clique(9).iter().all(|&x| x == 0.0) && clique(0).iter().all(|&x| x != 0.0));
+    for facts in &found.report.local {
+        let loss = facts.loss.as_ref().unwrap();
+        assert!(loss.measure.contains("held out") && loss.values.len() == facts.iterations + 1, "{loss:?}");
+        assert!(loss.values.iter().all(|x| x.is_finite()));
+    }
+    let notes = found.report.notes.join("; ");
+    assert!(!notes.contains("local.solver.iterations"), "{notes}");
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    assert!((1..4).all(|threads| pool(threads).install(|| run(config(&base), &graph)).embedding == found.embedding));
+}
+
+/// A graph of more nodes than a network can read rows of is refused, by name, before any is embedded.
+#[test]
+fn codes_of_large_motif_matrices_are_refused() {
+    let graph = chorded_ring(40_000, false);
+    let settings = [("local.solver.method", "autoencoder"), ("motifs", "[\"edge\"]"), ("global.dim", "8")];
+    let error = Hone::new(config(&settings)).unwrap().embed(&graph, &Silent).unwrap_err().to_string();
+    assert!(error.contains("local.solver.method") && error.contains("global.solver.method"), "{error}");
+}
