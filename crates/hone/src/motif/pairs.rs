@@ -280,7 +280,7 @@ impl Counts {
             sum = sum.merge(piece.sum);
         }
         let made = Made { shared: sum.touches_all(graph.nodes()), unit: 1.0 };
-        finished(motif, &Arc::new(Pattern::new(offsets, columns, graph.nodes())), values, sum, made)
+        finished(motif, &Arc::new(Pattern::new(offsets, columns, graph.nodes())), values, &sum, made)
     }
 
     fn piece(

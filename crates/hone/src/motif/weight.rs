@@ -78,7 +78,7 @@ impl Counts {
             .collect();
         let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
         let shared = sum.nnz as f64 >= SHARE * values.len() as f64;
-        finished(motif, pattern, values, sum, Made { shared, unit })
+        finished(motif, pattern, values, &sum, Made { shared, unit })
     }
 
     /// Writes the weights of some rows.
@@ -146,7 +146,7 @@ pub(super) fn finished(
     motif: Motif,
     pattern: &Arc<Pattern>,
     mut values: Vec<f32>,
-    sum: Sum,
+    sum: &Sum,
     Made { shared, unit }: Made,
 ) -> Result<MotifGraph> {
     if !sum.largest.is_finite() {
