@@ -7,15 +7,13 @@
 //! A record of checksums among the files ([`crate::record`]) lets readers detect what a crash of the machine may leave.
 
 use std::fs;
-#[cfg(unix)]
-use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
-use super::place::{Place, folder_of};
+use super::place::{Place, folder_of, sync};
 use super::temporary::{Temporary, registry};
 use super::{Output, Sum};
 use crate::error::{Error, Result};
@@ -177,22 +175,4 @@ fn set_aside(target: &Path) -> io::Result<Option<TempPath>> {
     let aside = builder.prefix(ASIDE.0).suffix(ASIDE.1).tempfile_in(folder_of(target))?.into_temp_path();
     fs::rename(target, &aside)?;
     Ok(Some(aside))
-}
-
-/// Syncs a folder, so that renames survive a crash. Some file systems cannot; the files are safe by then.
-pub(super) fn sync(folder: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
-        Err(error)
-            if !matches!(
-                error.kind(),
-                ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied
-            ) =>
-        {
-            return Err(error);
-        }
-        _ => {}
-    }
-    let _ = folder;
-    Ok(())
 }

@@ -1,5 +1,7 @@
 //! Where a name leads: to a file, through links, or to a stream, and what stands in the way.
 
+#[cfg(unix)]
+use std::fs::File;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -116,4 +118,22 @@ pub(super) fn refused(path: &Path, error: &io::Error) -> Error {
         _ => (format!("cannot be created: {error}"), "write elsewhere"),
     };
     Error::input(path, message, remedy)
+}
+
+/// Syncs a folder, so that renames survive a crash. Some file systems cannot; the files are safe by then.
+pub(super) fn sync(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error)
+            if !matches!(
+                error.kind(),
+                ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied
+            ) =>
+        {
+            return Err(error);
+        }
+        _ => {}
+    }
+    let _ = folder;
+    Ok(())
 }

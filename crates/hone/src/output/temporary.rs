@@ -6,8 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempPath;
 
-use super::batch::sync;
-use super::place::{folder_of, refused};
+use super::place::{folder_of, refused, sync};
 use crate::error::{Error, Result};
 
 /// How the names of temporary files begin and end.
