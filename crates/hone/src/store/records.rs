@@ -107,14 +107,16 @@ impl Records {
     /// Puts the fields of the next record into `fields`; whether there was one. Blank lines are none.
     fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
         let mut line = Vec::new();
-        while self.next_line(&mut line, LONGEST_LINE)? {
-            self.first = self.line;
+        loop {
+            self.first = self.line + 1;
+            if !self.next_line(&mut line, LONGEST_LINE)? {
+                return Ok(false);
+            }
             let text = self.text(&line)?;
             if !text.trim_end_matches(ENDS).is_empty() {
                 return self.split(text.to_owned(), fields).map(|()| true);
             }
         }
-        Ok(false)
     }
 
     /// The next line with its end, of at most `longest` bytes.
