@@ -24,6 +24,9 @@ pub struct GraphFacts {
     /// [`Graph::fingerprint`], where the run recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
+    /// [`Graph::edge_fingerprint`], where the run recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edge_fingerprint: Option<String>,
 }
 
 impl GraphFacts {
@@ -36,6 +39,7 @@ impl GraphFacts {
             weighted: graph.weights().is_some(),
             reading: graph.reading().cloned(),
             fingerprint: Some(graph.fingerprint()),
+            edge_fingerprint: Some(graph.edge_fingerprint()),
         }
     }
 }

@@ -1,8 +1,13 @@
-//! A name that tells graphs apart: whether work done on one graph is of use for another.
+//! Names that tell graphs apart: whether work done on one graph is of use for another.
+//!
+//! [`Graph::fingerprint`] stands for all that a computation sees, the order of nodes included: its result belongs to no
+//! other graph. [`Graph::edge_fingerprint`] stands for the edges between ids, however the file was ordered and read.
 //!
 //! One pass over ids, edges and weights, by all threads; the same for any number of them, and on any machine. Two
 //! words of 64 bits with a bijective step each: made to tell graphs apart that differ by accident, not to withstand
 //! whoever looks for two with the same name.
+
+use std::io::Write;
 
 use rayon::prelude::*;
 
@@ -28,6 +33,43 @@ impl Graph {
         let start = Mark::new(u64::from(self.is_directed())).and(self.nodes() as u64);
         let Mark(a, b) = parts.into_iter().fold(start, |mark, part| mark.and(part.0).and(part.1));
         format!("{:016x}{:016x}", spread(a), spread(b))
+    }
+
+    /// A name for the set of edges between ids, of 16 hexadecimal digits. The order of nodes and edges, directions, weights
+    /// and nodes without an edge do not count.
+    pub fn edge_fingerprint(&self) -> String {
+        let names: Vec<u64> = (0..self.nodes() as u32).into_par_iter().map(|i| name(self.ids().get(i))).collect();
+        let of_row = |u: u32| {
+            // Each pair once: from its smaller node, or from the larger when there is no arc back.
+            let once = |&&v: &&u32| u < v || self.is_directed() && self.neighbors(v).binary_search(&u).is_err();
+            let pair = |&v: &u32| unordered(names[u as usize], names[v as usize]);
+            self.neighbors(u).iter().filter(once).map(pair).fold(0, u64::wrapping_add)
+        };
+        let sum = (0..self.nodes() as u32).into_par_iter().map(of_row).reduce(|| 0, u64::wrapping_add);
+        format!("{sum:016x}")
+    }
+}
+
+/// A number for a pair in either order; sums of such numbers collide by chance only.
+fn unordered(a: u64, b: u64) -> u64 {
+    spread(Mark::new(a.min(b)).and(a.max(b)).0)
+}
+
+/// A number for an id as it is printed, so that 7 is the same id among numbers and among texts.
+fn name(id: NodeId<'_>) -> u64 {
+    let of = |text: &[u8]| {
+        let mark = text.iter().fold(Mark::new(text.len() as u64), |mark, &byte| mark.and(u64::from(byte)));
+        spread(mark.0) ^ spread(mark.1)
+    };
+    match id {
+        NodeId::Text(text) => of(text.as_bytes()),
+        NodeId::Integer(number) => {
+            let mut digits = [0u8; 20];
+            let mut rest = &mut digits[..];
+            write!(rest, "{number}").expect("20 bytes hold every 64-bit number");
+            let free = rest.len();
+            of(&digits[..20 - free])
+        }
     }
 }
 
@@ -62,4 +104,33 @@ fn spread(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ (word >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::graph::{Graph, GraphBuilder, NodeIds};
+
+    fn graph(ids: &[&str], edges: &[(u32, u32)], directed: bool) -> Graph {
+        let builder = if directed { GraphBuilder::directed(0) } else { GraphBuilder::undirected(0) };
+        builder.ids(NodeIds::from_texts(ids)).edges(edges.to_vec()).build().expect("in range")
+    }
+
+    #[test]
+    fn edges_are_the_same_in_any_order() {
+        let first = graph(&["7", "b", "c", "d"], &[(0, 1), (1, 2), (2, 3)], false).edge_fingerprint();
+        let turned = graph(&["d", "c", "b", "7", "alone"], &[(1, 0), (2, 1), (3, 2)], false).edge_fingerprint();
+        assert_eq!(first, turned, "another order, and a node without an edge");
+        let arcs = graph(&["7", "b", "c", "d"], &[(1, 0), (1, 2), (2, 1), (3, 2)], true).edge_fingerprint();
+        assert_eq!(first, arcs, "directions do not count, nor do arcs back");
+        assert_eq!(graph(&["7", "8"], &[(0, 1)], false).edge_fingerprint(), {
+            graph(&["7", "8", "x"], &[(1, 0)], false).edge_fingerprint()
+        });
+        for (ids, edges) in [
+            (["7", "b", "c", "e"], vec![(0, 1), (1, 2), (2, 3)]),
+            (["7", "b", "c", "d"], vec![(0, 1), (1, 2), (1, 3)]),
+            (["7", "b", "c", "d"], vec![(0, 1), (1, 2)]),
+        ] {
+            assert_ne!(first, graph(&ids, &edges, false).edge_fingerprint(), "{ids:?} {edges:?}");
+        }
+    }
 }
