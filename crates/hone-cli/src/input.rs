@@ -102,9 +102,24 @@ impl Answer {
 }
 
 impl InputArgs {
+    /// What the graph is called: `soc-wiki-Vote` for `dir/soc-wiki-Vote.edges.gz`.
+    pub(crate) fn name(&self) -> String {
+        stem(&self.input)
+    }
+
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Files {
+        self.read.files([&self.input])
+    }
+
     /// Reads the graph, and notes on standard error what was a guess and what was dropped on the way.
     pub(crate) fn open(&self, context: &Context) -> anyhow::Result<Graph> {
         self.read.open(&self.input, context)
+    }
+
+    /// The same for work that has no use for weights: no note recommends to keep them.
+    pub(crate) fn open_without_weights(&self, context: &Context) -> anyhow::Result<Graph> {
+        open(&self.input, &self.read.over(ReadOptions::default()), false, context)
     }
 }
 
@@ -112,6 +127,11 @@ impl ReadArgs {
     /// Reads a graph, and notes on standard error what was dropped on the way.
     pub(crate) fn open(&self, input: &str, context: &Context) -> anyhow::Result<Graph> {
         open(input, &self.over(ReadOptions::default()), true, context)
+    }
+
+    /// The files that are read for these graphs.
+    pub(crate) fn files<P: AsRef<Path>>(&self, inputs: impl IntoIterator<Item = P>) -> Files {
+        Files::default().read("INPUT", inputs).read("--nodes", &self.nodes)
     }
 
     /// These options on top of others.
@@ -236,5 +256,23 @@ fn delimiter(text: &str) -> Result<char, String> {
         ("space", ..) => Ok(' '),
         (_, Some(one), None) => Ok(one),
         _ => Err("give one character, tab or space".into()),
+    }
+}
+
+/// `soc-wiki-Vote` for `dir/soc-wiki-Vote.edges.gz`.
+pub(crate) fn stem(input: &str) -> String {
+    let name = Path::new(input).file_name().map_or_else(|| input.to_string(), |n| n.to_string_lossy().into_owned());
+    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stems() {
+        assert_eq!(stem("x/soc-wiki-Vote.edges.gz"), "soc-wiki-Vote");
+        assert_eq!(stem("builtin:karate"), "builtin:karate");
     }
 }

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{bench, completions, config, count, embed, eval, features, generate, info, solvers};
+use command::{bench, completions, config, count, draw, embed, eval, features, generate, info, solvers};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -38,6 +38,8 @@ Examples:
   hone info graph.tsv --json        size, degrees and components of a file, as JSON
   hone count graph.tsv --by total   motifs of a file
   hone features graph.tsv -o x.csv  node features from motif counts
+  hone draw graph.tsv --motif triangle -o graph.svg
+                                    a picture of the graph and its triangles
   hone help info                    all options of a command (or: hone info --help)
 
 Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
@@ -48,6 +50,7 @@ enum Command {
     Info(info::Args),
     Count(count::Args),
     Features(features::Args),
+    Draw(draw::Args),
     Eval(eval::Args),
     Generate(generate::Args),
     Bench(bench::Args),
@@ -63,6 +66,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Info(args) => info::run(args, &context),
         Command::Count(args) => count::run(args, &context),
         Command::Features(args) => features::run(args, &context),
+        Command::Draw(args) => draw::run(args, &context),
         Command::Eval(args) => eval::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
         Command::Bench(args) => bench::run(args, &context),

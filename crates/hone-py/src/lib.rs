@@ -12,9 +12,11 @@
 //! | `graph` | graphs from matrices, edge lists, files and generators |
 //! | `embed` | configurations and the embedding |
 //! | `motif` | counts, weighted motif graphs, motif matrices as operators |
+//! | `draw` | pictures of motif graphs |
 //! | `evaluate` | link prediction |
 //! | `store` | embeddings on disk |
 
+mod draw;
 mod embed;
 mod error;
 mod evaluate;
@@ -29,6 +31,8 @@ use pyo3::prelude::*;
 /// Native half of `hone_embed`; use the package, not this module.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::draw::draw;
     #[pymodule_export]
     use crate::embed::{embed, parse_bytes, presets, resolve};
     #[pymodule_export]

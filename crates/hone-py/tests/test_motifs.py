@@ -1,12 +1,13 @@
 """Counts against networkx and brute force; motif matrices against explicit ones and scipy's svds."""
 
 import itertools
+from xml.etree import ElementTree
 
 import networkx
 import numpy as np
 import pytest
 import scipy.sparse
-from hone_embed import HONE, Graph, count_orbits, generate, motif_adjacency, motif_matrix
+from hone_embed import HONE, Graph, count_orbits, draw, generate, motif_adjacency, motif_matrix
 from scipy.sparse.linalg import svds
 
 #: Graphlets by their degree sequences, which tell them apart up to four nodes.
@@ -198,3 +199,17 @@ def test_generated_graphs_repeat():
     for model, parameters in (("er", {"nodes": 10}), ("er", {"nodes": 0, "degree": 1}), ("es", {})):
         with pytest.raises(ValueError, match="degree|nodes|es"):
             generate(model, **parameters)
+
+
+def test_pictures_show_ids_and_are_well_formed(tmp_path):
+    graph = networkx.relabel_nodes(networkx.karate_club_graph(), {0: "<a & b>", 33: '"'})
+    figure = draw(graph, ["edge", "clique4"], n_jobs=2)
+    assert figure == draw(graph, "edge,clique4", n_jobs=1) == figure._repr_svg_()
+    root = ElementTree.fromstring(figure)
+    titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
+    assert "<a & b>: 16" in titles and '": 17' in titles
+    figure.save(tmp_path / "f.svg")
+    with pytest.raises(FileExistsError):
+        figure.save(tmp_path / "f.svg")
+    with pytest.raises(ValueError, match="`tringle` is no motif"):
+        draw(graph, "tringle")

@@ -23,6 +23,7 @@
 //! | 2.6 | attributes of the user's own | [`attributes::read`] |
 //! | 2.6 | attribute diffusion | [`diffuse::Diffusion`] |
 //! | 2.7 | accumulation | [`matrix::Accumulate`] |
+//! | 2.2, fig. 2 | pictures of motif graphs | [`draw::Drawing`] |
 //! | 4.3 | node features from motif counts | [`features::Features`] |
 //!
 //! Who depends on whom, strictly downward: [`error`], [`progress`], [`memory`], [`random`] < [`dense`] < [`sparse`] <
@@ -35,6 +36,7 @@ pub mod attributes;
 pub mod columnar;
 pub mod config;
 pub mod diffuse;
+pub mod draw;
 pub mod embed;
 pub mod factor;
 pub mod features;

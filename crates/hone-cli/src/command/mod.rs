@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod count;
+pub(crate) mod draw;
 pub(crate) mod embed;
 pub(crate) mod eval;
 pub(crate) mod features;

@@ -11,6 +11,7 @@ Every function takes a graph in whatever form it is at hand: a SciPy matrix, an 
 NetworkX, igraph, rustworkx, PyTorch Geometric or DGL graph, a file, or a :class:`Graph`.
 """
 
+from hone_embed._draw import Figure, draw
 from hone_embed._estimator import HONE, presets
 from hone_embed._evaluate import LinkSplit, evaluate_link_prediction, link_split, methods
 from hone_embed._factors import Factors, JointFactors, LocalFactors, load_factors
@@ -23,6 +24,7 @@ __all__ = [
     "HONE",
     "Embedding",
     "Factors",
+    "Figure",
     "Graph",
     "HoneWarning",
     "JointFactors",
@@ -31,6 +33,7 @@ __all__ = [
     "OrbitCounts",
     "__version__",
     "count_orbits",
+    "draw",
     "evaluate_link_prediction",
     "generate",
     "link_split",

@@ -1,0 +1,68 @@
+"""Pictures of motif graphs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from hone_embed import _native
+from hone_embed._graph import as_graph
+from hone_embed._progress import jobs, listener
+
+
+class Figure(str):
+    """The text of an SVG file; notebooks show it as a picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def save(self, path: Union[str, os.PathLike[str]], *, overwrite: bool = False) -> None:
+        """Write the picture to a file; an existing one is replaced only with ``overwrite``."""
+        with Path(path).open("w" if overwrite else "x", encoding="utf-8") as file:
+            file.write(self)
+
+
+def draw(
+    graph: Any,
+    motifs: Union[str, Sequence[str]] = "edge",
+    *,
+    delta: int = 1,
+    labels: Optional[int] = None,
+    title: Optional[str] = None,
+    directed: Optional[bool] = None,
+    n_jobs: Optional[int] = None,
+    verbose: bool = False,
+) -> Figure:
+    """Draw motif graphs side by side, all with the layout of the graph.
+
+    An edge is as wide as the number of occurrences of the motif that contain it, a node as large as the sum over its
+    edges. What is without the motif stays faint. The picture is the same for any number of threads.
+
+    Parameters
+    ----------
+    graph
+        Anything :class:`Graph` takes, of at most 100 000 nodes and edges.
+    motifs
+        A panel for each: names, or a set such as ``"graphlets"``.
+    delta
+        Edges with fewer occurrences count as having none.
+    labels
+        How many ids are written beside their nodes, the largest nodes first; by default all of a small graph.
+    title
+        Name of the graph in the caption.
+
+    Examples
+    --------
+    >>> figure = draw("builtin:karate", ["edge", "triangle"], title="Karate club")
+    >>> figure.count("<circle") > 2 * 34
+    True
+    """
+    names = motifs if isinstance(motifs, str) else ",".join(motifs)
+    settings = {"motifs": names, "delta": delta, "labels": labels, "title": title}
+    graph = as_graph(graph, directed=directed)
+    with listener(verbose) as listen:
+        text = _native.draw(graph._named(), json.dumps(settings), "graph", jobs(n_jobs), listen)
+    return Figure(text)

@@ -1,0 +1,145 @@
+//! Pictures of motif graphs, side by side and with the same layout (figure 2 of the paper).
+//!
+//! Nodes and edges are as large as their counts: an edge by the occurrences of the motif that contain it (its weight in
+//! W_t), a node by the sum over its edges (its motif degree). What has no occurrence stays as a faint trace. The layout is
+//! that of the graph itself, whatever the motifs, so that panels can be compared place by place.
+//!
+//! Counting takes what `hone count` takes, the layout O(N log N + M) a step. More than [`LARGEST`] nodes or edges are
+//! refused: nothing could be told apart in such a picture.
+
+mod layout;
+mod pack;
+mod pivots;
+mod quadtree;
+mod svg;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::motif::{self, Counts, Motif, MotifSet};
+use crate::progress::Progress;
+use svg::{Line, Page, Panel};
+
+/// The most nodes, and the most edges, that are drawn.
+pub const LARGEST: usize = 100_000;
+/// From so many nodes on ids are not written beside them by default.
+const MANY: usize = 60;
+/// The most panels side by side.
+const PANELS: usize = 16;
+
+/// What is drawn, and how.
+///
+/// ```
+/// use hone::{Silent, draw::Drawing, graph};
+/// let drawing = Drawing { motifs: "edge,triangle".parse()?, ..Drawing::default() };
+/// let svg = drawing.svg(&graph::builtin("karate")?, "karate", &Silent)?;
+/// assert!(svg.contains("<svg") && svg.contains("triangle"));
+/// # Ok::<(), hone::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Drawing {
+    /// A panel for each motif.
+    pub motifs: MotifSet,
+    /// Edges with fewer occurrences count as having none.
+    pub delta: u64,
+    /// How many ids are written beside their nodes, the largest nodes first; by default all of a small graph.
+    pub labels: Option<usize>,
+    /// Stands in the caption, in place of the graph's name.
+    pub title: Option<String>,
+}
+
+impl Default for Drawing {
+    fn default() -> Self {
+        let edge = "edge".parse().expect("a motif's name");
+        Drawing { motifs: MotifSet::List(vec![edge]), delta: 1, labels: None, title: None }
+    }
+}
+
+impl Drawing {
+    /// The picture of a graph called `name`, as the text of an SVG file.
+    pub fn svg(&self, graph: &Graph, name: &str, progress: &dyn Progress) -> Result<String> {
+        self.motifs.check()?;
+        let motifs = self.motifs.motifs();
+        if motifs.len() > PANELS {
+            let message = format!("{} panels do not fit side by side; at most {PANELS} do", motifs.len());
+            return Err(Error::config("motifs", message));
+        }
+        check_size(graph)?;
+        progress.stage("counting motifs", 0);
+        let counts = motif::count(graph, progress)?;
+        let positions = layout::layout(counts.pattern(), progress)?;
+        let panels = motifs.iter().map(|&motif| self.panel(graph, &counts, motif)).collect::<Result<Vec<_>>>()?;
+        let title = self.title.as_deref().unwrap_or(name);
+        let labelled = self.labelled(&panels, graph.nodes());
+        let ids = |i: u32| graph.ids().get(i).to_string();
+        let (caption, origin) = (caption(graph, title, panels.len()), self.origin(graph));
+        let page =
+            Page { positions: &positions, ids: &ids, labelled: &labelled, title, caption: &caption, origin: &origin };
+        Ok(svg::render(&page, &panels))
+    }
+
+    /// What the picture is made of, to be kept in the file.
+    fn origin(&self, graph: &Graph) -> String {
+        let edges = format!("{:016x}", graph.edge_fingerprint());
+        let version = env!("CARGO_PKG_VERSION");
+        serde_json::json!({"version": version, "drawing": self, "edge_fingerprint": edges}).to_string()
+    }
+
+    fn panel(&self, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Panel> {
+        let mut nodes = vec![0.0; graph.nodes()];
+        let mut edges = Vec::with_capacity(graph.edges());
+        for u in 0..graph.nodes() as u32 {
+            for (v, orbits) in counts.row(u).filter(|&(v, _)| u < v) {
+                let count = motif.weight(&orbits).ok_or_else(|| too_many(motif))?;
+                let weight = if count >= self.delta { count as f64 } else { 0.0 };
+                nodes[u as usize] += weight;
+                nodes[v as usize] += weight;
+                let arc = |from, to| graph.is_directed() && graph.neighbors(from).binary_search(&to).is_ok();
+                edges.push(Line { ends: (u, v), weight, arrows: (arc(v, u), arc(u, v)) });
+            }
+        }
+        let kept = edges.iter().filter(|line| line.weight > 0.0).count();
+        let present = nodes.iter().filter(|weight| **weight > 0.0).count();
+        let title = format!("{motif}  ·  {present} nodes, {kept} edges");
+        Ok(Panel { title, nodes, edges })
+    }
+
+    /// Nodes whose ids are shown, the largest of the last panel first.
+    fn labelled(&self, panels: &[Panel], nodes: usize) -> Vec<u32> {
+        let wanted = self.labels.unwrap_or(if nodes <= MANY { nodes } else { 0 });
+        let mut order: Vec<u32> = (0..nodes as u32).collect();
+        if let Some(panel) = panels.last() {
+            order.sort_by(|&a, &b| panel.nodes[b as usize].total_cmp(&panel.nodes[a as usize]).then(a.cmp(&b)));
+        }
+        order.truncate(wanted);
+        order
+    }
+}
+
+fn check_size(graph: &Graph) -> Result<()> {
+    let (nodes, edges) = (graph.nodes(), graph.edges());
+    if nodes > LARGEST || edges > LARGEST {
+        let message = format!("{nodes} nodes and {edges} edges are more than a picture can show");
+        return Err(Error::config("graph", format!("{message}; draw a part of at most {LARGEST} nodes and edges")));
+    }
+    Ok(())
+}
+
+fn too_many(motif: Motif) -> Error {
+    Error::Numeric { stage: format!("weights of motif {motif}"), message: "a count exceeds 64 bits".into() }
+}
+
+fn caption(graph: &Graph, title: &str, panels: usize) -> Vec<String> {
+    let kind = if graph.is_directed() { "directed" } else { "undirected" };
+    let size = format!("{title}: {} nodes, {} edges, {kind}.", graph.nodes(), graph.edges());
+    let what = "Width of an edge: occurrences of the motif that contain it. Size of a node: the sum over its edges.";
+    let faint = "Faint: without the motif. The layout is the same for all panels.";
+    match panels {
+        1 => vec![size, what.into(), faint.replace(" The layout is the same for all panels.", "")],
+        _ => vec![format!("{size} {what}"), faint.into()],
+    }
+}
