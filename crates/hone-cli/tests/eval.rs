@@ -31,7 +31,11 @@ fn link_prediction_in_all_formats_and_again_from_the_cache() {
         run
     };
     let first = run().arg("--json").arg(path("r.json")).arg("--html").arg(path("r.html")).assert().success();
-    first.stdout(contains("AUC, mean").and(contains("spectral:dim=2|4,skip_trivial=true")).and(contains("±")));
+    first.stdout(
+        contains("AUC, mean")
+            .and(contains("spectral:dim=2|4,skip_trivial=true was chosen with builtin:karate: dim="))
+            .and(contains("±")),
+    );
     assert!(fs::read_to_string(path("r.html")).expect("written").contains("<svg"));
     let json: serde_json::Value =
         serde_json::from_slice(&fs::read(path("r.json")).expect("written")).expect("well formed");
@@ -43,7 +47,10 @@ fn link_prediction_in_all_formats_and_again_from_the_cache() {
         "{}",
         runs[1]
     );
-    run().args(["--csv", "-"]).assert().success().stdout(contains("table,row,column,mean,std,count"));
+    run().args(["--csv", "-"]).assert().success().stdout(contains("table,row,column,mean,std,count,chosen"));
+    run().args(["--markdown", "-"]).assert().success().stdout(contains("chosen by validation").and(contains("dim=")));
+    let page = fs::read_to_string(path("r.html")).expect("written");
+    assert!(page.contains("Chosen by validation") && page.contains("skip_trivial=true"));
     run().arg("--json").arg(path("r.json")).assert().code(2).stderr(contains("exists"));
 }
 
@@ -54,13 +61,129 @@ fn a_split_serves_other_tools() {
     hone().args(["eval", "split", "builtin:karate", "-o"]).arg(&split).assert().success();
     let lines = |name: &str| fs::read_to_string(split.join(name)).expect("written").lines().count();
     assert_eq!((lines("train.tsv"), lines("nodes.txt"), lines("pairs.tsv")), (39, 34, 79));
+    let about: serde_json::Value =
+        serde_json::from_slice(&fs::read(split.join("split.json")).expect("written")).expect("well formed");
+    assert_eq!(
+        (&about["seed"], &about["graph"]["edges"], &about["train"]["edges"]),
+        (&1.into(), &78.into(), &39.into())
+    );
     let vectors = folder.path().join("z.npy");
+    let embed = |graph: &[&std::ffi::OsStr]| {
+        let mut embed = hone();
+        embed.arg("embed").args(graph).arg("-o").arg(&vectors).args(["--preset", "hone-p", "--dim", "4", "-qf"]);
+        embed.assert().success();
+    };
+    let judge = |more: &[&str]| {
+        let mut judge = hone();
+        judge.args(["eval", "link", "builtin:karate", "--methods", "random", "--embedding"]).arg(&vectors);
+        judge.args(more).assert()
+    };
+    embed(&[split.join("train.tsv").as_os_str(), "--nodes".as_ref(), split.join("nodes.txt").as_os_str()]);
+    judge(&["--seeds", "1"]).success().stdout(contains("z.npy")).stderr(contains("worthless").not());
+    judge(&["--seeds", "2"]).code(2).stderr(contains("another split than that of seed 2"));
+    embed(&["builtin:karate".as_ref()]);
+    judge(&["--seeds", "1"]).code(2).stderr(contains("whole graph").and(contains("hone eval split INPUT --seed 1")));
+    fs::remove_file(folder.path().join("z.npy.run.json")).expect("removed");
+    judge(&["--seeds", "1"]).success().stdout(contains("nothing tells")).stderr(contains("nothing tells"));
+    hone()
+        .args(["generate", "er", "--nodes", "200", "--degree", "6", "-qo"])
+        .arg(folder.path().join("er.tsv"))
+        .assert()
+        .success();
+    embed(&[folder.path().join("er.tsv").as_os_str()]);
+    judge(&["--seeds", "1"])
+        .code(2)
+        .stderr(contains("another graph").and(contains("rows are of nodes that the graph does not have (`")));
+}
+
+/// Ids that would be comments, several columns, blanks or headers, through one command after the other.
+#[test]
+fn a_split_keeps_every_id() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let ids = [
+        "#a",
+        "%b",
+        "tab\there",
+        " blank",
+        "q\"uote",
+        "source",
+        "target",
+        "comma,",
+        "semi;colon",
+        "id",
+        "7",
+        "ü",
+        "a|b",
+    ];
+    let quoted = |id: &str| format!("\"{}\"", id.replace('"', "\"\""));
+    let mut graph = String::from("source\ttarget\n");
+    for (i, step) in (0..ids.len()).flat_map(|i| (1..4).map(move |step| (i, step))) {
+        graph.push_str(&format!("{}\t{}\n", quoted(ids[i]), quoted(ids[(i + step) % ids.len()])));
+    }
+    fs::write(path("g.tsv"), &graph).expect("written");
+    hone().args(["eval", "split", "--removed", "0.2", "-o"]).arg(path("s")).arg(path("g.tsv")).assert().success();
+    let info = |args: &[&std::ffi::OsStr]| {
+        let output =
+            hone().arg("info").args(args).args(["--json", "-q"]).assert().success().get_output().stdout.clone();
+        let json: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
+        (json["nodes"].as_u64(), json["edges"].as_u64())
+    };
+    let (train, nodes) = (path("s/train.tsv"), path("s/nodes.txt"));
+    let kept = 39 - 8;
+    assert_eq!(info(&[train.as_os_str()]), (Some(13), Some(kept)));
+    assert_eq!(info(&[train.as_os_str(), "--nodes".as_ref(), nodes.as_os_str()]), (Some(13), Some(kept)));
     let mut embed = hone();
-    embed.arg("embed").arg(split.join("train.tsv")).arg("--nodes").arg(split.join("nodes.txt")).arg("-o");
-    embed.arg(&vectors).args(["--preset", "hone-p", "--dim", "4", "--quiet"]).assert().success();
+    embed.arg("embed").arg(&train).arg("--nodes").arg(&nodes).args(["--preset", "hone-p", "--dim", "3", "-qo"]);
+    embed.arg(path("z.tsv")).assert().success();
     let mut judge = hone();
-    judge.args(["eval", "link", "builtin:karate", "--seeds", "1", "--methods", "random", "--embedding"]).arg(&vectors);
-    judge.assert().success().stdout(contains("z.npy"));
+    judge
+        .args(["eval", "link", "--removed", "0.2", "--seeds", "1", "--methods"])
+        .arg(format!("file:{}", path("z.tsv").display()));
+    judge.arg(path("g.tsv")).assert().success().stderr(contains("vectors").not());
+}
+
+#[test]
+fn a_refused_split_leaves_no_file() {
+    let folder = folder();
+    let split = folder.path().join("s");
+    fs::create_dir(&split).expect("made");
+    fs::write(split.join("pairs.tsv"), "mine").expect("written");
+    let run = |more: &[&str]| hone().args(["eval", "split", "builtin:karate", "-o"]).arg(&split).args(more).assert();
+    run(&[]).code(2).stderr(contains("pairs.tsv").and(contains("exists")));
+    assert_eq!(fs::read_dir(&split).expect("listed").count(), 1);
+    run(&["--force"]).success();
+    assert_eq!(fs::read_dir(&split).expect("listed").count(), 4);
+}
+
+#[test]
+fn graphs_are_read_as_by_every_other_command() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let rows: String = (0..40).map(|i| format!("{};x;n{};{}\n", i + 1, i % 9, (i * 5 + 3) % 11)).collect();
+    fs::write(path("g.data"), format!("w;note;from;to\n{rows}")).expect("written");
+    let id = |i: u32| if i < 9 { format!("n{i}") } else { (i - 9).to_string() };
+    let labels: String = (0..20).map(|i| format!("{}\t{}\n", id(i), i % 2)).collect();
+    fs::write(path("labels.tsv"), labels).expect("written");
+    let how = ["--header", "yes", "--delimiter", ";", "--source", "from", "--target", "to", "--weight", "w"];
+    let how = [&how[..], &["--input-format", "edges"]].concat();
+    let run = |task: &str, more: &[&str]| {
+        let mut run = hone();
+        run.args(["eval", task])
+            .arg(path("g.data"))
+            .args(&how)
+            .args(more)
+            .current_dir(folder.path())
+            .assert()
+            .success();
+    };
+    run("link", &["--methods", "degree", "--seeds", "1", "--csv", "-"]);
+    run("split", &["-o", "s"]);
+    run("nodes", &["--methods", "degree", "--seeds", "1", "--labels", "labels.tsv"]);
+    run("roles", &["--methods", "degree", "--seeds", "1", "--labels", "labels.tsv"]);
+    run("structure", &["--methods", "degree", "--seeds", "1"]);
+    let train = fs::read_to_string(path("s/train.tsv")).expect("written");
+    assert!(train.starts_with("source\ttarget\tweight\n") && train.contains("\nn"), "{train}");
 }
 
 #[test]
@@ -105,6 +228,9 @@ fn slips_are_usage_errors() {
         (vec!["runtime", "--methods", "katz", "--sizes", "100"], "no vectors"),
         (vec!["runtime", "--methods", "spectral:dim=1|2", "--sizes", "100"], "several candidates"),
         (vec!["structure", "--methods", "katz"], "no vectors"),
+        (vec!["structure", "--grid", "--methods", "hone-p"], "several candidates"),
+        (vec!["link", "builtin:karate", "--methods", "hone:seed=3"], "seed of its own"),
+        (vec!["link", "builtin:karate", "--save", "Cargo.toml"], "is a file"),
         (vec!["link", "builtin:karate", "builtin:karate"], "given twice"),
         (vec!["link", "builtin:karate", "--operators", "mean+mean"], "twice"),
         (vec!["link", "builtin:karate", "--methods", "file:"], "no such file"),
@@ -129,6 +255,56 @@ fn a_run_may_begin_at_any_seed() {
     let (three, last) = (run(&["--seeds", "3"]), run(&["--seeds", "1", "--first-seed", "3"]));
     assert_eq!((three.len(), last.len()), (6, 2));
     assert_eq!(three[4..], last);
+}
+
+#[test]
+fn labels_are_judged_under_the_seeds_that_are_asked_for() {
+    let folder = folder();
+    let labels = folder.path().join("labels.tsv");
+    fs::write(&labels, (0..34).map(|i| format!("{i}\t{}\n", i % 2)).collect::<String>()).expect("written");
+    for task in ["nodes", "roles"] {
+        let mut run = hone();
+        run.args(["eval", task, "builtin:karate", "--methods", "degree", "--seeds", "2", "--first-seed", "101"]);
+        let json = run.args(["--json", "-", "--labels"]).arg(&labels).assert().success().get_output().stdout.clone();
+        let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+        let seeds: Vec<u64> =
+            json["runs"].as_array().expect("a list").iter().filter_map(|r| r["seed"].as_u64()).collect();
+        assert_eq!(seeds, [101, 102], "{task}");
+    }
+}
+
+#[test]
+fn few_seeds_are_not_tested_for_significance() {
+    let run = |seeds: &str| {
+        let mut run = hone();
+        run.args(["eval", "link", "builtin:karate", "--methods", "hone-p:dim=4,degree", "--seeds", seeds])
+            .assert()
+            .success()
+    };
+    run("2").stdout(contains("Not tested: with 2 pairs").and(contains("below p = 0.5")));
+    run("6").stdout(contains("Not tested").not().and(contains("Wilcoxon signed-rank test")));
+}
+
+#[test]
+fn vectors_of_all_methods_are_kept() {
+    let folder = folder();
+    let kept = folder.path().join("kept");
+    let run = |methods: &str| {
+        let mut run = hone();
+        run.args(["eval", "link", "builtin:karate", "--seeds", "2", "--csv", "-", "--methods", methods, "--save"]);
+        run.arg(&kept).assert().success()
+    };
+    let first = run("hone:dim=32,degree").stderr(contains("manifest.json lists 4 files"));
+    let first = String::from_utf8(first.get_output().stdout.clone()).expect("text");
+    assert!(kept.join("builtin_karate/hone-dim=32-2.npz").exists());
+    let again = run(&format!("file:{}/builtin_karate/degree-{{seed}}.npz", kept.display()));
+    let again = String::from_utf8(again.get_output().stdout.clone()).expect("text");
+    let figures = |text: &str, row: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.starts_with("\"A") && line.contains(row));
+        lines.map(|line| line.rsplit("\",").next().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(figures(&first, "\"degree\""), figures(&again, "degree-"), "{first}{again}");
+    assert_eq!(figures(&again, "degree-").len(), 2);
 }
 
 #[test]
@@ -163,6 +339,7 @@ fn vectors_of_a_file_are_read_anew_whatever_the_cache_holds() {
         let mut embed = hone();
         embed.args(["embed", "builtin:karate", "--force", "--preset", preset, "--dim", "20", "-o"]).arg(path("z.tsv"));
         embed.assert().success();
+        fs::remove_file(path("z.tsv.run.json")).expect("without it nothing tells that these are of the whole graph");
     };
     embed("hone");
     let first = run();

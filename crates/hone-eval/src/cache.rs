@@ -16,12 +16,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Raised whenever the meaning or the values of cells change.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// A folder of finished cells, or none.
 #[derive(Debug, Clone)]
 pub struct Cache {
     folder: Option<PathBuf>,
+    /// Whether cells are computed anew and replace those that are there.
+    renew: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -33,7 +35,7 @@ struct Entry<T> {
 impl Cache {
     /// No cache: every cell is computed.
     pub fn none() -> Self {
-        Cache { folder: None }
+        Cache { folder: None, renew: false }
     }
 
     /// A cache in `folder`, which is made when absent.
@@ -42,12 +44,13 @@ impl Cache {
             return Err(Error::config("cache", format!("{} is a file; give a folder", folder.display())));
         }
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        Ok(Cache { folder: Some(folder.to_path_buf()) })
+        Ok(Cache { folder: Some(folder.to_path_buf()), renew: false })
     }
 
-    /// This cache, or none for what cannot be told by its key.
-    pub fn unless(&self, untold: bool) -> Cache {
-        if untold { Cache::none() } else { self.clone() }
+    /// This cache, whose cells are computed anew.
+    #[must_use]
+    pub fn renewed(&self) -> Cache {
+        Cache { renew: true, ..self.clone() }
     }
 
     /// The value of the cell `key`: from the cache, or computed and stored.
@@ -61,7 +64,8 @@ impl Cache {
         };
         let broken = |e: serde_json::Error| Error::config("cache", e.to_string());
         let path = folder.join(format!("{:032x}.json", fingerprint(key.to_string().as_bytes())));
-        if let Ok(text) = fs::read(&path)
+        if !self.renew
+            && let Ok(text) = fs::read(&path)
             && let Ok(entry) = serde_json::from_slice::<Entry<T>>(&text)
             && entry.key == key
         {
@@ -77,37 +81,17 @@ impl Cache {
     }
 }
 
-/// A name for the content of a graph: nodes, direction, edges and weights.
-pub fn graph_fingerprint(graph: &Graph) -> String {
-    let mut hash = Fnv::new();
-    hash.add(&(graph.nodes() as u64).to_le_bytes());
-    hash.add(&[u8::from(graph.is_directed())]);
-    graph.pattern().offsets().iter().for_each(|&o| hash.add(&(o as u64).to_le_bytes()));
-    graph.pattern().columns().iter().for_each(|c| hash.add(&c.to_le_bytes()));
-    graph.weights().into_iter().flat_map(|w| w.iter()).for_each(|w| hash.add(&w.to_le_bytes()));
-    format!("{:032x}", hash.0)
-}
-
-/// A name for any bytes.
+/// A name for any bytes: FNV-1a with 128 bits.
 pub fn fingerprint(bytes: &[u8]) -> u128 {
-    let mut hash = Fnv::new();
-    hash.add(bytes);
-    hash.0
+    let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
+    let add =
+        |hash: u128, &byte: &u8| (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+    bytes.iter().fold(start, add)
 }
 
-/// FNV-1a with 128 bits.
-struct Fnv(u128);
-
-impl Fnv {
-    fn new() -> Self {
-        Fnv(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
-    }
-
-    fn add(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
-        }
-    }
+/// What stands for a graph in the key of a cell.
+pub fn graph_key(graph: &Graph) -> (usize, usize, String) {
+    (graph.nodes(), graph.edges(), graph.fingerprint())
 }
 
 #[cfg(test)]
@@ -129,6 +113,8 @@ mod tests {
         assert_eq!(calls.get(), 1);
         cache.cell(&("a", 2), compute).expect("another key");
         assert_eq!(calls.get(), 2);
+        cache.renewed().cell(&("a", 2), compute).expect("anew");
+        assert_eq!(calls.replace(2), 3);
         for file in fs::read_dir(folder.path().join("deep/er")).expect("listed") {
             fs::write(file.expect("an entry").path(), b"{\"key\"").expect("damaged");
         }

@@ -1,7 +1,8 @@
 //! Comparisons of methods over many graphs: gains, ranks, significance (tables 1 to 3 of the paper).
 
+use crate::choices;
 use crate::report::{Best, Style, Table};
-use crate::stats::{Summary, wilcoxon};
+use crate::stats::{LEVEL, Summary, smallest_p, wilcoxon};
 
 /// Scores of all methods: `scores[method][graph][seed]`.
 #[derive(Debug, Clone)]
@@ -12,6 +13,8 @@ pub struct Scores {
     pub graphs: Vec<String>,
     /// Score of each method, graph and seed.
     pub values: Vec<Vec<Vec<f64>>>,
+    /// What validation chose for each of them; empty texts where there was no choice.
+    pub chosen: Vec<Vec<Vec<String>>>,
 }
 
 impl Scores {
@@ -21,6 +24,7 @@ impl Scores {
         assert_eq!(self.graphs, other.graphs, "the same graphs");
         self.methods.extend(other.methods);
         self.values.extend(other.values);
+        self.chosen.extend(other.chosen);
         self
     }
 
@@ -38,13 +42,17 @@ impl Scores {
             }
             table.rows.push((name.clone(), cells));
         }
+        let words = |graphs: &Vec<Vec<String>>| graphs.iter().map(|seeds| choices::in_words(seeds)).collect();
+        table.chosen = self.methods.iter().cloned().zip(self.chosen.iter().map(words)).collect();
+        table.chosen.retain(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()));
         if ranked {
             table.notes.push(format!("Rank by mean gain over all others: {}.", self.ranking().join(", ")));
         }
         table
     }
 
-    fn mean(&self, method: usize, graph: usize) -> Option<f64> {
+    /// Mean over the seeds.
+    pub(crate) fn mean(&self, method: usize, graph: usize) -> Option<f64> {
         Summary::of(&self.values[method][graph]).map(|s| s.mean)
     }
 
@@ -79,15 +87,31 @@ impl Scores {
         table
     }
 
-    /// Two-sided p-values of Wilcoxon's signed-rank test over all pairs of graph and seed.
+    /// Two-sided p-values of Wilcoxon's signed-rank test over all pairs of graph and seed. Where there are too few pairs
+    /// for the test to reach the usual level, the table says so and has no rows.
     pub fn significance(&self, what: &str, rows: &[usize], columns: &[usize]) -> Table {
         let name = |&m: &usize| self.methods[m].clone();
         let title = format!("Wilcoxon signed-rank test over graphs and seeds, p ({what})");
         let mut table = Table::new(title, columns.iter().map(name).collect());
         (table.best, table.style) = (Best::Unmarked, Style::Significant);
+        let pairs = self.values.first().map_or(0, |graphs| graphs.iter().map(Vec::len).sum());
+        let enough = (1..).find(|&n| smallest_p(n) < LEVEL).expect("it falls by half each time");
+        if pairs < enough {
+            table.notes.push(format!(
+                "Not tested: with {pairs} pair{} of graph and seed the test cannot fall below p = {}; it takes {enough} to \
+                 reach {LEVEL}. Give more seeds.",
+                if pairs == 1 { "" } else { "s" },
+                smallest_p(pairs)
+            ));
+            return table;
+        }
         for &row in rows {
-            let p = |&c: &usize| Summary::of(&[wilcoxon(&self.values[row].concat(), &self.values[c].concat())]);
-            table.rows.push((name(&row), columns.iter().map(p).collect()));
+            let test = |&c: &usize| wilcoxon(&self.values[row].concat(), &self.values[c].concat());
+            let shown = |c: &usize| Some(test(c)).filter(|t| t.differing >= enough).and_then(|t| Summary::of(&[t.p]));
+            table.rows.push((name(&row), columns.iter().map(shown).collect()));
+        }
+        if table.rows.iter().any(|(_, cells)| cells.contains(&None)) {
+            table.notes.push(format!("–: fewer than {enough} pairs differ, too few to reach {LEVEL}."));
         }
         table
     }
@@ -106,6 +130,11 @@ mod tests {
                 vec![vec![0.6, 0.6], vec![0.5, 0.5]],
                 vec![vec![0.8, 1.0], vec![0.7, 0.7]],
             ],
+            chosen: vec![
+                vec![vec!["q=1".into(), "q=2".into()], vec!["q=2".into(), "q=2".into()]],
+                vec![vec![String::new(); 2]; 2],
+                vec![vec![String::new(); 2]; 2],
+            ],
         }
     }
 
@@ -116,8 +145,25 @@ mod tests {
         assert_eq!(scores.ranking(), ["c", "a", "b"]);
         let table = scores.gains("gain", &[0], &[1, 2]);
         assert_eq!(table.show(table.rows[0].1[0]), "+35.00%");
-        let p = scores.significance("AUC", &[0], &[1]);
-        assert!((p.rows[0].1[0].expect("tested").mean - 0.125).abs() < 1e-12);
-        assert_eq!(scores.table("AUC").columns.len(), 3);
+        let table = scores.table("AUC");
+        assert_eq!(table.columns.len(), 3);
+        assert_eq!(table.chosen, [("a".to_string(), vec!["q=1 (1 of 2), q=2 (1)".to_string(), "q=2".to_string()])]);
+    }
+
+    #[test]
+    fn significance_is_not_claimed_where_it_cannot_be() {
+        let few = scores().significance("AUC", &[0], &[1]);
+        assert!(
+            few.rows.is_empty() && few.notes[0].contains("4 pairs") && few.notes[0].contains("p = 0.125"),
+            "{few:?}"
+        );
+        let (a, b) = (vec![vec![0.9; 3], vec![0.8; 3]], vec![vec![0.5; 3], vec![0.4; 3]]);
+        let methods = vec!["a".into(), "b".into(), "c".into()];
+        let graphs = vec!["g".into(), "h".into()];
+        let chosen = vec![vec![vec![String::new(); 3]; 2]; 3];
+        let enough = Scores { methods, graphs, values: vec![a.clone(), b, a], chosen };
+        let table = enough.significance("AUC", &[0], &[1, 2]);
+        assert!((table.rows[0].1[0].expect("tested").mean - 0.03125).abs() < 1e-12);
+        assert!(table.rows[0].1[1].is_none() && table.notes[0].contains("fewer than 6"), "equal scores: {table:?}");
     }
 }

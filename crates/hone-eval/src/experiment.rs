@@ -8,14 +8,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cache::Cache;
+use crate::choices;
 use crate::compare::Scores;
 use crate::labels::NodeLabels;
+use crate::link_results::LinkResults;
 use crate::method::Method;
-use crate::pairs::PairOperator;
 use crate::report::{Best, Plot, Report, Style, Table};
+use crate::save::Save;
 use crate::stats::Summary;
 use crate::task::{
-    LinkCell, LinkConfig, NodesCell, NodesConfig, RuntimeConfig, Symmetric, link, nodes, runtime, structure,
+    LinkConfig, NodesCell, NodesConfig, RuntimeConfig, Setting, Symmetric, Times, link, nodes, runtime, structure,
 };
 
 /// A graph and the name it has in tables.
@@ -35,22 +37,31 @@ pub struct Bench<'a> {
     pub seeds: Range<u64>,
     /// Finished cells.
     pub cache: &'a Cache,
+    /// Where vectors are kept, if they are.
+    pub save: Option<&'a Save>,
     /// Who is told how far it is.
     pub progress: &'a dyn Progress,
-}
-
-/// All cells of a link-prediction experiment, `cells[graph][seed][method]`.
-#[derive(Debug, Clone)]
-pub struct LinkResults {
-    methods: Vec<String>,
-    graphs: Vec<String>,
-    first_seed: u64,
-    cells: Vec<Vec<Vec<LinkCell>>>,
 }
 
 impl Bench<'_> {
     fn names(&self) -> Vec<String> {
         self.methods.iter().map(|m| m.name.clone()).collect()
+    }
+
+    fn setting<'b>(&'b self, graph: &'b str) -> Setting<'b> {
+        Setting { cache: self.cache, save: self.save.map(|save| (save, graph)), progress: self.progress }
+    }
+
+    /// Tells once what a reader of the results should know, and returns it.
+    fn tell<'b>(&self, notes: impl Iterator<Item = &'b String>) -> Vec<String> {
+        let mut told: Vec<String> = Vec::new();
+        for note in notes {
+            if !told.contains(note) {
+                self.progress.note(note);
+                told.push(note.clone());
+            }
+        }
+        told
     }
 
     /// A stage whose units are cells.
@@ -78,12 +89,16 @@ impl Bench<'_> {
         let mut cells = Vec::new();
         for named in graphs {
             self.stage(&named.name);
-            let run = |seed| link(&named.graph, self.methods, config, seed, self.cache, self.progress);
+            let run = |seed| link(&named.graph, self.methods, config, seed, self.setting(&named.name));
             let of_seeds = self.seeds.clone().map(run).collect::<Result<Vec<_>>>();
             cells.push(of_seeds.map_err(|error| about(&named.name, error))?);
         }
+        let notes = self.tell(cells.iter().flatten().flatten().flat_map(|cell| &cell.notes));
         let graphs = graphs.iter().map(|g| g.name.clone()).collect();
-        Ok(LinkResults { methods: self.names(), graphs, first_seed: self.seeds.start, cells })
+        let several = self.methods.iter().map(Method::candidates).filter(|candidates| candidates.len() > 1);
+        let searched = several.flatten().map(|candidate| candidate.0.clone()).collect();
+        let (methods, first_seed) = (self.names(), self.seeds.start);
+        Ok(LinkResults { methods, graphs, first_seed, cells, notes, searched })
     }
 
     /// Link prediction as a report: AUC and average precision an operator, gains, significance.
@@ -104,6 +119,7 @@ impl Bench<'_> {
         } else {
             (results.auc(&config.operators[0]), config.operators[0].to_string())
         };
+        tables[0].notes.extend(results.notes.clone());
         tables.extend(self.comparisons(&last, &what));
         let settings = self.link_settings(config);
         Ok(Report { title: "Link prediction".into(), settings, tables, plots, runs: results.runs() })
@@ -145,7 +161,7 @@ impl Bench<'_> {
         title: &str,
     ) -> Result<Report> {
         self.stage(&named.name);
-        let run = |seed| nodes(&named.graph, labels, self.methods, config, seed, self.cache, self.progress);
+        let run = |seed| nodes(&named.graph, labels, self.methods, config, seed, self.setting(&named.name));
         let cells = self.seeds.clone().map(run).collect::<Result<Vec<_>>>()?;
         let columns: Vec<String> = config.shares.iter().map(|s| format!("{} %", (1e8 * s).round() / 1e6)).collect();
         let table = |what: &str, value: &dyn Fn(usize, usize, usize) -> f64| {
@@ -154,6 +170,7 @@ impl Bench<'_> {
                 let cell = |share| Summary::of(&(0..cells.len()).map(|s| value(s, m, share)).collect::<Vec<_>>());
                 table.rows.push((method.name.clone(), (0..config.shares.len()).map(cell).collect()));
             }
+            table.chosen = self.chosen_options(&cells);
             table
         };
         let first = if labels.is_multi() { "micro F1" } else { "accuracy" };
@@ -168,11 +185,24 @@ impl Bench<'_> {
             let note = format!("{} labelled nodes are not in the graph and were left out.", labels.unknown);
             tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
         }
+        let notes = self.tell(cells.iter().flatten().flat_map(|cell| &cell.notes));
+        tables.iter_mut().for_each(|t| t.notes.extend(notes.clone()));
         let penalty = config.c.map_or("chosen by validation".to_string(), |c| c.to_string());
         let settings = self.settings(vec![("penalty C", penalty), ("labels", labels.labels().to_string())]);
         let plots = if columns.len() > 1 { vec![plot_table(&tables[0], first)] } else { Vec::new() };
         let runs = self.node_runs(&named.name, &config.shares, &cells);
         Ok(Report { title: title.to_string(), settings, tables, plots, runs })
+    }
+
+    /// What validation chose for methods of several candidates, a text per training share.
+    fn chosen_options(&self, cells: &[Vec<NodesCell>]) -> Vec<(String, Vec<String>)> {
+        let several = self.methods.iter().enumerate().filter(|(_, method)| method.candidates().len() > 1);
+        let of = |(m, method): (usize, &Method)| {
+            let shares = cells.first().map_or(0, |of_seed| of_seed[m].scores.len());
+            let at = |k: usize| cells.iter().map(|of_seed| of_seed[m].scores[k].candidate.as_str()).collect::<Vec<_>>();
+            (method.name.clone(), (0..shares).map(|k| choices::in_words(&at(k))).collect())
+        };
+        several.map(of).collect()
     }
 
     fn clusters(&self, graph: &str, cells: &[Vec<NodesCell>]) -> Table {
@@ -186,7 +216,7 @@ impl Bench<'_> {
 
     fn node_runs(&self, graph: &str, shares: &[f64], cells: &[Vec<NodesCell>]) -> Vec<Value> {
         let mut runs = Vec::new();
-        for (seed, cells) in (1..).zip(cells) {
+        for (seed, cells) in self.seeds.clone().zip(cells) {
             for (method, cell) in self.methods.iter().zip(cells) {
                 runs.push(json!({"graph": graph, "method": method.name, "seed": seed, "nmi": cell.nmi,
                     "training shares": shares, "results": cell.scores}));
@@ -205,7 +235,7 @@ impl Bench<'_> {
         plain.rows = self.names().into_iter().map(|n| (n, Vec::new())).collect();
         let mut absolute = Table { title: format!("{}, of absolute values", plain.title), ..plain.clone() };
         for graph in graphs {
-            let run = |seed| structure(graph, self.methods, seed, self.cache, self.progress);
+            let run = |seed| structure(graph, self.methods, seed, self.setting(graph.name));
             let cells = self.seeds.clone().map(run).collect::<Result<Vec<_>>>()?;
             for m in 0..self.methods.len() {
                 let summary = |f: &dyn Fn(usize) -> f64| Summary::of(&(0..cells.len()).map(f).collect::<Vec<_>>());
@@ -218,15 +248,19 @@ impl Bench<'_> {
     }
 
     /// Run times on growing random graphs.
-    pub fn runtime_report(&self, config: &RuntimeConfig) -> Result<Report> {
+    pub fn run_times(&self, config: &RuntimeConfig) -> Result<Vec<Times>> {
         self.progress.stage("run time", (self.methods.len() * config.sizes.len()) as u64);
-        let times = runtime(self.methods, config, 1, self.progress)?;
+        runtime(self.methods, config, 1, self.progress)
+    }
+
+    /// Run times as a report.
+    pub fn runtime_report(&self, times: &[Times], config: &RuntimeConfig) -> Report {
         let mut columns: Vec<String> = config.sizes.iter().map(|n| format!("N = {n}")).collect();
         columns.push("exponent".into());
         let mut table = Table::new(format!("Seconds, Erdős–Rényi, average degree {}", config.degree), columns);
         (table.best, table.style) = (Best::Lowest, Style::Significant);
         let mut lines = Vec::new();
-        for times in &times {
+        for times in times {
             let at = |n: &usize| times.runs.iter().find(|r| r.0 == *n).and_then(|r| Summary::of(&[r.2]));
             let mut cells: Vec<Option<Summary>> = config.sizes.iter().map(at).collect();
             cells.push(times.exponent.and_then(|e| Summary::of(&[e])));
@@ -242,47 +276,7 @@ impl Bench<'_> {
         let axes = ("nodes".to_string(), "seconds".to_string());
         let plot = Plot { title: table.title.clone(), axes, log: (true, true), ticks: Vec::new(), lines };
         let settings = self.settings(vec![("time cap", format!("{} s", config.cap))]);
-        Ok(Report { title: "Run time".into(), settings, tables: vec![table], plots: vec![plot], runs: Vec::new() })
-    }
-}
-
-impl LinkResults {
-    fn scores(&self, value: impl Fn(&LinkCell) -> Option<f64>) -> Scores {
-        let of = |m: usize| {
-            let graph = |seeds: &Vec<Vec<LinkCell>>| seeds.iter().filter_map(|cells| value(&cells[m])).collect();
-            self.cells.iter().map(graph).collect()
-        };
-        let values = (0..self.methods.len()).map(of).collect();
-        Scores { methods: self.methods.clone(), graphs: self.graphs.clone(), values }
-    }
-
-    /// Every result, with the options and the penalty that validation chose.
-    pub fn runs(&self) -> Vec<Value> {
-        let mut runs = Vec::new();
-        for (graph, seeds) in self.graphs.iter().zip(&self.cells) {
-            for (seed, cells) in (self.first_seed..).zip(seeds) {
-                for (method, cell) in self.methods.iter().zip(cells) {
-                    runs.push(json!({"graph": graph, "method": method, "seed": seed,
-                        "embedding seconds": cell.seconds, "results": cell.outcomes}));
-                }
-            }
-        }
-        runs
-    }
-
-    /// AUC under one operator.
-    pub fn auc(&self, operator: &PairOperator) -> Scores {
-        self.scores(|cell| cell.outcome(operator).map(|o| o.auc))
-    }
-
-    /// Average precision under one operator.
-    pub fn average_precision(&self, operator: &PairOperator) -> Scores {
-        self.scores(|cell| cell.outcome(operator).map(|o| o.average_precision))
-    }
-
-    /// AUC under the operator that validation chose, seed by seed.
-    pub fn validated(&self) -> Scores {
-        self.scores(|cell| cell.validated().map(|o| o.auc))
+        Report { title: "Run time".into(), settings, tables: vec![table], plots: vec![plot], runs: Vec::new() }
     }
 }
 

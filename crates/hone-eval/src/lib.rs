@@ -4,17 +4,24 @@
 //! | what | where |
 //! |---|---|
 //! | the paper's figures, ours beside them | [`paper`] |
+//! | which of its claims hold | [`claims`] |
 //! | loops over graphs, methods and seeds; reports | [`experiment`] |
+//! | scores of link prediction | [`link_results`] |
 //! | link prediction, node labels, roles, run time | [`task`] |
 //! | contestants by name | [`method`] |
+//! | one way to make vectors, with its options | [`embedder`] |
+//! | vectors made elsewhere; whether they have seen too much | [`foreign`] |
+//! | vectors kept for a closer look | [`save`] |
 //! | DeepWalk, node2vec, LINE, GraRep, Spectral, features, heuristics | [`baseline`] |
 //! | edge-removal splits that cannot leak | [`split`] |
+//! | splits as files for other tools | [`export`] |
 //! | node labels | [`labels`] |
 //! | edge features, scaling | [`pairs`] |
 //! | L2 logistic regression, binary and one-vs-rest | [`logistic`] |
 //! | k-fold cross-validation, choice of C | [`validate`] |
 //! | clusters | [`kmeans`] |
 //! | AUC, average precision, accuracy, F1, NMI | [`metrics`] |
+//! | what validation chose, in words | [`choices`] |
 //! | gains, ranks, significance over many graphs | [`compare`] |
 //! | tables and plots in every format | [`report`] |
 //! | mean ± std, significance, exponents | [`stats`] |
@@ -22,10 +29,16 @@
 
 pub mod baseline;
 pub mod cache;
+pub mod choices;
+pub mod claims;
 pub mod compare;
+pub mod embedder;
 pub mod experiment;
+pub mod export;
+pub mod foreign;
 pub mod kmeans;
 pub mod labels;
+pub mod link_results;
 pub mod logistic;
 pub mod method;
 pub mod metrics;
@@ -33,6 +46,7 @@ pub mod pairs;
 pub mod paper;
 pub mod random;
 pub mod report;
+pub mod save;
 pub mod split;
 pub mod stats;
 pub mod task;

@@ -4,42 +4,16 @@
 //! candidates, of which validation picks one (never the test pairs): `hone-p:steps=1|2|3|4`,
 //! `node2vec:p=0.5|2,q=1`, `file:z.npy`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use hone::config::{Config, Layers, PRESETS, Weights};
-use hone::dense::Block;
-use hone::graph::Graph;
-use hone::store::Embedding;
-use hone::{Error, Hone, Progress, Result, memory};
-use rustc_hash::FxHashMap;
+use hone::config::{Config, Layers, PRESETS};
+use hone::{Error, Result};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::baseline::{self, Degree, GraRep, Heuristic, Line, Node2Vec, Spectral};
-use crate::split::TrainGraph;
-
-/// A method that gives every node a vector, with all its options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Embedder {
-    /// HONE; the seed of the configuration is replaced by that of the run.
-    Hone(Box<Config>),
-    /// DeepWalk and node2vec.
-    Node2Vec(Node2Vec),
-    /// LINE.
-    Line(Line),
-    /// GraRep.
-    GraRep(GraRep),
-    /// Spectral embedding.
-    Spectral(Spectral),
-    /// Hand-made degree and triangle features.
-    Degree(Degree),
-    /// Random vectors.
-    Random(Random),
-    /// Vectors from a file, made elsewhere.
-    File(PathBuf),
-}
+use crate::embedder::{Embedder, Random};
 
 impl Method {
     /// Its name, and how many candidates validation has to choose from.
@@ -67,88 +41,17 @@ impl Method {
         }
     }
 
+    /// The ways to make vectors, each with the options that set it apart; none for an untrained score.
+    pub fn candidates(&self) -> &[(String, Embedder)] {
+        match &self.kind {
+            Kind::Vectors(candidates) => candidates,
+            Kind::Score(_) => &[],
+        }
+    }
+
     /// Whether vectors come from a file, whose name does not tell its content.
     pub fn reads_file(&self) -> bool {
-        match &self.kind {
-            Kind::Vectors(candidates) => candidates.iter().any(|c| matches!(c.1, Embedder::File(_))),
-            Kind::Score(_) => false,
-        }
-    }
-}
-
-/// Options of random vectors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Random {
-    /// Length of the vectors, D.
-    pub dim: usize,
-}
-
-impl Default for Random {
-    fn default() -> Self {
-        Random { dim: 128 }
-    }
-}
-
-impl Embedder {
-    /// The vectors of all nodes of the training graph.
-    pub fn embed(&self, train: &TrainGraph, seed: u64, progress: &dyn Progress) -> Result<Block> {
-        let graph = train.graph();
-        self.check_room(graph.nodes())?;
-        match self {
-            Embedder::Hone(config) => {
-                let config = Config { seed, ..Config::clone(config) };
-                Ok(Hone::new(config)?.embed(graph, progress)?.embedding.vectors)
-            }
-            Embedder::Node2Vec(options) => options.embed(graph, seed, progress),
-            Embedder::Line(options) => options.embed(graph, seed, progress),
-            Embedder::GraRep(options) => options.embed(graph, seed, progress),
-            Embedder::Spectral(options) => options.embed(graph, seed),
-            Embedder::Degree(options) => options.embed(graph),
-            Embedder::Random(options) => Ok(baseline::random(graph.nodes(), options.dim, seed)),
-            Embedder::File(path) => {
-                let path = path.to_string_lossy().replace("{seed}", &seed.to_string());
-                from_file(Path::new(&path), graph)
-            }
-        }
-    }
-}
-
-/// Bytes that vectors may take where the system does not tell what is free.
-const FAR_TOO_MUCH: u64 = 1 << 40;
-
-impl Embedder {
-    /// Whether the weights of edges matter to it.
-    pub fn uses_weights(&self) -> bool {
-        match self {
-            Embedder::Hone(config) => config.weights != Weights::Ignored,
-            Embedder::Degree(_) | Embedder::Random(_) => false,
-            _ => true,
-        }
-    }
-
-    /// Refuses vectors that memory does not hold; HONE sees to its own.
-    fn check_room(&self, nodes: usize) -> Result<()> {
-        // Rows at work beside the result: contexts of skip-gram, the blocks of an eigensolver in f64.
-        let (dim, rows) = match self {
-            Embedder::Node2Vec(Node2Vec { dim, .. }) | Embedder::Line(Line { dim, .. }) => {
-                (if *dim > 0 { dim.saturating_add(baseline::PAD - 1) } else { 0 }, 3)
-            }
-            Embedder::GraRep(options) => (options.dim, 5),
-            Embedder::Spectral(options) => (options.dim, 9),
-            Embedder::Random(options) => (options.dim, 1),
-            Embedder::Hone(_) | Embedder::Degree(_) | Embedder::File(_) => return Ok(()),
-        };
-        if dim == 0 {
-            return Err(Error::config("dim", "must be at least 1"));
-        }
-        let need = (nodes as u64).saturating_mul(dim as u64).saturating_mul(4 * rows);
-        let limit = memory::available().unwrap_or(FAR_TOO_MUCH);
-        if need > limit {
-            let remedy = "give the method a smaller `dim`".to_string();
-            return Err(Error::Memory { stage: "the baseline".into(), need, limit, remedy });
-        }
-        Ok(())
+        self.candidates().iter().any(|c| matches!(c.1, Embedder::File(_)))
     }
 }
 
@@ -300,10 +203,32 @@ fn build(name: &str, chosen: &[(String, String)]) -> Result<Embedder> {
         "spectral" => Embedder::Spectral(with_options(name, Spectral::default(), chosen)?),
         "random" => Embedder::Random(with_options(name, Random::default(), chosen)?),
         "degree" => Embedder::Degree(with_options(name, Degree::default(), chosen)?),
-        preset => {
-            let settings = chosen.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-            Embedder::Hone(Box::new(Layers::new().preset(preset)?.set_all(settings)?.build()?))
+        preset => Embedder::Hone(Box::new(hone_config(preset, chosen)?)),
+    })
+}
+
+/// A preset with settings by their dotted names, or by the short names they have among the options of `hone embed`.
+fn hone_config(preset: &str, chosen: &[(String, String)]) -> Result<Config> {
+    let mut settings: Vec<(&str, &str)> = Vec::new();
+    for (key, value) in chosen {
+        match key.as_str() {
+            "dim" => settings.push(("global.dim", value)),
+            "local-dim" | "local_dim" => settings.push(("local.dim", value)),
+            "solver" => {
+                settings.extend((value != "autoencoder").then_some(("local.solver.method", value.as_str())));
+                settings.push(("global.solver.method", value));
+            }
+            "vectors" => settings.push(("global.output", value)),
+            "seed" => {
+                let message = format!("`{preset}`: every split has a seed of its own; choose them by the first seed");
+                return Err(Error::config("methods", message));
+            }
+            dotted => settings.push((dotted, value)),
         }
+    }
+    Layers::new().preset(preset)?.set_all(settings)?.build().map_err(|error| match error {
+        Error::Config { field, message } => Error::config("methods", format!("`{preset}`: {field}: {message}")),
+        other => other,
     })
 }
 
@@ -317,33 +242,6 @@ fn with_options<T: Serialize + DeserializeOwned>(name: &str, start: T, chosen: &
         object.insert(key.clone(), parsed);
     }
     serde_json::from_value(value).map_err(|e| refuse(e.to_string()))
-}
-
-/// Rows of an embedding file in the order of the graph's nodes.
-fn from_file(path: &Path, graph: &Graph) -> Result<Block> {
-    let file = Embedding::read(path, None)?;
-    if file.vectors.cols() == 0 {
-        return Err(Error::input(path, "vectors have no columns", "write at least one number a node"));
-    }
-    let mut rows: FxHashMap<String, usize> = FxHashMap::default();
-    for i in 0..file.vectors.rows() {
-        let id = file.ids.get(i as u32).to_string();
-        if rows.insert(id.clone(), i).is_some() {
-            return Err(Error::input(path, format!("node `{id}` has two vectors"), "write one row a node"));
-        }
-    }
-    let mut out = Block::zeros(graph.nodes(), file.vectors.cols());
-    for i in 0..graph.nodes() {
-        let id = graph.ids().get(i as u32).to_string();
-        let Some(&row) = rows.get(&id) else {
-            return Err(Error::input(path, format!("no vector for node `{id}`"), "embed all nodes of the graph"));
-        };
-        out.row_mut(i).copy_from_slice(file.vectors.row(row));
-    }
-    match out.as_slice().iter().all(|v| v.is_finite()) {
-        true => Ok(out),
-        false => Err(Error::input(path, "a value is not finite", "write finite numbers only")),
-    }
 }
 
 #[cfg(test)]
@@ -377,6 +275,20 @@ mod tests {
     }
 
     #[test]
+    fn presets_take_the_names_that_others_take() {
+        for (short, dotted) in [
+            ("hone-p:dim=32", "hone-p:global.dim=32"),
+            ("hone:dim=64|128", "hone:global.dim=64|128"),
+            ("hone-w:local-dim=8,solver=als", "hone-w:local.dim=8,local.solver.method=als,global.solver.method=als"),
+            ("hone-p:solver=autoencoder", "hone-p:global.solver.method=autoencoder"),
+            ("hone-p:vectors=local", "hone-p:global.output=local"),
+        ] {
+            let of = |text| candidates(text, false).into_iter().map(|c| c.1).collect::<Vec<_>>();
+            assert_eq!(of(short), of(dotted), "{short}");
+        }
+    }
+
+    #[test]
     fn a_method_keeps_options_that_are_given_before_it() {
         let found = candidates("hone-p:local.solver.sweeps=3,local.solver.method=ccd", false);
         assert_eq!(found[0].1, candidates("hone-p:local.solver.method=ccd,local.solver.sweeps=3", false)[0].1);
@@ -390,6 +302,8 @@ mod tests {
             ("node2vec:p=x", "invalid type"),
             ("line:dim", "`dim` is not key=value"),
             ("hone-w:psy=1", "psy"),
+            ("hone-w:dim=0", "`hone-w`: global.dim: must be at least 1"),
+            ("hone-w:seed=3", "a seed of its own"),
             ("katz:beta=1", "no option `beta`"),
             ("degree:dim=1", "unknown field `dim`"),
         ] {

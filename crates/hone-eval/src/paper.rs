@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use hone::graph::read;
 use hone::{Progress, Result};
 
+use crate::claims::{self, Claim, Evidence};
 use crate::compare::Scores;
-use crate::experiment::{Bench, LinkResults, Named, plot_scores};
+use crate::experiment::{Bench, Named, plot_scores};
 use crate::labels::NodeLabels;
+use crate::link_results::LinkResults;
 use crate::report::{Best, Report, Style, Table};
 use crate::stats::Summary;
-use crate::task::{LinkConfig, NodesConfig, RuntimeConfig, symmetric_graphs};
+use crate::task::{LinkConfig, NodesConfig, RuntimeConfig, Times, symmetric_graphs};
 
 /// The paper's graphs: file, and name in the paper's table 1.
 pub const GRAPHS: [(&str, &str); 6] = [
@@ -96,6 +98,8 @@ pub struct Benches<'a> {
     pub link: Bench<'a>,
     /// Link prediction of the variants with attribute diffusion, under the first operator.
     pub diffused: Bench<'a>,
+    /// Link prediction of the solvers, steps and local vectors that the paper speaks of, under the first operator.
+    pub further: Bench<'a>,
     /// Node classification and structural equivalence.
     pub nodes: Bench<'a>,
     /// Roles; the graphs are small, so more seeds are affordable.
@@ -104,22 +108,18 @@ pub struct Benches<'a> {
     pub runtime: Bench<'a>,
 }
 
-/// Everything of the paper on the files that are found, as one report.
-pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<Report> {
+/// Everything of the paper on the files that are found: tables, and which of its claims hold.
+pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<Claim>)> {
     let progress = benches.link.progress;
     let absent: Vec<&str> = names().into_iter().filter(|name| path(config, name).is_none()).collect();
     let mut report = Report { title: "Results".into(), ..Report::default() };
     let found: Vec<(Named, usize)> = (0..GRAPHS.len())
         .filter_map(|g| open(config, GRAPHS[g].0, progress).map(|n| n.map(|n| (n, g))).transpose())
         .collect::<Result<_>>()?;
-    if !found.is_empty() {
-        let (graphs, index): (Vec<Named>, Vec<usize>) = found.into_iter().unzip();
-        let results = benches.link.link(&graphs, &config.link)?;
-        report.tables.extend(link_tables(benches, config, &results, &graphs, &index)?);
-        report.plots.push(plot_scores(&results.validated(), "AUC, operator chosen by validation"));
-        report.runs.extend(results.runs());
-        report.settings.extend(benches.link.link_settings(&config.link));
-    }
+    let scores = match found.is_empty() {
+        true => None,
+        false => Some(link_prediction(benches, config, found, &mut report)?),
+    };
     if let Some(stand_in) = open(config, STAND_IN, progress)? {
         report.tables.push(stand_in_table(&benches.link, &config.link, stand_in)?);
     }
@@ -134,10 +134,34 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<Report> {
     if !absent.is_empty() {
         report.settings.push(("graphs not found or left out".into(), absent.join(" ")));
     }
+    let mut times: Vec<Times> = Vec::new();
     if let Some(sizes) = &config.runtime {
-        report.absorb(benches.runtime.runtime_report(sizes)?);
+        times = benches.runtime.run_times(sizes)?;
+        report.absorb(benches.runtime.runtime_report(&times, sizes));
     }
-    Ok(report)
+    let claims = scores.map(|scores| Evidence { scores: &scores, times: &times }.claims());
+    Ok((report, claims.unwrap_or_default()))
+}
+
+/// Tables 1 to 3 and what is beside them; returns the scores under the first operator, of all methods.
+fn link_prediction(
+    benches: &Benches<'_>,
+    config: &PaperConfig,
+    found: Vec<(Named, usize)>,
+    report: &mut Report,
+) -> Result<Scores> {
+    let (graphs, index): (Vec<Named>, Vec<usize>) = found.into_iter().unzip();
+    let results = benches.link.link(&graphs, &config.link)?;
+    let operator = &config.link.operators[0];
+    let first = LinkConfig { operators: vec![operator.clone()], ..config.link.clone() };
+    let all = results.auc(operator).joined(benches.diffused.link(&graphs, &first)?.auc(operator));
+    report.tables.extend(link_tables(benches, config, &results, &all, &index));
+    report.plots.push(plot_scores(&results.validated(), "AUC, operator chosen by validation"));
+    report.runs.extend(results.runs());
+    report.settings.extend(benches.link.link_settings(&config.link));
+    let further = benches.further.link(&graphs, &first)?.auc(operator);
+    report.tables.push(further.table(&format!("Solvers, local vectors and steps: AUC, {operator} operator")));
+    Ok(all.joined(further))
 }
 
 fn labeled(benches: &Benches<'_>, config: &PaperConfig, named: &Named, roles: bool) -> Result<Report> {
@@ -147,18 +171,16 @@ fn labeled(benches: &Benches<'_>, config: &PaperConfig, named: &Named, roles: bo
     bench.nodes_report(named, &labels, &nodes, &named.name)
 }
 
-/// Tables 1 to 3, ours and the paper's, then what other operators give.
+/// Tables 1 to 3, ours and the paper's, then what other operators give; `all` has the variants with diffusion too.
 fn link_tables(
     benches: &Benches<'_>,
     config: &PaperConfig,
     results: &LinkResults,
-    graphs: &[Named],
+    all: &Scores,
     index: &[usize],
-) -> Result<Vec<Table>> {
+) -> Vec<Table> {
     let operator = &config.link.operators[0];
-    let first = LinkConfig { operators: vec![operator.clone()], ..config.link.clone() };
     let ours = results.auc(operator);
-    let all = ours.clone().joined(benches.diffused.link(graphs, &first)?.auc(operator));
     let names = |wanted: &[&str]| -> Vec<usize> {
         wanted.iter().filter_map(|w| all.methods.iter().position(|m| m.split(':').next() == Some(w))).collect()
     };
@@ -181,7 +203,7 @@ fn link_tables(
         tables.push(best.table("AUC, operator chosen by validation"));
         tables.extend(benches.link.comparisons(&best, "operator chosen by validation"));
     }
-    Ok(tables)
+    tables
 }
 
 fn stand_in_table(bench: &Bench<'_>, config: &LinkConfig, graph: Named) -> Result<Table> {
@@ -264,10 +286,11 @@ pub const REMARKS: &str = "\
 ";
 
 /// The report as `docs/results.md`.
-pub fn markdown(report: &Report, command: &str) -> String {
+pub fn markdown(report: &Report, claims: &[Claim], command: &str) -> String {
     let body = report.markdown();
     let body = body.strip_prefix("# Results\n\n").unwrap_or(&body);
-    format!("# Results\n\nWritten by `{command}`.\n\n{REMARKS}\n## Tables\n\n{body}")
+    let holds = claims::markdown(claims);
+    format!("# Results\n\nWritten by `{command}`.\n\n{holds}\n{REMARKS}\n## Tables\n\n{body}")
 }
 
 /// Whether `data` looks like a folder of graphs.

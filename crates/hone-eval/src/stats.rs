@@ -27,12 +27,28 @@ impl Summary {
     }
 }
 
-/// Two-sided p-value of Wilcoxon's signed-rank test on paired values, exact also with ties; zero
-/// differences are left out. 1 when nothing differs.
+/// What Wilcoxon's signed-rank test says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wilcoxon {
+    /// Two-sided p-value, exact also with ties; 1 when nothing differs.
+    pub p: f64,
+    /// Pairs that differ; others are left out.
+    pub differing: usize,
+}
+
+/// The level below which a difference counts as more than chance.
+pub const LEVEL: f64 = 0.05;
+
+/// The smallest p-value that Wilcoxon's test can give for so many pairs: when all differ the same way.
+pub fn smallest_p(pairs: usize) -> f64 {
+    0.5f64.powi(pairs.min(1000) as i32 - 1).min(1.0)
+}
+
+/// Wilcoxon's signed-rank test on paired values.
 ///
 /// # Panics
 /// When lengths differ.
-pub fn wilcoxon(a: &[f64], b: &[f64]) -> f64 {
+pub fn wilcoxon(a: &[f64], b: &[f64]) -> Wilcoxon {
     assert_eq!(a.len(), b.len(), "paired values");
     let mut differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).filter(|d| *d != 0.0).collect();
     differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
@@ -53,7 +69,8 @@ pub fn wilcoxon(a: &[f64], b: &[f64]) -> f64 {
             chance[sum] = 0.5 * (chance[sum] + if sum >= rank { chance[sum - rank] } else { 0.0 });
         }
     }
-    (2.0 * chance[..=extreme].iter().sum::<f64>()).min(1.0)
+    let p = (2.0 * chance[..=extreme].iter().sum::<f64>()).min(1.0);
+    Wilcoxon { p, differing: differences.len() }
 }
 
 /// Slope of log y over log x by least squares: the exponent of a power law. Nothing for fewer than
@@ -85,10 +102,19 @@ mod tests {
         let a = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
         #[allow(clippy::approx_constant, reason = "a published example, not π")]
         let b = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
-        assert!((wilcoxon(&a, &b) - 0.0390625).abs() < 1e-12);
-        assert_eq!(wilcoxon(&a, &a), 1.0);
+        assert!((wilcoxon(&a, &b).p - 0.0390625).abs() < 1e-12);
+        assert_eq!(wilcoxon(&a, &a), Wilcoxon { p: 1.0, differing: 0 });
         // Ties: |d| = 1 1 1 2, all positive: two of sixteen outcomes are as extreme.
-        assert!((wilcoxon(&[1.0, 1.0, 1.0, 2.0], &[0.0; 4]) - 0.125).abs() < 1e-12);
+        assert!((wilcoxon(&[1.0, 1.0, 1.0, 2.0], &[0.0; 4]).p - 0.125).abs() < 1e-12);
+    }
+
+    #[test]
+    fn no_test_beats_the_smallest_p() {
+        for n in 0..12 {
+            let a: Vec<f64> = (0..n).map(|i| 1.0 + i as f64).collect();
+            assert!((wilcoxon(&a, &vec![0.0; n]).p - smallest_p(n)).abs() < 1e-12, "{n}");
+        }
+        assert!(smallest_p(5) > LEVEL && smallest_p(6) < LEVEL && smallest_p(1_000_000) >= 0.0);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::fs;
 
 use hone::Silent;
-use hone::graph::{Graph, GraphBuilder};
+use hone::graph::{Graph, GraphBuilder, GraphFacts};
 use hone_eval::baseline::{GraRep, Line, Node2Vec, Order, Spectral};
 use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
@@ -13,8 +13,9 @@ use hone_eval::labels::NodeLabels;
 use hone_eval::method::Method;
 use hone_eval::random::Stream;
 use hone_eval::report::Bold;
-use hone_eval::split::TrainGraph;
-use hone_eval::task::{LinkConfig, NodesConfig, Protocol, link, nodes};
+use hone_eval::save::Save;
+use hone_eval::split::{LinkSplit, TrainGraph};
+use hone_eval::task::{LinkConfig, NodesConfig, Protocol, Setting, link, nodes};
 
 /// Four groups of `size` nodes, dense inside and sparse between, and one node without edges.
 fn planted(size: u32) -> Graph {
@@ -37,7 +38,7 @@ fn methods(names: &[&str]) -> Vec<Method> {
 }
 
 fn auc(names: &[&str], config: &LinkConfig) -> Vec<f64> {
-    let cells = link(&planted(40), &methods(names), config, 1, &Cache::none(), &Silent).unwrap();
+    let cells = link(&planted(40), &methods(names), config, 1, Setting::new(&Cache::none(), &Silent)).unwrap();
     cells.iter().map(|c| c.validated().unwrap().auc).collect()
 }
 
@@ -93,7 +94,7 @@ fn graphs_without_edges_and_memory_limits_are_values() {
             panic!("{name} has vectors");
         };
         let z = candidates[0].1.embed(&TrainGraph::whole(empty.clone()), 1, &Silent).unwrap();
-        assert_eq!(z.rows(), 5, "{name}");
+        assert_eq!(z.block.rows(), 5, "{name}");
     }
     let small = GraRep { memory: 1000, ..GraRep::default() }.embed(&planted(20), 1, &Silent);
     assert!(small.unwrap_err().to_string().contains("GraRep needs about"));
@@ -120,7 +121,8 @@ fn labels_are_learnt() {
         let labels = NodeLabels::read(&path, &graph).unwrap();
         assert_eq!(labels.is_multi(), several);
         let config = NodesConfig { shares: vec![0.5, 0.8], cluster: true, ..NodesConfig::classification() };
-        let run = |names: &[&str]| nodes(&graph, &labels, &methods(names), &config, 1, &Cache::none(), &Silent);
+        let run =
+            |names: &[&str]| nodes(&graph, &labels, &methods(names), &config, 1, Setting::new(&Cache::none(), &Silent));
         let cells = run(&["spectral:dim=4", "random:dim=4"]).unwrap();
         assert!(cells[0].scores.iter().all(|s| s.micro_f1 > 0.8), "{cells:?}");
         assert!(cells[1].scores.iter().all(|s| s.micro_f1 < 0.6), "{cells:?}");
@@ -133,21 +135,89 @@ fn labels_are_learnt() {
 
 #[test]
 fn vectors_of_a_file_belong_to_its_ids() {
-    let graph = GraphBuilder::undirected(3).edges(vec![(0, 1), (1, 2)]).build().unwrap();
+    let graph = GraphBuilder::undirected(4).edges(vec![(0, 1), (1, 2)]).build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("z.tsv");
     let text = format!("file:{}", path.display());
     assert!(Method::parse(&text, false).unwrap_err().to_string().contains("no such file"));
     fs::write(&path, "").unwrap();
     let method = Method::parse(&text, false).unwrap();
-    let hone_eval::method::Kind::Vectors(candidates) = &method.kind else { unreachable!() };
     let embed = |rows: &str| {
         fs::write(&path, format!("id\tz0\n{rows}")).unwrap();
-        candidates[0].1.embed(&TrainGraph::whole(graph.clone()), 1, &Silent)
+        method.candidates()[0].1.embed(&TrainGraph::whole(graph.clone()), 1, &Silent)
     };
-    assert_eq!(embed("2\t7\n0\t5\n1\t6\n9\t1\n").unwrap().as_slice(), [5.0, 6.0, 7.0]);
-    assert!(embed("0\t5\n1\t6\n0\t7\n2\t7\n").unwrap_err().to_string().contains("`0` has two vectors"));
-    assert!(embed("0\t5\n1\t6\n").unwrap_err().to_string().contains("no vector for node `2`"));
+    let exact = embed("2\t7\n0\t5\n3\t1\n1\t6\n").unwrap();
+    assert_eq!((exact.block.as_slice(), exact.notes.len()), (&[5.0, 6.0, 7.0, 1.0][..], 0));
+    let loose = embed("2\t7\n0\t5\n1\t6\n9\t1\n").unwrap();
+    assert_eq!(loose.block.as_slice(), [5.0, 6.0, 7.0, 0.0]);
+    assert!(loose.notes[0].contains("1 of 4 nodes have no vector (`3`)"), "{:?}", loose.notes);
+    assert!(
+        loose.notes[1].contains("1 of 4 rows are of nodes that the graph does not have (`9`)"),
+        "{:?}",
+        loose.notes
+    );
+    for (rows, part) in [
+        ("0\t5\n1\t6\n0\t7\n2\t7\n", "`0` has two vectors"),
+        ("0\t5\n1\t6\n3\t1\n", "1 of 4 nodes have no vector (`2`)"),
+        ("0\t5\n7\t6\n8\t1\n", "another graph: 3 of 4 nodes have no vector (`1`, `2`, `3`); 2 of 3 rows"),
+        ("0\t5\n1\t6\n2\t1\n3\t4\n4\t1\n5\t1\n6\t1\n7\t1\n8\t1\n9\t1\n", "6 of 10 rows are of nodes"),
+        ("0\tNaN\n1\t6\n2\t1\n3\t4\n", "not finite"),
+    ] {
+        let refused = embed(rows).unwrap_err().to_string();
+        assert!(refused.contains(part), "{refused}");
+    }
+}
+
+/// What the record of a run shows about vectors that compete in link prediction.
+#[test]
+fn vectors_that_have_seen_the_removed_edges_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("z.tsv");
+    let whole = planted(30);
+    let split = |seed| LinkSplit::new(whole.clone(), 0.5, false, seed).unwrap().train;
+    let rows: String = (0..whole.nodes()).map(|i| format!("{i}\t{}\n", i % 7)).collect();
+    fs::write(&path, format!("id\tz0\n{rows}")).unwrap();
+    let judge = |made_from: Option<&Graph>| {
+        let record = folder.path().join("z.tsv.run.json");
+        match made_from {
+            Some(graph) => fs::write(&record, serde_json::json!({"graph": GraphFacts::of(graph)}).to_string()).unwrap(),
+            None => fs::remove_file(&record).unwrap(),
+        }
+        let method = Method::parse(&format!("file:{}", path.display()), false).unwrap();
+        link(&whole, &[method], &LinkConfig::default(), 2, Setting::new(&Cache::none(), &Silent))
+    };
+    assert!(judge(Some(split(2).graph())).unwrap()[0].notes.is_empty());
+    let refused = judge(Some(&whole)).unwrap_err().to_string();
+    assert!(refused.contains("whole graph") && refused.contains("hone eval split"), "{refused}");
+    assert!(judge(Some(split(1).graph())).unwrap_err().to_string().contains("another split"));
+    assert!(judge(Some(&planted(20))).unwrap()[0].notes[0].contains("another graph (81 nodes"));
+    assert!(judge(None).unwrap()[0].notes[0].contains("nothing tells"));
+}
+
+#[test]
+fn vectors_are_kept_and_compete_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cells, kept) = (folder.path().join("cells"), folder.path().join("kept"));
+    let graphs = [Named { name: "a/b".into(), graph: planted(20) }];
+    let run = |names: &[&str]| {
+        let (cache, save) = (Cache::open(&cells).unwrap(), Save::open(&kept, false).unwrap());
+        let methods = methods(names);
+        let bench = Bench { methods: &methods, seeds: 3..5, cache: &cache, save: Some(&save), progress: &Silent };
+        let report = bench.link_report(&graphs, &LinkConfig::default()).unwrap();
+        (save.finish().unwrap(), report.tables[0].clone())
+    };
+    let names = ["spectral:dim=2|4", "degree", "katz"];
+    let (count, table) = run(&names);
+    assert_eq!(count, 2 * 3);
+    fs::remove_file(kept.join("a_b/degree-3.npz")).unwrap();
+    assert_eq!(run(&names), (6, table.clone()), "what is gone is made again, whatever the cache holds");
+    let manifest: serde_json::Value = serde_json::from_slice(&fs::read(kept.join("manifest.json")).unwrap()).unwrap();
+    let files: Vec<&str> =
+        manifest["vectors"].as_array().unwrap().iter().map(|v| v["file"].as_str().unwrap()).collect();
+    assert!(files.contains(&"a_b/spectral-dim=4-4.npz") && files.contains(&"a_b/degree-3.npz"), "{files:?}");
+    let again = format!("file:{}/a_b/degree-{{seed}}.npz", kept.display());
+    let (_, repeated) = run(&[&again]);
+    assert_eq!((&repeated.rows[0].1, repeated.notes.len()), (&table.rows[1].1, 0));
 }
 
 #[test]
@@ -155,7 +225,7 @@ fn a_report_is_complete_and_repeats_from_the_cache() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::open(folder.path()).unwrap();
     let methods = methods(&["degree", "log-degree", "hone-p:global.dim=8,local.dim=4"]);
-    let bench = Bench { methods: &methods, seeds: 1..3, cache: &cache, progress: &Silent };
+    let bench = Bench { methods: &methods, seeds: 1..3, cache: &cache, save: None, progress: &Silent };
     let graphs = [40, 30].map(|size| Named { name: format!("planted-{size}"), graph: planted(size) });
     let config =
         LinkConfig { operators: vec!["mean".parse().unwrap(), "hadamard".parse().unwrap()], ..LinkConfig::default() };

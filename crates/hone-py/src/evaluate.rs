@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use hone_eval::cache::Cache;
-use hone_eval::method::{Embedder, Kind, Method, registry};
+use hone_eval::embedder::Embedder;
+use hone_eval::method::{Kind, Method, registry};
 use hone_eval::pairs::Scaling;
+use hone_eval::save::Save;
 use hone_eval::split::{LabeledPairs, LinkSplit};
-use hone_eval::task::{LinkConfig, link};
+use hone_eval::task::{LinkConfig, Setting, link};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -45,6 +47,7 @@ pub(crate) struct Settings {
     standardize: bool,
     grid: bool,
     cache: Option<PathBuf>,
+    save: Option<PathBuf>,
 }
 
 impl Settings {
@@ -78,19 +81,24 @@ pub(crate) fn evaluate_link(
         Some(folder) => Cache::open(folder).map_err(raise)?,
         None => Cache::none(),
     };
+    let save = settings.save.as_deref().map(|folder| Save::open(folder, false)).transpose().map_err(raise)?;
     let graph = graph.get().inner.clone();
     let rows = run(py, jobs, listener, move |progress| {
         progress.stage("link prediction", (settings.seeds.len() * methods.len()) as u64);
         let mut rows = Vec::new();
+        let setting = Setting { cache: &cache, save: save.as_ref().map(|save| (save, "graph")), progress };
         for &seed in &settings.seeds {
-            let cells = link(&graph, &methods, &config, seed, &cache, progress)?;
+            let cells = link(&graph, &methods, &config, seed, setting)?;
             for (method, cell) in methods.iter().zip(cells) {
                 rows.extend(cell.outcomes.into_iter().map(|outcome| {
                     json!({ "method": method.name, "seed": seed, "operator": outcome.operator, "auc": outcome.auc,
                         "average_precision": outcome.average_precision, "validation": outcome.validation,
-                        "candidate": outcome.candidate, "C": outcome.c, "seconds": cell.seconds })
+                        "candidate": outcome.candidate, "C": outcome.c, "seconds": cell.seconds, "notes": cell.notes })
                 }));
             }
+        }
+        if let Some(save) = &save {
+            save.finish()?;
         }
         Ok(rows)
     })?;

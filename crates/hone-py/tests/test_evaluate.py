@@ -3,7 +3,7 @@
 import numpy as np
 import pandas
 import pytest
-from hone_embed import HONE, Graph, evaluate_link_prediction, generate, link_split, methods
+from hone_embed import HONE, Graph, HoneWarning, evaluate_link_prediction, generate, link_split, methods
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -63,6 +63,19 @@ def test_results_are_kept(graph, tmp_path):
     first = run()
     assert len(list(tmp_path.iterdir())) == 2
     assert run() == first
+
+
+def test_vectors_are_kept_and_compete_again(graph, tmp_path):
+    first = evaluate_link_prediction(graph, "degree", seeds=[4, 5], save=tmp_path, output="records")
+    kept = np.load(tmp_path / "graph" / "degree-4.npz")
+    assert len(kept["ids"]) == len(kept["embedding"]) == graph.n_nodes
+    again = evaluate_link_prediction(graph, f"file:{tmp_path}/graph/degree-{{seed}}.npz", seeds=[4, 5], output="records")
+    assert [row["auc"] for row in again] == [row["auc"] for row in first]
+    with pytest.raises(ValueError, match="another split"):
+        evaluate_link_prediction(graph, f"file:{tmp_path}/graph/degree-4.npz", seeds=[5])
+    (tmp_path / "graph" / "degree-4.npz.run.json").unlink()
+    with pytest.warns(HoneWarning, match="nothing tells which graph"):
+        evaluate_link_prediction(graph, f"file:{tmp_path}/graph/degree-4.npz", seeds=[4])
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ pub struct Report {
 const STYLE: &str = "body{font:15px/1.5 sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}\
 table{border-collapse:collapse;margin:.6rem 0 1.6rem}caption{text-align:left;font-weight:600;padding:.3rem 0}\
 td,th{padding:.25rem .7rem;border-bottom:1px solid #ddd;text-align:right;font-variant-numeric:tabular-nums}\
-td:first-child,th:first-child{text-align:left}.best{font-weight:700}dt{font-weight:600}dd{margin:0 0 .3rem}";
+td:first-child,th:first-child{text-align:left}.best{font-weight:700}.words{text-align:left;font-size:.85em}dt{font-weight:600}dd{margin:0 0 .3rem}";
 
 impl Report {
     /// Takes the tables, plots and results of a part of the work; its settings are its own.
@@ -54,10 +54,10 @@ impl Report {
         out
     }
 
-    /// One line a cell.
+    /// One line per cell.
     pub fn csv(&self) -> String {
         let lines: String = self.tables.iter().map(Table::csv_lines).collect();
-        format!("table,row,column,mean,std,count\n{lines}")
+        format!("table,row,column,mean,std,count,chosen\n{lines}")
     }
 
     /// Everything as JSON.
@@ -90,8 +90,7 @@ impl Report {
 }
 
 fn html_table(out: &mut String, table: &Table) {
-    let _ = write!(out, "<table><caption>{}</caption><tr><th></th>", svg::escape(&table.title));
-    table.columns.iter().for_each(|c| out.push_str(&format!("<th>{}</th>", svg::escape(c))));
+    html_head(out, &table.title, if table.rows.is_empty() { &[] } else { &table.columns });
     for (i, (name, cells)) in table.rows.iter().enumerate() {
         let _ = write!(out, "</tr><tr><td>{}</td>", svg::escape(name));
         for (j, &cell) in cells.iter().enumerate() {
@@ -100,5 +99,18 @@ fn html_table(out: &mut String, table: &Table) {
         }
     }
     out.push_str("</tr></table>");
+    if let Some((_, cells)) = table.chosen.first() {
+        html_head(out, "Chosen by validation", &table.columns[..cells.len()]);
+        for (name, cells) in &table.chosen {
+            let _ = write!(out, "</tr><tr><td>{}</td>", svg::escape(name));
+            cells.iter().for_each(|cell| out.push_str(&format!("<td class=\"words\">{}</td>", svg::escape(cell))));
+        }
+        out.push_str("</tr></table>");
+    }
     table.notes.iter().for_each(|note| out.push_str(&format!("<p>{}</p>", svg::escape(note))));
+}
+
+fn html_head(out: &mut String, title: &str, columns: &[String]) {
+    let _ = write!(out, "<table><caption>{}</caption><tr><th></th>", svg::escape(title));
+    columns.iter().for_each(|c| out.push_str(&format!("<th>{}</th>", svg::escape(c))));
 }

@@ -45,6 +45,9 @@ pub struct Table {
     pub best: Best,
     /// How numbers are shown.
     pub style: Style,
+    /// What validation chose: rows where there was a choice, with a text per column; empty where there was none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chosen: Vec<(String, Vec<String>)>,
 }
 
 /// How bold text is written.
@@ -60,7 +63,8 @@ impl Table {
     /// An empty table of AUC-like numbers.
     pub fn new(title: impl Into<String>, columns: Vec<String>) -> Self {
         let title = title.into();
-        Table { title, notes: Vec::new(), columns, rows: Vec::new(), best: Best::Highest, style: Style::Decimals(3) }
+        let (notes, rows, chosen) = (Vec::new(), Vec::new(), Vec::new());
+        Table { title, notes, columns, rows, best: Best::Highest, style: Style::Decimals(3), chosen }
     }
 
     /// Whether the cell is the best of its column (ties count).
@@ -87,6 +91,20 @@ impl Table {
 
     /// Aligned text for a terminal.
     pub fn text(&self, bold: Bold) -> String {
+        let mut out = format!("{}\n", self.title);
+        if !self.rows.is_empty() {
+            self.push_rows(bold, &mut out);
+        }
+        for (name, cells) in &self.chosen {
+            let of = |(column, cell): (&String, &String)| (!cell.is_empty()).then(|| format!("{column}: {cell}"));
+            let of_columns: Vec<String> = self.columns.iter().zip(cells).filter_map(of).collect();
+            let _ = writeln!(out, "{name} was chosen with {}", of_columns.join("; "));
+        }
+        self.notes.iter().for_each(|note| out.push_str(&format!("{note}\n")));
+        out
+    }
+
+    fn push_rows(&self, bold: Bold, out: &mut String) {
         let shown: Vec<Vec<String>> =
             self.rows.iter().map(|(_, cells)| cells.iter().map(|&c| self.show(c)).collect()).collect();
         let width = |text: &str| text.chars().count();
@@ -94,7 +112,7 @@ impl Table {
         let widths: Vec<usize> = (0..self.columns.len())
             .map(|j| shown.iter().map(|r| width(&r[j])).chain([width(&self.columns[j])]).max().unwrap_or(0))
             .collect();
-        let mut out = format!("{}\n{}", self.title, " ".repeat(first));
+        out.push_str(&" ".repeat(first));
         for (head, w) in self.columns.iter().zip(&widths) {
             let _ = write!(out, "  {}{head}", " ".repeat(w - width(head)));
         }
@@ -108,17 +126,14 @@ impl Table {
             }
         }
         out.push('\n');
-        self.notes.iter().for_each(|note| out.push_str(&format!("{note}\n")));
-        out
     }
 
     /// A Markdown table, best cells in bold.
     pub fn markdown(&self) -> String {
-        let escape = |text: &str| text.replace('|', "\\|");
-        let mut out = format!("**{}**\n\n| |", escape(&self.title));
-        self.columns.iter().for_each(|c| out.push_str(&format!(" {} |", escape(c))));
-        out.push_str("\n|---|");
-        self.columns.iter().for_each(|_| out.push_str("---:|"));
+        let mut out = format!("**{}**\n", escape(&self.title));
+        if !self.rows.is_empty() {
+            out.push_str(&head_line("", &self.columns, "---:"));
+        }
         for (i, (name, cells)) in self.rows.iter().enumerate() {
             let _ = write!(out, "\n| {} |", escape(name));
             for (j, &cell) in cells.iter().enumerate() {
@@ -126,25 +141,53 @@ impl Table {
                 let _ = write!(out, " {mark}{}{mark} |", self.show(cell));
             }
         }
-        out.push('\n');
+        if !self.rows.is_empty() {
+            out.push('\n');
+        }
+        if let Some((_, cells)) = self.chosen.first() {
+            out.push_str(&head_line("chosen by validation", &self.columns[..cells.len()], "---"));
+            for (name, cells) in &self.chosen {
+                let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
+                let _ = write!(out, "\n| {} | {} |", escape(name), cells.join(" | "));
+            }
+            out.push('\n');
+        }
         self.notes.iter().for_each(|note| out.push_str(&format!("\n{note}\n")));
         out
     }
 
-    /// One line a cell: table, row, column, mean, std, count.
+    /// What validation chose for a cell; empty where there was no choice.
+    fn choice(&self, row: &str, column: usize) -> &str {
+        let cells = self.chosen.iter().find(|(name, _)| name == row).map(|(_, cells)| cells);
+        cells.and_then(|cells| cells.get(column)).map_or("", String::as_str)
+    }
+
+    /// One line per cell: table, row, column, mean, std, count, what validation chose.
     pub fn csv_lines(&self) -> String {
         let quote = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         let mut out = String::new();
         for (name, cells) in &self.rows {
-            for (column, cell) in self.columns.iter().zip(cells) {
+            for (j, (column, cell)) in self.columns.iter().zip(cells).enumerate() {
                 if let Some(s) = cell {
                     let (table, row, column) = (quote(&self.title), quote(name), quote(column));
-                    let _ = writeln!(out, "{table},{row},{column},{},{},{}", s.mean, s.std, s.count);
+                    let chosen = quote(self.choice(name, j));
+                    let _ = writeln!(out, "{table},{row},{column},{},{},{},{chosen}", s.mean, s.std, s.count);
                 }
             }
         }
         out
     }
+}
+
+/// Text safe in a Markdown table.
+fn escape(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// The first two lines of a Markdown table.
+fn head_line(corner: &str, columns: &[String], rule: &str) -> String {
+    let names: String = columns.iter().map(|c| format!(" {} |", escape(c))).collect();
+    format!("\n| {corner} |{names}\n|---|{}", format!("{rule}|").repeat(columns.len()))
 }
 
 /// Three significant digits.
@@ -186,7 +229,27 @@ mod tests {
         assert!(markdown.contains("| longer | **0.700 ± 0.141** | – |"), "{markdown}");
         assert!(markdown.contains("b\\|c"));
         assert_eq!(table().csv_lines().lines().count(), 3);
-        assert!(table().csv_lines().starts_with("\"AUC\",\"x\",\"a\",0.5,0,1"));
+        assert!(table().csv_lines().starts_with("\"AUC\",\"x\",\"a\",0.5,0,1,\"\"\n"));
+    }
+
+    #[test]
+    fn choices_are_shown_everywhere() {
+        let mut table = table();
+        table.chosen = vec![("longer".into(), vec!["q=1|2 (2 of 3), q=4 (1)".into()])];
+        assert!(table.text(Bold::Never).contains("longer was chosen with a: q=1|2 (2 of 3), q=4 (1)\n"));
+        let markdown = table.markdown();
+        assert!(
+            markdown.contains("\n\n| chosen by validation | a |\n|---|---|\n| longer | q=1\\|2 (2 of 3), q=4 (1) |")
+        );
+        assert!(table.csv_lines().contains("\"longer\",\"a\",0.7") && table.csv_lines().contains(",\"q=1|2 (2 of 3)"));
+    }
+
+    #[test]
+    fn a_table_without_rows_is_its_notes() {
+        let mut table = Table::new("p", vec!["a".into()]);
+        table.notes.push("Not tested.".into());
+        assert_eq!(table.text(Bold::Never), "p\nNot tested.\n");
+        assert_eq!(table.markdown(), "**p**\n\nNot tested.\n");
     }
 
     #[test]

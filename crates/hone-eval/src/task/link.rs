@@ -1,18 +1,21 @@
 //! Link prediction (sec. 4.2): tell removed edges from non-edges by the vectors of what is left.
 
+use std::cell::OnceCell;
 use std::str::FromStr;
 use std::time::Instant;
 
 use hone::dense::Block;
 use hone::graph::Graph;
-use hone::{Error, Progress, Result};
+use hone::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::Within;
-use crate::cache::{Cache, graph_fingerprint};
+use super::{Setting, Within};
+use crate::cache::graph_key;
+use crate::embedder::{Embedder, file_of_seed};
+use crate::foreign;
 use crate::logistic::{self, Model, Stop, Task};
-use crate::method::{Embedder, Kind, Method};
+use crate::method::{Kind, Method};
 use crate::metrics;
 use crate::pairs::{PairOperator, Scaler, Scaling};
 use crate::split::{LabeledPairs, LinkSplit, TrainGraph};
@@ -78,6 +81,9 @@ pub struct LinkCell {
     pub outcomes: Vec<Outcome>,
     /// Seconds spent on embedding all candidates.
     pub seconds: f64,
+    /// What a reader should know about the vectors.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// Quality under one operator.
@@ -116,32 +122,44 @@ pub fn link(
     methods: &[Method],
     config: &LinkConfig,
     seed: u64,
-    cache: &Cache,
-    progress: &dyn Progress,
+    setting: Setting<'_>,
 ) -> Result<Vec<LinkCell>> {
-    let name = graph_fingerprint(graph);
-    let mut split = None; // made when the first cell needs it
+    let name = graph_key(graph);
+    let split = OnceCell::new(); // made when the first cell needs it
+    let bench = || match split.get() {
+        Some(bench) => Ok(bench),
+        None => Bench::new(graph.clone(), config, seed).map(|bench| split.get_or_init(|| bench)),
+    };
     let mut cells = Vec::with_capacity(methods.len());
     for method in methods {
-        progress.check()?;
+        setting.progress.check()?;
         let mut key = (&name, config, seed, Vec::new(), None);
         match &method.kind {
             Kind::Vectors(candidates) => key.3.extend(candidates.iter().map(|c| &c.1)),
             Kind::Score(score) => key.4 = Some(score),
         }
-        let cell = cache.unless(method.reads_file()).cell(&("link", key), || {
-            let bench = match split.take() {
-                Some(bench) => bench,
-                None => Bench::new(graph.clone(), config, seed)?,
-            };
-            let cell = bench.run(method, &Within(progress));
-            split = Some(bench);
-            cell
-        })?;
-        cells.push(cell);
-        progress.advance(1);
+        let cache = setting.cache_for(method, || Ok(bench()?.train.graph().clone()), seed)?;
+        cells.push(cache.cell(&("link", key), || {
+            let notes = refuse_leaks(method, graph, bench()?)?;
+            let mut cell = bench()?.run(method, setting)?;
+            cell.notes.extend(notes);
+            Ok(cell)
+        })?);
+        setting.progress.advance(1);
     }
     Ok(cells)
+}
+
+/// Refuses files of vectors that have seen the removed edges; gives warnings where that cannot be told.
+fn refuse_leaks(method: &Method, whole: &Graph, bench: &Bench<'_>) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for (_, embedder) in method.candidates() {
+        if let Embedder::File(path) = embedder {
+            let path = file_of_seed(path, bench.seed);
+            notes.extend(foreign::refuse_leak(&path, whole, bench.train.graph(), bench.seed)?);
+        }
+    }
+    Ok(notes)
 }
 
 /// One split and how its pairs are used.
@@ -172,7 +190,7 @@ impl<'a> Bench<'a> {
         Ok(Bench { config, seed, train: split.train, select, fit, test })
     }
 
-    fn run(&self, method: &Method, progress: &dyn Progress) -> Result<LinkCell> {
+    fn run(&self, method: &Method, setting: Setting<'_>) -> Result<LinkCell> {
         let start = Instant::now();
         match &method.kind {
             Kind::Score(score) => {
@@ -186,22 +204,26 @@ impl<'a> Bench<'a> {
                 };
                 let outcome =
                     Outcome { operator: None, auc, average_precision, validation, candidate: String::new(), c: 0.0 };
-                Ok(LinkCell { outcomes: vec![outcome], seconds: start.elapsed().as_secs_f64() })
+                Ok(LinkCell { outcomes: vec![outcome], seconds: start.elapsed().as_secs_f64(), notes: Vec::new() })
             }
-            Kind::Vectors(candidates) => self.run_vectors(candidates, progress),
+            Kind::Vectors(_) => self.run_vectors(method, setting),
         }
     }
 
     /// Keeps, an operator, the candidate with the best validation, and only its vectors.
-    fn run_vectors(&self, candidates: &[(String, Embedder)], progress: &dyn Progress) -> Result<LinkCell> {
+    fn run_vectors(&self, method: &Method, setting: Setting<'_>) -> Result<LinkCell> {
         let mut best: Vec<Option<(Outcome, usize)>> = vec![None; self.config.operators.len()];
         let mut kept: Vec<Option<Block>> = Vec::new();
-        let mut seconds = 0.0;
-        for (k, (name, embedder)) in candidates.iter().enumerate() {
-            progress.check()?;
+        let (mut seconds, mut notes) = (0.0, Vec::new());
+        for (k, candidate) in method.candidates().iter().enumerate() {
+            setting.progress.check()?;
+            let (name, embedder) = candidate;
             let start = Instant::now();
-            let z = embedder.embed(&self.train, self.seed, progress)?;
+            let made = embedder.embed(&self.train, self.seed, &Within(setting.progress))?;
             seconds += start.elapsed().as_secs_f64();
+            notes.extend(made.notes);
+            let z = made.block;
+            setting.keep(method, candidate, self.seed, self.train.graph(), &z)?;
             for (operator, best) in self.config.operators.iter().zip(&mut best) {
                 let chosen = self.choose(&z, operator);
                 if best.as_ref().is_none_or(|b| chosen.score > b.0.validation) {
@@ -221,7 +243,7 @@ impl<'a> Bench<'a> {
             Ok(outcome)
         };
         let outcomes: Result<_> = best.into_iter().flatten().map(finish).collect();
-        Ok(LinkCell { outcomes: outcomes?, seconds })
+        Ok(LinkCell { outcomes: outcomes?, seconds, notes })
     }
 
     fn choose(&self, z: &Block, operator: &PairOperator) -> validate::Chosen {

@@ -12,7 +12,62 @@ pub use runtime::{RuntimeConfig, Times, runtime};
 pub use scaling::{FITTED_FROM, Scaling, ScalingRun, bandwidth, machine};
 pub use structure::{StructureCell, Symmetric, structure, symmetric_graphs};
 
-use hone::Progress;
+use hone::dense::Block;
+use hone::graph::Graph;
+use hone::{Progress, Result};
+
+use crate::cache::Cache;
+use crate::embedder::Embedder;
+use crate::method::Method;
+use crate::save::{Save, Whose};
+
+/// What every task needs besides what it is about.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    /// Finished cells.
+    pub cache: &'a Cache,
+    /// Where vectors are kept, and the name of the graph there.
+    pub save: Option<(&'a Save, &'a str)>,
+    /// Who is told how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+impl<'a> Setting<'a> {
+    /// Cells are kept, vectors are not.
+    pub fn new(cache: &'a Cache, progress: &'a dyn Progress) -> Self {
+        Setting { cache, save: None, progress }
+    }
+
+    /// The cache for the cell of a method: none for vectors of files, which may have changed; renewed where vectors are to be
+    /// saved and are not yet.
+    fn cache_for(&self, method: &Method, train: impl Fn() -> Result<Graph>, seed: u64) -> Result<Cache> {
+        if method.reads_file() {
+            return Ok(Cache::none());
+        }
+        if let Some((save, name)) = self.save
+            && !method.candidates().is_empty()
+        {
+            let train = train()?;
+            for (candidate, embedder) in method.candidates() {
+                if !save.has(&Whose { name, method: &method.name, candidate, embedder, seed }, &train)? {
+                    return Ok(self.cache.renewed());
+                }
+            }
+        }
+        Ok(self.cache.clone())
+    }
+
+    /// Keeps vectors, if they are to be kept.
+    fn keep(&self, method: &Method, candidate: &(String, Embedder), seed: u64, graph: &Graph, z: &Block) -> Result<()> {
+        let (candidate, embedder) = (candidate.0.as_str(), &candidate.1);
+        match self.save {
+            Some((save, name)) if !matches!(embedder, Embedder::File(_)) => {
+                save.keep(&Whose { name, method: &method.name, candidate, embedder, seed }, graph, z)
+            }
+            _ => Ok(()),
+        }
+    }
+}
 
 /// Progress of the work within one cell: it may be cancelled, but the bar and the notes belong to
 /// the whole experiment.

@@ -9,15 +9,17 @@ use std::collections::BTreeMap;
 
 use hone::dense::Block;
 use hone::graph::Graph;
-use hone::{Error, Progress, Result};
+use hone::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::Within;
-use crate::cache::{Cache, fingerprint, graph_fingerprint};
+use super::{Setting, Within};
+use crate::cache::{fingerprint, graph_key};
+use crate::embedder::{Embedder, file_of_seed};
+use crate::foreign;
 use crate::kmeans::kmeans;
 use crate::labels::NodeLabels;
 use crate::logistic::{self, Model, Stop};
-use crate::method::{Embedder, Kind, Method};
+use crate::method::{Kind, Method};
 use crate::metrics::{self, F1};
 use crate::pairs::{Features, Scaler, Scaling};
 use crate::random::Stream;
@@ -57,6 +59,9 @@ pub struct NodesCell {
     /// Normalised mutual information of k-means clusters and (first) labels, when asked for; of several
     /// candidates the one chosen at the first share is clustered.
     pub nmi: Option<f64>,
+    /// What a reader should know about the vectors.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// Quality at one training share.
@@ -86,32 +91,28 @@ pub fn nodes(
     methods: &[Method],
     config: &NodesConfig,
     seed: u64,
-    cache: &Cache,
-    progress: &dyn Progress,
+    setting: Setting<'_>,
 ) -> Result<Vec<NodesCell>> {
     if let Some(share) = config.shares.iter().find(|s| !(**s > 0.0 && **s < 1.0)) {
         return Err(Error::config("shares", format!("{share} is not between 0 and 1")));
     }
     let labelling = format!("{:?}", (&labels.names, &labels.nodes, &labels.of));
-    let name = (graph_fingerprint(graph), format!("{:032x}", fingerprint(labelling.as_bytes())));
+    let name = (graph_key(graph), format!("{:032x}", fingerprint(labelling.as_bytes())));
     let train = TrainGraph::whole(graph.clone());
     let run = |method: &Method| {
-        progress.check()?;
-        let Kind::Vectors(candidates) = &method.kind else {
+        setting.progress.check()?;
+        if let Kind::Score(_) = &method.kind {
             let message = format!("`{}` scores pairs of nodes and has no vectors", method.name);
             return Err(Error::config("methods", message));
-        };
-        let embedders: Vec<&Embedder> = candidates.iter().map(|c| &c.1).collect();
-        let cell =
-            cache.unless(method.reads_file()).cell(&("nodes", &name, config, PENALTIES, seed, &embedders), || {
-                let bench = Bench { labels, config, seed };
-                let embed = |(name, embedder): &(String, Embedder)| {
-                    let z = embedder.embed(&train, seed, &Within(progress))?;
-                    Ok((name.clone(), bench.labelled_rows(&z)))
-                };
-                Ok(bench.run(&candidates.iter().map(embed).collect::<Result<Vec<_>>>()?))
-            });
-        progress.advance(1);
+        }
+        let embedders: Vec<&Embedder> = method.candidates().iter().map(|c| &c.1).collect();
+        let cache = setting.cache_for(method, || Ok(graph.clone()), seed)?;
+        let cell = cache.cell(&("nodes", &name, config, PENALTIES, seed, &embedders), || {
+            let bench = Bench { labels, config, seed };
+            let (candidates, notes) = bench.embed(method, &train, setting)?;
+            Ok(NodesCell { notes, ..bench.run(&candidates) })
+        });
+        setting.progress.advance(1);
         cell
     };
     methods.iter().map(run).collect()
@@ -127,6 +128,27 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// Vectors of the labelled nodes by every candidate, and what there is to know about them.
+    fn embed(
+        &self,
+        method: &Method,
+        train: &TrainGraph,
+        setting: Setting<'_>,
+    ) -> Result<(Vec<(String, Block)>, Vec<String>)> {
+        let (mut candidates, mut notes) = (Vec::new(), Vec::new());
+        for candidate in method.candidates() {
+            let (name, embedder) = candidate;
+            let z = embedder.embed(train, self.seed, &Within(setting.progress))?;
+            setting.keep(method, candidate, self.seed, train.graph(), &z.block)?;
+            notes.extend(z.notes);
+            if let Embedder::File(path) = embedder {
+                notes.extend(foreign::note_other_graph(&file_of_seed(path, self.seed), train.graph()));
+            }
+            candidates.push((name.clone(), self.labelled_rows(&z.block)));
+        }
+        Ok((candidates, notes))
+    }
+
     /// Candidates are names of options and vectors of the labelled nodes.
     fn run(&self, candidates: &[(String, Block)]) -> NodesCell {
         let order = self.order();
@@ -139,7 +161,7 @@ impl Bench<'_> {
             let first: Vec<u32> = self.labels.of.iter().map(|l| l[0]).collect();
             metrics::nmi(&kmeans(x, self.labels.labels(), self.seed), &first)
         });
-        NodesCell { scores, nmi }
+        NodesCell { scores, nmi, notes: Vec::new() }
     }
 
     /// Vectors of the labelled nodes.

@@ -9,11 +9,11 @@
 
 use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder};
-use hone::{Error, Progress, Result};
+use hone::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::Within;
-use crate::cache::{Cache, graph_fingerprint};
+use super::{Setting, Within};
+use crate::cache::graph_key;
 use crate::method::Method;
 use crate::split::TrainGraph;
 
@@ -89,15 +89,16 @@ pub fn structure(
     symmetric: &Symmetric,
     methods: &[Method],
     seed: u64,
-    cache: &Cache,
-    progress: &dyn Progress,
+    setting: Setting<'_>,
 ) -> Result<Vec<StructureCell>> {
-    let name = graph_fingerprint(&symmetric.graph);
+    let name = graph_key(&symmetric.graph);
     let train = TrainGraph::whole(symmetric.graph.clone());
     let run = |method: &Method| {
         let embedder = method.single()?;
+        let cache = setting.cache_for(method, || Ok(symmetric.graph.clone()), seed)?;
         cache.cell(&("structure", &name, embedder, seed), || {
-            let z = embedder.embed(&train, seed, &Within(progress))?;
+            let z = embedder.embed(&train, seed, &Within(setting.progress))?.block;
+            setting.keep(method, &method.candidates()[0], seed, &symmetric.graph, &z)?;
             let mut absolute = z.clone();
             absolute.as_mut_slice().iter_mut().for_each(|v| *v = v.abs());
             let plain = spread(&z, &symmetric.class);
@@ -132,6 +133,7 @@ fn square_distance_to_mean(z: &Block, class: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache::Cache;
     use hone::Silent;
 
     fn base() -> Graph {
@@ -157,7 +159,7 @@ mod tests {
         let methods: Vec<Method> =
             ["degree", "random:dim=8"].iter().map(|m| Method::parse(m, false).expect("known")).collect();
         for symmetric in symmetric_graphs(&base()).expect("built") {
-            let cells = structure(&symmetric, &methods, 1, &Cache::none(), &Silent).expect("run");
+            let cells = structure(&symmetric, &methods, 1, Setting::new(&Cache::none(), &Silent)).expect("run");
             assert!(cells[0].plain < 1e-5, "{}: {:?}", symmetric.name, cells[0]);
             assert!(cells[1].plain > 0.4, "{}: {:?}", symmetric.name, cells[1]);
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Optional, Union
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from hone_embed import _native
 from hone_embed._estimator import HONE
-from hone_embed._graph import Graph, as_graph
+from hone_embed._graph import Graph, HoneWarning, as_graph
 from hone_embed._progress import jobs, listener
 
 
@@ -77,6 +78,7 @@ def evaluate_link_prediction(
     grid: bool = False,
     directed: Optional[bool] = None,
     cache: Union[str, os.PathLike[str], None] = None,
+    save: Union[str, os.PathLike[str], None] = None,
     output: str = "auto",
     n_jobs: Optional[int] = None,
     verbose: bool = False,
@@ -89,7 +91,9 @@ def evaluate_link_prediction(
         Anything :class:`Graph` takes.
     methods
         Contestants: names (see :func:`methods`), with options after a colon of which validation
-        chooses (``"hone-p:steps=1|2|3"``), and :class:`HONE` estimators.
+        chooses (``"hone-p:steps=1|2|3"``), files of vectors (``"file:z-{seed}.npy"``), and :class:`HONE` estimators.
+        Vectors whose run report shows that they were made from the whole graph, and not from the training graph of
+        the seed, are refused; where nothing is known there is a warning.
     seeds
         How many splits, or their seeds; they are 1, 2, … by default.
     removed, selection, protocol, operators, standardize
@@ -100,6 +104,8 @@ def evaluate_link_prediction(
         Whether to search the options the paper searches.
     cache
         A folder for finished results; an interrupted run continues from it.
+    save
+        A folder for the vectors of every method and seed: ``graph/METHOD-SEED.npz`` with ids, and ``manifest.json``.
     output
         ``"pandas"``, ``"records"`` (a list of dictionaries), or ``"auto"``: pandas where installed.
 
@@ -127,12 +133,17 @@ def evaluate_link_prediction(
         "standardize": standardize,
         "grid": grid,
         "cache": None if cache is None else os.fspath(cache),
+        "save": None if save is None else os.fspath(save),
     }
     graph = as_graph(graph, directed=directed)
     with listener(verbose) as listen:
         contestants = [_contestant(entry) for entry in entries]
-        text = _native.evaluate_link(graph._native, contestants, settings, jobs(n_jobs), listen)
-    return _frame(json.loads(text), output)
+        text = _native.evaluate_link(graph._named(), contestants, settings, jobs(n_jobs), listen)
+    rows = json.loads(text)
+    notes = [note for row in rows for note in row.pop("notes")]
+    for note in dict.fromkeys(notes):
+        warnings.warn(note, HoneWarning, stacklevel=2)
+    return _frame(rows, output)
 
 
 def _contestant(entry: Union[str, HONE]) -> tuple[str, Optional[str]]:

@@ -84,7 +84,7 @@ impl Drawing {
 
     /// What the picture is made of, to be kept in the file.
     fn origin(&self, graph: &Graph) -> String {
-        let edges = format!("{:016x}", graph.edge_fingerprint());
+        let edges = graph.edge_fingerprint();
         let version = env!("CARGO_PKG_VERSION");
         serde_json::json!({"version": version, "drawing": self, "edge_fingerprint": edges}).to_string()
     }

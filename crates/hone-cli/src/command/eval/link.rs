@@ -1,17 +1,19 @@
 //! `hone eval link` and `hone eval split`.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use hone::Error;
+use hone::graph::GraphFacts;
 use hone_eval::experiment::Named;
+use hone_eval::export::{self, Origin};
 use hone_eval::pairs::{PairOperator, Scaling};
 use hone_eval::split::LinkSplit;
 use hone_eval::task::{LinkConfig, Protocol};
 
-use super::output::{OutputArgs, write_file};
-use super::{BenchArgs, GraphArgs, note_ignored_weights};
+use super::output::OutputArgs;
+use super::{BenchArgs, note_ignored_weights, open};
 use crate::context::Context;
+use crate::input::ReadArgs;
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree,log-degree";
 
@@ -22,7 +24,7 @@ pub(crate) struct Args {
     #[arg(value_name = "INPUT", required = true)]
     inputs: Vec<String>,
     #[command(flatten)]
-    graph: GraphArgs,
+    read: ReadArgs,
     #[command(flatten)]
     bench: BenchArgs,
     /// How the vectors of a pair are joined: mean, hadamard, l1, l2, concat, or several with +.
@@ -47,10 +49,10 @@ pub(super) fn scaling(standardize: bool) -> Scaling {
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
-    args.output.check(args.bench.files(args.graph.files(&args.inputs)))?;
-    let open = |input: &String| args.graph.open(input, context);
-    let mut graphs = args.inputs.iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
+    let methods = args.bench.methods(METHODS)?;
+    args.output.check(args.bench.files(args.read.files(&args.inputs)))?;
+    let mut graphs =
+        args.inputs.iter().map(|input| open(input, &args.read, context)).collect::<anyhow::Result<Vec<_>>>()?;
     name_apart(&mut graphs, &args.inputs)?;
     note_ignored_weights(&methods, &graphs, context);
     let config = LinkConfig {
@@ -60,7 +62,9 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         scaling: scaling(args.standardize),
         ..LinkConfig::default()
     };
-    let report = args.bench.bench(&methods, &cache, context.progress()).link_report(&graphs, &config)?;
+    let folders = args.bench.folders(args.output.force())?;
+    let report = args.bench.bench(&methods, &folders, context.progress()).link_report(&graphs, &config)?;
+    folders.finish(context)?;
     args.output.write(&report, context)
 }
 
@@ -82,15 +86,18 @@ fn name_apart(graphs: &mut [Named], inputs: &[String]) -> Result<(), Error> {
 ///
 /// DIR/train.tsv holds the remaining edges (with --weighted their weights too), DIR/nodes.txt all node
 /// ids (also of nodes left without an edge), DIR/pairs.tsv the removed edges (label 1) and as many
-/// pairs without an edge (label 0).
-/// Vectors made from train.tsv compete by `hone eval link INPUT --methods file:vectors.npy`.
+/// pairs without an edge (label 0), DIR/split.json what it was made of. Ids are quoted as in other files of hone.
+///
+/// Vectors made from it compete on the same split:
+///   hone embed DIR/train.tsv --nodes DIR/nodes.txt -o z-1.npy
+///   hone eval link INPUT --seeds 1 --methods file:z-{seed}.npy
 #[derive(Debug, clap::Args)]
 pub(crate) struct SplitArgs {
     /// The graph.
     #[arg(value_name = "INPUT")]
     input: String,
     #[command(flatten)]
-    graph: GraphArgs,
+    read: ReadArgs,
     /// Seed of the split.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -106,31 +113,11 @@ pub(crate) struct SplitArgs {
 }
 
 pub(super) fn split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
-    let graph = args.graph.open(&args.input, context)?.graph;
+    let graph = open(&args.input, &args.read, context)?.graph;
+    let origin = Origin { graph: GraphFacts::of(&graph), removed: args.removed, seed: args.seed };
     let split = LinkSplit::new(graph, args.removed, false, args.seed)?;
-    let train = split.train.graph();
-    let id = |i: u32| train.ids().get(i);
-    let (mut edges, mut nodes, mut pairs) = (String::new(), String::new(), String::from("source\ttarget\tlabel\n"));
-    for u in 0..train.nodes() as u32 {
-        let _ = writeln!(nodes, "{}", id(u));
-        for k in train.pattern().range(u as usize) {
-            let v = train.pattern().columns()[k];
-            if train.is_directed() || u < v {
-                let weight = train.weights().map(|weights| format!("\t{}", weights[k])).unwrap_or_default();
-                let _ = writeln!(edges, "{}\t{}{weight}", id(u), id(v));
-            }
-        }
-    }
-    for (&(u, v), &edge) in split.pairs.pairs.iter().zip(&split.pairs.labels) {
-        let _ = writeln!(pairs, "{}\t{}\t{}", id(u), id(v), u8::from(edge));
-    }
-    if args.output.is_file() {
-        return Err(Error::config("--output", format!("{} is a file; give a folder", args.output.display())).into());
-    }
-    std::fs::create_dir_all(&args.output).map_err(|e| Error::io(&args.output, e))?;
-    for (name, text) in [("train.tsv", edges), ("nodes.txt", nodes), ("pairs.tsv", pairs)] {
-        write_file(&args.output.join(name), &text, args.force)?;
-    }
-    context.note(format_args!("wrote {} training edges and {} pairs", train.edges(), split.pairs.len()));
+    export::write(&split, &origin, &args.output, args.force)?;
+    let (edges, pairs) = (split.train.graph().edges(), split.pairs.len());
+    context.note(format_args!("wrote {edges} training edges and {pairs} pairs"));
     Ok(())
 }

@@ -6,19 +6,19 @@ pub(super) mod output;
 mod paper;
 mod runtime;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
-use hone::graph::{ReadOptions, read};
 use hone::{Error, Progress};
 use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
 use hone_eval::method::{self, Kind, Method};
+use hone_eval::save::Save;
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::Files;
-use crate::input::note_dropped;
+use crate::input::{ReadArgs, stem};
 
 /// Judge embeddings: link prediction, node labels, roles, symmetry, run time; the paper's tables.
 #[derive(Debug, clap::Args)]
@@ -97,6 +97,27 @@ struct BenchArgs {
     /// Keep finished cells in this folder; an interrupted run continues from it.
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
+    /// Keep the vectors of every method and seed in this folder, with ids, as GRAPH/METHOD-SEED.npz; manifest.json lists
+    /// them.
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+}
+
+/// Where finished cells and vectors are kept.
+struct Folders {
+    cache: Cache,
+    save: Option<Save>,
+}
+
+impl Folders {
+    /// Lists the vectors that were kept.
+    fn finish(&self, context: &Context) -> anyhow::Result<()> {
+        if let Some(save) = &self.save {
+            let count = save.finish()?;
+            context.note(format_args!("{} lists {count} files of vectors", save.manifest().display()));
+        }
+        Ok(())
+    }
 }
 
 impl BenchArgs {
@@ -113,19 +134,19 @@ impl BenchArgs {
         files.read_vectors("--embedding", &self.embedding).read_vectors("--methods", paths.flat_map(of_seeds))
     }
 
-    fn cache(&self) -> anyhow::Result<Cache> {
-        Ok(match &self.cache {
-            Some(folder) => {
-                let cache = Cache::open(folder)?;
-                exit::keep(Kept::Cells(folder.clone()));
-                cache
-            }
-            None => Cache::none(),
-        })
+    /// Makes the folders that cells and vectors are kept in.
+    fn folders(&self, force: bool) -> anyhow::Result<Folders> {
+        let cache = self.cache.as_deref().map_or(Ok(Cache::none()), Cache::open)?;
+        if let Some(folder) = &self.cache {
+            exit::keep(Kept::Cells(folder.clone()));
+        }
+        let save = self.save.as_deref().map(|folder| Save::open(folder, force)).transpose()?;
+        Ok(Folders { cache, save })
     }
 
-    fn bench<'a>(&self, methods: &'a [Method], cache: &'a Cache, progress: &'a dyn Progress) -> Bench<'a> {
-        Bench { methods, seeds: self.first_seed..self.first_seed + self.seeds, cache, progress }
+    fn bench<'a>(&self, methods: &'a [Method], folders: &'a Folders, progress: &'a dyn Progress) -> Bench<'a> {
+        let seeds = self.first_seed..self.first_seed + self.seeds;
+        Bench { methods, seeds, cache: &folders.cache, save: folders.save.as_ref(), progress }
     }
 }
 
@@ -176,47 +197,13 @@ fn split_methods(text: &str) -> Vec<String> {
     methods
 }
 
-/// How the graphs are read.
-#[derive(Debug, clap::Args)]
-struct GraphArgs {
-    /// Keep the direction of edges.
-    #[arg(long)]
-    directed: bool,
-    /// Keep the weights of edges.
-    #[arg(long)]
-    weighted: bool,
-    /// A file with a node id a line: fixes the order of nodes and adds those without an edge.
-    #[arg(long, value_name = "FILE")]
-    nodes: Option<PathBuf>,
-}
-
-impl GraphArgs {
-    /// The files that are read.
-    fn files<P: AsRef<Path>>(&self, inputs: impl IntoIterator<Item = P>) -> Files {
-        Files::default().read("INPUT", inputs).read("--nodes", &self.nodes)
+/// Reads a graph that experiments can be run on, under the name it has in tables.
+fn open(input: &str, how: &ReadArgs, context: &Context) -> anyhow::Result<Named> {
+    let graph = how.open(input, context)?;
+    if graph.edges() == 0 {
+        return Err(Error::input(input, "the graph has no edges", "nothing can be learnt from it").into());
     }
-
-    fn open(&self, input: &str, context: &Context) -> anyhow::Result<Named> {
-        let options = ReadOptions {
-            directed: self.directed,
-            weighted: self.weighted,
-            nodes: self.nodes.clone(),
-            ..ReadOptions::default()
-        };
-        let graph = read(input, &options, context.progress())?;
-        note_dropped(&graph, true, context);
-        if graph.edges() == 0 {
-            return Err(Error::input(input, "the graph has no edges", "nothing can be learnt from it").into());
-        }
-        Ok(Named { name: stem(input), graph })
-    }
-}
-
-/// `soc-wiki-Vote` for `dir/soc-wiki-Vote.edges.gz`.
-fn stem(input: &str) -> String {
-    let name = Path::new(input).file_name().map_or_else(|| input.to_string(), |n| n.to_string_lossy().into_owned());
-    let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string()
+    Ok(Named { name: stem(input), graph })
 }
 
 #[cfg(test)]
@@ -227,11 +214,5 @@ mod tests {
     fn options_stay_with_their_method() {
         assert_eq!(split_methods("hone-p,node2vec:p=0.5|2,q=1, degree"), ["hone-p", "node2vec:p=0.5|2,q=1", "degree"]);
         assert_eq!(split_methods("a,b"), ["a", "b"]);
-    }
-
-    #[test]
-    fn stems() {
-        assert_eq!(stem("x/soc-wiki-Vote.edges.gz"), "soc-wiki-Vote");
-        assert_eq!(stem("builtin:karate"), "builtin:karate");
     }
 }

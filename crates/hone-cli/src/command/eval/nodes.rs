@@ -3,15 +3,14 @@
 use std::path::PathBuf;
 
 use hone::Error;
-use hone_eval::cache::Cache;
-use hone_eval::experiment::Bench;
 use hone_eval::labels::NodeLabels;
 use hone_eval::task::{NodesConfig, symmetric_graphs};
 
 use super::link::scaling;
 use super::output::OutputArgs;
-use super::{BenchArgs, GraphArgs, note_ignored_weights, parse_methods};
+use super::{BenchArgs, note_ignored_weights, open};
 use crate::context::Context;
+use crate::input::ReadArgs;
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree";
 
@@ -25,7 +24,7 @@ struct Labelled {
     #[arg(long, value_name = "FILE")]
     labels: PathBuf,
     #[command(flatten)]
-    graph: GraphArgs,
+    read: ReadArgs,
     #[command(flatten)]
     bench: BenchArgs,
     /// The penalty parameter C of the classifier [default: chosen by cross-validation].
@@ -82,13 +81,16 @@ pub(super) fn roles(args: &RolesArgs, context: &Context) -> anyhow::Result<()> {
 
 fn judge(args: &Labelled, mut config: NodesConfig, title: &str, context: &Context) -> anyhow::Result<()> {
     (config.c, config.scaling) = (args.penalty, scaling(args.standardize));
-    let (methods, cache) = (args.bench.methods(METHODS)?, args.bench.cache()?);
-    args.output.check(args.bench.files(args.graph.files([&args.input])).read("--labels", [&args.labels]))?;
-    let named = args.graph.open(&args.input, context)?;
+    let methods = args.bench.methods(METHODS)?;
+    args.output.check(args.bench.files(args.read.files([&args.input])).read("--labels", [&args.labels]))?;
+    let named = open(&args.input, &args.read, context)?;
     note_ignored_weights(&methods, std::slice::from_ref(&named), context);
     let labels = NodeLabels::read(&args.labels, &named.graph)?;
-    let bench = args.bench.bench(&methods, &cache, context.progress());
-    args.output.write(&bench.nodes_report(&named, &labels, &config, title)?, context)
+    let folders = args.bench.folders(args.output.force())?;
+    let report =
+        args.bench.bench(&methods, &folders, context.progress()).nodes_report(&named, &labels, &config, title)?;
+    folders.finish(context)?;
+    args.output.write(&report, context)
 }
 
 /// Structural equivalence: distance between nodes that a symmetry exchanges (0 is perfect).
@@ -98,22 +100,20 @@ pub(crate) struct StructureArgs {
     #[arg(value_name = "INPUT", default_value = "builtin:karate")]
     input: String,
     #[command(flatten)]
-    graph: GraphArgs,
-    /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be repeated.
-    #[arg(long, value_name = "NAMES", default_value = METHODS)]
-    methods: Vec<String>,
-    /// Number of random seeds.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    seeds: u64,
+    read: ReadArgs,
+    #[command(flatten)]
+    bench: BenchArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
 
 pub(super) fn structure(args: &StructureArgs, context: &Context) -> anyhow::Result<()> {
-    let methods = parse_methods(&args.methods, &[], "", false)?;
-    args.output.check(args.graph.files([&args.input]))?;
-    let base = args.graph.open(&args.input, context)?.graph;
-    let bench =
-        Bench { methods: &methods, seeds: 1..args.seeds + 1, cache: &Cache::none(), progress: context.progress() };
-    args.output.write(&bench.structure_report(&symmetric_graphs(&base)?)?, context)
+    let methods = args.bench.methods(METHODS)?;
+    args.output.check(args.bench.files(args.read.files([&args.input])))?;
+    let base = open(&args.input, &args.read, context)?.graph;
+    let folders = args.bench.folders(args.output.force())?;
+    let bench = args.bench.bench(&methods, &folders, context.progress());
+    let report = bench.structure_report(&symmetric_graphs(&base)?)?;
+    folders.finish(context)?;
+    args.output.write(&report, context)
 }

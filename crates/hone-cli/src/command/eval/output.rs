@@ -48,6 +48,11 @@ impl OutputArgs {
         all.into_iter().filter_map(|(option, path, render)| path.as_ref().map(|p| (option, p, render))).collect()
     }
 
+    /// Whether existing files may be replaced.
+    pub(super) fn force(&self) -> bool {
+        self.force
+    }
+
     /// Refuses, before the work, what is in the way or is read; `files` are the inputs of the run and its further outputs.
     pub(crate) fn check(&self, files: Files) -> Result<(), Error> {
         let all = self.files().into_iter().fold(files, |files, (option, path, _)| files.write(option, [path]));
@@ -94,11 +99,4 @@ fn add(batch: &mut Batch, path: &Path, text: &str) -> Result<(), Error> {
     let mut output = batch.begin(path)?;
     output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
     batch.add(output)
-}
-
-/// Writes a file whole or not at all.
-pub(super) fn write_file(path: &Path, text: &str, force: bool) -> Result<(), Error> {
-    let mut alone = Batch::new(force);
-    add(&mut alone, path, text)?;
-    alone.commit().map(drop)
 }

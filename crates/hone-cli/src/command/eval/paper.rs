@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use hone::Error;
+use hone_eval::claims;
 use hone_eval::method::Method;
 use hone_eval::paper::{self, Benches, PaperConfig};
 use hone_eval::task::{LinkConfig, NodesConfig, RuntimeConfig};
@@ -78,12 +79,16 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         return Err(Error::config("--skip", message).into());
     }
     let default = METHODS.replace("NODE2VEC", if args.bench.grid { "node2vec" } else { NODE2VEC });
-    let (methods, cache) = (args.bench.methods(&default)?, args.bench.cache()?);
+    let methods = args.bench.methods(&default)?;
     let names = paper::names();
     let data = names.iter().flat_map(|name| ["edges", "labels"].map(|kind| args.data.join(format!("{name}.{kind}"))));
     args.output.check(args.bench.files(Files::default().read("--data", data)).write("--write", [&args.write]))?;
-    let parse = |list: &str| list.split(',').map(|m| Method::parse(m, false)).collect::<Result<Vec<_>, _>>();
-    let (diffused, node_methods) = (parse(DIFFUSED)?, parse(NODE_METHODS)?);
+    let folders = args.bench.folders(args.output.force())?;
+    let parse_with = |list: &str, grid| list.split(',').map(|m| Method::parse(m, grid)).collect::<Result<Vec<_>, _>>();
+    let parse = |list: &str| parse_with(list, false);
+    let (diffused, node_methods) = (parse_with(DIFFUSED, args.bench.grid)?, parse(NODE_METHODS)?);
+    let further = claims::further_methods();
+    let further = further.into_iter().map(|m| Method::parse(m, false)).collect::<Result<Vec<_>, _>>()?;
     let (role_methods, timed) = (parse(ROLE_METHODS)?, parse("hone-p,node2vec")?);
     let sizes: Vec<usize> = (2..8).map(|p| 10usize.pow(p)).filter(|n| *n <= args.largest).collect();
     let operators = paper::OPERATORS.iter().map(|operator| operator.parse()).collect::<Result<Vec<_>, _>>();
@@ -94,12 +99,15 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         nodes: NodesConfig::classification(),
         runtime: (!sizes.is_empty()).then(|| RuntimeConfig { sizes, ..RuntimeConfig::default() }),
     };
-    let bench = |methods| args.bench.bench(methods, &cache, context.progress());
+    let bench = |methods| args.bench.bench(methods, &folders, context.progress());
     let mut roles = bench(&role_methods);
     roles.seeds = role_seeds(&roles.seeds);
-    let (link, diffused, nodes) = (bench(&methods), bench(&diffused), bench(&node_methods));
-    let report = paper::run(&Benches { link, diffused, nodes, roles, runtime: bench(&timed) }, &config)?;
-    args.output.write_with(Some((&args.write, paper::markdown(&report, &args.command()))), &report, context)
+    let (link, diffused, further) = (bench(&methods), bench(&diffused), bench(&further));
+    let (nodes, runtime) = (bench(&node_methods), bench(&timed));
+    let (report, claims) = paper::run(&Benches { link, diffused, further, nodes, roles, runtime }, &config)?;
+    folders.finish(context)?;
+    let document = paper::markdown(&report, &claims, &args.command());
+    args.output.write_with(Some((&args.write, document)), &report, context)
 }
 
 /// Those of roles: more, and disjoint where the others are.

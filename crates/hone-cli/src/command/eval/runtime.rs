@@ -34,7 +34,8 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut sizes = args.sizes.clone();
     sizes.sort_unstable();
     let config = RuntimeConfig { sizes, degree: args.degree, cap: args.cap };
-    let bench = Bench { methods: &methods, seeds: 1..2, cache: &Cache::none(), progress: context.progress() };
-    let report = bench.runtime_report(&config)?;
+    let cache = Cache::none();
+    let bench = Bench { methods: &methods, seeds: 1..2, cache: &cache, save: None, progress: context.progress() };
+    let report = bench.runtime_report(&bench.run_times(&config)?, &config);
     args.output.write(&report, context)
 }

@@ -1,0 +1,122 @@
+//! [`Embedder`]: one way to give every node a vector, with all its options.
+
+use std::path::{Path, PathBuf};
+
+use hone::config::{Config, Weights};
+use hone::dense::Block;
+use hone::{Error, Hone, Progress, Result, memory};
+use serde::{Deserialize, Serialize};
+
+use crate::baseline::{self, Degree, GraRep, Line, Node2Vec, Spectral};
+use crate::foreign;
+use crate::split::TrainGraph;
+
+/// A method that gives every node a vector, with all its options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Embedder {
+    /// HONE; the seed of the configuration is replaced by that of the run.
+    Hone(Box<Config>),
+    /// DeepWalk and node2vec.
+    Node2Vec(Node2Vec),
+    /// LINE.
+    Line(Line),
+    /// GraRep.
+    GraRep(GraRep),
+    /// Spectral embedding.
+    Spectral(Spectral),
+    /// Hand-made degree and triangle features.
+    Degree(Degree),
+    /// Random vectors.
+    Random(Random),
+    /// Vectors from a file, made elsewhere.
+    File(PathBuf),
+}
+
+/// The vectors of all nodes.
+#[derive(Debug, Clone)]
+pub struct Vectors {
+    /// A row per node, in the order of the graph.
+    pub block: Block,
+    /// What a reader of the results should know about them.
+    pub notes: Vec<String>,
+}
+
+/// The file that holds the vectors of a seed: `{seed}` stands for its number.
+pub(crate) fn file_of_seed(path: &Path, seed: u64) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().replace("{seed}", &seed.to_string()))
+}
+
+/// Options of random vectors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Random {
+    /// Length of the vectors, D.
+    pub dim: usize,
+}
+
+impl Default for Random {
+    fn default() -> Self {
+        Random { dim: 128 }
+    }
+}
+
+impl Embedder {
+    /// The vectors of all nodes of the training graph.
+    pub fn embed(&self, train: &TrainGraph, seed: u64, progress: &dyn Progress) -> Result<Vectors> {
+        let graph = train.graph();
+        self.check_room(graph.nodes())?;
+        let block = match self {
+            Embedder::Hone(config) => {
+                let config = Config { seed, ..Config::clone(config) };
+                Ok(Hone::new(config)?.embed(graph, progress)?.embedding.vectors)
+            }
+            Embedder::Node2Vec(options) => options.embed(graph, seed, progress),
+            Embedder::Line(options) => options.embed(graph, seed, progress),
+            Embedder::GraRep(options) => options.embed(graph, seed, progress),
+            Embedder::Spectral(options) => options.embed(graph, seed),
+            Embedder::Degree(options) => options.embed(graph),
+            Embedder::Random(options) => Ok(baseline::random(graph.nodes(), options.dim, seed)),
+            Embedder::File(path) => return foreign::read(&file_of_seed(path, seed), graph),
+        };
+        Ok(Vectors { block: block?, notes: Vec::new() })
+    }
+}
+
+/// Bytes that vectors may take where the system does not tell what is free.
+const FAR_TOO_MUCH: u64 = 1 << 40;
+
+impl Embedder {
+    /// Whether the weights of edges matter to it.
+    pub fn uses_weights(&self) -> bool {
+        match self {
+            Embedder::Hone(config) => config.weights != Weights::Ignored,
+            Embedder::Degree(_) | Embedder::Random(_) => false,
+            _ => true,
+        }
+    }
+
+    /// Refuses vectors that memory does not hold; HONE sees to its own.
+    fn check_room(&self, nodes: usize) -> Result<()> {
+        // Rows at work beside the result: contexts of skip-gram, the blocks of an eigensolver in f64.
+        let (dim, rows) = match self {
+            Embedder::Node2Vec(Node2Vec { dim, .. }) | Embedder::Line(Line { dim, .. }) => {
+                (if *dim > 0 { dim.saturating_add(baseline::PAD - 1) } else { 0 }, 3)
+            }
+            Embedder::GraRep(options) => (options.dim, 5),
+            Embedder::Spectral(options) => (options.dim, 9),
+            Embedder::Random(options) => (options.dim, 1),
+            Embedder::Hone(_) | Embedder::Degree(_) | Embedder::File(_) => return Ok(()),
+        };
+        if dim == 0 {
+            return Err(Error::config("dim", "must be at least 1"));
+        }
+        let need = (nodes as u64).saturating_mul(dim as u64).saturating_mul(4 * rows);
+        let limit = memory::available().unwrap_or(FAR_TOO_MUCH);
+        if need > limit {
+            let remedy = "give the method a smaller `dim`".to_string();
+            return Err(Error::Memory { stage: "the baseline".into(), need, limit, remedy });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! A link-prediction split as files, for methods that are run elsewhere.
+//!
+//! | file | content |
+//! |---|---|
+//! | `train.tsv` | the remaining edges, a third column with their weights when they have some |
+//! | `nodes.txt` | all node ids in order, one per line, also of nodes left without an edge |
+//! | `pairs.tsv` | `source target label`: removed edges (1) and as many pairs without an edge (0) |
+//! | `split.json` | seed, share and both graphs in figures |
+//!
+//! Ids are quoted as in every other file of the project, so that the next command reads the same nodes and edges. Where
+//! ids are text, `train.tsv` begins with a line of column names: no edge can then be taken for one. All files are written
+//! before the first appears under its name, and a failure leaves none of them.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::{fs, mem};
+
+use hone::graph::{Graph, GraphFacts, NodeId, NodeIds, quoted, quoted_line};
+use hone::output::{Batch, Output};
+use hone::{Error, Result};
+use serde_json::json;
+
+use crate::split::LinkSplit;
+
+/// Where a split comes from.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The whole graph in figures.
+    pub graph: GraphFacts,
+    /// Share of edges that were removed.
+    pub removed: f64,
+    /// Seed of the split.
+    pub seed: u64,
+}
+
+/// Writes the files of a split into `folder`, which is made when absent.
+pub fn write(split: &LinkSplit, origin: &Origin, folder: &Path, overwrite: bool) -> Result<()> {
+    refuse_unwritable(split.train.graph().ids(), folder)?;
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::config("output", format!("{} is a file; give a folder", folder.display())));
+    }
+    let made = Folder::make(folder)?;
+    write_files(split, origin, folder, overwrite)?;
+    made.keep();
+    Ok(())
+}
+
+fn write_files(split: &LinkSplit, origin: &Origin, folder: &Path, overwrite: bool) -> Result<()> {
+    type Write<'a> = Box<dyn Fn(&mut Output) -> io::Result<()> + 'a>;
+    let train = split.train.graph();
+    let files: [(&str, Write<'_>); 4] = [
+        ("train.tsv", Box::new(|out| edges(train, out))),
+        ("nodes.txt", Box::new(|out| nodes(train, out))),
+        ("pairs.tsv", Box::new(|out| pairs(split, out))),
+        ("split.json", Box::new(|out| about(split, origin, out))),
+    ];
+    let mut batch = Batch::new(overwrite);
+    for (name, write) in files {
+        let mut output = batch.begin(folder.join(name))?;
+        write(&mut output).map_err(|e| output.error(e))?;
+        batch.add(output)?;
+    }
+    batch.commit().map(drop)
+}
+
+fn nodes(train: &Graph, out: &mut Output) -> io::Result<()> {
+    train.ids().iter().try_for_each(|id| match id {
+        NodeId::Integer(id) => writeln!(out, "{id}"),
+        NodeId::Text(id) => writeln!(out, "{}", quoted_line(id)),
+    })
+}
+
+fn edges(train: &Graph, out: &mut Output) -> io::Result<()> {
+    let weight_name = if train.weights().is_some() { "\tweight" } else { "" };
+    if let NodeIds::Text { .. } = train.ids() {
+        writeln!(out, "source\ttarget{weight_name}")?;
+    }
+    for u in 0..train.nodes() as u32 {
+        let kept = |&k: &usize| train.is_directed() || u < train.pattern().columns()[k];
+        for k in train.pattern().range(u as usize).filter(kept) {
+            let v = train.pattern().columns()[k];
+            write!(out, "{}\t{}", field(train.ids().get(u)), field(train.ids().get(v)))?;
+            match train.weights() {
+                Some(weights) => writeln!(out, "\t{}", weights[k])?,
+                None => writeln!(out)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+fn pairs(split: &LinkSplit, out: &mut Output) -> io::Result<()> {
+    let ids = split.train.graph().ids();
+    writeln!(out, "source\ttarget\tlabel")?;
+    for (&(u, v), &edge) in split.pairs.pairs.iter().zip(&split.pairs.labels) {
+        writeln!(out, "{}\t{}\t{}", field(ids.get(u)), field(ids.get(v)), u8::from(edge))?;
+    }
+    Ok(())
+}
+
+fn about(split: &LinkSplit, origin: &Origin, out: &mut Output) -> io::Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    let Origin { graph, removed, seed } = origin;
+    let train = GraphFacts::of(split.train.graph());
+    let record = json!({"version": version, "seed": seed, "removed": removed, "graph": graph, "train": train});
+    writeln!(out, "{record:#}")
+}
+
+fn field(id: NodeId<'_>) -> String {
+    match id {
+        NodeId::Integer(id) => id.to_string(),
+        NodeId::Text(id) => quoted(id, '\t').into_owned(),
+    }
+}
+
+/// Ids that no line of text can hold; they may come from Parquet files or from Python.
+fn refuse_unwritable(ids: &NodeIds, folder: &Path) -> Result<()> {
+    let NodeIds::Text { .. } = ids else { return Ok(()) };
+    let bad =
+        |id: &NodeId<'_>| matches!(id, NodeId::Text(text) if text.is_empty() || text.contains(['\n', '\r', '\0']));
+    match ids.iter().find(bad) {
+        Some(id) => {
+            let message = format!("an edge list cannot hold the node id {:?}", id.to_string());
+            Err(Error::input(folder, message, "rename nodes whose ids are empty or hold line breaks"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Folders that were made, removed again unless kept.
+struct Folder(Vec<PathBuf>);
+
+impl Folder {
+    fn make(folder: &Path) -> Result<Self> {
+        let absent = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let made = folder.ancestors().take_while(absent).map(Path::to_path_buf).collect();
+        let made = Folder(made);
+        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        Ok(made)
+    }
+
+    fn keep(mut self) {
+        mem::take(&mut self.0);
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Deepest first; one that is not empty stays, and so do those above it.
+        self.0.iter().try_for_each(fs::remove_dir).unwrap_or_default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hone::graph::GraphBuilder;
+
+    fn split(ids: NodeIds) -> (LinkSplit, Origin) {
+        let n = ids.len() as u32;
+        let ring = (0..n).map(|i| (i, (i + 1) % n)).collect();
+        let graph = GraphBuilder::undirected(0).ids(ids).edges(ring).build().expect("in range");
+        let origin = Origin { graph: GraphFacts::of(&graph), removed: 0.5, seed: 1 };
+        (LinkSplit::new(graph, 0.5, false, 1).expect("a ring splits"), origin)
+    }
+
+    #[test]
+    fn a_refused_split_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let deep = folder.path().join("a/b");
+        let (bad, origin) = split(NodeIds::from_texts(&["a\nb", "c", "d", "e", "f", "g"]));
+        assert!(write(&bad, &origin, &deep, false).is_err());
+        assert!(!folder.path().join("a").exists());
+        let (good, origin) = split(NodeIds::from_texts(&["a", "c", "d", "e", "f", "g"]));
+        fs::create_dir_all(&deep).expect("made");
+        fs::write(deep.join("split.json"), "mine").expect("written");
+        assert!(matches!(write(&good, &origin, &deep, false), Err(Error::Exists { .. })));
+        assert_eq!(fs::read_dir(&deep).expect("listed").count(), 1, "no file but the one that was there");
+        write(&good, &origin, &deep, true).expect("replaced");
+        assert_eq!(fs::read_dir(&deep).expect("listed").count(), 4);
+    }
+}
