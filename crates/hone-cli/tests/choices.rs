@@ -1,6 +1,7 @@
 //! Choices that combine: every preset with everyday options, weights, directions, files with presets, examples in the help.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use assert_cmd::Command;
@@ -325,6 +326,12 @@ fn stand_ins(folder: &Path, example: &str) {
             make(&[&sbm[..], &[file]].concat());
         }
     }
+    if example.contains("--weighted") {
+        let text: String = (0..60).map(|i| format!("{i}\t{}\t{}.5\n", (i * 7 + 1) % 60, i % 4)).collect();
+        let file = fs::File::create(folder.join("graph.tsv.gz")).expect("writable");
+        let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        out.write_all(text.as_bytes()).and_then(|()| out.finish().map(drop)).expect("writable");
+    }
     let lines = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<String>();
     fs::write(folder.join("people.csv"), format!("id,age\n{}", lines(&|i| format!("{i},{}\n", 20 + i % 7))))
         .expect("writable");
@@ -339,8 +346,12 @@ fn stand_ins(folder: &Path, example: &str) {
         make(&[&sbm[..], &["paper.tsv"]].concat());
         fs::rename(folder.join("paper.tsv"), folder.join("DIR/soc-hamsterster.edges")).expect("writable");
     }
-    if example.contains("vectors.npy.run.json") {
-        make(&["embed", "graph.tsv", "-o", "vectors.npy"]);
+    // The record of an earlier run, of embedding unless the example counts.
+    if let Some(file) = example.split(' ').find_map(|word| word.strip_suffix(".run.json")) {
+        if !folder.join("graph.tsv").exists() {
+            make(&[&sbm[..], &["graph.tsv"]].concat());
+        }
+        make(&[if example.starts_with("hone count") { "count" } else { "embed" }, "graph.tsv", "-o", file]);
     }
 }
 
