@@ -357,3 +357,30 @@ fn records_of_features_and_counts_repeat_their_runs() {
         other.stderr(contains(format!("not the graph of {record}")));
     }
 }
+
+/// Small, degenerate graphs: few distinct eigenvalues, each many times, and hardly any rank.
+#[test]
+fn tiny_and_regular_graphs_embed_with_every_preset_and_seed() {
+    let folder = folder();
+    let complete = |n: usize| (0..n).flat_map(move |i| (0..i).map(move |j| (i, j))).collect::<Vec<_>>();
+    let graphs = [
+        ("path", vec![(0, 1), (1, 2)]),
+        ("star", (1..40).map(|i| (0, i)).collect()),
+        ("triangle", complete(3)),
+        ("complete", complete(5)),
+        ("bipartite", (0..50).flat_map(|i| (50..100).map(move |j| (i, j))).collect()),
+    ];
+    for (name, edges) in graphs {
+        let input = folder.path().join(format!("{name}.txt"));
+        let lines: String = edges.iter().map(|(i, j)| format!("{i} {j}\n")).collect();
+        fs::write(&input, lines).expect("written");
+        for preset in ["hone", "hone-w", "hone-p", "hone-l", "hone-l-norm", "hone-l-rw", "hone-p+x"] {
+            for seed in ["0", "1", "2"] {
+                let out = folder.path().join("z.npy");
+                let mut run = hone();
+                run.args(["-q", "embed"]).arg(&input).args(["--force", "-o"]).arg(&out);
+                run.args(["--preset", preset, "--seed", seed]).assert().success();
+            }
+        }
+    }
+}

@@ -239,8 +239,8 @@ impl MotifOperator {
         let (touched, operator, factor) = run(py, jobs, listener, move |progress| {
             let w = motif::count(&graph, progress)?.motif_graph(&graph, motif, weighting)?;
             let leaf = Operator::sparse("W", w.matrix, !graph.is_directed());
-            let (scaled, operator) = matrix.scaled_operator(&leaf, steps)?;
-            Ok((w.nodes, operator, scaled * matrix.factor(w.scale, steps)))
+            let (factor, operator) = matrix.scaled_operator(&leaf, w.scale, steps)?;
+            Ok((w.nodes, operator, factor))
         })?;
         Ok(MotifOperator { nodes, touched, operator, factor, jobs })
     }

@@ -173,6 +173,49 @@ def test_the_estimator_factors_these_matrices(karate):
         np.testing.assert_allclose(facts["singular_values"][:6], truth, rtol=1e-4)
 
 
+def apart(sigma, rank):
+    """Ranges of positions whose singular values are well apart from all others; ties across the cut belong to none."""
+    gaps = np.flatnonzero(-np.diff(sigma) > 1e-4 * sigma[0]) + 1
+    edges = [0, *gaps[gaps <= rank].tolist()]
+    return list(zip(edges, edges[1:]))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_local_embeddings_equal_lapack(seed):
+    """Values and spaces of U for any motif, matrix, order and number of steps, on graphs of 5 to 500 nodes."""
+    rng = np.random.default_rng(seed)
+    nodes = int(rng.integers(*((257, 500) if seed % 10 == 0 else (60, 257) if seed % 4 == 1 else (5, 60))))
+    upper = np.triu(rng.random((nodes, nodes)) < min(0.6, rng.uniform(1.5, 9) / nodes), 1)
+    directed = bool(rng.random() < 0.4)
+    matrix = upper | (upper.T & (rng.random((nodes, nodes)) < 0.5 if directed else True))
+    graph = Graph(scipy.sparse.csr_array(matrix.astype(float)), directed=directed)
+    psi = str(rng.choice(["w", "p", "l", "l-norm", "l-rw"]))
+    order = str(rng.choice(["auto", "psi-of-power", "power-of-psi"]))
+    steps, dim = int(rng.integers(1, 7 if nodes < 60 else 4)), int(rng.choice([3, 16, 40]))
+    config = {"psi": psi, "order": order, "steps": steps, "local.dim": dim, "global.output": "local"}
+    hone = HONE("hone-p", config=config, random_state=seed).fit(graph)
+    columns = dict(zip(hone.get_feature_names_out(), np.asarray(hone.embedding_).T))
+    weights = {}
+    for facts in hone.report_["local"]:
+        motif, k = facts["motif"], facts["step"]
+        if motif not in weights:
+            weights[motif] = motif_adjacency(graph, motif).toarray().astype(float)
+        u, sigma, _ = np.linalg.svd(explicit(weights[motif], psi, k, order))
+        found = np.array(facts["singular_values"]) / facts["scale"]
+        rank = int((sigma[:dim] > 2e-6 * sigma[0]).sum()) if sigma[0] > 0 else 0
+        what = f"{nodes} nodes, directed {directed}, {motif}, {psi}, {order}, k {k}, dim {dim}"
+        most = max(sigma[0], 1e-30)
+        near = np.abs(sigma[: found.size] - found[: sigma.size])
+        # Values below 2e-6 of the largest count as zero.
+        assert (near <= 5e-6 * most).all(), f"{what}: {found} {sigma[:dim]}"
+        assert facts["converged"] == (facts["residual"] <= 1e-4), what
+        own = np.array([columns[f"{motif}.k{k}.{j}"] for j in range(dim)]).T
+        for first, last in apart(sigma, rank) if rank else ():
+            overlap = np.linalg.svd(u[:, first:last].T @ own[:, first:last])[1]
+            gap = min([abs(sigma[i] - sigma[i + 1]) for i in (first - 1, last - 1) if 0 <= i < nodes - 1], default=most)
+            assert overlap.min() > 1 - max(1e-5, (1e-5 * most / gap) ** 2), f"{what}: {first} to {last}, {overlap}"
+
+
 def test_wrong_matrices_are_refused(karate):
     for arguments, message in (
         (("triangle", "q", 1), "unknown variant `q`"),

@@ -120,7 +120,7 @@ fn degrees(graph: &Graph, counts: &Counts, motif: Motif) -> hone::Result<Vec<f64
     let mut sums = vec![0.0; graph.nodes()];
     for row in 0..w.matrix.rows() {
         let node = w.nodes.as_ref().map_or(row, |nodes| nodes[row] as usize);
-        sums[node] = w.matrix.row(row).1.iter().map(|&x| f64::from(x)).sum::<f64>() / w.scale;
+        sums[node] = w.matrix.row(row).1.iter().map(|&x| f64::from(x)).sum::<f64>();
     }
     Ok(sums)
 }

@@ -4,13 +4,16 @@
 //! * linear, eq. 20: X^(k) = S^(k) X^(k-1), S^(k) being the k-step motif matrix; for P the paper's
 //!   own equation 19 takes the one-step matrix every time, X^(k) = P X^(k-1) = P^k X;
 //! * Laplacian, eq. 21: X^(k) = (1 − θ) L̂ X^(k-1) + θ X, with L̂ the normalised motif Laplacian (the
-//!   D^½ printed there is read as D^-½).
+//!   D^½ printed there is read as D^-½). Nodes without the motif keep θ X: their row of L̂ is zero.
+//!
+//! Products with W multiply X by counts at every step. Before that leaves the range of f32, X^(k) is multiplied with a
+//! power of two, which is handed on with it.
 //!
 //! Cost: k products with the sparse W a step; only X, X^(k-1) and X^(k) are held.
 
 use serde::{Deserialize, Serialize};
 
-use crate::dense::Block;
+use crate::dense::{Block, Norm};
 use crate::error::{Error, Result};
 use crate::matrix::{Accumulate, MotifMatrix, Order, Psi};
 use crate::operator::Operator;
@@ -58,26 +61,43 @@ impl Diffusion {
         Ok(())
     }
 
-    /// Calls `each(k, X^(k))` for k = 1..=K, on the motif graph `w` whose rows are those of `x`.
+    /// What a node without the motif keeps of its own attributes at every step.
+    pub fn kept(&self) -> f64 {
+        if let Process::Laplacian(theta) = self.process { theta } else { 0.0 }
+    }
+
+    /// Calls `each(k, c X^(k), c)` for k = 1..=K, on a motif graph whose rows are those of `x`: `w` holds its weights
+    /// times `given`. The constant c is 1 as long as values stay in range, and always for the Laplacian process.
     pub fn run(
         &self,
         x: &Block,
-        w: &Operator,
+        (w, given): (&Operator, f64),
         matrix: &MotifMatrix,
-        mut each: impl FnMut(usize, &Block) -> Result<()>,
+        mut each: impl FnMut(usize, &Block, f64) -> Result<()>,
     ) -> Result<()> {
-        let mut current = x.clone();
+        let (mut current, mut scale) = (x.clone(), 1.0);
         for k in 1..=self.steps {
-            current = self.step(x, &current, w, matrix, k)?;
-            each(k, &current)?;
+            let (factor, next) = self.step(x, &current, (w, given), matrix, k)?;
+            current = next;
+            scale *= factor * back_in_range(&mut current);
+            each(k, &current, scale)?;
         }
         Ok(())
     }
 
-    fn step(&self, x: &Block, previous: &Block, w: &Operator, matrix: &MotifMatrix, k: usize) -> Result<Block> {
+    /// X^(k) times a power of two, and that.
+    fn step(
+        &self,
+        x: &Block,
+        previous: &Block,
+        (w, given): (&Operator, f64),
+        matrix: &MotifMatrix,
+        k: usize,
+    ) -> Result<(f64, Block)> {
         let Process::Laplacian(theta) = self.process else {
             let one_step = matrix.psi == Psi::P && matrix.order != Order::PsiOfPower;
-            return Ok(matrix.operator(w, if one_step { 1 } else { k })?.apply(previous));
+            let (factor, s) = matrix.scaled_operator(w, given, if one_step { 1 } else { k })?;
+            return Ok((factor, s.apply(previous)));
         };
         let laplacian = MotifMatrix { psi: Psi::LNorm, accumulate: Accumulate::None, ..*matrix };
         let mut next = laplacian.operator(w, 1)?.apply(previous);
@@ -85,6 +105,21 @@ impl Diffusion {
             let mix = |value: f32, x: f32| ((1.0 - theta) * f64::from(value) + theta * f64::from(x)) as f32;
             row.iter_mut().zip(x.row(i)).for_each(|(value, &x)| *value = mix(*value, x));
         });
-        Ok(next)
+        Ok((1.0, next))
     }
+}
+
+/// The sizes, as exponents of 2, between which values are left as they are: a product with S, whose norm may be 2⁶⁰,
+/// stays in range.
+const RANGE: f64 = 30.0;
+
+/// Brings values that are nearing the end of the range to about 1 by a power of two, which is returned.
+fn back_in_range(x: &mut Block) -> f64 {
+    let exponent = x.column_norms(Norm::Max).into_iter().fold(0.0, f64::max).log2().ceil();
+    if !exponent.is_finite() || exponent.abs() <= RANGE {
+        return 1.0;
+    }
+    let factor = (-exponent).exp2();
+    x.scale_columns(&vec![factor; x.cols()]);
+    factor
 }

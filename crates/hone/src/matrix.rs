@@ -98,41 +98,62 @@ pub struct MotifMatrix {
     pub regularize: f64,
 }
 
-/// Largest norm (as an exponent of 2) that k steps may reach before W is scaled down.
-const LARGEST: i32 = 64;
+/// Largest norm (as an exponent of 2) that S^(k) may reach before W is scaled down: its square has to fit into f32.
+const LARGEST: f64 = 60.0;
+
+/// Largest power of two, up or down, that W is multiplied with.
+const STEEPEST: f64 = 126.0;
 
 impl MotifMatrix {
     /// S^(k) of a weighted motif graph W (a sparse leaf), times a power of two when the k-step
-    /// weights would leave the range of f32 (the formula shows it; no singular vector changes).
+    /// weights would leave the range of f32 (the formula shows it; no singular vector changes, and sums over steps
+    /// keep their relative weights).
     ///
     /// # Panics
     /// When W is not square or k is 0.
     pub fn operator(&self, w: &Operator, k: usize) -> Result<Operator> {
-        Ok(self.scaled_operator(w, k)?.1)
+        Ok(self.scaled_operator(w, 1.0, k)?.1)
     }
 
-    /// [`MotifMatrix::operator`] with the power of two that S^(k) was multiplied with.
+    /// [`MotifMatrix::operator`] of a leaf that holds W times `given`, with what S^(k) was multiplied with in all.
     ///
     /// # Panics
     /// When W is not square or k is 0.
-    pub fn scaled_operator(&self, w: &Operator, k: usize) -> Result<(f64, Operator)> {
+    pub fn scaled_operator(&self, w: &Operator, given: f64, k: usize) -> Result<(f64, Operator)> {
         assert!(k > 0, "steps are counted from 1");
-        let (scale, w) = tame(w, k);
-        let factor = self.factor(scale, k);
+        let (scale, w) = tame(w, self.growth(k));
+        let scale = scale * given;
         let alpha = match self.accumulate {
-            Accumulate::None => return Ok((factor, self.step(&w, k)?)),
+            Accumulate::None => return Ok((self.factor(scale, k as i32), self.step(&w, k)?)),
             Accumulate::Mean => 1.0,
             Accumulate::Decay(alpha) => alpha,
         };
-        // Of all terms c^k is taken out, not c^l of each.
-        let rest = |l: usize| self.factor(scale, k - l);
-        let term = |l: usize| Ok((alpha.powi(l as i32) * rest(l) / k as f64, self.step(&w, l)?));
-        Ok((factor, Operator::Sum((1..=k).map(term).collect::<Result<_>>()?)))
+        // Term l holds c^l. The largest of these is taken out of all terms, so that no weight exceeds that of eq. 24.
+        let common = if scale < 1.0 { k as i32 } else { 1 };
+        let weight = |l: i32| alpha.powi(l) * self.factor(scale, common - l) / k as f64;
+        let term = |l: usize| Ok((weight(l as i32), self.step(&w, l)?));
+        Ok((self.factor(scale, common), Operator::Sum((1..=k).map(term).collect::<Result<_>>()?)))
     }
 
     /// What S^(k) is multiplied with when W is multiplied with c.
-    pub fn factor(&self, c: f64, k: usize) -> f64 {
-        if self.is_scale_free() { 1.0 } else { c.powi(k as i32) }
+    fn factor(&self, c: f64, k: i32) -> f64 {
+        if self.is_scale_free() { 1.0 } else { c.powi(k) }
+    }
+
+    /// The norm of W, as an exponent of 2, from which on k steps may leave the range of f32.
+    fn growth(&self, k: usize) -> f64 {
+        // A Psi(W) that does not grow with W is bounded, and so are its powers.
+        let steps = if self.is_scale_free() && !self.of_power() { 1 } else { k };
+        LARGEST / steps as f64
+    }
+
+    /// Whether the power comes first.
+    fn of_power(&self) -> bool {
+        match self.order {
+            Order::PsiOfPower => true,
+            Order::PowerOfPsi => false,
+            Order::Auto => !matches!(self.psi, Psi::P | Psi::ANorm),
+        }
     }
 
     /// Whether Psi(c W) = Psi(W).
@@ -142,12 +163,7 @@ impl MotifMatrix {
 
     /// Psi(W^k) or Psi(W)^k.
     fn step(&self, w: &Operator, k: usize) -> Result<Operator> {
-        let inner_power = match self.order {
-            Order::PsiOfPower => true,
-            Order::PowerOfPsi => false,
-            Order::Auto => !matches!(self.psi, Psi::P | Psi::ANorm),
-        };
-        if inner_power {
+        if self.of_power() {
             self.function(&Operator::power(w.clone(), k), w, k)
         } else {
             Ok(Operator::power(self.function(w, w, 1)?, k))
@@ -227,15 +243,16 @@ fn times_vector(w: &Operator, x: &[f64], transpose: bool) -> Vec<f64> {
     }
 }
 
-/// c and c·W for the power of two c ≤ 1 that keeps all k-step weights in the range of f32.
-fn tame(w: &Operator, k: usize) -> (f64, Operator) {
+/// c and c·W for a power of two c: 1 when the norm of W, as an exponent of 2, is within ±`room`.
+fn tame(w: &Operator, room: f64) -> (f64, Operator) {
     let largest = |transpose| times_vector(w, &vec![1.0; w.rows()], transpose).into_iter().fold(0.0, f64::max);
     let norm = largest(false).max(if w.is_symmetric() { 0.0 } else { largest(true) });
-    let excess = norm.log2().ceil() - f64::from(LARGEST / k as i32);
-    if !(excess > 0.0 && excess.is_finite()) {
+    let exponent = norm.log2().ceil();
+    if !exponent.is_finite() || exponent.abs() <= room {
         return (1.0, w.clone());
     }
-    let scale = (-excess).exp2();
+    let excess = if exponent > room { (exponent - room).ceil() } else { exponent };
+    let scale = (-excess).clamp(-STEEPEST, STEEPEST).exp2();
     let inner = Arc::new(w.clone());
     (scale, Operator::Scaled(Scaled { shift: None, scale, left: None, inner, right: None }))
 }

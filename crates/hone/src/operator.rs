@@ -5,6 +5,7 @@
 //! data: it prints as a formula, knows its cost and memory, and another back end may take it whole.
 
 mod entries;
+mod explicit;
 mod formula;
 
 pub use entries::Rows;

@@ -165,12 +165,12 @@ pub struct LocalFacts {
     pub nodes: usize,
     /// Nonzeros of W_t.
     pub nonzeros: usize,
-    /// The constant by which counts were multiplied.
+    /// What S_t^(k) was multiplied with to stay in the range of f32; 1 but for enormous counts.
     pub scale: f64,
     /// Positions with the motif that are not among the nonzeros: their counts are below delta.
     #[serde(default)]
     pub below_delta: usize,
-    /// Leading singular values of S_t^(k), or the weights of the columns that another solver found.
+    /// Leading singular values of S_t^(k) times `scale`, or the weights of the columns that another solver found.
     pub singular_values: Vec<f64>,
     /// Columns that carry anything; the others are zero.
     pub rank: usize,
@@ -286,7 +286,7 @@ pub struct SliceFacts {
     /// Positions with the motif that are not among the nonzeros: their counts are below delta.
     #[serde(default)]
     pub below_delta: usize,
-    /// The constant by which counts were multiplied.
+    /// What S_t^(k) was multiplied with to stay in the range of f32; mostly 1.
     #[serde(default)]
     pub scale: f64,
     /// Its norm, and what it was multiplied with.

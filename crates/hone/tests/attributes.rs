@@ -87,7 +87,8 @@ fn diffuse_and_compare(graph: &Graph, counts: &motif::Counts, motif: Motif, psi:
     let matrix = MotifMatrix { psi, ..MotifMatrix::default() };
     let mut expected = start.clone();
     let diffusion = Diffusion { steps: 3, original: false, process };
-    let check = |k: usize, found: &Block| {
+    let check = |k: usize, found: &Block, scale: f64| {
+        assert_eq!(scale, 1.0);
         let s = match process {
             Process::Laplacian(_) => function(Psi::LNorm, &dense),
             Process::Linear => match psi {
@@ -111,7 +112,7 @@ fn diffuse_and_compare(graph: &Graph, counts: &motif::Counts, motif: Motif, psi:
         }
         Ok(())
     };
-    diffusion.run(&x, &operator, &matrix, check).unwrap();
+    diffusion.run(&x, (&operator, 1.0), &matrix, check).unwrap();
 }
 
 fn times(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
@@ -150,11 +151,13 @@ fn orders_of_diffusion_can_be_chosen() {
     let second = |order| {
         let mut last = None;
         let matrix = MotifMatrix { psi: Psi::P, order, ..MotifMatrix::default() };
-        let keep = |_: usize, block: &Block| {
+        let keep = |_: usize, block: &Block, _: f64| {
             last = Some(block.clone());
             Ok(())
         };
-        Diffusion { steps: 2, original: false, process: Process::Linear }.run(&x, &operator, &matrix, keep).unwrap();
+        Diffusion { steps: 2, original: false, process: Process::Linear }
+            .run(&x, (&operator, 1.0), &matrix, keep)
+            .unwrap();
         last.unwrap()
     };
     assert_ne!(second(Order::Auto), second(Order::PsiOfPower));
@@ -366,4 +369,61 @@ fn chosen_motifs_are_the_only_columns_and_graphlets_sum_their_orbits() {
     for i in 0..9 {
         assert_eq!(orbits.block.row(i).iter().sum::<f32>(), path.block.get(i, 0), "node {i}");
     }
+}
+
+/// A graph's motif graph may leave out nodes; in the Laplacian process they keep θX all the same.
+#[test]
+fn nodes_without_the_motif_keep_their_part_of_x() {
+    let graph = builtin("karate").unwrap();
+    let n = graph.nodes();
+    let block = Block::from_vec(n, 2, (0..n).flat_map(|i| [1.0, i as f32]).collect());
+    let named = Named { names: vec!["one".into(), "number".into()], origins: vec![Origin::default(); 2], block };
+    for (motif, theta) in [("clique4", 1.0), ("clique4", 0.25), ("edge", 1.0), ("clique4", 0.0)] {
+        let config = [
+            ("attributes.structure", "false"),
+            ("local.norm", "none"),
+            ("motifs", &format!("[\"{motif}\"]")),
+            ("attributes.diffusion.process", &format!("{{ laplacian = {theta:?} }}")),
+        ];
+        let config = preset("hone-p", &config);
+        let run = Hone::new(config).unwrap().with_attributes(named.clone()).features(&graph, &Silent).unwrap();
+        let counts = motif::count(&graph, &Silent).unwrap();
+        let w = counts.motif_graph(&graph, motif.parse().unwrap(), Weighting::default()).unwrap();
+        let touched = |i: usize| w.nodes.as_ref().is_none_or(|nodes| nodes.contains(&(i as u32)));
+        assert!(motif == "edge" || (0..n).filter(|&i| !touched(i)).count() == 22);
+        for i in 0..n {
+            // X, then the first and the second step.
+            let row = run.embedding.vectors.row(i);
+            assert_eq!(row.len(), 6);
+            if theta == 1.0 {
+                assert_eq!(row[2..], [1.0, i as f32, 1.0, i as f32], "{motif}, node {i}");
+            } else if !touched(i) {
+                let kept = theta as f32 * i as f32;
+                assert_eq!(row[2..], [theta as f32, kept, theta as f32, kept], "{motif}, node {i}");
+            }
+        }
+    }
+}
+
+/// Eq. 20 with counts: W X sums the neighbours' attributes, each times a count; and what leaves the range is an error.
+#[test]
+fn diffusion_over_counts_sees_the_counts() {
+    let edges: Vec<(u32, u32)> = (0..60u32).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+    let graph = GraphBuilder::undirected(60).edges(edges).build().unwrap();
+    let block = Block::from_vec(60, 1, vec![1.0; 60]);
+    let named = Named { names: vec!["one".into()], origins: vec![Origin::default()], block };
+    let run = |steps: &str, norm: &str| {
+        let settings = [("attributes.structure", "false"), ("local.norm", norm), ("motifs", "[\"clique4\"]")];
+        let config = preset("hone-w", &[&settings[..], &[("attributes.diffusion.steps", steps)]].concat());
+        Hone::new(config).unwrap().with_attributes(named.clone()).features(&graph, &Silent)
+    };
+    // Every edge of K60 is in 58·57/2 cliques of four; X^(2) = W² W X.
+    let degree = 59.0 * 58.0 * 57.0 / 2.0;
+    let row = run("2", "none").unwrap().embedding.vectors.row(7).to_vec();
+    assert_eq!(f64::from(row[1]), degree);
+    assert!((f64::from(row[2]) / f64::powi(degree, 3) - 1.0).abs() < 1e-5, "{row:?}");
+    let error = run("6", "none").unwrap_err().to_string();
+    assert!(error.contains("clique4") && error.contains("leave the range"), "{error}");
+    let normed = run("6", "l2").unwrap().embedding.vectors;
+    assert!(normed.as_slice().iter().all(|x| (f64::from(*x) - 60f64.sqrt().recip()).abs() < 1e-5));
 }

@@ -358,3 +358,23 @@ fn what_joint_models_and_autoencoders_cannot_do_is_refused_by_name() {
         assert!(matches!(&error, Error::Config { field, .. } if field.starts_with(named)), "{settings:?}: {error}");
     }
 }
+
+/// Eq. 24 with counts: the mean of W, W², W³ and W⁴, not of multiples of them. Figures by LAPACK, in f64.
+#[test]
+fn steps_accumulate_as_they_were_counted() {
+    let settings = [("motifs", "[\"path3\"]"), ("steps", "4"), ("first-step", "4"), ("global.output", "local")];
+    let decay = "{ decay = 0.3 }";
+    for (psi, accumulate, most, expected) in [
+        ("w", "\"mean\"", 11_672_454.1, [1.0, 0.518326, 0.162958, 0.119392]),
+        ("w", decay, 97_336.4357, [1.0, 0.487534, 0.165833, 0.110781]),
+        ("l", "\"mean\"", 17_197_802.5, [1.0, 0.978679, 0.901957, 0.824857]),
+        ("l", decay, 146_774.485, [1.0, 0.945743, 0.872135, 0.799556]),
+    ] {
+        let config = config(&[&settings[..], &[("psi", psi), ("accumulate", accumulate)]].concat());
+        let facts = &run(config, &builtin("karate").unwrap()).report.local[0];
+        for (found, expected) in facts.singular_values.iter().zip(expected) {
+            assert!((found / most - expected).abs() < 2e-6, "{psi} {accumulate}: {} {expected}", found / most);
+        }
+        assert_eq!(facts.scale, 1.0);
+    }
+}

@@ -3,6 +3,9 @@
 
 mod naive;
 
+#[path = "svd/graphs.rs"]
+mod graphs;
+
 use hone::Silent;
 use hone::dense::{Block, Columns, Group};
 use hone::factor::svd::{Iterations, Svd, svd};
@@ -201,9 +204,10 @@ fn same_bits_for_any_number_of_threads() {
 #[test]
 fn a_filter_sharpens_few_iterations() {
     let few = |filter| Svd { iterations: Iterations::AtMost(2), filter, ..Svd::default() };
-    let w = leaf(&graph(150, 0.06, false, 5), true);
+    // More nodes than are decomposed whole.
+    let w = leaf(&graph(300, 0.03, false, 5), true);
     let s = MotifMatrix { psi: Psi::ANorm, ..MotifMatrix::default() }.operator(&w, 1).expect("in range");
-    let exact = singular_values(&explicit(&s));
+    let exact = s.explicit().svd().expect("finite").sigma;
     let error = |found: &Factors| found.sigma.iter().zip(&exact).map(|(a, b)| (a - b).abs()).sum::<f64>();
     let [plain, filtered] = [0, 8].map(|filter| svd(&s, &few(filter), &task(12)).expect("finite"));
     assert!(error(&filtered) < 0.1 * error(&plain), "{} {}", error(&filtered), error(&plain));

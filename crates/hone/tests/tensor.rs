@@ -26,7 +26,7 @@ fn limits(iterations: usize) -> Limits {
 }
 
 fn slice(operator: Operator, nodes: Option<Vec<u32>>) -> Slice {
-    Slice { name: "a slice".into(), operator, nodes: nodes.map(Into::into) }
+    Slice { name: "a slice".into(), operator, scale: 1.0, nodes: nodes.map(Into::into) }
 }
 
 /// Motif matrices of random graphs; the third lives on every second node, the fourth is empty.

@@ -7,17 +7,20 @@
 //! crate, which is always called from one thread.
 
 mod columns;
+mod decompose;
 mod group;
+mod jacobi;
 mod norms;
 mod ortho;
 mod products;
 mod small;
 
 pub use columns::Columns;
+pub use decompose::{Eigen, SmallSvd};
 pub use group::{Group, Stored};
 pub use norms::Norm;
 pub use ortho::orthonormalize;
-pub use small::{Eigen, Small, SmallSvd};
+pub use small::Small;
 
 use std::ops::Range;
 

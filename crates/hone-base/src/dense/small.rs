@@ -1,10 +1,8 @@
-//! [`Small`]: a dense f64 matrix of the size of an embedding, with the decompositions we need.
+//! [`Small`]: a dense f64 matrix of the size of an embedding.
 //!
-//! Everything here is O(b³) for b columns (tens to some hundreds), done by one thread.
+//! Products are O(b³) for b columns (tens to some hundreds), done by one thread.
 
-use faer::{Mat, MatRef, Side};
-
-use crate::error::{Error, Result};
+use faer::{Mat, MatRef};
 
 /// A dense row-major matrix of f64 values, small in both directions.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,26 +10,6 @@ pub struct Small {
     rows: usize,
     cols: usize,
     data: Vec<f64>,
-}
-
-/// Eigenvalues, descending, and their orthonormal vectors (columns).
-#[derive(Debug, Clone)]
-pub struct Eigen {
-    /// Descending.
-    pub values: Vec<f64>,
-    /// Column j belongs to value j.
-    pub vectors: Small,
-}
-
-/// A = U diag(sigma) Vᵀ, thin.
-#[derive(Debug, Clone)]
-pub struct SmallSvd {
-    /// Left singular vectors (columns).
-    pub u: Small,
-    /// Descending, not negative.
-    pub sigma: Vec<f64>,
-    /// Right singular vectors (columns).
-    pub v: Small,
 }
 
 impl Small {
@@ -124,65 +102,7 @@ impl Small {
         }
     }
 
-    /// Eigenvalues and vectors of a symmetric matrix (its lower triangle is read).
-    pub fn eigen(&self) -> Result<Eigen> {
-        assert_eq!(self.rows, self.cols, "a symmetric matrix is square");
-        self.check_finite()?;
-        let n = self.rows;
-        if n == 0 {
-            return Ok(Eigen { values: Vec::new(), vectors: Small::zeros(0, 0) });
-        }
-        if let Ok(found) = self.as_faer().self_adjoint_eigen(Side::Lower) {
-            let (values, vectors) = (found.S(), found.U());
-            return Ok(Eigen {
-                values: (0..n).map(|j| values[n - 1 - j]).collect(),
-                vectors: Small::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)]),
-            });
-        }
-        // Seldom, with many equal eigenvalues, the iteration goes astray; another order of rounding helps.
-        let turned = Small::from_fn(n, n, |i, j| self.get(n - 1 - i.min(j), n - 1 - i.max(j)));
-        let found = turned.as_faer().self_adjoint_eigen(Side::Lower).map_err(|_| no_convergence())?;
-        let (values, vectors) = (found.S(), found.U());
-        Ok(Eigen {
-            values: (0..n).map(|j| values[n - 1 - j]).collect(),
-            vectors: Small::from_fn(n, n, |i, j| vectors[(n - 1 - i, n - 1 - j)]),
-        })
-    }
-
-    /// The thin singular value decomposition.
-    pub fn svd(&self) -> Result<SmallSvd> {
-        self.check_finite()?;
-        let rank = self.rows.min(self.cols);
-        if rank == 0 {
-            let (u, v) = (Small::zeros(self.rows, 0), Small::zeros(self.cols, 0));
-            return Ok(SmallSvd { u, sigma: Vec::new(), v });
-        }
-        let found = self.as_faer().thin_svd().map_err(|_| no_convergence())?;
-        let (u, sigma, v) = (found.U(), found.S(), found.V());
-        Ok(SmallSvd {
-            u: Small::from_fn(self.rows, rank, |i, j| u[(i, j)]),
-            sigma: (0..rank).map(|j| sigma[j]).collect(),
-            v: Small::from_fn(self.cols, rank, |i, j| v[(i, j)]),
-        })
-    }
-
-    /// The lower triangular L with L Lᵀ = self, or `None` when self is not positive definite.
-    pub fn cholesky(&self) -> Option<Small> {
-        assert_eq!(self.rows, self.cols, "a symmetric matrix is square");
-        let found = self.as_faer().llt(Side::Lower).ok()?;
-        let lower = found.L();
-        Some(Small::from_fn(self.rows, self.rows, |i, j| if j <= i { lower[(i, j)] } else { 0.0 }))
-    }
-
-    fn check_finite(&self) -> Result<()> {
-        if self.data.iter().all(|value| value.is_finite()) {
-            return Ok(());
-        }
-        let message = "values are not finite: the matrix overflows; scale its weights down".into();
-        Err(Error::Numeric { stage: "decomposition".into(), message })
-    }
-
-    fn as_faer(&self) -> MatRef<'_, f64> {
+    pub(super) fn as_faer(&self) -> MatRef<'_, f64> {
         MatRef::from_row_major_slice(&self.data, self.rows, self.cols)
     }
 
@@ -195,8 +115,4 @@ impl Small {
     pub(super) fn from_faer(matrix: &Mat<f64>) -> Small {
         Small::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(i, j)])
     }
-}
-
-fn no_convergence() -> Error {
-    Error::Numeric { stage: "decomposition".into(), message: "the dense eigenvalue iteration did not converge".into() }
 }

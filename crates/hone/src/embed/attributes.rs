@@ -10,7 +10,7 @@ use super::shelf::Shelf;
 use super::{Hone, Part};
 use crate::attributes;
 use crate::config::{Balance, Form};
-use crate::dense::{Block, Group};
+use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
 use crate::features::Named;
 use crate::graph::Graph;
@@ -125,13 +125,23 @@ impl Hone {
         mut keep: impl FnMut(Part) -> Result<Part>,
     ) -> Result<Vec<Part>> {
         let diffusion = &self.config.attributes.diffusion;
+        let (kept, norm) = (diffusion.kept(), self.config.local.norm);
         let touched = w.graph.nodes.as_ref().map(|nodes| pick(&x.block, nodes));
         let mut parts = Vec::new();
-        diffusion.run(touched.as_ref().unwrap_or(&x.block), &w.operator, &self.config.matrix(), |step, diffused| {
-            let mut block = diffused.clone();
-            block.normalize_columns(self.config.local.norm);
+        let start = touched.as_ref().unwrap_or(&x.block);
+        diffusion.run(start, (&w.operator, w.graph.scale), &self.config.matrix(), |step, diffused, scale| {
+            // Nodes without the motif have zeros, unless they keep something of their own.
+            let (mut block, whole) = match &w.graph.nodes {
+                Some(nodes) if kept > 0.0 => (beside_kept(&x.block, kept, nodes, diffused), true),
+                _ => (diffused.clone(), false),
+            };
+            block.normalize_columns(norm);
+            if norm == Norm::None && scale != 1.0 {
+                unscale(&mut block, scale, motif, step)?;
+            }
             let (name, columns) = (diffused_name(motif), x.names.clone());
-            parts.push(keep(Part { name, step, columns, group: w.group(block) })?);
+            let group = if whole { Group::full(block) } else { w.group(block) };
+            parts.push(keep(Part { name, step, columns, group })?);
             Ok(())
         })?;
         Ok(parts)
@@ -177,6 +187,26 @@ fn pick(x: &Block, rows: &[u32]) -> Block {
     let mut out = Block::zeros(rows.len(), x.cols());
     out.update_rows(|i, row| row.copy_from_slice(x.row(rows[i] as usize)));
     out
+}
+
+/// The `diffused` rows of `nodes`, and of all others the part of X that they keep.
+fn beside_kept(x: &Block, kept: f64, nodes: &[u32], diffused: &Block) -> Block {
+    let mut out = Block::zeros(x.rows(), x.cols());
+    out.update_rows(|i, row| match nodes.binary_search(&(i as u32)) {
+        Ok(at) => row.copy_from_slice(diffused.row(at)),
+        Err(_) => row.iter_mut().zip(x.row(i)).for_each(|(to, &x)| *to = (kept * f64::from(x)) as f32),
+    });
+    out
+}
+
+/// Values as they are, when no norm makes their size a matter of choice.
+fn unscale(block: &mut Block, scale: f64, motif: Motif, step: usize) -> Result<()> {
+    block.scale_columns(&vec![1.0 / scale; block.cols()]);
+    if block.as_slice().iter().all(|value| value.is_finite()) {
+        return Ok(());
+    }
+    let message = "diffused attributes leave the range of numbers; use fewer steps, psi = p, or local.norm = l2";
+    Err(Error::Numeric { stage: format!("diffusion over motif {motif}, step {step}"), message: message.into() })
 }
 
 /// All columns in one block.

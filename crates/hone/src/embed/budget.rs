@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use crate::config::{Combine, Config, Form, Model, Output, Steps};
 use crate::dense::gram_memory;
-use crate::factor::Solver;
 use crate::factor::autoencoder::LARGEST_LAZY;
 use crate::factor::svd::{NARROW, WIDEST};
+use crate::factor::{Solver, exact};
 use crate::graph::Graph;
 use crate::memory;
 use crate::motif::{Counts, Delta, Motif, Pairs, pairs};
@@ -111,6 +111,10 @@ impl Work<'_> {
         let touched = counts.map_or_else(Vec::new, |counts| touched(counts, self.motifs, delta));
         let rows: u64 = touched.iter().sum();
         let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
+        // Where nodes keep something of their own attributes, those without the motif have rows too.
+        let keeps = config.attributes.diffusion.kept() > 0.0;
+        let (diffused_rows, diffused_numbered) =
+            if keeps { (n * self.motifs.len() as u64, 0) } else { (rows, numbered) };
         let dim = config.local_dim() as u64;
         let (_, x) = x_columns(config, self.own);
         let diffusions = config.attributes.diffusion.steps as u64;
@@ -129,11 +133,13 @@ impl Work<'_> {
             other => other.memory(n, n, if steps == 1 { nonzeros } else { n.saturating_mul(n) }),
         };
         let blocks = blocks + u64::from(self.right);
-        let solver = (matrix + blocks * n * width * FLOAT).saturating_add(entries);
+        // Small motif graphs are decomposed whole.
+        let whole = exact::memory(n.min(exact::largest(width as usize) as u64));
+        let solver = (matrix + (blocks * n * width * FLOAT).max(whole)).saturating_add(entries);
         let making = self.making();
         Needs {
-            parts: rows * (dim * kept + diffused) * FLOAT,
-            fixed: numbered * (kept + diffusions) * FLOAT + n * x as u64 * FLOAT,
+            parts: (rows * dim * kept + diffused_rows * diffused) * FLOAT,
+            fixed: (numbered * kept + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT,
             local: solver.max(making).max(self.pairing()),
             global: self.joining(dim * kept * self.motifs.len() as u64),
         }

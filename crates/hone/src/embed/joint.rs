@@ -59,7 +59,7 @@ impl Sources<'_> {
             let w = self.hone.weighted(self.graph, self.counts, motif)?;
             let nodes: Option<Arc<[u32]>> = w.graph.nodes.as_deref().map(Arc::from);
             for step in self.steps() {
-                let operator = self.hone.config.matrix().operator(&w.operator, step)?;
+                let (scale, operator) = self.hone.config.matrix().scaled_operator(&w.operator, w.graph.scale, step)?;
                 let facts = SliceFacts {
                     motif: motif.name().to_owned(),
                     step,
@@ -67,11 +67,12 @@ impl Sources<'_> {
                     nodes: operator.rows(),
                     nonzeros: w.graph.nnz,
                     below_delta: w.graph.below_delta,
-                    scale: w.graph.scale,
+                    scale,
                     norm: SliceNorm { frobenius: 0.0, exact: true, factor: 0.0 },
                     factors: Vec::new(),
                 };
-                each(Slice { name: format!("motif {motif}, step {step}"), operator, nodes: nodes.clone() }, facts)?;
+                let name = format!("motif {motif}, step {step}");
+                each(Slice { name, operator, scale, nodes: nodes.clone() }, facts)?;
             }
         }
         Ok(())

@@ -124,11 +124,14 @@ impl Hone {
         factors: Option<&mut Writer>,
         progress: &dyn Progress,
     ) -> Result<(Block, LocalFacts)> {
-        let operator = self.config.matrix().operator(&w.operator, step)?;
+        let (scale, operator) = self.config.matrix().scaled_operator(&w.operator, w.graph.scale, step)?;
+        let stage = || format!("local embedding of motif {motif}, step {step}");
+        if scale != 1.0 && !self.config.local.solver.is_scale_free() {
+            return Err(too_large(scale, stage()));
+        }
         let key = Key::new(self.config.seed).with(motif.name(), step as u64);
         let task = Task { rank: self.config.local_dim(), right: factors.is_some(), key, progress };
         let found = self.config.local.solver.factor(&operator, &task);
-        let stage = || format!("local embedding of motif {motif}, step {step}");
         let Factors { mut u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
         let facts = LocalFacts {
             motif: motif.name().to_owned(),
@@ -136,7 +139,7 @@ impl Hone {
             formula: operator.formula(),
             nodes: w.graph.matrix.pattern().rows(),
             nonzeros: w.graph.nnz,
-            scale: w.graph.scale,
+            scale,
             below_delta: w.graph.below_delta,
             singular_values: sigma,
             rank: info.rank,
@@ -179,6 +182,15 @@ pub(super) fn locate(error: Error, group: &str, stage: &str) -> Error {
         }
         other => other,
     }
+}
+
+/// Why a matrix that had to be scaled cannot be factored under a loss or a penalty that depends on the scale.
+fn too_large(scale: f64, stage: String) -> Error {
+    let message = format!(
+        "entries leave the range of numbers and would have to be multiplied with {scale:e}, which this solver does not \
+         permit; use fewer steps, psi = p, other edge weights, or the solver svd"
+    );
+    Error::Numeric { stage, message }
 }
 
 /// Divides a row by its length to a power.

@@ -73,6 +73,10 @@ impl Method for Als {
         Ok(())
     }
 
+    fn is_scale_free(&self) -> bool {
+        self.regularization == 0.0
+    }
+
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         if self.observed_only { self.observed(s, task) } else { self.all(s, task) }
     }

@@ -91,6 +91,10 @@ impl Method for Bregman {
         sensible_negatives(field, self.negatives)
     }
 
+    fn is_scale_free(&self) -> bool {
+        false
+    }
+
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         let looked = self.look(s, task)?;
         let facts = Facts::of(&looked, self.loss);

@@ -50,6 +50,10 @@ impl Method for Ccd {
         at_least_one(field, "sweeps", self.sweeps)
     }
 
+    fn is_scale_free(&self) -> bool {
+        self.regularization == 0.0
+    }
+
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         if self.observed_only {
             return self.observed(s, task);

@@ -9,6 +9,7 @@ pub mod autoencoder;
 mod bilinear;
 pub mod bregman;
 pub mod ccd;
+pub(crate) mod exact;
 mod iterate;
 pub mod loss;
 pub mod nmf;
@@ -35,6 +36,9 @@ trait Method {
 
     /// Factors an operator.
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors>;
+
+    /// Whether a multiple of S has the same factors, but for their size.
+    fn is_scale_free(&self) -> bool;
 
     /// Bytes held beside blocks of the rank, for a matrix of that shape and with that many nonzeros.
     fn memory(&self, _rows: u64, _cols: u64, _nonzeros: u64) -> u64 {
@@ -131,7 +135,7 @@ impl Factors {
 pub struct Info {
     /// Iterations done.
     pub iterations: usize,
-    /// Last residual measured, relative to the singular value and the worst over the columns;
+    /// Last residual measured, relative to the singular value, beyond rounding, and the worst over the columns;
     /// absent when no iteration was left to measure it, or the solver has none.
     pub residual: Option<f64>,
     /// Whether the tolerance was met.
@@ -174,6 +178,11 @@ impl Solver {
     /// Bytes held beside blocks of the rank, for a matrix of that shape and with that many nonzeros.
     pub fn memory(&self, rows: u64, cols: u64, nonzeros: u64) -> u64 {
         self.method().memory(rows, cols, nonzeros)
+    }
+
+    /// Whether a multiple of S has the same factors, but for their size: no penalty, and no loss with another opinion.
+    pub fn is_scale_free(&self) -> bool {
+        self.method().is_scale_free()
     }
 
     /// The error model; Gaussian but for the solver that has a choice.

@@ -49,6 +49,10 @@ impl Method for Nmf {
         at_least_one(field, "sweeps", self.sweeps)
     }
 
+    fn is_scale_free(&self) -> bool {
+        self.regularization == 0.0
+    }
+
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         let mut pair = Pair::start(s, self.start, task)?;
         match self.start {

@@ -78,6 +78,10 @@ impl Method for Sgd {
         Err(Error::config(format!("{field}.step"), format!("{} is not a number above 0 and up to 1", self.step)))
     }
 
+    fn is_scale_free(&self) -> bool {
+        self.regularization == 0.0
+    }
+
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         let mut pair = Pair::start(s, self.start, task)?;
         let entries = Observed::of(s)?;

@@ -2,12 +2,14 @@
 //!
 //! Let A = SᵀS, or S itself when S is symmetric. A basis Q of orthonormal blocks grows by
 //! F = (I − Q Qᵀ) A Q_last, and H = Qᵀ A Q is small. Its leading eigenvectors E give Ritz vectors
-//! X = Q E with A X = X Λ + F E_last: their residuals cost nothing. When [`DEPTH`] blocks are full,
-//! the basis is restarted as [X, orth(F)], which keeps the Krylov structure without wasting a product
+//! X = Q E with A X = X Λ + F E_last: their residuals cost nothing. When [`DEPTH`] blocks are full, or as many as the
+//! rows have room for, the basis is restarted as [X, orth(F)], which keeps the Krylov structure without wasting a product
 //! (thick restart: Wu, Simon 2000; block Krylov for the SVD: Musco, Musco 2015). A few products alone
 //! do not pay for a basis: then V = orth(A V) is iterated (Halko, Martinsson, Tropp 2011), and a Chebyshev
 //! polynomial of a symmetric S may follow: small where eigenvalues are below those of V, steep beyond
 //! (Zhou, Saad 2007).
+//! New directions are orthonormalised and projected until the projection finds nothing more: one alone would leave
+//! what the other amplified. The residuals of a basis are estimates; those reported are measured on the final vectors.
 //! Cost: an application of A (2 products, 1 if symmetric) and O(N b² blocks) each iteration.
 
 use super::svd::Svd;
@@ -29,6 +31,15 @@ const LARGEST: f64 = 1e16;
 /// Rounding noise of f32 products, relative to the largest eigenvalue.
 const NOISE: f64 = 3e-7;
 
+/// The part of the tolerance at which a basis is left, so that measured residuals meet it too.
+const MARGIN: f64 = 0.7;
+
+/// What a projection may find along the basis and leave columns orthogonal to it, to f32 precision.
+const ALONG: f64 = 1e-3;
+
+/// Times that new columns are projected at most.
+const PROJECTIONS: usize = 4;
+
 /// Blocks of more bytes are beyond the caches: power iterations round what their products gather (see [`Rounded`]).
 /// Filters do not: they would amplify early errors.
 const LARGE: usize = 1 << 24;
@@ -44,6 +55,8 @@ pub(super) struct Subspace<'a> {
     basis: Vec<Block>,
     /// Qᵀ A Q of the blocks already multiplied.
     h: Small,
+    /// Whether the residuals known are estimates of a basis.
+    estimated: bool,
     /// Whether power iterations round what their products gather.
     rounds: bool,
 }
@@ -67,13 +80,14 @@ impl<'a> Subspace<'a> {
         let start = Block::random(s.cols(), width, task.key.with("sketch", 0));
         let a = Squared { s, symmetric: s.is_symmetric(), work: Workspace::default() };
         let rounds = rounds(start.rows(), width);
-        Subspace { a, task, basis: vec![start], h: Small::zeros(0, 0), rounds }
+        Subspace { a, task, basis: vec![start], h: Small::zeros(0, 0), estimated: false, rounds }
     }
 
     /// Orthonormal columns that span the space after at most `limit` applications of A.
     pub(super) fn run(&mut self, limit: usize, options: &Svd, info: &mut Info) -> Result<Block> {
-        if limit >= MANY {
-            return self.krylov(limit, options.tolerance, info);
+        let room = self.a.s.cols() / self.basis[0].cols().max(1);
+        if limit >= MANY && room > 1 {
+            return self.krylov(limit, room.min(DEPTH), options.tolerance, info);
         }
         let filter = if self.a.symmetric { options.filter } else { 0 };
         // Residuals of a symmetric matrix follow from its last, exact product.
@@ -84,12 +98,17 @@ impl<'a> Subspace<'a> {
         if filter > 0 { self.filter(v?, filter, info) } else { v }
     }
 
-    /// S V; where residuals are open, it tells those of a symmetric S.
+    /// S V. Residuals that are open or estimated are measured, where that takes no more than one product.
     pub(super) fn image(&mut self, v: &Block, tolerance: f64, info: &mut Info) -> Result<Block> {
         let mut image = self.a.work.take(self.a.s.rows(), v.cols());
         self.a.s.apply_into(v, &mut image, &mut self.a.work);
-        if self.a.symmetric && info.residual.is_none() && info.iterations > 0 {
+        if self.a.symmetric && info.iterations > 0 && (self.estimated || info.residual.is_none()) {
             self.judge(v, &image, tolerance, info)?;
+        } else if self.estimated {
+            let mut back = self.a.work.take(v.rows(), v.cols());
+            self.a.s.apply_transposed_into(&image, &mut back, &mut self.a.work);
+            self.judge(v, &back, tolerance, info)?;
+            self.a.work.give(back);
         }
         Ok(image)
     }
@@ -159,19 +178,21 @@ impl<'a> Subspace<'a> {
         Ok(last)
     }
 
-    fn krylov(&mut self, limit: usize, tolerance: f64, info: &mut Info) -> Result<Block> {
+    fn krylov(&mut self, limit: usize, depth: usize, tolerance: f64, info: &mut Info) -> Result<Block> {
         let width = self.basis[0].cols();
+        self.estimated = true;
         orthonormalize(&mut self.basis[0]);
         loop {
             self.task.progress.check()?;
             let mut outside = self.extend();
             info.iterations += 1;
             let last = info.iterations == limit;
-            if last || self.basis.len() == DEPTH {
+            if last || self.basis.len() == depth {
                 let ritz = Ritz::of(&self.h, width)?;
-                ritz.judge(&outside.gram(), self.task.rank, tolerance, info);
-                let leading = self.combine(&ritz.vectors);
+                ritz.judge(&outside.gram(), self.task.rank, MARGIN * tolerance, info);
+                let mut leading = self.combine(&ritz.vectors);
                 if info.converged || last {
+                    orthonormalize(&mut leading);
                     return Ok(leading);
                 }
                 self.basis.drain(..).for_each(|block| self.a.work.give(block));
@@ -239,16 +260,23 @@ impl<'a> Subspace<'a> {
         self.clean(block);
     }
 
-    /// Orthonormal columns, or zero where little is left outside the basis: noise, scaled up.
+    /// Orthonormal columns, orthogonal to the basis too, or zero where little is left outside it: noise, scaled up.
     fn clean(&self, block: &mut Block) -> Vec<bool> {
         let mut kept = orthonormalize(block);
-        if !self.basis.is_empty() {
+        for _ in 0..PROJECTIONS {
+            if self.basis.is_empty() {
+                break;
+            }
             let parts: Vec<Small> = self.basis.iter().map(|q| q.cross(block)).collect();
             self.basis.iter().zip(&parts).for_each(|(q, part)| block.add_times(q, part, -1.0));
             let norms = block.column_norms(Norm::L2);
             let clear: Vec<f64> = norms.iter().map(|&norm| f64::from(u8::from(norm > 0.1))).collect();
             block.scale_columns(&clear);
             kept = orthonormalize(block);
+            let along = parts.iter().flat_map(Small::as_slice).fold(0.0f64, |most, part| most.max(part.abs()));
+            if along <= ALONG {
+                break;
+            }
         }
         kept
     }
@@ -281,23 +309,23 @@ impl Ritz {
         Ok(Ritz { values, vectors: Small::from_fn(n, count, |i, j| eigen.vectors.get(i, order[j])) })
     }
 
-    /// Residuals ‖F E_last‖ from the Gram matrix of F: the largest, relative to its eigenvalue.
+    /// Residuals ‖F E_last‖ from the Gram matrix of F: the largest, relative to its eigenvalue, beyond what rounding
+    /// of the products explains. The tolerance is met if that one number meets it.
     fn judge(&self, gram: &Small, rank: usize, tolerance: f64, info: &mut Info) {
         let (n, width) = (self.vectors.rows(), gram.rows());
         let last = Small::from_fn(width, self.vectors.cols(), |i, j| self.vectors.get(n - width + i, j));
         let image = gram.times(&last);
-        let most = self.values.first().map_or(0.0, |value| value.abs());
-        let (mut worst, mut converged) = (0.0f64, true);
+        let noise = NOISE * self.values.first().map_or(0.0, |value| value.abs());
+        let mut worst = 0.0f64;
         for (j, value) in self.values.iter().take(rank).map(|value| value.abs()).enumerate() {
             let square: f64 = (0..width).map(|i| last.get(i, j) * image.get(i, j)).sum();
-            let residual = square.max(0.0).sqrt();
-            converged &= residual <= tolerance * value + NOISE * most;
-            if value > NOISE * most {
-                worst = worst.max(residual / value);
+            let beyond = square.max(0.0).sqrt() - noise;
+            if beyond > 0.0 {
+                worst = worst.max(beyond / value.max(noise));
             }
         }
         info.residual = Some(worst);
-        info.converged = converged;
+        info.converged = worst <= tolerance;
     }
 }
 

@@ -3,12 +3,13 @@
 //! `Subspace` finds V, orthonormal, that spans the leading right singular space and some more. One
 //! product Y = S V follows; the eigenvectors E of the small YᵀY = E diag(sigma²) Eᵀ give
 //! U = Y E diag(1/sigma) and the right vectors V E. Powers of symmetric matrices share the vectors of
-//! their base; dense matrices of up to [`WIDEST`] rows or columns are solved exactly, through the Gram
-//! matrix of the fewer.
+//! their base; small matrices are decomposed whole (`exact`); dense matrices of up to [`WIDEST`] rows or columns are
+//! solved through the Gram matrix of the fewer.
 //! Cost: 2 products with S an iteration (1 if symmetric), one more, and O(N b²).
 
 use serde::{Deserialize, Serialize};
 
+use super::exact::{self, exact};
 use super::iterate::{at_most, not_negative};
 use super::subspace::{DEPTH, MANY, Subspace};
 use super::{Factors, Info, Loss, Method, Task};
@@ -42,6 +43,10 @@ impl Method for Svd {
         not_negative(field, "tolerance", self.tolerance)?;
         at_most(field, "oversampling", self.oversampling, MOST_BEYOND)?;
         at_most(field, "filter", self.filter, MOST_BEYOND)
+    }
+
+    fn is_scale_free(&self) -> bool {
+        true
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
@@ -111,8 +116,8 @@ pub const NARROW: usize = 512;
 /// The most oversampling, and the highest degree of a filter, that make sense.
 const MOST_BEYOND: usize = 1 << 12;
 
-/// Singular values below this part of the largest are rounding noise of f32 products.
-const ZERO: f64 = 2e-6;
+/// Singular values below this part of the largest count as zero: rounding noise of f32 weights, degrees and products.
+pub(super) const ZERO: f64 = 2e-6;
 
 /// Up to this ratio of singular values U = Y E diag(1/sigma) is orthonormal to f32 precision.
 const STEADY: f64 = 10.0;
@@ -137,6 +142,7 @@ pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
             }
             Ok(found)
         }
+        _ if s.rows().max(s.cols()) <= exact::largest(options.width(s, task.rank)) => exact(s, options, task),
         _ => lazy(s, options, task),
     }
 }
@@ -144,7 +150,7 @@ pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
 /// Finds the leading right space, multiplies it once more, and reads the triplets off the image.
 fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     let mut info = Info::default();
-    let width = (task.rank + options.oversampling).min(s.rows()).min(s.cols());
+    let width = options.width(s, task.rank);
     let mut space = Subspace::new(s, task, width);
     let products = if s.is_symmetric() { 1 } else { 2 };
     let limit = options.limit(s.cost() * products, s.cols() as u64, width as u64);
@@ -168,6 +174,11 @@ fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
 }
 
 impl Svd {
+    /// Columns of the blocks that an iteration takes.
+    fn width(&self, s: &Operator, rank: usize) -> usize {
+        rank.saturating_add(self.oversampling).min(s.rows()).min(s.cols())
+    }
+
     /// Iterations to spend at most on a matrix with so many rows, when its products in one iteration take `cost`
     /// multiply-adds a column.
     fn limit(&self, cost: u64, rows: u64, width: u64) -> usize {

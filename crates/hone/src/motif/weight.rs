@@ -2,10 +2,10 @@
 //!
 //! Where most edges have a weight, W_t shares the graph's pattern and stores an explicit zero for
 //! the others; otherwise it is a compact matrix on the nodes the motif touches, with nothing but
-//! nonzeros. Weights are stored in f32, scaled by a power of two that brings the largest motif
-//! degree into (½, 1]: powers of W_t then stay finite, counts below 2²⁴ stay exact, and singular
-//! vectors, P and L̂ are the same. Edge weights are first brought to at most 1 by another power of two, so that neither
-//! very large nor very small ones leave the range of f32.
+//! nonzeros. Weights are the counts themselves, in f32: those below 2²⁴ are exact, and losses, penalties and sums over
+//! steps, which are not the same for multiples of W_t, see what was counted. Powers that would leave the range are the
+//! business of `matrix`. Only edge weights that are extreme themselves are brought to at most 1 by a power of two, lest
+//! counts push them out of the range of f32.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub struct MotifGraph {
     pub nodes: Option<Vec<u32>>,
     /// W_t times `scale`; row i holds the arcs out of node i.
     pub matrix: Csr,
-    /// What the weights were multiplied with; a power of two.
+    /// What the weights were multiplied with: 1, or a power of two where edge weights are extreme.
     pub scale: f64,
     /// Sum of the unscaled weights over all positions (each undirected edge stands in two).
     pub total: f64,
@@ -52,6 +52,9 @@ pub struct MotifGraph {
     /// Number of positions with the motif whose counts are below delta.
     pub below_delta: usize,
 }
+
+/// Edge weights up to this power of 2, and down to its inverse, are taken as they are.
+const USUAL: f64 = 40.0;
 
 /// From this share of nonzeros on, W_t shares the graph's pattern.
 const SHARE: f64 = 0.75;
@@ -105,8 +108,9 @@ impl Counts {
                 if count >= least {
                     let value = count * weights.map_or(1.0, |own| f64::from(own.weights[slot]) * own.unit);
                     values[slot - base] = value as f32;
+                    // A weight beyond f32 is no weight.
+                    row += if values[slot - base].is_finite() { value } else { f64::INFINITY };
                     nnz += usize::from(values[slot - base] != 0.0);
-                    row += value;
                 } else {
                     sum.below += usize::from(count >= 0.5);
                 }
@@ -121,14 +125,16 @@ impl Counts {
 #[derive(Debug, Clone, Copy)]
 struct Own<'a> {
     weights: &'a [f32],
-    /// The power of two that brings the largest of them into (½, 1].
+    /// 1, or the power of two that brings the largest of them into (½, 1] where it is beyond 2^±[`USUAL`].
     unit: f64,
 }
 
 impl<'a> Own<'a> {
     fn new(weights: &'a [f32]) -> Self {
         let largest = f64::from(weights.par_iter().copied().reduce(|| 0.0, f32::max));
-        Own { weights, unit: if largest > 0.0 { (-largest.log2().ceil()).exp2() } else { 1.0 } }
+        let exponent = largest.log2().ceil();
+        let usual = !exponent.is_finite() || exponent.abs() <= USUAL;
+        Own { weights, unit: if usual { 1.0 } else { (-exponent).exp2() } }
     }
 }
 
@@ -145,27 +151,17 @@ pub(super) struct Made {
 pub(super) fn finished(
     motif: Motif,
     pattern: &Arc<Pattern>,
-    mut values: Vec<f32>,
+    values: Vec<f32>,
     sum: &Sum,
     Made { shared, unit }: Made,
 ) -> Result<MotifGraph> {
     if !sum.largest.is_finite() {
         return Err(overflow(motif));
     }
-    let scale = if sum.largest > 0.0 { (-sum.largest.log2().ceil()).exp2() } else { 1.0 };
-    let (nodes, matrix) = if shared {
-        values.par_iter_mut().for_each(|value| *value = scaled(*value, scale));
-        (None, Csr::new(pattern.clone(), values.into()))
-    } else {
-        compact(pattern, &values, &sum.rows, scale)
-    };
+    let (nodes, matrix) =
+        if shared { (None, Csr::new(pattern.clone(), values.into())) } else { compact(pattern, &values, &sum.rows) };
     let (total, nnz, below_delta) = (sum.total / unit, sum.nnz, sum.below);
-    Ok(MotifGraph { motif, nodes, matrix, scale: scale * unit, total, nnz, below_delta })
-}
-
-/// In f32 as well a power of two; only weights far below all others lose bits.
-fn scaled(value: f32, scale: f64) -> f32 {
-    (f64::from(value) * scale) as f32
+    Ok(MotifGraph { motif, nodes, matrix, scale: unit, total, nnz, below_delta })
 }
 
 /// Figures of a stretch of rows.
@@ -209,11 +205,14 @@ impl Sum {
 }
 
 fn overflow(motif: Motif) -> Error {
-    Error::Numeric { stage: format!("weights of motif {motif}"), message: "a motif degree is not finite".into() }
+    Error::Numeric {
+        stage: format!("weights of motif {motif}"),
+        message: "a weight leaves the range of numbers; scale the edge weights down".into(),
+    }
 }
 
 /// Leaves out zeros, and nodes without a nonzero in row or column; `rows` are those with one.
-fn compact(pattern: &Pattern, values: &[f32], rows: &[u32], scale: f64) -> (Option<Vec<u32>>, Csr) {
+fn compact(pattern: &Pattern, values: &[f32], rows: &[u32]) -> (Option<Vec<u32>>, Csr) {
     let n = pattern.rows();
     let row = |i: u32| {
         let slots = pattern.row(i as usize).iter().zip(&values[pattern.range(i as usize)]);
@@ -233,7 +232,7 @@ fn compact(pattern: &Pattern, values: &[f32], rows: &[u32], scale: f64) -> (Opti
         if rows.next_if_eq(&&i).is_some() {
             for (&j, &value) in row(i) {
                 columns.push(number[j as usize]);
-                kept.push(scaled(value, scale));
+                kept.push(value);
             }
         }
         offsets.push(columns.len());

@@ -66,7 +66,7 @@ pub struct LocalEntry {
     pub step: usize,
     /// S_t^(k) as a formula of W.
     pub formula: String,
-    /// W is the weighted motif graph times this.
+    /// What was factored is S_t^(k) times this; 1 but for extreme counts or edge weights.
     pub scale: f64,
     /// Columns that carry anything; the others are zero.
     pub rank: usize,
@@ -127,7 +127,7 @@ pub struct SliceEntry {
     pub step: usize,
     /// S_t^(k) as a formula of W.
     pub formula: String,
-    /// W is the weighted motif graph times this.
+    /// What was factored is S_t^(k) times this; 1 but for extreme counts or edge weights.
     pub scale: f64,
     /// The slice is S_t^(k) times this.
     pub factor: f64,

@@ -28,8 +28,10 @@ use crate::operator::{Operator, Scaled, Workspace};
 pub struct Slice {
     /// What errors call it: motif and step.
     pub name: String,
-    /// The matrix on its own nodes.
+    /// The matrix on its own nodes, times `scale`.
     pub operator: Operator,
+    /// What the matrix was multiplied with to stay in range; mostly 1.
+    pub scale: f64,
     /// The nodes that are its rows and columns, ascending; absent for all.
     pub nodes: Option<Arc<[u32]>>,
 }

@@ -47,9 +47,9 @@ pub(super) fn measure(slice: &Slice, scaling: Scaling, task: &Task) -> Result<Sl
         _ if energy == 0.0 => 0.0,
         Scaling::Frobenius => frobenius,
         Scaling::Spectral => svd(&slice.operator, &Svd::default(), &Task { rank: 1, right: false, ..*task })?.sigma[0],
-        Scaling::None => 1.0,
+        Scaling::None => slice.scale,
     };
-    let factor = if size == 0.0 { 0.0 } else { 1.0 / size };
+    let (factor, frobenius) = (if size == 0.0 { 0.0 } else { 1.0 / size }, frobenius / slice.scale);
     if frobenius.is_finite() && (factor as f32).is_finite() && (size == 0.0 || factor as f32 > 0.0) {
         return Ok(SliceNorm { frobenius, exact, factor });
     }

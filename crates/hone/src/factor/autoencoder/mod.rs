@@ -137,6 +137,11 @@ impl Method for Autoencoder {
         Ok(())
     }
 
+    /// The rows are brought to one size before training.
+    fn is_scale_free(&self) -> bool {
+        true
+    }
+
     /// The code of an operator's rows as factors: U are its columns at length one, sigma their lengths. There is no V, since
     /// no linear map leads from a code to the rows; [`encode`] tells how well the network does.
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {

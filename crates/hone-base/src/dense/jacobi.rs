@@ -1,0 +1,230 @@
+//! Jacobi's methods for small dense matrices: slow, and certain to end with the right answer.
+//!
+//! They stand behind the faster iterations of `decompose`. Symmetric matrices are rotated in one plane after the other
+//! until they are diagonal (cyclic Jacobi; Forsythe, Henrici 1960). For the singular value decomposition the columns
+//! themselves are rotated until they are orthogonal (one-sided Jacobi; Hestenes 1958): their lengths are the singular
+//! values, the small ones too, since no Gram matrix is formed.
+//! Cost: O(n³) for each sweep; some ten sweeps.
+
+use super::Small;
+use super::decompose::{Eigen, SmallSvd};
+
+/// Sweeps at most; convergence is quadratic, ten are many.
+const SWEEPS: usize = 64;
+
+/// A rotation by less changes nothing that f64 can hold.
+const TINY: f64 = 1e-16;
+
+/// cos and sin of the rotation that makes [[a, b], [b, d]] diagonal, by at most 45 degrees.
+fn rotation(a: f64, b: f64, d: f64) -> (f64, f64) {
+    let tau = (d - a) / (2.0 * b);
+    let tangent = tau.signum() / (tau.abs() + tau.hypot(1.0));
+    let cos = 1.0 / tangent.hypot(1.0);
+    (cos, cos * tangent)
+}
+
+/// (x, y) ← (c x − s y, s x + c y) for all pairs.
+fn rotate(x: &mut [f64], y: &mut [f64], (cos, sin): (f64, f64)) {
+    for (x, y) in x.iter_mut().zip(y) {
+        (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+    }
+}
+
+/// Rows p < q of a matrix, to be changed.
+fn pair(matrix: &mut Small, p: usize, q: usize) -> (&mut [f64], &mut [f64]) {
+    let cols = matrix.cols();
+    let (before, after) = matrix.as_mut_slice().split_at_mut(q * cols);
+    (&mut before[p * cols..(p + 1) * cols], &mut after[..cols])
+}
+
+/// Eigenvalues, descending, and vectors of a symmetric matrix with finite entries.
+pub(super) fn eigen(matrix: &Small) -> Eigen {
+    let n = matrix.rows();
+    let (mut a, mut vectors) = (matrix.clone(), Small::identity(n));
+    for _ in 0..SWEEPS {
+        let mut turned = false;
+        for p in 0..n {
+            for q in p + 1..n {
+                let (own, across, other) = (a.get(p, p), a.get(p, q), a.get(q, q));
+                // Relative to both, or so small that adding it to the larger one is lost.
+                let size = own.abs().max(other.abs());
+                if across == 0.0 || across.abs() <= TINY * own.abs().min(other.abs()) || size + across.abs() == size {
+                    continue;
+                }
+                turned = true;
+                let by = rotation(own, across, other);
+                let (x, y) = pair(&mut a, p, q);
+                rotate(x, y, by);
+                for k in 0..n {
+                    let (x, y) = (a.get(k, p), a.get(k, q));
+                    a.set(k, p, by.0 * x - by.1 * y);
+                    a.set(k, q, by.1 * x + by.0 * y);
+                }
+                a.set(p, q, 0.0);
+                a.set(q, p, 0.0);
+                let (x, y) = pair(&mut vectors, p, q);
+                rotate(x, y, by);
+            }
+        }
+        if !turned {
+            break;
+        }
+    }
+    let values: Vec<f64> = (0..n).map(|j| a.get(j, j)).collect();
+    let order = descending(&values);
+    Eigen {
+        values: order.iter().map(|&j| values[j]).collect(),
+        // Rows were rotated: row j is the vector of value j.
+        vectors: Small::from_fn(n, n, |i, j| vectors.get(order[j], i)),
+    }
+}
+
+/// The thin singular value decomposition of a matrix with finite entries.
+pub(super) fn svd(matrix: &Small) -> SmallSvd {
+    if matrix.rows() < matrix.cols() {
+        let SmallSvd { u, sigma, v } = svd(&matrix.transposed());
+        return SmallSvd { u: v, sigma, v: u };
+    }
+    let n = matrix.cols();
+    // Row j is column j of the matrix, or of V.
+    let (mut columns, mut right) = (matrix.transposed(), Small::identity(n));
+    for _ in 0..SWEEPS {
+        let mut turned = false;
+        for p in 0..n {
+            for q in p + 1..n {
+                let (x, y) = (columns.row(p), columns.row(q));
+                let (own, across, other) = (dot(x, x), dot(x, y), dot(y, y));
+                if across.abs() <= TINY * n as f64 * (own * other).sqrt() {
+                    continue;
+                }
+                turned = true;
+                let by = rotation(own, across, other);
+                let (x, y) = pair(&mut columns, p, q);
+                rotate(x, y, by);
+                let (x, y) = pair(&mut right, p, q);
+                rotate(x, y, by);
+            }
+        }
+        if !turned {
+            break;
+        }
+    }
+    let lengths: Vec<f64> = (0..n).map(|j| dot(columns.row(j), columns.row(j)).sqrt()).collect();
+    let order = descending(&lengths);
+    let sigma: Vec<f64> = order.iter().map(|&j| lengths[j]).collect();
+    let left = |i: usize, j: usize| if sigma[j] > 0.0 { columns.get(order[j], i) / sigma[j] } else { 0.0 };
+    let mut u = Small::from_fn(matrix.rows(), n, left);
+    complete(&mut u, &sigma);
+    SmallSvd { u, v: Small::from_fn(n, n, |i, j| right.get(order[j], i)), sigma }
+}
+
+/// Makes the columns of U whose singular value is lost in rounding orthonormal to all before them.
+fn complete(u: &mut Small, sigma: &[f64]) {
+    let (rows, floor) = (u.rows(), sigma.first().map_or(0.0, |most| most * f64::EPSILON * u.rows() as f64));
+    let mut unit = 0;
+    for j in (0..u.cols()).filter(|&j| sigma[j] <= floor) {
+        let mut column: Vec<f64> = (0..rows).map(|i| u.get(i, j)).collect();
+        loop {
+            // Twice: what is left is orthogonal to the last bit.
+            for _ in 0..2 {
+                for k in 0..j {
+                    let along: f64 = (0..rows).map(|i| column[i] * u.get(i, k)).sum();
+                    (0..rows).for_each(|i| column[i] -= along * u.get(i, k));
+                }
+            }
+            let length = dot(&column, &column).sqrt();
+            // One of the unit vectors has at least this length outside fewer columns than rows.
+            if length > 0.5 / (rows as f64).sqrt() {
+                (0..rows).for_each(|i| u.set(i, j, column[i] / length));
+                break;
+            }
+            column = (0..rows).map(|i| f64::from(u8::from(i == unit))).collect();
+            unit += 1;
+        }
+    }
+}
+
+/// Positions by falling value, equal ones in order.
+fn descending(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&i, &j| values[j].total_cmp(&values[i]));
+    order
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers in (−1, 1), always the same.
+    fn noise(seed: u64) -> impl FnMut() -> f64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
+        }
+    }
+
+    /// A product of random matrices: of the given rank, exactly.
+    fn deficient(rows: usize, cols: usize, rank: usize, seed: u64) -> Small {
+        let mut draw = noise(seed);
+        let mut random = |rows, cols| {
+            let values: Vec<f64> = (0..rows * cols).map(|_| draw()).collect();
+            Small::from_fn(rows, cols, |i, j| values[i * cols + j])
+        };
+        random(rows, rank).times(&random(rank, cols))
+    }
+
+    fn off(a: &Small, b: &Small) -> f64 {
+        a.as_slice().iter().zip(b.as_slice()).fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
+    }
+
+    fn off_identity(q: &Small) -> f64 {
+        off(&q.transposed().times(q), &Small::identity(q.cols()))
+    }
+
+    #[test]
+    fn eigenvectors_are_orthonormal_and_rebuild_the_matrix() {
+        for (n, rank) in [(1, 1), (2, 1), (5, 5), (20, 3), (31, 31), (24, 0)] {
+            let half = deficient(n, n, rank, 7 + n as u64);
+            let a = Small::from_fn(n, n, |i, j| half.get(i, j) + half.get(j, i));
+            let Eigen { values, vectors } = eigen(&a);
+            let mut scaled = vectors.clone();
+            scaled.scale_columns(&values);
+            assert!(off(&scaled.times(&vectors.transposed()), &a) < 1e-13 * (1 + n) as f64, "{n} {rank}");
+            assert!(off_identity(&vectors) < 1e-13, "{n} {rank}");
+            assert!(values.is_sorted_by(|a, b| a >= b));
+        }
+    }
+
+    #[test]
+    fn singular_vectors_are_orthonormal_and_rebuild_the_matrix() {
+        for (rows, cols, rank) in [(1, 1, 1), (6, 4, 4), (4, 6, 2), (30, 12, 5), (9, 30, 9), (7, 7, 0), (40, 40, 39)] {
+            let a = deficient(rows, cols, rank, 3);
+            let SmallSvd { u, sigma, v } = svd(&a);
+            assert_eq!((u.cols(), sigma.len(), v.cols()), (rows.min(cols), rows.min(cols), rows.min(cols)));
+            let mut scaled = u.clone();
+            scaled.scale_columns(&sigma);
+            assert!(off(&scaled.times(&v.transposed()), &a) < 1e-13 * (1 + rows + cols) as f64, "{rows} {cols} {rank}");
+            assert!(off_identity(&u) < 1e-12 && off_identity(&v) < 1e-12, "{rows} {cols} {rank}");
+            assert!(sigma.is_sorted_by(|a, b| a >= b) && sigma.iter().all(|sigma| *sigma >= 0.0));
+            let nonzero = sigma.iter().filter(|sigma| **sigma > 1e-12).count();
+            assert_eq!(nonzero, rank, "{rows} {cols}: {sigma:?}");
+        }
+    }
+
+    /// A matrix whose singular values are known, eight orders of magnitude apart: no Gram matrix could tell.
+    #[test]
+    fn small_singular_values_keep_their_digits() {
+        let sigma = [1.0, 1e-4, 1e-8, 1e-12];
+        let (left, right) = (eigen(&deficient(4, 4, 4, 5)).vectors, Small::identity(4));
+        // Columns of an orthonormal matrix, scaled.
+        let a = Small::from_fn(4, 4, |i, j| left.get(i, j) * sigma[j]).times(&right);
+        for (found, expected) in svd(&a).sigma.iter().zip(sigma) {
+            assert!((found / expected - 1.0).abs() < 1e-10, "{found} {expected}");
+        }
+    }
+}

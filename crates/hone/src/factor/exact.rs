@@ -1,0 +1,83 @@
+//! The SVD of a small operator: its matrix is formed in f64 and decomposed whole, nothing is iterated.
+//!
+//! A Krylov basis of [`DEPTH`] blocks on a matrix that has hardly more rows is the whole space: it costs as much as the
+//! decomposition and has no new directions to offer. Matrices that are small anyway are decomposed faster than iterated
+//! on. No Gram matrix is formed, so that small singular values keep their digits; symmetric matrices go through their
+//! eigenvalues. What is reported is the residual of the triplets themselves.
+//! Cost: O(n³), one thread; six n × n matrices of f64.
+
+use super::subspace::DEPTH;
+use super::svd::{Svd, ZERO};
+use super::{Factors, Info, Task};
+use crate::dense::{Block, Small, SmallSvd};
+use crate::error::Result;
+use crate::operator::Operator;
+
+/// Matrices with at most so many rows and columns are always decomposed whole.
+const ALWAYS: usize = 256;
+
+/// Those with more, up to this, when a Krylov basis would fill them.
+const LARGEST: usize = 1024;
+
+/// Residuals that rounding in f64 alone explains.
+const ROUNDING: f64 = 1e-8;
+
+/// The most rows and columns of a matrix that is decomposed whole where an iteration would take blocks of `width` columns.
+pub(crate) fn largest(width: usize) -> usize {
+    DEPTH.saturating_mul(width).clamp(ALWAYS, LARGEST)
+}
+
+/// Bytes that a matrix of `n` rows and columns takes while it is decomposed.
+pub(crate) fn memory(n: u64) -> u64 {
+    6 * 8 * n * n
+}
+
+/// The leading singular triplets.
+pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
+    task.progress.check()?;
+    let matrix = s.explicit();
+    let found = if s.is_symmetric() { of_symmetric(&matrix)? } else { matrix.svd()? };
+    let floor = found.sigma.first().map_or(0.0, |most| most * ZERO);
+    let rank = found.sigma.iter().take(task.rank).filter(|&&sigma| sigma > floor).count();
+    let residual = residual(&matrix, &found, rank);
+    let kept = |side: &Small| {
+        Block::from(&Small::from_fn(side.rows(), task.rank, |i, j| if j < rank { side.get(i, j) } else { 0.0 }))
+    };
+    let mut u = kept(&found.u);
+    let signs = u.column_signs();
+    u.scale_columns(&signs);
+    let v = task.right.then(|| {
+        let mut v = kept(&found.v);
+        v.scale_columns(&signs);
+        v
+    });
+    let sigma = (0..task.rank).map(|j| if j < rank { found.sigma[j] } else { 0.0 }).collect();
+    let converged = residual <= options.tolerance.max(ROUNDING);
+    Ok(Factors { u, sigma, v, info: Info { converged, residual: Some(residual), rank, ..Info::default() } })
+}
+
+/// Singular triplets of a symmetric matrix: |λ|, the eigenvectors, and those with the sign of λ.
+fn of_symmetric(matrix: &Small) -> Result<SmallSvd> {
+    let eigen = matrix.eigen()?;
+    let n = matrix.rows();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&i, &j| eigen.values[j].abs().total_cmp(&eigen.values[i].abs()));
+    let sign = |j: usize| if eigen.values[j] < 0.0 { -1.0 } else { 1.0 };
+    Ok(SmallSvd {
+        u: Small::from_fn(n, n, |i, j| eigen.vectors.get(i, order[j])),
+        sigma: order.iter().map(|&j| eigen.values[j].abs()).collect(),
+        v: Small::from_fn(n, n, |i, j| sign(order[j]) * eigen.vectors.get(i, order[j])),
+    })
+}
+
+/// The largest ‖S v − σ u‖ or ‖Sᵀ u − σ v‖ of the first triplets, relative to σ.
+fn residual(matrix: &Small, found: &SmallSvd, rank: usize) -> f64 {
+    let (u, v) = (found.u.columns(rank), found.v.columns(rank));
+    let sides = [(matrix.times(&v), &u), (matrix.transposed().times(&u), &v)];
+    let of = |image: &Small, vectors: &Small, j: usize| {
+        let off = |i: usize| image.get(i, j) - found.sigma[j] * vectors.get(i, j);
+        (0..image.rows()).map(|i| off(i).powi(2)).sum::<f64>().sqrt() / found.sigma[j]
+    };
+    let all = sides.iter().flat_map(|(image, vectors)| (0..rank).map(|j| of(image, vectors, j)));
+    all.fold(0.0, f64::max)
+}
