@@ -248,3 +248,24 @@ fn refuses_what_it_cannot_do() {
     }
     assert_eq!(read(folder.path(), "graph.tsv"), GRAPH);
 }
+
+/// Pictures of motif graphs: the same for any number of threads, whatever the ids, and never over an input.
+#[test]
+fn motif_graphs_are_drawn() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("g.tsv"), "a<b>\tc&d\nc&d\te\ne\ta<b>\ne\tf\n").expect("written");
+    let draw = |more: &[&str]| {
+        hone(folder.path(), &[&["draw", "g.tsv", "--motif", "edge", "--motif", "triangle"], more].concat())
+    };
+    draw(&["-o", "one.svg", "--threads", "1"]).success();
+    draw(&["-o", "three.svg", "--threads", "3"]).success();
+    let picture = fs::read_to_string(path("one.svg")).expect("written");
+    assert_eq!(picture, fs::read_to_string(path("three.svg")).expect("written"));
+    assert!(picture.contains("a&lt;b&gt;") && !picture.contains("a<b>") && picture.contains("c&amp;d"));
+    assert!(picture.contains("triangle") && picture.contains("3 nodes, 3 edges") && picture.contains("undirected"));
+    draw(&["-o", "one.svg"]).code(2).stderr(contains("exists"));
+    draw(&["-o", "g.tsv", "--force"]).code(2).stderr(contains("is the input"));
+    draw(&["-o", "x.svg", "--motif", "hexagon"]).code(2).stderr(contains("`hexagon` is no motif"));
+    draw(&["-o", "-", "--directed"]).success().stdout(contains("<svg"));
+}

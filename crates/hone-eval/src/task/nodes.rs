@@ -118,6 +118,9 @@ pub fn nodes(
     methods.iter().map(run).collect()
 }
 
+/// Names of options and vectors of the labelled nodes.
+type Candidates = Vec<(String, Block)>;
+
 /// The candidate and the penalty that were chosen, by the number of nodes they were validated on.
 type Choices = BTreeMap<usize, (usize, f64)>;
 
@@ -129,12 +132,7 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// Vectors of the labelled nodes by every candidate, and what there is to know about them.
-    fn embed(
-        &self,
-        method: &Method,
-        train: &TrainGraph,
-        setting: Setting<'_>,
-    ) -> Result<(Vec<(String, Block)>, Vec<String>)> {
+    fn embed(&self, method: &Method, train: &TrainGraph, setting: Setting<'_>) -> Result<(Candidates, Vec<String>)> {
         let (mut candidates, mut notes) = (Vec::new(), Vec::new());
         for candidate in method.candidates() {
             let (name, embedder) = candidate;
