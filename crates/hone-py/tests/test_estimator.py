@@ -285,7 +285,8 @@ def test_the_result_is_that_of_the_library(tmp_path):
 
 def test_files_of_two_runs_are_refused(tmp_path, karate):
     hone = HONE(n_components=24).fit(karate)
-    assert [file.rsplit("/")[-1] for file in save(tmp_path / "z.npy", hone)] == ["z.npy", "z.ids.txt", "z.npy.run.json"]
+    files = [file.rsplit("/")[-1] for file in save(tmp_path / "z.npy", hone)]
+    assert files == ["z.npy", "z.ids.txt", "z.npy.columns.txt", "z.npy.run.json"]
     ids = tmp_path / "z.ids.txt"
     ids.write_text("\n".join(reversed(ids.read_text().splitlines())) + "\n")
     with pytest.raises(ValueError, match=r"z.ids.txt has another content.*two runs"):
