@@ -136,6 +136,19 @@ fn empty_and_tiny_matrices_give_zero_columns() {
     check(&s, &solve(&s, 8), "path of three nodes, rank 8");
 }
 
+/// Nodes without an entry in their row have an exact zero in U; those without one in their column nearly so in V.
+#[test]
+fn empty_rows_and_columns_stay_empty() {
+    for n in [40, 300] {
+        let mut w = graph(n, 8.0 / n as f64, true, 6);
+        w[3].fill(0.0);
+        w.iter_mut().for_each(|row| row[5] = 0.0);
+        let found = solve(&MotifMatrix::default().operator(&leaf(&w, false), 2).expect("in range"), 6);
+        assert!(found.u.row(3).iter().all(|&x| x == 0.0), "{n} nodes");
+        assert!(found.v.expect("asked for").row(5).iter().all(|&x| x.abs() < if n > 256 { 1e-5 } else { 1e-30 }));
+    }
+}
+
 #[test]
 fn powers_of_symmetric_matrices_share_vectors() {
     let w = leaf(&graph(30, 0.3, false, 9), true);

@@ -40,20 +40,34 @@ pub(super) fn exact(s: &Operator, options: &Svd, task: &Task) -> Result<Factors>
     let floor = found.sigma.first().map_or(0.0, |most| most * ZERO);
     let rank = found.sigma.iter().take(task.rank).filter(|&&sigma| sigma > floor).count();
     let residual = residual(&matrix, &found, rank);
-    let kept = |side: &Small| {
-        Block::from(&Small::from_fn(side.rows(), task.rank, |i, j| if j < rank { side.get(i, j) } else { 0.0 }))
+    // Nodes without an entry have zeros, not rounding noise.
+    let [rows, columns] = occupied(&matrix);
+    let kept = |side: &Small, any: &[bool]| {
+        let entry = |i: usize, j: usize| if any[i] && j < rank { side.get(i, j) } else { 0.0 };
+        Block::from(&Small::from_fn(side.rows(), task.rank, entry))
     };
-    let mut u = kept(&found.u);
+    let mut u = kept(&found.u, &rows);
     let signs = u.column_signs();
     u.scale_columns(&signs);
     let v = task.right.then(|| {
-        let mut v = kept(&found.v);
+        let mut v = kept(&found.v, &columns);
         v.scale_columns(&signs);
         v
     });
     let sigma = (0..task.rank).map(|j| if j < rank { found.sigma[j] } else { 0.0 }).collect();
     let converged = residual <= options.tolerance.max(ROUNDING);
     Ok(Factors { u, sigma, v, info: Info { converged, residual: Some(residual), rank, ..Info::default() } })
+}
+
+/// Which rows, and which columns, have an entry.
+fn occupied(matrix: &Small) -> [Vec<bool>; 2] {
+    let (mut rows, mut columns) = (vec![false; matrix.rows()], vec![false; matrix.cols()]);
+    for (i, any) in rows.iter_mut().enumerate() {
+        for (j, _) in matrix.row(i).iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            (*any, columns[j]) = (true, true);
+        }
+    }
+    [rows, columns]
 }
 
 /// Singular triplets of a symmetric matrix: |λ|, the eigenvectors, and those with the sign of λ.
