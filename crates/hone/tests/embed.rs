@@ -12,6 +12,7 @@ mod matrices;
 use hone::config::{Layers, Output, Steps};
 use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder, builtin};
+use hone::motif::Weighting;
 use hone::{Config, Error, Hone, Progress, Run, Silent};
 
 fn run(config: Config, graph: &Graph) -> Run {
@@ -376,5 +377,39 @@ fn steps_accumulate_as_they_were_counted() {
             assert!((found / most - expected).abs() < 2e-6, "{psi} {accumulate}: {} {expected}", found / most);
         }
         assert_eq!(facts.scale, 1.0);
+    }
+}
+
+/// Losses with a link fit the counts themselves: the fit begins near the mean count, whose divergence is known, and
+/// improves on it; a penalty weighs as much as it does on the counts.
+#[test]
+fn losses_that_depend_on_the_scale_see_the_counts() {
+    let graph = builtin("karate").unwrap();
+    let counts = hone::motif::count(&graph, &Silent).unwrap();
+    for motif in ["edge", "path3", "star4", "clique4"] {
+        let w = counts.motif_graph(&graph, motif.parse().unwrap(), Weighting::default()).unwrap();
+        let n = w.matrix.rows() as f64;
+        let entries = || w.matrix.values().iter().map(|&x| f64::from(x)).filter(|&x| x > 0.0);
+        assert!(entries().all(|x| x >= 1.0 && x.fract() == 0.0), "{motif}: counts");
+        let mean = entries().sum::<f64>() / (n * n);
+        let deviance = entries().map(|s| s * (s / mean).ln()).sum::<f64>() / (n * n);
+        let settings = [("psi", "w"), ("steps", "1"), ("local.dim", "4"), ("global.output", "local")];
+        let with = |extra: &[(&str, &str)]| {
+            let motifs = format!("[\"{motif}\"]");
+            config(&[&settings[..], &[("motifs", &*motifs)], extra].concat())
+        };
+        let poisson = with(&[("local.solver.method", "bregman"), ("local.solver.loss", "poisson")]);
+        let loss = run(poisson, &graph).report.local[0].loss.clone().unwrap().values;
+        assert!((loss[0] / deviance - 1.0).abs() < 0.05, "{motif}: {} {deviance}", loss[0]);
+        assert!(loss[loss.len() - 1] < 0.3 * deviance, "{motif}: {loss:?} {deviance}");
+        // min ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²) has the singular values of S less λ, or none.
+        let plain = run(with(&[]), &graph).report.local[0].singular_values.clone();
+        let penalty = plain[1] / 3.0;
+        let als = [("local.solver.method", "als"), ("local.solver.regularization", &*format!("{penalty}"))];
+        let shrunk =
+            run(with(&[&als[..], &[("local.solver.tolerance", "1e-9")]].concat()), &graph).report.local[0].clone();
+        for (found, sigma) in shrunk.singular_values.iter().zip(&plain).take(2) {
+            assert!((found - (sigma - penalty)).abs() < 1e-3 * plain[0], "{motif}: {found}, {sigma} less {penalty}");
+        }
     }
 }
