@@ -38,8 +38,8 @@ pub(crate) struct GraphArgs {
     #[command(flatten)]
     read: ReadArgs,
     /// What to do when the graph is not the one of --config OUT.run.json.
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Changed::Refuse, help_heading = HEADING)]
-    changed_graph: Changed,
+    #[arg(long, value_enum, value_name = "WHAT", requires = "config", help_heading = HEADING)]
+    changed_graph: Option<Changed>,
 }
 
 /// What becomes of a run whose graph is not the recorded one.
@@ -165,7 +165,7 @@ impl GraphArgs {
         })?;
         let input = Input { path, options: self.read.over(options) };
         let recorded = config.map(Path::to_path_buf).zip(recorded);
-        Ok(GraphSource { input, recorded, changed: self.changed_graph })
+        Ok(GraphSource { input, recorded, changed: self.changed_graph.unwrap_or(Changed::Refuse) })
     }
 }
 

@@ -105,7 +105,7 @@ fn the_default_shares_its_columns_by_a_rule() {
         };
         let head = fs::read_to_string(&out).expect("written");
         let names: Vec<&str> = head.lines().next().expect("a header").split('\t').skip(1).collect();
-        assert_eq!(names.iter().filter(|name| name.starts_with("attributes")).count(), structure, "{dim}");
+        assert_eq!(names.iter().filter(|name| name.starts_with("structure")).count(), structure, "{dim}");
         let report = fs::read_to_string(folder.path().join("a.tsv.run.json")).expect("a report");
         let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
         assert_eq!(report["config"]["attributes"]["form"]["components"]["dim"], structure);
@@ -321,7 +321,7 @@ fn smaller(example: &str) -> String {
 fn stand_ins(folder: &Path, example: &str) {
     let make = |args: &[&str]| drop(hone().current_dir(folder).arg("-q").args(args).assert().success());
     let sbm = ["generate", "sbm", "--nodes", "60", "--degree", "10", "--communities", "2", "--mixing", "0.1", "-o"];
-    for file in ["graph.tsv", "graph.tsv.gz", "graph.mtx", "hubs.tsv", "a.tsv", "b.tsv", "g.tsv"] {
+    for file in ["graph.tsv", "graph.tsv.gz", "graph.mtx", "hubs.tsv", "a.tsv", "b.tsv", "g.tsv", "ca-netscience.edges"] {
         let read = example.split("-o ").next().unwrap_or(example).split(' ').any(|word| word == file);
         if read {
             make(&[&sbm[..], &[file]].concat());

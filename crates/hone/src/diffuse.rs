@@ -79,7 +79,9 @@ impl Diffusion {
         for k in 1..=self.steps {
             let (factor, next) = self.step(x, &current, (w, given), matrix, k)?;
             current = next;
-            scale *= factor * back_in_range(&mut current);
+            if self.process == Process::Linear {
+                scale *= factor * back_in_range(&mut current);
+            }
             each(k, &current, scale)?;
         }
         Ok(())

@@ -52,7 +52,7 @@ impl Allowance {
             stage: format!("reading {}", path.display()),
             need,
             limit,
-            remedy: "allow more with --memory, or give a smaller file".into(),
+            remedy: "raise the memory limit, or give a smaller file".into(),
         })
     }
 }
@@ -116,7 +116,7 @@ mod tests {
         assert!(allowance.check(Path::new("a"), 1 << 20).is_ok());
         for more in [1 << 31, u64::MAX] {
             let error = allowance.check(Path::new("a.gz"), more).expect_err("too much").to_string();
-            assert!(error.contains("reading a.gz needs about") && error.contains("--memory"), "{error}");
+            assert!(error.contains("reading a.gz needs about") && error.contains("the memory limit"), "{error}");
         }
         assert!(Allowance::new(None).check(Path::new("a"), u64::MAX).is_err(), "free memory is a limit too");
     }

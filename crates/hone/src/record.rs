@@ -5,7 +5,7 @@
 //! something else. Cost: one more pass over the files.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -52,14 +52,37 @@ pub fn add_to(batch: &mut Batch, output: &Path, run: &impl Serialize) -> Result<
 /// Refuses an output whose record lists other files than those that are there; what has no record is not checked.
 pub fn verify(output: &Path) -> Result<()> {
     let record = beside(output);
-    let Ok(text) = std::fs::read(&record) else { return Ok(()) };
+    let Some(text) = read(&record)? else { return Ok(()) };
+    let damaged = |e: serde_json::Error| {
+        let remedy = "write the files anew, or delete the .run.json if they are known to belong together";
+        Error::input(&record, format!("the record of {} is damaged: {e}", output.display()), remedy)
+    };
+    let json: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
     // Records of other tools, and those without a list, have nothing to compare with.
-    let Ok(Listed { files }) = serde_json::from_slice(&text) else { return Ok(()) };
+    let Ok(Listed { files }) = serde_json::from_value(json) else { return Ok(()) };
     let named = |name: &Path| files.iter().any(|file| Path::new(&file.name) == name);
     if !output.file_name().is_some_and(|name| named(Path::new(name))) {
         return Ok(());
     }
     files.iter().try_for_each(|file| compare(file, output, &record))
+}
+
+/// The most bytes of a record: far beyond any that is written.
+const LARGEST: u64 = 256 << 20;
+
+/// The text of a record, when there is one.
+fn read(record: &Path) -> Result<Option<Vec<u8>>> {
+    let wrong = |e| Error::io(record, e);
+    match std::fs::metadata(record) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(e) => return Err(wrong(e)),
+        Ok(found) if !found.is_file() || found.len() > LARGEST => {
+            let remedy = "delete it, or move the output elsewhere";
+            return Err(Error::input(record, "this cannot be the record of a run", remedy));
+        }
+        Ok(_) => {}
+    }
+    std::fs::read(record).map(Some).map_err(wrong)
 }
 
 fn compare(file: &Written, output: &Path, record: &Path) -> Result<()> {

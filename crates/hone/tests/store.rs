@@ -169,7 +169,7 @@ fn damaged_files_never_make_a_panic() {
                     let shown = error.to_string();
                     assert!(error.is_input() && shown.contains("a."), "{name}, byte {at}: {shown}");
                     assert!(
-                        shown.ends_with(')') || shown.contains("--memory"),
+                        shown.ends_with(')') || shown.contains("the memory limit"),
                         "{name}, byte {at}: no remedy in {shown}"
                     );
                 }

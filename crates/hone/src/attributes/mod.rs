@@ -283,7 +283,7 @@ impl Request<'_> {
                 limit,
                 remedy:
                     "choose some with attributes.table.columns, lower attributes.table.categories, reduce the file \
-                         beforehand, or allow more with --memory"
+                         beforehand, or raise the memory limit"
                         .into(),
             },
             other => other,

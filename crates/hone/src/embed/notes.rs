@@ -12,6 +12,11 @@ use crate::motif::Pairs;
 use crate::report::Report;
 
 impl Hone {
+    /// Whether edge weights, where there are any, count.
+    fn uses_weights(&self) -> bool {
+        self.config.weights != Weights::Ignored && self.config.pairs == Pairs::Edges
+    }
+
     /// The graph whose motif graphs are used, with or without the direction of its arcs; notes on direction and weights.
     /// Without `matrices` neither plays a part.
     pub(super) fn as_chosen<'a>(&self, graph: &'a Graph, matrices: bool, report: &mut Report) -> Cow<'a, Graph> {
@@ -27,7 +32,7 @@ impl Hone {
             _ => None,
         };
         report.notes.extend(weights.map(str::to_owned));
-        if matrices && self.config.weights != Weights::Ignored {
+        if matrices && self.uses_weights() {
             report.notes.extend(graph.weights().and_then(|weights| vanishing(weights)));
         }
         if !graph.is_directed() || !matrices || self.config.direction == Direction::Keep {
@@ -81,7 +86,7 @@ impl Hone {
                 notes.push(format!("{why}: its columns are zero"));
             }
         }
-        let edges = if weighted && self.config.weights != Weights::Ignored { " on edges with a weight" } else { "" };
+        let edges = if weighted && self.uses_weights() { " on edges with a weight" } else { "" };
         match absent[..] {
             [] => {}
             [one] => notes.push(format!("motif {one} does not occur{edges}: its columns are zero")),

@@ -41,7 +41,7 @@ const WAVER: u64 = 4 << 20;
 
 /// The limit that a refusal names: with it the same run is not refused again.
 fn enough_for(bytes: u64) -> u64 {
-    limit_for(bytes + WAVER)
+    limit_for(bytes.saturating_add(WAVER))
 }
 
 /// What this process holds when the plan is made.

@@ -11,6 +11,10 @@ use crate::motif::{Counts, Sampled};
 use crate::progress::Progress;
 use crate::report::Report;
 
+/// Version of the program and of what its stages compute: raise the second when parts of an earlier one are no longer
+/// those that a run would make.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+2");
+
 /// File of the motif counts.
 const COUNTS: &str = "counts";
 
@@ -29,7 +33,7 @@ impl Hone {
     ) -> Result<Option<Checkpoint>> {
         let Some((folder, resume)) = &self.checkpoint else { return Ok(None) };
         let identity = Identity {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: VERSION.to_owned(),
             graph: graph.fingerprint(),
             attributes: format!("{:08x}", own.fingerprint()),
             config: self.config.clone(),

@@ -129,7 +129,7 @@ pub struct SliceEntry {
     pub formula: String,
     /// What was factored is S_t^(k) times this; 1 but for extreme counts or edge weights.
     pub scale: f64,
-    /// The slice is S_t^(k) times this.
+    /// The slice is what was factored, `scale` S_t^(k), times this.
     pub factor: f64,
 }
 
@@ -146,7 +146,7 @@ impl Folder {
     pub fn open(path: impl Into<PathBuf>) -> Result<Folder> {
         let path = path.into();
         let file = path.join(MANIFEST);
-        let remedy = "name a folder that --factors wrote";
+        let remedy = "name a folder of factors";
         let text = fs::read_to_string(&file).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => {
                 Error::input(&path, format!("there are no factors here: {MANIFEST} is missing"), remedy)

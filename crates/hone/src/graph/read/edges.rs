@@ -6,7 +6,7 @@ use std::str;
 use super::super::ids::Names;
 use super::ReadOptions;
 use super::blocks::{self, Fault};
-use super::comments::Tally;
+use super::comments::{Tally, is_tight};
 use super::fields::{self, Field, without_end};
 use super::join::{Chunk, Ends, Joined};
 use super::layout::{self, Detected, Layout, looks_like_edge};
@@ -101,7 +101,7 @@ fn cut<'a>(line: &'a [u8], layout: &Layout, fields: &mut Vec<Field<'a>>, chunk: 
         None => Ok(false),
         Some(first) if comments.marks.contains(first) => {
             let fits = fields::split(line, layout.delimiter, fields).is_ok() && fields.len() == layout.columns;
-            let is_edge = fits && comments.data_later;
+            let is_edge = fits && comments.data_later && is_tight(line, comments.marks);
             if is_edge {
                 chunk.read.add(line);
             } else if comments.data_later || comments.guessed && looks_like_edge(line, layout) {
