@@ -321,7 +321,8 @@ fn smaller(example: &str) -> String {
 fn stand_ins(folder: &Path, example: &str) {
     let make = |args: &[&str]| drop(hone().current_dir(folder).arg("-q").args(args).assert().success());
     let sbm = ["generate", "sbm", "--nodes", "60", "--degree", "10", "--communities", "2", "--mixing", "0.1", "-o"];
-    for file in ["graph.tsv", "graph.tsv.gz", "graph.mtx", "hubs.tsv", "a.tsv", "b.tsv", "g.tsv", "ca-netscience.edges"] {
+    for file in ["graph.tsv", "graph.tsv.gz", "graph.mtx", "hubs.tsv", "a.tsv", "b.tsv", "g.tsv", "ca-netscience.edges"]
+    {
         let read = example.split("-o ").next().unwrap_or(example).split(' ').any(|word| word == file);
         if read {
             make(&[&sbm[..], &[file]].concat());

@@ -145,7 +145,10 @@ fn a_small_file_system_that_is_full_changes_nothing() {
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(1), "{text}");
             assert!(text.contains("free some space"), "{text}");
-            assert!(String::from_utf8_lossy(&output.stdout).ends_with("3\n"), "three files, as before");
+            assert!(
+                String::from_utf8_lossy(&output.stdout).ends_with("4\n"),
+                "vectors, ids, columns and record, as before"
+            );
         }
         _ => eprintln!("skipped: a file system of its own cannot be mounted here"),
     }
@@ -180,6 +183,9 @@ fn files_of_two_runs_are_not_taken_for_one() {
     judge("c.tsv").code(2).stderr(contains("c.tsv has another content"));
     fs::remove_file(path("b.ids.txt")).expect("there");
     judge("b.npy").code(2).stderr(contains("b.ids.txt is missing"));
+    // A record that a crash has cut off.
+    fs::write(path("b.npy.run.json"), "{").expect("writable");
+    judge("b.npy").code(2).stderr(contains("the record of b.npy is damaged"));
 }
 
 #[test]

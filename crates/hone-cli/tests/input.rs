@@ -110,6 +110,8 @@ fn nothing_that_begins_like_a_comment_vanishes_in_silence() {
     assert_eq!((ids.len(), notes.len()), (5, 0));
     let (ids, notes) = nodes_and_notes("#rust,t2\nt1,rust\n", "a.csv", &[], dir.path());
     assert!(ids.len() == 2 && notes.len() == 1 && notes[0].contains("--comment none reads"), "{notes:?}");
+    let (ids, notes) = nodes_and_notes("t1,rust\n# exported by X, 2024\nt2,rust\n", "a.csv", &[], dir.path());
+    assert!(ids.len() == 3 && notes.iter().any(|note| note.contains("exported")), "{ids:?} {notes:?}");
     hone().args(["info", "-", "--comment", "ab"]).write_stdin("1 2\n").assert().code(2).stderr(contains("--comment"));
 }
 

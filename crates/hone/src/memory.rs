@@ -34,6 +34,9 @@ pub struct Allowance {
     limit: Option<u64>,
 }
 
+/// Bytes by which what a process holds differs from one run to the next: no reason to refuse a limit that was enough.
+const WAVER: u64 = 4 << 20;
+
 impl Allowance {
     /// A limit in bytes, or what the machine has free.
     pub fn new(limit: Option<u64>) -> Self {
@@ -45,7 +48,7 @@ impl Allowance {
     pub fn check(&self, path: &Path, more: u64) -> Result<()> {
         let Some(limit) = self.limit else { return Ok(()) };
         let need = resident().unwrap_or(0).saturating_add(more);
-        if need <= limit {
+        if need <= limit.saturating_add(WAVER) {
             return Ok(());
         }
         Err(Error::Memory {

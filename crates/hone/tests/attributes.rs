@@ -405,6 +405,27 @@ fn nodes_without_the_motif_keep_their_part_of_x() {
     }
 }
 
+/// The Laplacian process adds θX at every step, so sizes that a product may not reach are no reason to scale it.
+#[test]
+fn the_laplacian_process_keeps_the_size_of_x() {
+    let graph = builtin("karate").unwrap();
+    for size in [2e9f32, 1e-12] {
+        let block = Block::from_vec(graph.nodes(), 1, vec![size; graph.nodes()]);
+        let named = Named { names: vec!["size".into()], origins: vec![Origin::default()], block };
+        let config = preset(
+            "hone-p",
+            &[
+                ("attributes.structure", "false"),
+                ("local.norm", "none"),
+                ("motifs", "[\"clique4\"]"),
+                ("attributes.diffusion.process", "{ laplacian = 1.0 }"),
+            ],
+        );
+        let run = Hone::new(config).unwrap().with_attributes(named).features(&graph, &Silent).unwrap();
+        (0..graph.nodes()).for_each(|i| assert_eq!(run.embedding.vectors.row(i), [size; 3], "node {i}"));
+    }
+}
+
 /// Eq. 20 with counts: W X sums the neighbours' attributes, each times a count; and what leaves the range is an error.
 #[test]
 fn diffusion_over_counts_sees_the_counts() {

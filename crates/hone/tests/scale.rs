@@ -36,12 +36,16 @@ fn embed(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
 /// meanwhile moves the least a little, hence some tries.
 fn tight(hone: &Hone, graph: &Graph, free: MemoryPlan) -> Result<Run, Error> {
     let tries = || {
-        let (step, mut limit) = (free.held / 8, free.local.max(free.global));
-        for _ in 0..30 {
+        let (mut low, mut high) = (0, 2 * free.local.max(free.global));
+        for _ in 0..40 {
+            let limit = low.midpoint(high);
             match embed(&hone.clone().memory_limit(limit), graph) {
-                Err(Error::Memory { .. }) => limit += step / 2,
-                Ok(run) if run.report.plan.unwrap().spilled == 0 => limit -= step,
+                Err(Error::Memory { .. }) => low = limit,
+                Ok(run) if run.report.plan.unwrap().spilled == 0 => high = limit,
                 other => return other,
+            }
+            if high - low < 1 << 16 {
+                (low, high) = (low.saturating_sub(free.held), high + free.held);
             }
         }
         panic!("no run was tight");
