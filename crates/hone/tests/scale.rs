@@ -36,7 +36,7 @@ fn embed(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
 /// meanwhile moves the least a little, hence some tries.
 fn tight(hone: &Hone, graph: &Graph, free: MemoryPlan) -> Result<Run, Error> {
     let tries = || {
-        let (mut low, mut high) = (0, 2 * free.local.max(free.global));
+        let (mut low, mut high) = (0u64, 2 * free.local.max(free.global));
         for _ in 0..40 {
             let limit = low.midpoint(high);
             match embed(&hone.clone().memory_limit(limit), graph) {
