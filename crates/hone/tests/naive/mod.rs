@@ -105,9 +105,10 @@ pub fn jacobi(a: &Matrix) -> (Vec<f64>, Matrix) {
     let mut a = a.clone();
     let mut v = zeros(n, n);
     (0..n).for_each(|i| v[i][i] = 1.0);
+    let size: f64 = a.iter().flatten().map(|x| x * x).sum();
     for _ in 0..60 {
         let off: f64 = (0..n).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| a[i][j] * a[i][j]).sum();
-        if off < 1e-28 {
+        if off <= 1e-30 * size {
             break;
         }
         for p in 0..n {
