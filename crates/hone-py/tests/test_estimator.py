@@ -44,7 +44,8 @@ def test_fit_gives_what_the_attributes_promise(karate):
     shares = list(hone.motif_importance_.values())
     assert shares == sorted(shares, reverse=True) and abs(sum(shares) - 1) < 1e-6
     assert hone.config_["seed"] == 7 and hone.config_["steps"] == 3 and hone.config_["global"]["dim"] == 20
-    assert hone.report_["graph"] == {"nodes": 34, "edges": 78, "directed": False, "weighted": False}
+    facts = {"nodes": 34, "edges": 78, "directed": False, "weighted": False}
+    assert {key: hone.report_["graph"][key] for key in facts} == facts
     assert hone.report_["config"] == hone.config_
 
 
@@ -133,7 +134,9 @@ def test_weights_and_directions_reach_the_library(random_matrix):
     matrix.data = rng.uniform(0.5, 4, matrix.nnz)
     plain = HONE("hone-w", n_components=6, motifs=["edge"]).fit(matrix)
     weighted = HONE("hone-w", n_components=6, motifs=["edge"], weights=True).fit(matrix)
-    assert plain.report_["graph"] == {**weighted.report_["graph"], "weighted": False}
+    for key in ["nodes", "edges", "directed"]:
+        assert plain.report_["graph"][key] == weighted.report_["graph"][key]
+    assert not plain.report_["graph"]["weighted"]
     assert weighted.report_["graph"]["weighted"] and weighted.report_["graph"]["directed"]
     for model, truth in ((plain, matrix.toarray() > 0), (weighted, matrix.toarray())):
         found = np.array(model.report_["local"][0]["singular_values"]) / model.report_["local"][0]["scale"]
