@@ -5,18 +5,9 @@ import sklearn
 from hone_embed import HONE
 from sklearn.utils import estimator_checks
 
-ONE_COLUMN = "the check asks for one component; the preset keeps 16 for structure and one at least beside them"
-
-#: Checks that make no sense for the estimator, and why. HONE(preset="hone-p") passes all of them.
+#: Checks that make no sense for an estimator, and why; there are none.
 EXCEPTIONS = {
-    "hone": {
-        "check_dont_overwrite_parameters": ONE_COLUMN,
-        "check_methods_sample_order_invariance": ONE_COLUMN,
-        "check_methods_subset_invariance": ONE_COLUMN,
-        "check_fit2d_1sample": ONE_COLUMN,
-        "check_fit2d_1feature": ONE_COLUMN,
-        "check_fit2d_predict1d": ONE_COLUMN,
-    },
+    "hone": {},
     "hone-p": {},
 }
 
