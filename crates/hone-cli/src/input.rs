@@ -66,8 +66,8 @@ pub(crate) struct ReadArgs {
     /// What separates columns: a character, tab or space [default: auto-detected].
     #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = HEADING)]
     delimiter: Option<char>,
-    /// What begins comment lines: a character, or none [default: # and %, but after the first edge of a
-    /// file with commas or the like, such a line is an edge].
+    /// What begins comment lines: a character, or none. By default # and %, but in a file with commas or
+    /// the like a line after the first edge is an edge.
     #[arg(long, value_name = "CHAR|none", value_parser = comment, help_heading = HEADING)]
     comment: Option<Comment>,
     /// Whether the first line names the columns [default: auto-detected].

@@ -1,7 +1,7 @@
 //! Words that name the columns of edge lists.
 
 /// Names of the two id columns of a table that are recognised without being asked for, in lower case. The
-/// first [`CERTAIN`] are hardly ever ids themselves.
+/// first `CERTAIN` are hardly ever ids themselves.
 pub const ID_COLUMNS: [(&str, &str); 59] = [
     ("source", "target"),
     ("src", "dst"),
