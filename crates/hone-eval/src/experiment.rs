@@ -15,9 +15,11 @@ use crate::link_results::LinkResults;
 use crate::method::Method;
 use crate::report::{Best, Plot, Report, Style, Table};
 use crate::save::Save;
+use crate::search::Search;
 use crate::stats::Summary;
 use crate::task::{
-    LinkConfig, NodesCell, NodesConfig, RuntimeConfig, Setting, Symmetric, Times, link, nodes, runtime, structure,
+    LinkCell, LinkConfig, NodesCell, NodesConfig, RuntimeConfig, Setting, Symmetric, Times, link, nodes, runtime,
+    structure,
 };
 
 /// A graph and the name it has in tables.
@@ -35,6 +37,8 @@ pub struct Bench<'a> {
     pub methods: &'a [Method],
     /// The random seeds: each is a split, and what methods draw.
     pub seeds: Range<u64>,
+    /// On which splits options are searched.
+    pub search: Search,
     /// Finished cells.
     pub cache: &'a Cache,
     /// Where vectors are kept, if they are.
@@ -52,6 +56,11 @@ impl Bench<'_> {
         Setting { cache: self.cache, save: self.save.map(|save| (save, graph)), progress: self.progress }
     }
 
+    /// The setting of a search whose split is in no table: its vectors are not saved.
+    fn aside(&self) -> Setting<'_> {
+        Setting { cache: self.cache, save: None, progress: self.progress }
+    }
+
     /// Tells once what a reader of the results should know, and returns it.
     fn tell<'b>(&self, notes: impl Iterator<Item = &'b String>) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
@@ -66,7 +75,12 @@ impl Bench<'_> {
 
     /// A stage whose units are cells.
     fn stage(&self, name: &str) {
-        self.progress.stage(name, self.seeds.end.saturating_sub(self.seeds.start) * self.methods.len() as u64);
+        let cells = self.seeds.end.saturating_sub(self.seeds.start) * self.methods.len() as u64;
+        let searched = match self.search {
+            Search::Every => 0,
+            Search::Once => self.methods.iter().filter(|method| method.candidates().len() > 1).count() as u64,
+        };
+        self.progress.stage(name, cells + searched);
     }
 
     fn seed_names(&self) -> String {
@@ -74,10 +88,19 @@ impl Bench<'_> {
         if first == last { first.to_string() } else { format!("{first} to {last}") }
     }
 
+    fn searched(&self) -> String {
+        match self.search {
+            _ if self.methods.iter().all(|method| method.candidates().len() < 2) => "none".to_string(),
+            Search::Every => "on every split".to_string(),
+            Search::Once => format!("once per graph, on the split of seed {}", self.seeds.start.saturating_sub(1)),
+        }
+    }
+
     fn settings(&self, more: Vec<(&str, String)>) -> Vec<(String, String)> {
         let mut all = vec![
             ("methods".to_string(), self.methods.iter().map(Method::describe).collect::<Vec<_>>().join(" ")),
             ("seeds".to_string(), self.seed_names()),
+            ("options searched".to_string(), self.searched()),
             ("version".to_string(), env!("CARGO_PKG_VERSION").to_string()),
         ];
         all.extend(more.into_iter().map(|(k, v)| (k.to_string(), v)));
@@ -89,7 +112,11 @@ impl Bench<'_> {
         let mut cells = Vec::new();
         for named in graphs {
             self.stage(&named.name);
-            let run = |seed| link(&named.graph, self.methods, config, seed, self.setting(&named.name));
+            let methods = self.search.narrow(self.methods, self.seeds.start, |several, seed| {
+                let cells = link(&named.graph, several, config, seed, self.aside())?;
+                Ok(cells.iter().map(LinkCell::winners).collect())
+            })?;
+            let run = |seed| link(&named.graph, &methods, config, seed, self.setting(&named.name));
             let of_seeds = self.seeds.clone().map(run).collect::<Result<Vec<_>>>();
             cells.push(of_seeds.map_err(|error| about(&named.name, error))?);
         }
@@ -161,7 +188,11 @@ impl Bench<'_> {
         title: &str,
     ) -> Result<Report> {
         self.stage(&named.name);
-        let run = |seed| nodes(&named.graph, labels, self.methods, config, seed, self.setting(&named.name));
+        let methods = self.search.narrow(self.methods, self.seeds.start, |several, seed| {
+            let cells = nodes(&named.graph, labels, several, config, seed, self.aside())?;
+            Ok(cells.iter().map(NodesCell::winners).collect())
+        })?;
+        let run = |seed| nodes(&named.graph, labels, &methods, config, seed, self.setting(&named.name));
         let cells = self.seeds.clone().map(run).collect::<Result<Vec<_>>>()?;
         let columns: Vec<String> = config.shares.iter().map(|s| format!("{} %", (1e8 * s).round() / 1e6)).collect();
         let table = |what: &str, value: &dyn Fn(usize, usize, usize) -> f64| {

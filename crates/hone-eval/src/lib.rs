@@ -47,6 +47,7 @@ pub mod paper;
 pub mod random;
 pub mod report;
 pub mod save;
+pub mod search;
 pub mod split;
 pub mod stats;
 pub mod task;

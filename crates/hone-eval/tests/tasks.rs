@@ -14,6 +14,7 @@ use hone_eval::method::Method;
 use hone_eval::random::Stream;
 use hone_eval::report::Bold;
 use hone_eval::save::Save;
+use hone_eval::search::Search;
 use hone_eval::split::{LinkSplit, TrainGraph};
 use hone_eval::task::{LinkConfig, NodesConfig, Protocol, Setting, link, nodes};
 
@@ -202,7 +203,14 @@ fn vectors_are_kept_and_compete_again() {
     let run = |names: &[&str]| {
         let (cache, save) = (Cache::open(&cells).unwrap(), Save::open(&kept, false).unwrap());
         let methods = methods(names);
-        let bench = Bench { methods: &methods, seeds: 3..5, cache: &cache, save: Some(&save), progress: &Silent };
+        let bench = Bench {
+            methods: &methods,
+            seeds: 3..5,
+            search: Search::Every,
+            cache: &cache,
+            save: Some(&save),
+            progress: &Silent,
+        };
         let report = bench.link_report(&graphs, &LinkConfig::default()).unwrap();
         (save.finish().unwrap(), report.tables[0].clone())
     };
@@ -225,7 +233,8 @@ fn a_report_is_complete_and_repeats_from_the_cache() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::open(folder.path()).unwrap();
     let methods = methods(&["degree", "log-degree", "hone-p:global.dim=8,local.dim=4"]);
-    let bench = Bench { methods: &methods, seeds: 1..3, cache: &cache, save: None, progress: &Silent };
+    let bench =
+        Bench { methods: &methods, seeds: 1..3, search: Search::Every, cache: &cache, save: None, progress: &Silent };
     let graphs = [40, 30].map(|size| Named { name: format!("planted-{size}"), graph: planted(size) });
     let config =
         LinkConfig { operators: vec!["mean".parse().unwrap(), "hadamard".parse().unwrap()], ..LinkConfig::default() };
@@ -239,4 +248,20 @@ fn a_report_is_complete_and_repeats_from_the_cache() {
     assert!(html.contains("<svg") && !html.contains("http"));
     assert!(serde_json::from_str::<serde_json::Value>(&report.json()).is_ok());
     assert!(report.csv().lines().count() > 20 && report.markdown().contains("| degree |"));
+}
+
+#[test]
+fn a_search_on_one_split_leaves_what_won_there() {
+    let graphs = [Named { name: "planted".into(), graph: planted(20) }];
+    let methods = methods(&["spectral:dim=1|2|3|4|5|6", "degree"]);
+    let chosen = |search, seeds| {
+        let bench = Bench { methods: &methods, seeds, search, cache: &Cache::none(), save: None, progress: &Silent };
+        let results = bench.link(&graphs, &LinkConfig::default()).unwrap();
+        let of_seed = |cells: &Vec<hone_eval::task::LinkCell>| cells[0].outcomes[0].candidate.clone();
+        results.cells[0].iter().map(of_seed).collect::<Vec<_>>()
+    };
+    let winner = chosen(Search::Every, 8..9);
+    let all = chosen(Search::Once, 9..15);
+    assert_eq!(all, vec![winner[0].clone(); 6]);
+    assert_ne!(all, chosen(Search::Every, 9..15), "other splits choose otherwise, or the test shows nothing");
 }

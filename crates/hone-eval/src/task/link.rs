@@ -109,6 +109,12 @@ impl LinkCell {
         self.outcomes.iter().find(|o| o.operator.as_ref().is_none_or(|own| own == operator))
     }
 
+    /// The candidates that validation chose: under the first operator, and under the best one.
+    pub(crate) fn winners(&self) -> Vec<String> {
+        let of = |outcome: &Outcome| outcome.candidate.clone();
+        self.outcomes.first().into_iter().chain(self.validated()).map(of).collect()
+    }
+
     /// The outcome of the operator that did best in validation.
     pub fn validated(&self) -> Option<&Outcome> {
         self.outcomes.iter().max_by(|a, b| a.validation.total_cmp(&b.validation))

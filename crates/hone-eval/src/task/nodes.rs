@@ -64,6 +64,13 @@ pub struct NodesCell {
     pub notes: Vec<String>,
 }
 
+impl NodesCell {
+    /// The candidates that validation chose, one per training share.
+    pub(crate) fn winners(&self) -> Vec<String> {
+        self.scores.iter().map(|score| score.candidate.clone()).collect()
+    }
+}
+
 /// Quality at one training share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeScore {

@@ -14,6 +14,7 @@ use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
 use hone_eval::method::{self, Kind, Method};
 use hone_eval::save::Save;
+use hone_eval::search::Search;
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
@@ -88,6 +89,9 @@ struct BenchArgs {
     /// Search the options the paper searches (steps of HONE and GraRep, p and q of node2vec).
     #[arg(long)]
     grid: bool,
+    /// Search options on one split per graph that no table shows, and let each split choose among what won there.
+    #[arg(long)]
+    search_once: bool,
     /// Number of random seeds.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
@@ -146,7 +150,8 @@ impl BenchArgs {
 
     fn bench<'a>(&self, methods: &'a [Method], folders: &'a Folders, progress: &'a dyn Progress) -> Bench<'a> {
         let seeds = self.first_seed..self.first_seed + self.seeds;
-        Bench { methods, seeds, cache: &folders.cache, save: folders.save.as_ref(), progress }
+        let search = if self.search_once { Search::Once } else { Search::Every };
+        Bench { methods, seeds, search, cache: &folders.cache, save: folders.save.as_ref(), progress }
     }
 }
 

@@ -56,6 +56,7 @@ impl Args {
             command.push_str(&format!(" --first-seed {}", self.bench.first_seed));
         }
         command.push_str(if self.bench.grid { " --grid" } else { "" });
+        command.push_str(if self.bench.search_once { " --search-once" } else { "" });
         if !self.bench.methods.is_empty() {
             command.push_str(&format!(" --methods '{}'", self.bench.methods.join(",")));
         }

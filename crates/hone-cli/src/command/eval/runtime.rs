@@ -2,6 +2,7 @@
 
 use hone_eval::cache::Cache;
 use hone_eval::experiment::Bench;
+use hone_eval::search::Search;
 use hone_eval::task::RuntimeConfig;
 
 use super::output::OutputArgs;
@@ -35,7 +36,14 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     sizes.sort_unstable();
     let config = RuntimeConfig { sizes, degree: args.degree, cap: args.cap };
     let cache = Cache::none();
-    let bench = Bench { methods: &methods, seeds: 1..2, cache: &cache, save: None, progress: context.progress() };
+    let bench = Bench {
+        methods: &methods,
+        seeds: 1..2,
+        search: Search::Every,
+        cache: &cache,
+        save: None,
+        progress: context.progress(),
+    };
     let report = bench.runtime_report(&bench.run_times(&config)?, &config);
     args.output.write(&report, context)
 }
