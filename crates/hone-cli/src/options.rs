@@ -13,6 +13,7 @@ const COMMON: &[Known] = &[
     ("(temp_dir)", "(--temp-dir)"),
     ("the memory limit", "--memory"),
     ("attributes.table.id", "--attribute-id"),
+    ("the option `weight`", "--weight"),
 ];
 
 /// A message in the words of every command.

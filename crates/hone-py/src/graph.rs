@@ -345,6 +345,20 @@ pub(crate) fn read_recorded(
     })
 }
 
+/// How a file of attributes differs from the one that a record of a run speaks of, if that is known.
+#[pyfunction]
+pub(crate) fn attributes_difference(record: PathBuf, file: PathBuf) -> PyResult<Option<String>> {
+    let recorded = Recorded::read(&record).map_err(raise)?.and_then(|recorded| recorded.attributes);
+    let Some(recorded) = recorded else { return Ok(None) };
+    Ok(recorded.difference(&hone::attributes::content(&file).map_err(raise)?))
+}
+
+/// Whether two columns of a table, by their names, name nodes of two kinds.
+#[pyfunction]
+pub(crate) fn are_two_kinds(a: &str, b: &str) -> bool {
+    hone::graph::are_two_kinds(a, b)
+}
+
 /// Draws a graph; `model` is JSON.
 #[pyfunction]
 pub(crate) fn generate(py: Python<'_>, model: &str, seed: u64, listener: Option<Py<PyAny>>) -> PyResult<Graph> {

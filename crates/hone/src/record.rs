@@ -67,6 +67,12 @@ pub fn verify(output: &Path) -> Result<()> {
     files.iter().try_for_each(|file| compare(file, output, &record))
 }
 
+/// Length and checksum of an existing file, in one pass over it.
+pub(crate) fn content(path: &Path) -> Result<Written> {
+    let read = File::open(path).and_then(|mut file| checksum(&mut file));
+    read.map(|sum| Written::new(path, &sum)).map_err(|error| Error::io(path, error))
+}
+
 /// The most bytes of a record: far beyond any that is written.
 const LARGEST: u64 = 256 << 20;
 

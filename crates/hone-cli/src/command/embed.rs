@@ -264,6 +264,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = args.choices.files(source.files(), &config);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.table.force)?;
+    source.check_attributes(config.attributes.file.as_deref(), context)?;
     if let Some(folder) = &args.factors {
         refuse_folder(folder, files.iter().chain(&record::path(&args.output)), args.table.force)?;
     }

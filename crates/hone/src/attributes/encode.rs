@@ -32,6 +32,7 @@ pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loa
     let mut facts = Facts {
         file: request.path.display().to_string(),
         format: format.name().to_owned(),
+        content: Vec::new(),
         by_id: raw.nodes.is_some(),
         rows: raw.rows,
         columns: raw.columns.len(),

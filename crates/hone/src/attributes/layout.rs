@@ -45,9 +45,9 @@ impl Layout {
         let Some(head) = lines.first() else {
             return Err(request.fail("the file has only comments or blank lines", NEEDS));
         };
-        let delimiter = match request.options.delimiter {
+        let delimiter = match &request.options.delimiter {
             Some(asked) => delimiter::named(asked, "attributes.table.delimiter")?,
-            None => delimiter::detect(&lines, 1, request.path),
+            None => delimiter::detect(&lines, 1, request.path).delimiter,
         };
         let first = row(head, delimiter).map_err(|fault| fault.into_error(source, source.lines()))?;
         let fault =

@@ -33,6 +33,7 @@ use crate::features::Named;
 use crate::graph::read::{extension, source::Source};
 use crate::graph::{Column, NodeIds};
 use crate::memory::Allowance;
+use crate::output::Written;
 use crate::progress::Progress;
 use columns::Values;
 
@@ -48,10 +49,10 @@ pub struct Table {
     /// the graph, or has numbers where the names would be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
-    /// What separates the columns of a text table; a space stands for any run of blanks. By default
-    /// found out: tab, comma, semicolon, else blanks.
+    /// What separates the columns of a text table: one character, `tab`, `space` (any run of
+    /// blanks), or two to eight symbols such as `::`. By default detected: tab, `|`, semicolon, comma, `::`, else blanks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delimiter: Option<char>,
+    pub delimiter: Option<String>,
     /// The columns that are used; all but the id when empty.
     pub columns: Vec<String>,
     /// Columns whose values are categories even where they are numbers.
@@ -94,7 +95,7 @@ impl Table {
         if self.categories == 0 {
             return Err(Error::config(format!("{field}.categories"), "must be at least 1"));
         }
-        if let Some(delimiter) = self.delimiter {
+        if let Some(delimiter) = &self.delimiter {
             crate::graph::read::delimiter::named(delimiter, &format!("{field}.delimiter"))?;
         }
         if self.header == Some(false) && matches!(self.id, Some(Column::Name(_))) {
@@ -114,6 +115,9 @@ pub struct Facts {
     pub file: String,
     /// Its format.
     pub format: String,
+    /// Length and checksum of the file, and of those beside it that name its rows and columns; nothing for a stream.
+    #[serde(default)]
+    pub content: Vec<Written>,
     /// Whether rows were matched by id; otherwise row i is node i.
     pub by_id: bool,
     /// Rows of the file.
@@ -194,6 +198,7 @@ pub fn read(
         return Err(Error::config("attributes.file", "attributes cannot come from standard input; name a file"));
     }
     crate::record::verify(Path::new(file))?;
+    let content = content(Path::new(file))?;
     let allowance = Allowance::new(memory);
     let mut source = Source::open(file, allowance)?;
     let request = Request { path: Path::new(file), options, ids, allowance, progress };
@@ -207,7 +212,19 @@ pub fn read(
         Format::SvmLight => svmlight::read(source, &request)?,
     };
     progress.check()?;
-    encode::encode(&raw, format, &request)
+    let mut loaded = encode::encode(&raw, format, &request)?;
+    loaded.facts.content = content;
+    Ok(loaded)
+}
+
+/// Length and checksum of a file of attributes, and of `NAME.ids.txt` and `FILE.columns.txt` where they stand beside it
+/// and count; nothing for a stream, which can be read only once.
+pub fn content(file: &Path) -> Result<Vec<Written>> {
+    let array = extension(file).is_some_and(|extension| extension == "npy");
+    let beside = [file.with_extension("ids.txt"), crate::store::names::path(file)];
+    let beside = beside.into_iter().filter(|path| array && path.is_file());
+    let files = [file.to_path_buf()].into_iter().chain(beside);
+    files.filter(|path| path.is_file()).map(|path| crate::record::content(&path)).collect()
 }
 
 /// File formats of attributes.

@@ -25,13 +25,14 @@ use rayon::prelude::*;
 
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
-pub use facts::{GraphFacts, Input, Recorded};
+pub use facts::{GraphFacts, Input, Recorded, RecordedAttributes};
 pub use generate::{Edges, Generator};
 pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};
 pub use quote::{quoted, quoted_line};
 pub use read::{
-    Column, Comment, ID_COLUMNS, InputFormat, ReadNote, ReadOptions, Reading, TableColumns, WEIGHT_COLUMNS, read,
+    Column, Comment, ID_COLUMNS, InputFormat, ReadNote, ReadOptions, Reading, TableColumns, WEIGHT_COLUMNS,
+    are_two_kinds, read,
 };
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};

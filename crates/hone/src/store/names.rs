@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
 /// The names that belong to `path`: `z.npy` → `z.npy.columns.txt`.
-pub(super) fn path(of: &Path) -> PathBuf {
+pub(crate) fn path(of: &Path) -> PathBuf {
     let mut name = of.as_os_str().to_owned();
     name.push(".columns.txt");
     PathBuf::from(name)

@@ -12,6 +12,7 @@ use super::edges::{self, Naming};
 use super::fields::{Delimiter, without_end};
 use super::join::Joined;
 use super::layout::Layout;
+use super::sides::Sides;
 use super::source::Source;
 use super::{InputFormat, ReadOptions, one_based, refuse_table_options};
 use crate::error::{Error, Result};
@@ -48,6 +49,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         weight: (banner.has_values && weighted).then_some(2),
         ignored_weight: (banner.has_values && !weighted).then_some(2),
         comments: Comments::fixed(b"%"),
+        sides: Sides::One,
     };
     let naming = Naming::Numbered(nodes);
     let chunks = blocks::parse(source, progress, |lines| edges::parse(lines, &layout, &naming))?;
@@ -117,7 +119,10 @@ fn size(line: &[u8]) -> Result<(u32, u64), Fault> {
     };
     if rows != columns {
         let message = format!("a matrix of {rows} rows and {columns} columns");
-        return fault(message, "an adjacency matrix is square; make a bipartite graph square first");
+        return fault(
+            message,
+            "an adjacency matrix is square; give a bipartite graph as an edge list, and read it as bipartite",
+        );
     }
     match u32::try_from(rows) {
         Err(_) => fault(format!("{rows} nodes; at most {} are supported", u32::MAX), "split the graph"),
