@@ -320,7 +320,9 @@ fn summary(report: &Report) -> String {
 
 /// Which motifs count in Z, how concentrated it is, and which motifs the node features consist of.
 fn findings(report: &Report) -> String {
-    let (mut out, motifs) = (String::new(), report.motif_importance());
+    // Those without a share are in the note about motifs that do not occur.
+    let motifs: Vec<_> = report.motif_importance().into_iter().filter(|(_, share)| *share > 0.0).collect();
+    let mut out = String::new();
     if motifs.len() > 1 {
         out.push_str(&shares("share of the embedding", motifs));
     }
