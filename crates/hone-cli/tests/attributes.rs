@@ -106,7 +106,7 @@ fn the_report_tells_of_the_file_and_repeats_the_run() {
     assert_eq!(report["config"]["attributes"]["file"], "people.csv");
     let groups = report["importance"].as_array().expect("a list").iter();
     let attributes = groups.filter(|part| part["motif"].as_str().is_some_and(|name| name == "attributes:edge"));
-    assert_eq!(attributes.count(), 2, "a group of attributes a motif and step");
+    assert_eq!(attributes.count(), 2, "one group of attributes per motif and step");
     run(&["-q", "features", "ring.tsv", "-o", "x.csv", "--config", "a.npy.run.json"]);
     let header = fs::read_to_string(folder.path().join("x.csv")).expect("written");
     assert!(header.starts_with("id,edge,") && header.contains(",colour=red,"), "{}", &header[..100]);

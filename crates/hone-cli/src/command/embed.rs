@@ -17,7 +17,7 @@ use crate::files::{self, Files};
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
 
-/// Embed a graph: one vector a node, built from network motifs.
+/// Embed a graph: one vector per node, built from network motifs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
