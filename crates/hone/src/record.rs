@@ -54,7 +54,7 @@ pub fn verify(output: &Path) -> Result<()> {
     let record = beside(output);
     let Some(text) = read(&record)? else { return Ok(()) };
     let damaged = |e: serde_json::Error| {
-        let remedy = "write the files anew, or delete the .run.json if they are known to belong together";
+        let remedy = "write the files again, or delete the .run.json if they are known to belong together";
         Error::input(&record, format!("the record of {} is damaged: {e}", output.display()), remedy)
     };
     let json: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
@@ -95,7 +95,7 @@ fn compare(file: &Written, output: &Path, record: &Path) -> Result<()> {
     let differs = |how: String| {
         let message =
             format!("not as {} says: {how}. These are files of two runs, or one was changed", record.display());
-        let remedy = "write them anew, or delete the .run.json if the change is meant";
+        let remedy = "write them again, or delete the .run.json if the change is meant";
         Err(Error::input(output, message, remedy))
     };
     // A name, never a path that leads elsewhere.

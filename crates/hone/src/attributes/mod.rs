@@ -1,4 +1,4 @@
-//! Node attributes of the user's own: a file becomes named columns, one row a node of the graph.
+//! Node attributes of the user's own: a file becomes named columns, one row per node of the graph.
 //!
 //! | file | rows | content |
 //! |---|---|---|
@@ -9,7 +9,7 @@
 //! | `.mtx` | in node order | Matrix Market, coordinate or array |
 //! | `.svm`, `.svmlight`, `.libsvm` | in node order | a label, which is not used, and `index:value` pairs |
 //!
-//! Numbers stay as they are; a column of words becomes one 0/1 column a category ([`Table::categories`]
+//! Numbers stay as they are; a column of words becomes one 0/1 column per category ([`Table::categories`]
 //! of them at most). A missing value is filled by the rule [`Missing`]; a node that the file does not
 //! have misses all of them. What is missing, unknown or left out is counted in [`Facts`], never silent.
 //!
@@ -139,7 +139,7 @@ pub struct Facts {
 /// Attributes of the nodes of a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// One row a node, in the graph's order.
+    /// One row per node, in the graph's order.
     pub named: Named,
     /// What was read.
     pub facts: Facts,
@@ -160,7 +160,7 @@ struct Raw {
     example: Option<String>,
 }
 
-/// What every reader is told.
+/// What every reader is given.
 struct Request<'a> {
     path: &'a Path,
     options: &'a Table,
@@ -307,13 +307,13 @@ impl Request<'_> {
         })
     }
 
-    /// Refuses a file in node order that has not one row a node.
+    /// Refuses a file in node order that does not have one row per node.
     fn check_rows(&self, rows: u64) -> Result<()> {
         if rows == self.ids.len() as u64 {
             return Ok(());
         }
         let message = format!("{rows} rows for a graph of {} nodes", self.ids.len());
-        let remedy = "this format needs one row a node, in the order of the graph's nodes; a table with an id column \
+        let remedy = "this format needs one row per node, in the order of the graph's nodes; a table with an id column \
                       (.csv, .tsv, .parquet) may have any rows";
         Err(self.fail(message, remedy))
     }

@@ -88,7 +88,7 @@ impl fmt::Display for Dropped {
 impl Graph {
     /// Takes a finished adjacency, without copying it, after checking every guarantee: square,
     /// rows strictly ascending, no self-loops, symmetric (weights too) unless `directed`, weights
-    /// finite and not negative, one id a node.
+    /// finite and not negative, one id per node.
     pub fn from_pattern(
         pattern: Arc<Pattern>,
         weights: Option<Arc<[f32]>>,
@@ -112,7 +112,7 @@ impl Graph {
             return Err(Error::config("adjacency", format!("{n} rows and {cols} columns; it must be square")));
         }
         if self.ids.len() != n {
-            return Err(Error::config("ids", format!("{} ids for {n} nodes; give one a node", self.ids.len())));
+            return Err(Error::config("ids", format!("{} ids for {n} nodes; give one per node", self.ids.len())));
         }
         let Some(weights) = &self.weights else { return Ok(()) };
         if weights.len() != self.pattern.nnz() {
@@ -245,7 +245,7 @@ impl Graph {
         &self.ids
     }
 
-    /// The same graph with other names; an error unless there is one a node.
+    /// The same graph with other names; an error unless there is one per node.
     pub fn with_ids(self, ids: NodeIds) -> Result<Graph> {
         let graph = Graph { ids, ..self };
         graph.check_shape()?;

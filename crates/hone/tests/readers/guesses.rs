@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use hone::graph::{quoted, quoted_line};
 
-/// What the owner of a file is told about it, in the words of the library.
+/// What the owner of a file gets to know about it, in the words of the library.
 fn notes(name: &str, content: &str, options: &ReadOptions) -> Vec<String> {
     let graph = text(name, content, options);
     let reading = graph.reading().expect("it comes from a file");

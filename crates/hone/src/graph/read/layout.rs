@@ -236,7 +236,7 @@ pub(crate) fn sample(source: &Source, marks: &[u8]) -> Vec<Vec<u8>> {
     lines.filter(|line| !is_idle(line, marks)).take(SAMPLE).map(<[u8]>::to_vec).collect()
 }
 
-/// The fields of a line as text; bytes that are not UTF-8 are the parser's business.
+/// The fields of a line as text; bytes that are not UTF-8 are left to the parser.
 pub(crate) fn row(line: &[u8], delimiter: Delimiter) -> Result<Vec<String>, Fault> {
     let mut fields: Vec<Field> = Vec::new();
     fields::split(line, delimiter, &mut fields)?;

@@ -257,7 +257,7 @@ fn table_options(options: &ReadOptions) -> [(&'static str, bool); 6] {
     [delimiter, comment, header, ("source", source), ("target", target), ("bipartite", options.bipartite.is_some())]
 }
 
-/// Fails for options of text given with a table that is none.
+/// Fails for options of text given with a table that has no text.
 fn refuse_text_options(options: &ReadOptions, format: InputFormat) -> Result<()> {
     match text_options(options)
         .iter()

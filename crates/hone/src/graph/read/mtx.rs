@@ -1,5 +1,5 @@
 //! Matrix Market coordinate files (<https://math.nist.gov/MatrixMarket/formats.html>): a banner,
-//! comments, a line `rows columns entries`, then one entry a line, counted from 1.
+//! comments, a line `rows columns entries`, then one entry per line, counted from 1.
 //!
 //! The entries are an edge list with numbered ids, so they take its parallel path. A general
 //! matrix lists arcs, a symmetric one each edge once.
@@ -18,10 +18,10 @@ use super::{InputFormat, ReadOptions, one_based, refuse_table_options};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
-/// A header may announce this many nodes whatever it has entries, and [`NODES_AN_ENTRY`] for each:
+/// A header may announce this many nodes whatever it has entries, and [`NODES_PER_ENTRY`] for each:
 /// beyond that it is wrong rather than the graph full of isolated nodes.
 const NODES_AT_LEAST: u64 = 1 << 20;
-const NODES_AN_ENTRY: u64 = 1 << 7;
+const NODES_PER_ENTRY: u64 = 1 << 7;
 
 /// What the banner says.
 struct Banner {
@@ -126,7 +126,7 @@ fn size(line: &[u8]) -> Result<(u32, u64), Fault> {
     }
     match u32::try_from(rows) {
         Err(_) => fault(format!("{rows} nodes; at most {} are supported", u32::MAX), "split the graph"),
-        Ok(_) if rows > NODES_AT_LEAST.max(entries.saturating_mul(NODES_AN_ENTRY)) => {
+        Ok(_) if rows > NODES_AT_LEAST.max(entries.saturating_mul(NODES_PER_ENTRY)) => {
             let message = format!("{rows} nodes but only {entries} entries");
             fault(
                 message,

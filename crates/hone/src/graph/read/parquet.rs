@@ -1,7 +1,7 @@
 //! Parquet tables: two id columns of integers or strings, perhaps a weight column.
 //!
 //! Read with the column API of the `parquet` crate, one row group after the other. Columns may be
-//! declared nullable (most writers do) but must not hold a null. Damaged files are [`Opened`]'s business.
+//! declared nullable (most writers do) but must not hold a null. Damaged files are handled by [`Opened`].
 
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -28,9 +28,9 @@ use crate::progress::Progress;
 
 /// Values decoded at once.
 const BATCH: usize = 1 << 16;
-/// Rows a byte of the file beyond which its row count is taken for a lie; run-length encoding
+/// Rows per byte of the file beyond which its row count is taken for a lie; run-length encoding
 /// makes few bytes of many equal values, but edges differ.
-const ROWS_A_BYTE: u64 = 1 << 10;
+const ROWS_PER_BYTE: u64 = 1 << 10;
 
 /// Reads a Parquet file.
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
@@ -126,7 +126,7 @@ impl Table<'_> {
     fn read(&self, options: &ReadOptions, progress: &dyn Progress) -> Result<Read> {
         let (layout, notes) = self.layout(self.opened.schema(), options)?;
         let (rows, bytes) = (self.opened.rows(), self.opened.size());
-        if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_A_BYTE) {
+        if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_PER_BYTE) {
             return Err(self.opened.damaged(format!("{rows} rows in {bytes} bytes")));
         }
         progress.stage("reading", rows);
