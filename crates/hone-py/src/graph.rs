@@ -142,7 +142,7 @@ impl Graph {
     }
 
     /// From edges between node numbers; without `directed` they are arcs, and the graph is undirected
-    /// when each has its reverse. Told to be `arcs`, both directions of an edge are the same edge.
+    /// when each has its reverse. With `arcs`, both directions of an edge are the same edge.
     #[staticmethod]
     #[pyo3(signature = (nodes, sources, targets, weights=None, directed=None, arcs=false))]
     fn from_edges(
@@ -345,7 +345,7 @@ pub(crate) fn read_recorded(
     })
 }
 
-/// How a file of attributes differs from the one that a record of a run speaks of, if that is known.
+/// How a file of attributes differs from the one in the record of a run, if that is known.
 #[pyfunction]
 pub(crate) fn attributes_difference(record: PathBuf, file: PathBuf) -> PyResult<Option<String>> {
     let recorded = Recorded::read(&record).map_err(raise)?.and_then(|recorded| recorded.attributes);
