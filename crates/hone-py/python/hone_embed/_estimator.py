@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hone_embed import _native
 from hone_embed._factors import Factors, load_factors
-from hone_embed._graph import _plain, as_graph, warn
+from hone_embed._graph import _plain, as_graph, compare_attributes
 from hone_embed._progress import jobs, listener
 
 
@@ -241,7 +241,8 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         columns = None if attributes is None else _attributes(attributes)
         file = parsed["attributes"].get("file")
         native = graph._named() if file else graph._native
-        self._compare_attributes(file)
+        if file and not isinstance(self.config, (dict, type(None))):
+            compare_attributes(os.fspath(self.config), file)
         with listener(self.verbose) as listen, self._factor_folder() as folder:
             vectors, names, report = _native.embed(
                 native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder
@@ -256,15 +257,6 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self.structure_importance_ = {entry["motif"]: entry["share"] for entry in structure["motifs"]}
         self._fingerprint = graph._native.fingerprint()
         self._note_features(X)
-
-    def _compare_attributes(self, file: Optional[str]) -> None:
-        """Warns if a run is repeated with another file of attributes than it had."""
-        if file is None or self.config is None or isinstance(self.config, dict):
-            return
-        record = os.fspath(self.config)
-        difference = _native.attributes_difference(record, file)
-        if difference is not None:
-            warn(f"{file}: not the attributes of {record}: {difference}")
 
     def _factor_folder(self) -> contextlib.AbstractContextManager[Optional[str]]:
         """Where factors are to be written, if they are wanted."""

@@ -318,6 +318,13 @@ def read_recorded_graph(
     return Graph._of(native)
 
 
+def compare_attributes(record: str, file: str) -> None:
+    """Warns if a run is repeated with another file of attributes than its record names."""
+    difference = _native.attributes_difference(record, file)
+    if difference is not None:
+        warn(f"{file}: not the attributes of {record}: {difference}")
+
+
 def generate(model: str, *, random_state: int = 1, verbose: bool = False, **parameters: Any) -> Graph:
     """Draw a random or regular graph; the same seed gives the same graph.
 
