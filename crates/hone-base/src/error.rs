@@ -43,12 +43,14 @@ pub enum Error {
         message: String,
     },
     /// The work would need more memory than it may take.
-    #[error("{stage} needs about {} but only {} may be used; {remedy}", human_bytes(*need), human_bytes(*limit))]
+    #[error("{stage} needs {} {} but only {} may be used; {remedy}", about(*least), human_bytes(*need), human_bytes(*limit))]
     Memory {
         /// The stage that needs it.
         stage: String,
-        /// Bytes needed at the peak.
+        /// Bytes needed at the peak: enough, when given as the limit, unless it is the least.
         need: u64,
+        /// Whether `need` is only the least that is known to be needed, and more may be.
+        least: bool,
         /// Bytes allowed.
         limit: u64,
         /// What to change.
@@ -135,6 +137,10 @@ impl Error {
 /// The library's own error, when one came through an interface of the standard library, else [`Error::reading`].
 pub fn unwrapped(path: impl AsRef<Path>, error: io::Error) -> Error {
     error.downcast::<Error>().unwrap_or_else(|error| Error::reading(path, error))
+}
+
+fn about(least: bool) -> &'static str {
+    if least { "more than" } else { "about" }
 }
 
 fn io_remedy(source: &io::Error) -> &'static str {

@@ -1,10 +1,11 @@
 //! How a run ends: error messages, exit codes, and a clean folder after Ctrl-C.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
+use hone::output::Frozen;
 use hone::{Error, output};
 
 use crate::context::color;
@@ -25,8 +26,6 @@ pub(crate) enum Kept {
     Stages(PathBuf),
     /// Finished cells of an evaluation, in a folder.
     Cells(PathBuf),
-    /// Everything: all outputs are complete.
-    All,
 }
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept::Nothing);
@@ -39,33 +38,54 @@ pub(crate) fn keep(kept: Kept) {
 /// On Ctrl-C, on a polite kill and on a hang-up removes unfinished output files, says in one line what is kept, and
 /// exits with 130. A write beyond the limit on file sizes becomes an error, which ends the run in good order.
 ///
-/// A signal that the caller has ignored, as `nohup` does, stays ignored; the others are handled.
+/// A signal that the caller has ignored, as `nohup` does, stays ignored; the others are heeded.
 pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
     use anyhow::Context;
     signals::listen(stop).context("signals cannot be listened to (are there too many processes or threads?)")
 }
 
 fn stop() -> ! {
-    let _no_new_files = output::remove_unfinished();
+    let no_new_files = output::remove_unfinished();
     // The bar of progress is still on its line.
     let clear = if io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
-    let _ = writeln!(io::stderr(), "{clear}interrupted: {}", left());
+    let _ = writeln!(io::stderr(), "{clear}interrupted: {}", left(&no_new_files));
     std::process::exit(INTERRUPTED.into());
 }
 
-/// What is left, and how to go on.
-fn left() -> String {
-    match &*KEPT.lock().unwrap_or_else(PoisonError::into_inner) {
-        Kept::Stages(folder) if folder.join("manifest.json").is_file() => {
-            format!("finished stages are kept in {}; continue with --resume", folder.display())
-        }
+/// What is left, and how to go on. Outputs that are in place are named, whatever the command was about to do.
+fn left(frozen: &Frozen) -> String {
+    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let inner = match &*kept {
+        Kept::Stages(folder) | Kept::Cells(folder) => Some(folder),
+        Kept::Nothing | Kept::Stream => None,
+    };
+    let outputs = frozen.published().filter(|path| inner.is_none_or(|folder| !path.starts_with(folder)));
+    let outputs: Vec<String> = outputs.map(shown).collect();
+    let kept = match &*kept {
         Kept::Cells(folder) => {
-            format!("finished cells are kept in {}; the same command continues from them", folder.display())
+            Some(format!("finished cells are kept in {}; the same command continues from them", folder.display()))
         }
-        Kept::Stream => "what was written is incomplete".into(),
-        Kept::All => "all outputs had been written".into(),
-        Kept::Nothing | Kept::Stages(_) => "nothing was written".into(),
-    }
+        _ if !outputs.is_empty() => None,
+        Kept::Stages(folder) if folder.join("manifest.json").is_file() => {
+            Some(format!("finished stages are kept in {}; continue with --resume", folder.display()))
+        }
+        Kept::Stream => Some("what was written may be incomplete".into()),
+        Kept::Nothing | Kept::Stages(_) => Some("nothing was written".into()),
+    };
+    let complete = (!outputs.is_empty()).then(|| format!("{} had been written, complete", listed(&outputs)));
+    complete.into_iter().chain(kept).collect::<Vec<_>>().join("; ")
+}
+
+fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "standard output".into() } else { path.display().to_string() }
+}
+
+/// The first few names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    const FEW: usize = 4;
+    let more = names.len().saturating_sub(FEW);
+    let few = names[..names.len() - more].join(", ");
+    if more == 0 { few } else { format!("{few} and {more} more") }
 }
 
 #[cfg(unix)]
@@ -80,8 +100,8 @@ mod signals {
     pub(super) fn listen(stop: fn() -> !) -> io::Result<()> {
         // With a handler, whatever it does, the write that passed the limit fails with an error (EFBIG).
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-        let handled = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !ignored(signal));
-        let mut signals = Signals::new(handled)?;
+        let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !ignored(signal));
+        let mut signals = Signals::new(heeded)?;
         let wait = move || signals.forever().next().map(|_| stop());
         std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
     }
@@ -118,7 +138,7 @@ pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let label = if color() { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
-    // Nobody is left to learn that standard error is closed.
+    // Nobody is left to hear that standard error is closed.
     let _ = writeln!(io::stderr(), "{label} {}", message(&error));
     ExitCode::from(match error.downcast_ref::<Error>() {
         Some(Error::Interrupted) => INTERRUPTED,

@@ -67,10 +67,3 @@ impl Files {
         Ok(Batch::new(force))
     }
 }
-
-/// Has all files of a batch appear, and remembers that they did.
-pub(crate) fn publish(batch: Batch) -> Result<Vec<PathBuf>, Error> {
-    let written = batch.commit()?;
-    exit::keep(Kept::All);
-    Ok(written)
-}

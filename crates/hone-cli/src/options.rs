@@ -1,4 +1,4 @@
-//! The library names settings (`global.dim`), the command its options (`--dim`): errors translated from one to the
+//! The library speaks of settings (`global.dim`), the command of its options (`--dim`): errors translated from one to the
 //! other.
 
 use hone::Error;
@@ -6,14 +6,13 @@ use hone::Error;
 /// A setting and the option that gives it.
 pub(crate) type Known = (&'static str, &'static str);
 
-/// What errors of every command may mention.
+/// What errors of every command may speak of.
 const COMMON: &[Known] = &[
     ("overwrite = true", "--force"),
     ("resume = true", "--resume"),
     ("(temp_dir)", "(--temp-dir)"),
     ("the memory limit", "--memory"),
     ("attributes.table.id", "--attribute-id"),
-    ("the option `weight`", "--weight"),
 ];
 
 /// A message in the words of every command.
@@ -36,7 +35,9 @@ pub(crate) fn translated(error: Error, options: &[Known]) -> Error {
             };
             Error::Config { field, message: words(message) }
         }
-        Error::Memory { stage, need, limit, remedy } => Error::Memory { stage, need, limit, remedy: words(remedy) },
+        Error::Memory { stage, need, least, limit, remedy } => {
+            Error::Memory { stage, need, least, limit, remedy: words(remedy) }
+        }
         other => other,
     }
 }

@@ -9,6 +9,10 @@ use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, starts_with};
 
+#[cfg(target_os = "linux")]
+#[path = "../../hone/tests/common/skip.rs"]
+mod skip;
+
 fn hone() -> Command {
     let mut command = Command::cargo_bin("hone").expect("the binary of this package");
     command.env_remove("NO_COLOR");
@@ -199,7 +203,7 @@ mod signals {
 
     use super::*;
 
-    /// Signals that a parent made its children ignore stay ignored by design: nothing to test then.
+    /// Signals a parent told its children to ignore stay ignored by design: nothing to test then.
     fn ignored() -> bool {
         let status = fs::read_to_string("/proc/self/status").expect("Linux");
         let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:")).expect("Linux");
@@ -210,7 +214,7 @@ mod signals {
     #[test]
     fn nothing_is_left_after_an_interrupt() {
         if ignored() {
-            eprintln!("skipped: an interrupt is ignored here");
+            skip::skip("an interrupt is ignored here");
             return;
         }
         for signal in ["-INT", "-TERM"] {

@@ -14,6 +14,14 @@ use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use predicates::str::contains;
 
+#[path = "../../hone/tests/common/skip.rs"]
+mod skip;
+
+#[path = "files/sets.rs"]
+mod sets;
+
+use skip::skip;
+
 fn binary() -> std::path::PathBuf {
     assert_cmd::cargo::cargo_bin("hone")
 }
@@ -55,7 +63,7 @@ const EMBED: &str = "embed g.tsv --preset hone-p --motifs edge --dim 4";
 #[test]
 fn files_under_dev_shm_are_files() {
     let Ok(shared) = tempfile::tempdir_in("/dev/shm") else {
-        eprintln!("skipped: there is no /dev/shm to write to");
+        skip("there is no /dev/shm to write to");
         return;
     };
     let folder = fill(shared);
@@ -82,7 +90,7 @@ fn descriptors_are_streams_by_any_name() {
     symlink("/dev/stdout", folder.path().join("out.tsv")).expect("links");
     for path in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "out.tsv"] {
         if Path::new(path).starts_with("/proc") && !Path::new(path).exists() {
-            eprintln!("skipped: {path} does not exist here");
+            skip(&format!("{path} does not exist here"));
             continue;
         }
         hone(folder.path(), &format!("{EMBED} -q -o {path}"))
@@ -150,7 +158,7 @@ fn a_small_file_system_that_is_full_changes_nothing() {
                 "vectors, ids, columns and record, as before"
             );
         }
-        _ => eprintln!("skipped: a file system of its own cannot be mounted here"),
+        _ => skip("a file system of its own cannot be mounted here"),
     }
 }
 
@@ -329,9 +337,9 @@ fn ignored_already(signals: &[u32]) -> bool {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn signals_that_are_not_ignored_are_handled() {
+fn signals_that_are_not_ignored_are_heeded() {
     if ignored_already(&[1, 15]) {
-        eprintln!("skipped: hang-ups or kills are ignored here");
+        skip("hang-ups or kills are ignored here");
         return;
     }
     // What a shell does for a job in the background, and what nohup does.

@@ -68,15 +68,16 @@ fn a_budget_is_kept_under_a_hard_limit_with_the_same_bits() {
     under(hard, &embed(&graph, &path("greedy.npy"))).failure();
     let spare = format!("{}k", plan("resident") / 1024);
     let refused = [embed(&graph, &path("less.npy")), vec!["--memory".into(), spare]].concat();
-    hone().args(refused).assert().code(2).stderr(contains("needs about").and(contains("--memory")));
+    hone().args(refused).assert().code(2).stderr(contains("needs ").and(contains("--memory")));
     let left: Vec<_> =
         fs::read_dir(folder.path()).expect("readable").map(|e| e.expect("readable").file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
 }
 
-/// The size after "needs about" in a refusal, as one would type it.
+/// The size after "needs about" or "needs more than" in a refusal, as one would type it.
 fn named_need(said: &str) -> String {
-    let size = said.split("needs about ").nth(1).and_then(|rest| rest.split(" but only").next());
+    let rest = said.split("needs about ").nth(1).or_else(|| said.split("needs more than ").nth(1));
+    let size = rest.and_then(|rest| rest.split(" but only").next());
     size.unwrap_or_else(|| panic!("no need in {said}")).replace("iB", "").replace(' ', "")
 }
 
@@ -95,10 +96,13 @@ fn the_budget_that_a_refusal_names_is_enough() {
             };
             let refused = embed("1M").code(2).stderr(contains("only 1 MiB may be used").and(contains("--memory")));
             let mut need = named_need(&String::from_utf8_lossy(&refused.get_output().stderr));
-            // A refusal while the graph is read cannot know what comes after it, and names what reading needs.
+            // A refusal while the graph is read cannot know what comes after it, and names the least.
             for _ in 0..20 {
                 let said = String::from_utf8_lossy(&embed(&need).get_output().stderr).into_owned();
-                if !said.contains("needs about") {
+                if said.contains("needs about") {
+                    need = named_need(&said);
+                }
+                if !said.contains("needs more than") {
                     break;
                 }
                 need = named_need(&said);
@@ -177,5 +181,32 @@ fn wide_attributes_keep_to_the_budget() {
     let args = [&args[..], &[table.display().to_string(), "-o".into(), out.display().to_string()]].concat();
     under(400 << 10, &args).success();
     let tight: Vec<String> = args.iter().map(|arg| arg.replace("150M", "20M").replace("z.npy", "y.npy")).collect();
-    hone().args(tight).assert().code(2).stderr(contains("needs about").and(contains("panicked").not()));
+    hone().args(tight).assert().code(2).stderr(contains("needs ").and(contains("panicked").not()));
+}
+
+/// Estimates and the nonzeros that a solver keeps are held to the limit as all else is.
+#[test]
+fn sampling_and_observed_entries_keep_to_the_budget() {
+    let folder = folder();
+    let graph = folder.path().join("hubs.tsv");
+    hone().args(["-q", "generate", "ba", "--nodes", "20000", "--degree", "30", "-o"]).arg(&graph).assert().success();
+    let run = |args: &str, memory: &str| {
+        let mut command = hone();
+        command.args(args.split(' ')).args(["-o", "-", "--memory", memory]).arg(&graph);
+        command.assert()
+    };
+    let small = "--output-format tsv --preset hone-p --motifs edge --local-dim 2 --dim 2 --steps 1";
+    for command in [format!("embed {small} --sample cap=256"), "count --by total --sample cap=256".to_owned()] {
+        // The first limit that is enough to read the graph, but not for the estimates.
+        let refusal = (16..100).step_by(4).find_map(|limit| {
+            let ended = run(&command, &format!("{limit}M"));
+            let said = String::from_utf8_lossy(&ended.get_output().stderr).into_owned();
+            said.contains("estimating motifs from 256 neighbours needs about").then_some(said)
+        });
+        let said = refusal.unwrap_or_else(|| panic!("no limit refuses the estimates of {command}"));
+        assert!(said.contains("--memory"), "{said}");
+        run(&command, &named_need(&said)).success();
+    }
+    let observed = format!("embed {small} --solver als --set local.solver.observed-only=true --set steps=3");
+    run(&observed, "300M").code(2).stderr(contains("the embedding needs about").and(contains("--memory")));
 }

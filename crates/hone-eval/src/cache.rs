@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use hone::graph::Graph;
 use hone::output::Output;
-use hone::{Error, Result};
+use hone::{Error, Result, record};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,7 +22,7 @@ const FORMAT: u32 = 4;
 #[derive(Debug, Clone)]
 pub struct Cache {
     folder: Option<PathBuf>,
-    /// Whether cells are computed again and replace those that are there.
+    /// Whether cells are computed anew and replace those that are there.
     renew: bool,
 }
 
@@ -47,7 +47,7 @@ impl Cache {
         Ok(Cache { folder: Some(folder.to_path_buf()), renew: false })
     }
 
-    /// This cache, whose cells are computed again.
+    /// This cache, whose cells are computed anew.
     #[must_use]
     pub fn renewed(&self) -> Cache {
         Cache { renew: true, ..self.clone() }
@@ -65,7 +65,7 @@ impl Cache {
         let broken = |e: serde_json::Error| Error::config("cache", e.to_string());
         let path = folder.join(format!("{:032x}.json", fingerprint(key.to_string().as_bytes())));
         if !self.renew
-            && let Ok(text) = fs::read(&path)
+            && let Ok(Some(text)) = record::read(&path)
             && let Ok(entry) = serde_json::from_slice::<Entry<T>>(&text)
             && entry.key == key
         {

@@ -65,6 +65,7 @@ impl Embedder {
     /// The vectors of all nodes of the training graph.
     pub fn embed(&self, train: &TrainGraph, seed: u64, progress: &dyn Progress) -> Result<Vectors> {
         let graph = train.graph();
+        self.check()?;
         self.check_room(graph.nodes())?;
         let block = match self {
             Embedder::Hone(config) => {
@@ -83,7 +84,7 @@ impl Embedder {
     }
 }
 
-/// Bytes that vectors may take where the system does not report what is free.
+/// Bytes that vectors may take where the system does not tell what is free.
 const FAR_TOO_MUCH: u64 = 1 << 40;
 
 impl Embedder {
@@ -96,26 +97,38 @@ impl Embedder {
         }
     }
 
+    /// Refuses options out of range.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Embedder::Hone(config) => config.check(),
+            Embedder::Node2Vec(options) => options.check(),
+            Embedder::Line(options) => options.check(),
+            Embedder::GraRep(options) => options.check(),
+            Embedder::Spectral(options) => options.check(),
+            Embedder::Degree(options) => options.check(),
+            Embedder::Random(options) => baseline::check_dim(options.dim),
+            Embedder::File(_) => Ok(()),
+        }
+    }
+
     /// Refuses vectors that memory does not hold; HONE sees to its own.
     fn check_room(&self, nodes: usize) -> Result<()> {
         // Rows at work beside the result: contexts of skip-gram, the blocks of an eigensolver in f64.
-        let (dim, rows) = match self {
-            Embedder::Node2Vec(Node2Vec { dim, .. }) | Embedder::Line(Line { dim, .. }) => {
-                (if *dim > 0 { dim.saturating_add(baseline::PAD - 1) } else { 0 }, 3)
-            }
-            Embedder::GraRep(options) => (options.dim, 5),
-            Embedder::Spectral(options) => (options.dim, 9),
-            Embedder::Random(options) => (options.dim, 1),
+        let padded = |dim: usize| dim.saturating_add(baseline::PAD - 1);
+        let (dim, rows, pool) = match self {
+            Embedder::Node2Vec(options) => (padded(options.dim), 3, options.pool_bytes()),
+            Embedder::Line(options) => (padded(options.dim), 3, options.pool_bytes()),
+            Embedder::GraRep(options) => (options.dim, 5, 0),
+            Embedder::Spectral(options) => (options.dim, 9, 0),
+            Embedder::Random(options) => (options.dim, 1, 0),
             Embedder::Hone(_) | Embedder::Degree(_) | Embedder::File(_) => return Ok(()),
         };
-        if dim == 0 {
-            return Err(Error::config("dim", "must be at least 1"));
-        }
-        let need = (nodes as u64).saturating_mul(dim as u64).saturating_mul(4 * rows);
+        let need = (nodes as u64).saturating_mul(dim as u64).saturating_mul(4 * rows).saturating_add(pool);
         let limit = memory::available().unwrap_or(FAR_TOO_MUCH);
         if need > limit {
-            let remedy = "give the method a smaller `dim`".to_string();
-            return Err(Error::Memory { stage: "the baseline".into(), need, limit, remedy });
+            let less = if pool > need / 2 { "`length`, `window` or `negatives`" } else { "`dim`" };
+            let remedy = format!("give the method a smaller {less}");
+            return Err(Error::Memory { stage: "the baseline".into(), need, least: false, limit, remedy });
         }
         Ok(())
     }

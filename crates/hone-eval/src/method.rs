@@ -100,7 +100,7 @@ pub const BASELINES: [Entry; 15] = [
     entry("common-neighbors", "untrained: number of common neighbours", ""),
     entry("adamic-adar", "untrained: common neighbours weighted by 1/log degree", ""),
     entry("jaccard", "untrained: common over all neighbours", ""),
-    entry("katz", "untrained: walks up to length 4, weight 0.01 per step", ""),
+    entry("katz", "untrained: walks up to length 4, weight 0.01 a step", ""),
 ];
 
 const fn entry(name: &'static str, summary: &'static str, grid: &'static str) -> Entry {
@@ -134,7 +134,7 @@ impl Method {
             return Ok(Method { name: text.to_string(), kind: Kind::Score(score) });
         }
         let candidates: Result<_> =
-            product(&settings).iter().map(|chosen| Ok((show(chosen), build(name, chosen)?))).collect();
+            product(&settings).iter().map(|chosen| Ok((show(chosen), checked(name, chosen)?))).collect();
         Ok(Method { name: text.to_string(), kind: Kind::Vectors(candidates?) })
     }
 }
@@ -187,6 +187,16 @@ fn show(chosen: &[(String, String)]) -> String {
 
 fn heuristic(name: &str) -> Option<Heuristic> {
     serde_json::from_value(Value::String(name.to_string())).ok()
+}
+
+/// A candidate whose options are in range.
+fn checked(name: &str, chosen: &[(String, String)]) -> Result<Embedder> {
+    let built = build(name, chosen)?;
+    built.check().map_err(|error| match error {
+        Error::Config { field, message } => Error::config("methods", format!("`{name}`: {field} {message}")),
+        other => other,
+    })?;
+    Ok(built)
 }
 
 fn build(name: &str, chosen: &[(String, String)]) -> Result<Embedder> {
@@ -302,6 +312,20 @@ mod tests {
             ("node2vec:p=x", "invalid type"),
             ("line:dim", "`dim` is not key=value"),
             ("hone-w:psy=1", "psy"),
+            ("node2vec:dim=0", "`node2vec`: dim is 0; must be from 1 to 65536"),
+            ("node2vec:dim=18446744073709551615", "`node2vec`: dim is 18446744073709551615"),
+            ("deepwalk:walks=9223372036854775807", "`deepwalk`: walks is"),
+            ("node2vec:length=1", "`node2vec`: length is 1; must be from 2"),
+            ("node2vec:window=99999999999", "`node2vec`: window is"),
+            ("node2vec:epochs=99999999999", "`node2vec`: epochs is"),
+            ("node2vec:negatives=99999999999", "`node2vec`: negatives is"),
+            ("node2vec:p=0", "`node2vec`: p is 0"),
+            ("line:samples=18446744073709551615", "`line`: samples is"),
+            ("line-both:dim=1", "`line-both`: dim is 1; must be from 2"),
+            ("grarep:steps=17", "`grarep`: steps is 17; must be from 1 to 16"),
+            ("spectral:dim=99999999", "`spectral`: dim is"),
+            ("random:dim=99999999", "`random`: dim is"),
+            ("degree:columns=9", "`degree`: columns is 9; must be from 1 to 8"),
             ("hone-w:dim=0", "`hone-w`: global.dim: must be at least 1"),
             ("hone-w:seed=3", "a seed of its own"),
             ("katz:beta=1", "no option `beta`"),

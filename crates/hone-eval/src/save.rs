@@ -98,7 +98,7 @@ impl Save {
     /// Whether these vectors are in the folder already. They are then listed too.
     pub fn has(&self, whose: &Whose<'_>, graph: &Graph) -> Result<bool> {
         let path = self.folder.join(whose.file());
-        let record = record::path(&path).and_then(|record| fs::read(record).ok());
+        let record = record::path(&path).map(|record| record::read(&record)).transpose()?.flatten();
         let stored = record.and_then(|text| serde_json::from_slice::<Entry>(&text).ok());
         let Some(stored) = stored.filter(|_| path.exists()) else { return Ok(false) };
         let same = stored == entry(whose, graph, stored.dim)?;
@@ -134,7 +134,7 @@ impl Save {
     /// Writes the list of all files, those of earlier runs included, and returns how many there are.
     pub fn finish(&self) -> Result<usize> {
         let path = self.manifest();
-        let earlier = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Manifest>(&text).ok());
+        let earlier = record::read(&path)?.and_then(|text| serde_json::from_slice::<Manifest>(&text).ok());
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut vectors = earlier.unwrap_or_default().vectors;
         vectors.retain(|old| !kept.iter().any(|new| new.file == old.file) && self.folder.join(&old.file).exists());

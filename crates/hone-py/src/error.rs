@@ -21,8 +21,8 @@ fn in_parameters(error: Error) -> Error {
             Some((setting, parameter)) => Error::Config { field: format!("{parameter} ({setting})"), message },
             None => Error::Config { field, message },
         },
-        Error::Memory { stage, need, limit, remedy } => {
-            Error::Memory { stage, need, limit, remedy: remedy.replace("the memory limit", "memory_limit") }
+        Error::Memory { stage, need, least, limit, remedy } => {
+            Error::Memory { stage, need, least, limit, remedy: remedy.replace("the memory limit", "memory_limit") }
         }
         other => other,
     }

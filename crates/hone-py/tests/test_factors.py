@@ -79,6 +79,14 @@ def test_a_folder_is_written_and_read_back(tmp_path, karate, fitted):
     assert clone(hone).factors == folder
     hone.set_params(factors=False).fit(karate)
     assert not hasattr(hone, "factors_")
+    changed = bytearray((folder / "H.npy").read_bytes())
+    changed[-1] ^= 1
+    (folder / "H.npy").write_bytes(changed)
+    with pytest.raises(ValueError, match="H.npy is not as manifest.json says"):
+        load_factors(folder, mmap=False)
+    (folder / "H.npy").write_bytes(changed[:-4])
+    with pytest.raises(ValueError, match="H.npy is not as manifest.json says"):
+        load_factors(folder)
     with pytest.raises(FileNotFoundError, match="no factors here"):
         load_factors(tmp_path)
     (tmp_path / "diary.txt").write_text("dear")

@@ -1,5 +1,5 @@
 //! What the machine has and what this process has taken, where the system says (Linux); and [`Allowance`], what a
-//! reader may take.
+//! reader or a count may take.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub fn resident() -> Option<u64> {
     field("/proc/self/status", "VmRSS:")
 }
 
-/// How many bytes this process may hold while it reads files.
+/// How many bytes this process may hold while it reads files or counts motifs.
 ///
 /// Sizes that a file promises are compared with it before anything is allocated, and what can only be seen on the
 /// way (how far compressed data expands) every few megabytes. It decides about refusal alone, never about a result.
@@ -44,16 +44,20 @@ impl Allowance {
         Allowance { limit: limit.or_else(free) }
     }
 
+    /// What the process would hold with `more` bytes beyond those held now, and the limit, where that is too much.
+    pub(crate) fn exceeded(&self, more: u64) -> Option<(u64, u64)> {
+        let need = resident().unwrap_or(0).saturating_add(more);
+        self.limit.filter(|limit| need > limit.saturating_add(WAVER)).map(|limit| (need, limit))
+    }
+
     /// Refuses to read a file that needs `more` bytes beyond those held now.
     pub fn check(&self, path: &Path, more: u64) -> Result<()> {
-        let Some(limit) = self.limit else { return Ok(()) };
-        let need = resident().unwrap_or(0).saturating_add(more);
-        if need <= limit.saturating_add(WAVER) {
-            return Ok(());
-        }
+        let Some((need, limit)) = self.exceeded(more) else { return Ok(()) };
         Err(Error::Memory {
             stage: format!("reading {}", path.display()),
             need,
+            // The rest of the file, and the work that follows, are not known yet.
+            least: true,
             limit,
             remedy: "raise the memory limit, or give a smaller file".into(),
         })
@@ -119,7 +123,7 @@ mod tests {
         assert!(allowance.check(Path::new("a"), 1 << 20).is_ok());
         for more in [1 << 31, u64::MAX] {
             let error = allowance.check(Path::new("a.gz"), more).expect_err("too much").to_string();
-            assert!(error.contains("reading a.gz needs about") && error.contains("the memory limit"), "{error}");
+            assert!(error.contains("reading a.gz needs more than") && error.contains("the memory limit"), "{error}");
         }
         assert!(Allowance::new(None).check(Path::new("a"), u64::MAX).is_err(), "free memory is a limit too");
     }

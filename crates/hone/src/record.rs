@@ -4,14 +4,15 @@
 //! that files of two runs are never taken for one: ids of one beside vectors of another, or a record that describes
 //! something else. Cost: one more pass over the files.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::output::{Batch, Written, checksum, is_stream};
+use crate::error::{Error, Result, human_bytes};
+use crate::output::{Batch, Written, WrittenFolder, is_stream};
 
 /// What a record says of files, and all else that it says.
 #[derive(Serialize)]
@@ -19,6 +20,8 @@ struct Complete<'a, T> {
     #[serde(flatten)]
     run: &'a T,
     files: &'a [Written],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    folders: &'a [WrittenFolder],
 }
 
 /// The part of a record that [`verify`] needs.
@@ -42,74 +45,105 @@ fn beside(output: &Path) -> PathBuf {
 /// Adds the record of a run, as indented JSON, to the files of its batch, which it lists; nothing for a stream.
 pub fn add_to(batch: &mut Batch, output: &Path, run: &impl Serialize) -> Result<()> {
     let Some(path) = path(output) else { return Ok(()) };
-    let complete = Complete { run, files: batch.written() };
+    let complete = Complete { run, files: batch.written(), folders: batch.folders() };
     let text = serde_json::to_string_pretty(&complete).expect("a record is plain data") + "\n";
     let mut out = batch.begin(&path)?;
     out.write_all(text.as_bytes()).map_err(|e| out.error(e))?;
     batch.add(out)
 }
 
-/// Refuses an output whose record lists other files than those that are there; what has no record is not checked.
+/// Refuses an output whose record lists other files than those that are there; what has no record is not checked. Files
+/// that were renamed together with their record are compared under their new names.
 pub fn verify(output: &Path) -> Result<()> {
     let record = beside(output);
     let Some(text) = read(&record)? else { return Ok(()) };
-    let damaged = |e: serde_json::Error| {
-        let remedy = "write the files again, or delete the .run.json if they are known to belong together";
-        Error::input(&record, format!("the record of {} is damaged: {e}", output.display()), remedy)
+    let files = match serde_json::from_slice(&text) {
+        Ok(Listed { files }) => files,
+        // Records of other tools, and those without a list, have nothing to compare with.
+        Err(e) if e.is_data() => return Ok(()),
+        Err(e) => {
+            let remedy = "write the files anew, or delete the .run.json if they are known to belong together";
+            let message = format!("the record of {} is damaged: {e}", output.display());
+            return Err(Error::input(&record, message, remedy));
+        }
     };
-    let json: serde_json::Value = serde_json::from_slice(&text).map_err(damaged)?;
-    // Records of other tools, and those without a list, have nothing to compare with.
-    let Ok(Listed { files }) = serde_json::from_value(json) else { return Ok(()) };
-    let named = |name: &Path| files.iter().any(|file| Path::new(&file.name) == name);
-    if !output.file_name().is_some_and(|name| named(Path::new(name))) {
+    // The main file is the first one.
+    let (Some(now), Some(then)) = (output.file_name().and_then(|name| name.to_str()), files.first()) else {
         return Ok(());
-    }
-    files.iter().try_for_each(|file| compare(file, output, &record))
+    };
+    let listed = files.iter().any(|file| file.name == now);
+    let then = if listed { now } else { &then.name };
+    files.iter().try_for_each(|file| compare(file, &renamed(&file.name, then, now), output, &record))
 }
 
-/// Length and checksum of an existing file, in one pass over it.
-pub(crate) fn content(path: &Path) -> Result<Written> {
-    let read = File::open(path).and_then(|mut file| checksum(&mut file));
-    read.map(|sum| Written::new(path, &sum)).map_err(|error| Error::io(path, error))
+/// What a file is called after the main one beside it, and all with it, was renamed: `z.ids.txt` is `y.ids.txt` where
+/// `z.npy` is `y.npy`.
+fn renamed<'a>(name: &'a str, main: &str, now: &str) -> Cow<'a, str> {
+    if main == now {
+        return Cow::Borrowed(name);
+    }
+    let stem = |name: &str| Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name).len();
+    if let Some(rest) = name.strip_prefix(main) {
+        return Cow::Owned(format!("{now}{rest}"));
+    }
+    match name.strip_prefix(&main[..stem(main)]) {
+        Some(rest) if rest.starts_with('.') => Cow::Owned(format!("{}{rest}", &now[..stem(now)])),
+        _ => Cow::Borrowed(name),
+    }
 }
 
 /// The most bytes of a record: far beyond any that is written.
-const LARGEST: u64 = 256 << 20;
+const LARGEST: u64 = 64 << 20;
 
-/// The text of a record, when there is one.
-fn read(record: &Path) -> Result<Option<Vec<u8>>> {
+/// The text of a record or of a manifest, when there is one; refuses what is too large to be one, or no regular file.
+pub fn read(record: &Path) -> Result<Option<Vec<u8>>> {
     let wrong = |e| Error::io(record, e);
+    let refused = || {
+        let message = format!("not a regular file of at most {}, as a record of our own is", human_bytes(LARGEST));
+        Error::input(record, message, "delete it, or use another name")
+    };
     match std::fs::metadata(record) {
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         Err(e) => return Err(wrong(e)),
-        Ok(found) if !found.is_file() || found.len() > LARGEST => {
-            let remedy = "delete it, or move the output elsewhere";
-            return Err(Error::input(record, "this cannot be the record of a run", remedy));
-        }
+        Ok(found) if !found.is_file() => return Err(refused()),
         Ok(_) => {}
     }
-    std::fs::read(record).map(Some).map_err(wrong)
+    let mut text = Vec::new();
+    // It may grow while it is read.
+    File::open(record).and_then(|file| file.take(LARGEST + 1).read_to_end(&mut text)).map_err(wrong)?;
+    if text.len() as u64 > LARGEST { Err(refused()) } else { Ok(Some(text)) }
 }
 
-fn compare(file: &Written, output: &Path, record: &Path) -> Result<()> {
-    let differs = |how: String| {
-        let message =
-            format!("not as {} says: {how}. These are files of two runs, or one was changed", record.display());
-        let remedy = "write them again, or delete the .run.json if the change is meant";
-        Err(Error::input(output, message, remedy))
-    };
+fn compare(file: &Written, name: &str, output: &Path, record: &Path) -> Result<()> {
     // A name, never a path that leads elsewhere.
-    let Some(name) = Path::new(&file.name).file_name() else { return differs("it lists no name".into()) };
-    let path = output.with_file_name(name);
-    let shown = name.display();
-    let Ok(mut opened) = File::open(&path) else { return differs(format!("{shown} is missing")) };
-    let length = opened.metadata().map_err(|e| Error::io(&path, e))?.len();
-    if length != file.bytes {
-        return differs(format!("{shown} has {length} bytes, not {}", file.bytes));
+    let how = match Path::new(name).file_name() {
+        None => Some("it lists no name".to_owned()),
+        Some(name) => {
+            let path = output.with_file_name(name);
+            file.difference(&path).map_err(|e| Error::io(&path, e))?
+        }
+    };
+    let Some(how) = how else { return Ok(()) };
+    let message = format!("not as {} says: {how}. These are files of two runs, or one was changed", record.display());
+    let remedy = "write them anew, or delete the .run.json if the change is meant";
+    Err(Error::input(output, message, remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renamed;
+
+    #[test]
+    fn companions_are_renamed_with_the_main_file() {
+        for (name, main, now, new) in [
+            ("z.npy", "z.npy", "y.npy", "y.npy"),
+            ("z.ids.txt", "z.npy", "y.npy", "y.ids.txt"),
+            ("z.npy.columns.txt", "z.npy", "y.npy", "y.npy.columns.txt"),
+            ("z.tsv", "z.tsv.gz", "y.tsv.gz", "y.tsv"),
+            ("zoo.txt", "z.npy", "y.npy", "zoo.txt"),
+            ("z.ids.txt", "z.npy", "z.npy", "z.ids.txt"),
+        ] {
+            assert_eq!(renamed(name, main, now), new, "{name}");
+        }
     }
-    let sum = checksum(&mut opened).map_err(|e| Error::io(&path, e))?;
-    if Written::new(&path, &sum).crc32 != file.crc32 {
-        return differs(format!("{shown} has another content"));
-    }
-    Ok(())
 }

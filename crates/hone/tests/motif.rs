@@ -1,5 +1,8 @@
 //! Motif counts against brute force, their identities, and known totals.
 
+#[path = "common/skip.rs"]
+mod skip;
+
 #[path = "motif/oracle.rs"]
 mod oracle;
 

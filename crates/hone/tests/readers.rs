@@ -12,6 +12,8 @@ use tempfile::TempDir;
 
 #[path = "readers/guesses.rs"]
 mod guesses;
+#[path = "common/skip.rs"]
+mod skip;
 
 fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
@@ -163,9 +165,9 @@ fn columns_by_name_and_position() {
     let options =
         ReadOptions { source: Some("1".into()), target: Some(Column::Position(2)), header: Some(true), ..default() };
     assert_eq!(shown(&text("a.csv", content, &options)), ["a-b", "b-c"]);
-    let options = ReadOptions { delimiter: Some("|".into()), ..default() };
+    let options = ReadOptions { delimiter: Some('|'), ..default() };
     assert_eq!(ids(&text("a.txt", "a b|c,d\n", &options)), ["a b", "c,d"]);
-    let options = ReadOptions { delimiter: Some(" ".into()), ..default() };
+    let options = ReadOptions { delimiter: Some(' '), ..default() };
     assert_eq!(ids(&text("a.txt", "a,b  c,d\n", &options)), ["a,b", "c,d"]);
 }
 
@@ -491,7 +493,7 @@ fn options_are_one_plain_document() {
 fn the_collection_beside_the_workspace_reads_as_documented() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if !data.is_dir() {
-        println!("skipped: {} is not there", data.display());
+        skip::skip(&format!("{} is not there", data.display()));
         return;
     }
     for (name, n, m) in [("karate", 34, 78), ("soc-hamsterster", 2426, 16630), ("email-Enron", 36692, 183831)] {

@@ -216,7 +216,7 @@ fn what_expands_beyond_its_allowance_is_refused() {
     };
     let line = packed("b.csv.zst", "id,z0\n", b'7');
     let error = Embedding::read_within(&line, None, allowance()).unwrap_err().to_string();
-    assert!(error.contains("line 2: a record of more than 16 MB"), "{error}");
+    assert!(error.contains("line 2: a record of more than 16 MiB"), "{error}");
     let nodes = packed("nodes.zst", "1\n", b'\n');
     let metis = packed("a.graph.zst", "", b'\n');
     let plain = folder.path().join("edges");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use hone::graph::Graph;
+use hone::memory::Allowance;
 use hone::motif::{Counts, MotifSet, NODE_ORBITS, Sample, Sampled, Totals};
 use hone::output::{Batch, is_stream};
 use hone::report::{GraphFacts, Input, Stage, Start};
@@ -12,8 +13,8 @@ use hone::store::{CountTable, CountsBy};
 use hone::{Error, record};
 use serde::{Deserialize, Serialize};
 
+use crate::command::embed::parse_memory;
 use crate::context::Context;
-use crate::files;
 use crate::input::{GraphArgs, GraphSource};
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
@@ -48,6 +49,9 @@ pub(crate) struct Args {
     /// Replace the file if it exists.
     #[arg(short, long)]
     force: bool,
+    /// Memory that the process may take, such as 8G; what needs more is refused [default: what the machine has free].
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    memory: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -93,7 +97,7 @@ struct Choices {
 impl Choices {
     /// Those of a record.
     fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let text = record::read(path)?.ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
         serde_json::from_slice(&text).map_err(|e| {
             Error::input(path, format!("not the record of `hone count`: {e}"), "give the OUT.run.json beside counts")
         })
@@ -178,9 +182,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
-    let graph = source.open(false, None, context)?;
+    let graph = source.open(false, args.memory, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
-    let counts = choices.sample.count(&graph, choices.seed, context.progress())?;
+    let counts = choices.sample.count_within(&graph, choices.seed, Allowance::new(args.memory), context.progress())?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
     tell(&choices, &graph, &counts, context);
     let mut write = |table: CountTable<'_>| table.add_to(&mut batch, &args.output, context.progress());
@@ -191,7 +195,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let stages = vec![read, counted, Stage::since("write", &start)];
     record::add_to(&mut batch, &args.output, &describe(&choices, &source, &graph, &counts, stages))?;
-    files::publish(batch)?;
+    batch.commit()?;
     if !is_stream(&args.output) {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         context.note(format_args!("wrote {}", names.join(" and ")));

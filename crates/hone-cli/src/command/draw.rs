@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use hone::draw::Drawing;
 
 use crate::context::Context;
-use crate::files;
 use crate::input::InputArgs;
 
 /// Draw motif graphs: nodes and edges as large as their counts, panels side by side with the same layout.
@@ -54,6 +53,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut output = batch.begin(&args.output)?;
     output.write_all(svg.as_bytes()).map_err(|e| output.error(e))?;
     batch.add(output)?;
-    files::publish(batch)?;
+    batch.commit()?;
     Ok(())
 }

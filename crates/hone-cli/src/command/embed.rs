@@ -13,11 +13,11 @@ use hone::{Error, Hone, Run, memory, record};
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
-use crate::files::{self, Files};
+use crate::files::Files;
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
 
-/// Embed a graph: one vector per node, built from network motifs.
+/// Embed a graph: one vector a node, built from network motifs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -264,7 +264,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = args.choices.files(source.files(), &config);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.table.force)?;
-    source.check_attributes(config.attributes.file.as_deref(), context)?;
     if let Some(folder) = &args.factors {
         refuse_folder(folder, files.iter().chain(&record::path(&args.output)), args.table.force)?;
     }
@@ -279,7 +278,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let start = Start::now();
     let graph = source.open(true, args.table.memory, context)?;
     let read = Stage::since("read", &start);
-    let run = hone.embed(&graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
+    let run =
+        hone.embed_into(&mut batch, &graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
     let Run { embedding, mut report } = run;
     drop(graph);
     report.input = Some(source.input);
@@ -288,7 +288,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.progress().stage("writing", 0);
     report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
     record::add_to(&mut batch, &args.output, &report)?;
-    files::publish(batch)?;
+    batch.commit()?;
     context.progress_done();
     context.note(summary(&report));
     Ok(())
@@ -320,9 +320,7 @@ fn summary(report: &Report) -> String {
 
 /// Which motifs count in Z, how concentrated it is, and which motifs the node features consist of.
 fn findings(report: &Report) -> String {
-    // Those without a share are in the note about motifs that do not occur.
-    let motifs: Vec<_> = report.motif_importance().into_iter().filter(|(_, share)| *share > 0.0).collect();
-    let mut out = String::new();
+    let (mut out, motifs) = (String::new(), report.motif_importance());
     if motifs.len() > 1 {
         out.push_str(&shares("share of the embedding", motifs));
     }
@@ -373,6 +371,6 @@ fn parse_format(text: &str) -> Result<Format, String> {
     Format::from_name(text).ok_or_else(|| format!("one of {}", known()))
 }
 
-fn parse_memory(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
     memory::parse_bytes(text).ok_or_else(|| "a size such as 8G or 512M".into())
 }

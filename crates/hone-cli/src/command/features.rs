@@ -10,7 +10,6 @@ use hone::{Error, Hone, Run, record};
 
 use crate::command::embed::{AttributeArgs, TableArgs, lay_settings};
 use crate::context::Context;
-use crate::files;
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
 
@@ -166,7 +165,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = inputs.read_vectors("--attributes", &config.attributes.file);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.table.force)?;
-    source.check_attributes(config.attributes.file.as_deref(), context)?;
     let mut hone = Hone::new(config)?;
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
@@ -182,7 +180,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     report.work = start.work();
     report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
     record::add_to(&mut batch, &args.output, &report)?;
-    files::publish(batch)?;
+    batch.commit()?;
     context.progress_done();
     for note in &report.notes {
         context.note(format_args!("note: {note}"));

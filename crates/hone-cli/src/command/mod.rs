@@ -1,4 +1,4 @@
-//! One subcommand per file.
+//! One subcommand a file.
 
 pub(crate) mod bench;
 pub(crate) mod completions;

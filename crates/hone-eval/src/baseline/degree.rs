@@ -4,13 +4,13 @@
 //! and the maximum of log degree, the mean of log triangles, and the log of the sum of degrees.
 //! "log" is log(1 + x). Directed graphs are taken as undirected. Cost: one triangle count.
 
+use hone::Result;
 use hone::dense::Block;
 use hone::graph::Graph;
-use hone::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::undirected;
+use super::{range, undirected};
 
 /// Options of the hand-made features.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -27,12 +27,14 @@ impl Default for Degree {
 }
 
 impl Degree {
+    /// Refuses options out of range.
+    pub(crate) fn check(&self) -> Result<()> {
+        range::check("columns", self.columns, &(1..=FEATURES.len()))
+    }
+
     /// The features of all nodes.
     pub fn embed(&self, graph: &Graph) -> Result<Block> {
-        if !(1..=FEATURES.len()).contains(&self.columns) {
-            let message = format!("columns = {} is not between 1 and {}", self.columns, FEATURES.len());
-            return Err(Error::config("methods", format!("`degree`: {message}")));
-        }
+        self.check()?;
         let all = features(graph)?;
         let mut out = Block::zeros(all.rows(), self.columns);
         out.update_rows(|i, row| row.copy_from_slice(&all.row(i)[..self.columns]));

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::eigen::{self, Symmetric};
+use super::range;
 
 /// The options; the paper searches K in 1 … 4.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,7 +39,8 @@ impl Default for GraRep {
 impl GraRep {
     /// The vectors of all nodes.
     pub fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
-        self.check(graph)?;
+        self.check()?;
+        self.check_room(graph)?;
         let n = graph.nodes();
         let mut out = Block::zeros(n, self.dim);
         let mut power = Dense { n, values: vec![0.0; n * n] };
@@ -62,18 +64,17 @@ impl GraRep {
         Ok(out)
     }
 
-    fn check(&self, graph: &Graph) -> Result<()> {
-        if self.dim == 0 {
-            return Err(Error::config("dim", "must be at least 1"));
-        }
-        if self.steps == 0 || self.dim < self.steps {
-            let message = format!("is {}; must be from 1 to dim ({})", self.steps, self.dim);
-            return Err(Error::config("steps", message));
-        }
+    /// Refuses options out of range.
+    pub(crate) fn check(&self) -> Result<()> {
+        range::check("dim", self.dim, &range::DIM)?;
+        range::check("steps", self.steps, &(1..=self.dim.min(*range::STEPS.end())))
+    }
+
+    fn check_room(&self, graph: &Graph) -> Result<()> {
         let need = 3 * 8 * (graph.nodes() as u64).saturating_mul(graph.nodes() as u64);
         if need > self.memory {
             let remedy = "leave out grarep, or raise its memory option".to_string();
-            return Err(Error::Memory { stage: "GraRep".into(), need, limit: self.memory, remedy });
+            return Err(Error::Memory { stage: "GraRep".into(), need, least: false, limit: self.memory, remedy });
         }
         Ok(())
     }

@@ -5,18 +5,19 @@
 //! the target a context vector. `Both` joins the two at half the dimension each, every row of
 //! either part scaled to unit length, as the authors do.
 //!
-//! The default number of samples is the paper's 60 million, or 1000 per edge where that is less:
+//! The default number of samples is the paper's 60 million, or 1000 an edge where that is less:
 //! beyond it small graphs only over-fit.
 //!
 //! Reference: Tang et al. LINE: Large-scale information network embedding, 2015.
 
 use hone::dense::Block;
 use hone::graph::Graph;
-use hone::{Error, Progress, Result};
+use hone::{Progress, Result};
 use serde::{Deserialize, Serialize};
 
 use super::alias::Alias;
-use super::skipgram::{Options, SkipGram};
+use super::range;
+use super::skipgram::{self, Options, SkipGram};
 
 /// Which proximity is learnt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -39,9 +40,9 @@ pub struct Line {
     pub dim: usize,
     /// Proximity.
     pub order: Order,
-    /// Edge samples, T; by default the smaller of 60 million and 1000 per edge.
+    /// Edge samples, T; by default the smaller of 60 million and 1000 an edge.
     pub samples: Option<u64>,
-    /// Noise samples per edge.
+    /// Noise samples an edge.
     pub negatives: usize,
     /// Learning rate at the start; it falls linearly to 0.
     pub learning_rate: f64,
@@ -54,18 +55,23 @@ impl Default for Line {
 }
 
 impl Line {
+    /// Bytes of the pairs of a pool, at most.
+    pub(crate) fn pool_bytes(&self) -> u64 {
+        skipgram::pool_bytes(BATCH * POOL, self.negatives)
+    }
+
+    /// Refuses options out of range.
+    pub(crate) fn check(&self) -> Result<()> {
+        let least = if self.order == Order::Both { 2 } else { 1 };
+        range::check("dim", self.dim, &(least..=*range::DIM.end()))?;
+        self.samples.map_or(Ok(()), |samples| range::check("samples", samples, &range::SAMPLES))?;
+        range::check("negatives", self.negatives, &range::NEGATIVES)?;
+        range::check("learning_rate", self.learning_rate, &range::FACTOR)
+    }
+
     /// The vectors of all nodes.
     pub fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
-        let least = if self.order == Order::Both { 2 } else { 1 };
-        if self.dim < least {
-            return Err(Error::config("dim", format!("must be at least {least}")));
-        }
-        if self.samples == Some(0) || self.negatives == 0 {
-            return Err(Error::config("samples, negatives", "must be at least 1"));
-        }
-        if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
-            return Err(Error::config("learning_rate", format!("is {}; must be positive", self.learning_rate)));
-        }
+        self.check()?;
         if graph.edges() == 0 || graph.weights().is_some_and(|w| w.iter().all(|&w| w == 0.0)) {
             return Ok(Block::zeros(graph.nodes(), self.dim));
         }
@@ -87,7 +93,7 @@ impl Line {
         let options = Options { dim, negatives: self.negatives, learning_rate: self.learning_rate as f32, tied, seed };
         let mut model = SkipGram::new(&arcs.strength, options);
         let units = total.div_ceil(BATCH);
-        let pool = (units / 100).clamp(16, 2048).next_multiple_of(16);
+        let pool = (units / 100).clamp(16, POOL).next_multiple_of(16);
         progress.stage("edge samples", units);
         for start in (0..units).step_by(pool as usize) {
             progress.check()?;
@@ -106,6 +112,9 @@ impl Line {
 
 /// Edge samples in one unit of work.
 const BATCH: u64 = 256;
+
+/// Batches of a pool, at most.
+const POOL: u64 = 2048;
 
 /// All arcs (an undirected edge is two), with a table to draw one by weight.
 struct Arcs<'a> {

@@ -1,4 +1,4 @@
-//! The embeddings and scores HONE is compared with, one per file.
+//! The embeddings and scores HONE is compared with, one a file.
 
 mod alias;
 mod degree;
@@ -8,6 +8,7 @@ mod grarep;
 mod heuristic;
 mod line;
 mod node2vec;
+mod range;
 mod skipgram;
 mod spectral;
 mod walk;
@@ -28,6 +29,11 @@ pub use node2vec::Node2Vec;
 pub use spectral::Spectral;
 
 use crate::random::Stream;
+
+/// Refuses a length of vectors that is out of range.
+pub(crate) fn check_dim(dim: usize) -> Result<()> {
+    range::check("dim", dim, &range::DIM)
+}
 
 /// Vectors of independent standard normal numbers: the floor of every table.
 pub fn random(nodes: usize, dim: usize, seed: u64) -> Block {

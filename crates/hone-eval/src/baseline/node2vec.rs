@@ -9,11 +9,12 @@
 
 use hone::dense::Block;
 use hone::graph::Graph;
-use hone::{Error, Progress, Result};
+use hone::{Progress, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::skipgram::{Options, Sink, SkipGram};
+use super::range;
+use super::skipgram::{self, Options, Sink, SkipGram};
 use super::walk::Walker;
 use crate::random::Stream;
 
@@ -75,8 +76,7 @@ impl Node2Vec {
         let mut model = SkipGram::new(&run.visits(), options);
         let total = run.units() * self.epochs as u64;
         // About a hundred steps of the learning rate, at most some 10 million samples in memory.
-        let heaviest = (2_000_000 / (self.length * self.window).max(1)).max(16) as u64;
-        let pool = (total / 100).clamp(16, heaviest).next_multiple_of(16);
+        let pool = (total / 100).clamp(16, self.heaviest()).next_multiple_of(16);
         progress.stage("walks and skip-gram", total);
         for start in (0..total).step_by(pool as usize) {
             progress.check()?;
@@ -87,28 +87,28 @@ impl Node2Vec {
         Ok(model.vectors())
     }
 
-    fn check(&self) -> Result<()> {
-        for (field, value) in [
-            ("dim", self.dim),
-            ("walks", self.walks),
-            ("length", self.length),
-            ("window", self.window),
-            ("epochs", self.epochs),
-            ("negatives", self.negatives),
-        ] {
-            if value == 0 {
-                return Err(Error::config(field, "must be at least 1"));
-            }
-        }
-        if self.length == 1 {
-            return Err(Error::config("length", "must be at least 2: a walk of one node has no pairs"));
-        }
-        for (field, value) in [("p", self.p), ("q", self.q), ("learning_rate", self.learning_rate)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::config(field, format!("is {value}; must be positive")));
-            }
-        }
-        Ok(())
+    /// Walks of a pool, at most.
+    fn heaviest(&self) -> u64 {
+        (2_000_000 / (self.length * self.window).max(1)).max(16) as u64
+    }
+
+    /// Bytes of the pairs of a pool, at most.
+    pub(crate) fn pool_bytes(&self) -> u64 {
+        let reach = 2 * self.window.min(self.length) as u64;
+        skipgram::pool_bytes(self.heaviest().next_multiple_of(16) * self.length as u64 * reach, self.negatives)
+    }
+
+    /// Refuses options out of range.
+    pub(crate) fn check(&self) -> Result<()> {
+        range::check("dim", self.dim, &range::DIM)?;
+        range::check("walks", self.walks, &range::WALKS)?;
+        range::check("length", self.length, &range::LENGTH)?;
+        range::check("window", self.window, &range::WINDOW)?;
+        range::check("epochs", self.epochs, &range::EPOCHS)?;
+        range::check("negatives", self.negatives, &range::NEGATIVES)?;
+        range::check("p", self.p, &range::FACTOR)?;
+        range::check("q", self.q, &range::FACTOR)?;
+        range::check("learning_rate", self.learning_rate, &range::FACTOR)
     }
 }
 

@@ -23,6 +23,11 @@ use crate::random::Stream;
 /// Samples of one pool are generated in chunks of this many units of work.
 const CHUNK: u64 = 16;
 
+/// Bytes of a pool of so many pairs, and of the random ones beside them; vectors that grow hold twice that.
+pub(super) fn pool_bytes(pairs: u64, negatives: usize) -> u64 {
+    pairs.saturating_mul(1 + negatives as u64).saturating_mul(2 * size_of::<(u32, u32)>() as u64)
+}
+
 /// Constants of the training.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Options {
@@ -199,7 +204,7 @@ impl SkipGram {
         }
     }
 
-    /// The vertex vectors, one row per node.
+    /// The vertex vectors, one row a node.
     pub(super) fn vectors(&self) -> Block {
         let dim = self.options.dim;
         let mut out = Block::zeros(self.deal.place.len(), dim);

@@ -9,14 +9,14 @@
 //! Reference: Tang, Liu. Leveraging social media networks for classification, 2011.
 
 use faer::{Mat, MatRef};
+use hone::Result;
 use hone::dense::Block;
 use hone::graph::Graph;
-use hone::{Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::eigen::{self, Symmetric};
-use super::undirected;
+use super::{range, undirected};
 
 /// The options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,11 +35,14 @@ impl Default for Spectral {
 }
 
 impl Spectral {
+    /// Refuses options out of range.
+    pub(crate) fn check(&self) -> Result<()> {
+        range::check("dim", self.dim, &range::DIM)
+    }
+
     /// The vectors of all nodes; columns beyond the number of nodes are zero.
     pub fn embed(&self, graph: &Graph, seed: u64) -> Result<Block> {
-        if self.dim == 0 {
-            return Err(Error::config("dim", "must be at least 1"));
-        }
+        self.check()?;
         let graph = undirected(graph)?;
         let n = graph.nodes();
         let mut out = Block::zeros(n, self.dim);

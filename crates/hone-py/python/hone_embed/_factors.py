@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
@@ -71,7 +72,8 @@ def load_factors(folder: Union[str, os.PathLike[str]], *, mmap: bool = True) -> 
     folder
         The folder.
     mmap
-        Whether arrays stay on disk until they are used.
+        Whether arrays stay on disk until they are used. Their lengths are compared with the manifest; with
+        ``mmap=False``, where all is read, their checksums too.
 
     Examples
     --------
@@ -92,24 +94,41 @@ def load_factors(folder: Union[str, os.PathLike[str]], *, mmap: bool = True) -> 
     if not isinstance(manifest, dict) or manifest.get("format") != "hone-factors":
         raise ValueError(f"{folder}: manifest.json is not one of factors")
 
+    listed = {file["name"]: file for file in manifest.get("files", [])}
+
+    def check(name: str) -> str:
+        path, file = os.path.join(folder, name), listed.get(name)
+        if file is not None and (os.path.getsize(path) != file["bytes"] or not (mmap or _crc32(path) == file["crc32"])):
+            raise ValueError(f"{folder}: {name} is not as manifest.json says; write the factors anew")
+        return path
+
     def array(entry: Optional[dict[str, Any]]) -> Any:
         if entry is None:
             return None
+        path = check(entry["file"])
         empty = 0 in entry["shape"]  # which cannot be mapped
-        found = np.load(os.path.join(folder, entry["file"]), mmap_mode="r" if mmap and not empty else None)
+        found = np.load(path, mmap_mode="r" if mmap and not empty else None)
         if list(found.shape) != entry["shape"]:
             raise ValueError(f"{folder}: {entry['file']} has shape {found.shape}, not {tuple(entry['shape'])}")
         return found
 
     joint, whole = manifest["joint"], manifest["global"] or {"Z": None, "H": None, "columns": []}
     return Factors(
-        node_ids=np.load(os.path.join(folder, manifest["ids"])),
+        node_ids=np.load(check(manifest["ids"])),
         local={(entry["motif"], entry["step"]): _local(entry, array, manifest["nodes"]) for entry in manifest["local"]},
         Z=array(whole["Z"]),
         H=array(whole["H"]),
         columns=whole["columns"],
         joint=None if joint is None else _joint(joint, array),
     )
+
+
+def _crc32(path: str) -> str:
+    crc = 0
+    with open(path, "rb") as file:
+        while part := file.read(1 << 20):
+            crc = zlib.crc32(part, crc)
+    return f"{crc:08x}"
 
 
 def _local(entry: dict[str, Any], array: Any, nodes: int) -> LocalFactors:

@@ -125,7 +125,7 @@ fn read_whole(path: &Path) -> Result<Vec<u8>> {
     let file = std::fs::File::open(path).map_err(wrong)?;
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(wrong)?;
     if bytes.len() as u64 > LARGEST_FILE {
-        let message = format!("more than {} MB are no configuration", LARGEST_FILE >> 20);
+        let message = format!("more than {} MiB are no configuration", LARGEST_FILE >> 20);
         return Err(Error::input(path, message, "a TOML configuration or a run report is expected"));
     }
     Ok(bytes)

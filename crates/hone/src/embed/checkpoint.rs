@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::output::{Output, Sum, checksum, is_temporary};
+use crate::record;
 
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = "lock";
@@ -37,6 +38,12 @@ struct Manifest {
     #[serde(flatten)]
     identity: Identity,
     files: BTreeMap<String, Entry>,
+}
+
+/// The part of a manifest that every version has.
+#[derive(Deserialize)]
+struct Versioned {
+    version: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -155,7 +162,7 @@ fn lock(folder: &Path) -> Result<File> {
         let message = "is not the lock of a checkpoint: that is an empty file, not a link";
         Error::input(&path, message, "move it away, or name another folder")
     };
-    // Created where there is none, and never through a link: an existing file is opened only after a look at it.
+    // Made anew where there is none, and never through a link: an existing file is opened only after a look at it.
     let file = match File::create_new(&path) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && is_lock(&path) => File::options().write(true).open(&path),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(foreign()),
@@ -174,18 +181,18 @@ fn lock(folder: &Path) -> Result<File> {
 /// The files of an earlier run, which must be of the same work, and whole.
 fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>> {
     let path = folder.join(MANIFEST);
-    let text = fs::read_to_string(&path).map_err(|e| Error::io(&path, e))?;
+    let text = record::read(&path)?.ok_or_else(|| Error::io(&path, io::ErrorKind::NotFound.into()))?;
     let unreadable = |e: serde_json::Error| {
         Error::input(&path, format!("not the manifest of a checkpoint: {e}"), "delete the folder and start again")
     };
     // The version first: another one may describe itself otherwise.
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(unreadable)?;
-    let version = value["version"].as_str().unwrap_or("unknown");
+    let Versioned { version } = serde_json::from_slice(&text).map_err(unreadable)?;
+    let version = version.as_deref().unwrap_or("unknown");
     if version != identity.version {
         let message = format!("the checkpoint is of version {version}, this is version {}", identity.version);
         return Err(Error::input(&path, message, "delete the folder and start again, or use that version"));
     }
-    let manifest: Manifest = serde_json::from_value(value).map_err(unreadable)?;
+    let manifest: Manifest = serde_json::from_slice(&text).map_err(unreadable)?;
     if let Some(message) = difference(&manifest.identity, identity) {
         return Err(Error::input(&path, message, "use the same graph and settings, or another folder"));
     }
@@ -194,7 +201,7 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
         let message = format!("not the manifest of a checkpoint: `{name}` is not the name of a file in it");
         return Err(Error::input(&path, message, "delete the folder and start again"));
     }
-    // A file that was deleted is created again.
+    // A file that was deleted is made anew.
     files.retain(|name, _| folder.join(name).exists());
     for (name, entry) in &files {
         verify(&folder.join(name), *entry)?;

@@ -10,6 +10,7 @@ use crate::factor::Solver;
 use crate::factor::loss::Divergence;
 use crate::graph::Graph;
 use crate::motif::Motif;
+use crate::output::Batch;
 use crate::report::{LocalFacts, SliceFacts};
 use crate::store::factors::{GlobalEntry, JointEntry, LocalEntry, SliceEntry, Writer};
 
@@ -22,9 +23,9 @@ pub(super) struct JointFactors<'a> {
     pub(super) slices: &'a [SliceFacts],
 }
 
-/// Gives a finished folder its name.
-pub(super) fn finish_factors(factors: Option<Writer>) -> Result<()> {
-    factors.map_or(Ok(()), |factors| factors.finish().map(drop))
+/// Adds a finished folder to the files of a run.
+pub(super) fn finish_factors(factors: Option<Writer>, batch: &mut Batch) -> Result<()> {
+    factors.map_or(Ok(()), |factors| factors.finish(batch))
 }
 
 impl Hone {

@@ -33,7 +33,8 @@ impl Hone {
         let mut need = self.work(own.columns(), graph, &motifs);
         self.check_memory("making features", need.features(), &mut report, progress)?;
         let needed = config.structure || !motifs.is_empty();
-        let counts = needed.then(|| self.count(graph, &mut report, progress)).transpose()?;
+        let counts = needed.then(|| self.count(graph, &mut report, progress)).transpose();
+        let counts = counts.map_err(|error| self.with_work_planned(error, &need))?;
         if let Some(counts) = counts.as_ref().filter(|_| !motifs.is_empty() && need.pairing() > 0) {
             need.find_positions(counts, self.memory_limit);
             self.check_memory("diffusing features", need.features() + need.pairing(), &mut report, progress)?;

@@ -1,4 +1,4 @@
-//! Local embeddings U_t^(k), one per motif and step (sec. 2.4).
+//! Local embeddings U_t^(k), one a motif and step (sec. 2.4).
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -177,8 +177,8 @@ pub(super) fn locate(error: Error, group: &str, stage: &str) -> Error {
         Error::Config { field, message } => {
             Error::Config { field: format!("{group}.{field}"), message: format!("{message} ({stage})") }
         }
-        Error::Memory { stage: inside, need, limit, remedy } => {
-            Error::Memory { stage: format!("{stage}: {inside}"), need, limit, remedy }
+        Error::Memory { stage: inside, need, least, limit, remedy } => {
+            Error::Memory { stage: format!("{stage}: {inside}"), need, least, limit, remedy }
         }
         other => other,
     }

@@ -36,8 +36,9 @@ use crate::diffuse::Diffusion;
 use crate::error::Result;
 use crate::features::Named;
 use crate::graph::Graph;
-use crate::memory;
+use crate::memory::{self, Allowance};
 use crate::motif::{Counts, Motif};
+use crate::output::Batch;
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report, Start};
 use crate::store::Embedding;
@@ -138,16 +139,25 @@ impl Hone {
         self
     }
 
-    /// Adds attributes of the user's own, one row per node in the graph's order.
+    /// Adds attributes of the user's own, one row a node in the graph's order.
     #[must_use]
     pub fn with_attributes(mut self, attributes: Named) -> Self {
         self.attributes = Some(attributes);
         self
     }
 
-    /// Embeds a graph: one vector per node, in the graph's node order; isolated nodes get zeros where
+    /// Embeds a graph: one vector a node, in the graph's node order; isolated nodes get zeros where
     /// no attribute says otherwise.
     pub fn embed(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
+        let mut batch = Batch::new(true);
+        let run = self.embed_into(&mut batch, graph, progress)?;
+        batch.commit()?;
+        Ok(run)
+    }
+
+    /// Embeds a graph; the folder of [factors](Hone::factors) appears together with the other files of a batch, when that is
+    /// committed.
+    pub fn embed_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
         let start = Start::now();
         let motifs = self.config.motifs.motifs();
         let mut report = self.start_report(graph);
@@ -158,7 +168,8 @@ impl Hone {
         let mut factors = self.begin_factors(graph)?;
         let mut need = self.work(own.columns(), graph, &motifs);
         self.check_least(&need, checkpoint.as_ref().is_some_and(resume::counted))?;
-        let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress)?;
+        let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress);
+        let counts = counts.map_err(|error| self.with_work_planned(error, &need))?;
         need.find_positions(&counts, self.memory_limit);
         self.check_rows(&counts, &motifs)?;
         let room = self.plan(&need, &counts, &mut report, progress)?;
@@ -170,7 +181,7 @@ impl Hone {
             let hold = need.holds_slices(self.most_steps(), self.memory_limit);
             let joint = |report: &mut Report| self.joint(&sources, hold, x, factors.as_mut(), report, progress);
             let embedding = report.time("joint", joint)?;
-            finish_factors(factors)?;
+            finish_factors(factors, batch)?;
             report.work = start.work();
             return Ok(Run { embedding, report });
         }
@@ -187,14 +198,17 @@ impl Hone {
         let join = |report: &mut Report| self.join(graph, locals, diffused, factors.as_mut(), report, progress);
         let embedding = report.time("global", join)?;
         shelf.check()?;
-        finish_factors(factors)?;
+        finish_factors(factors, batch)?;
         report.work = start.work();
         Ok(Run { embedding, report })
     }
 
     /// Motif counts, exact or estimated.
     fn count(&self, graph: &Graph, report: &mut Report, progress: &dyn Progress) -> Result<Counts> {
-        let counts = report.time("count", |_| self.config.sample.count(graph, self.config.seed, progress))?;
+        let counts = {
+            let allowance = Allowance::new(self.memory_limit);
+            report.time("count", |_| self.config.sample.count_within(graph, self.config.seed, allowance, progress))?
+        };
         resume::tell_sampled(&counts, report);
         Ok(counts)
     }

@@ -79,7 +79,7 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
 }
 
 impl Hone {
-    /// Makes the plan, reports it, and returns how many bytes of Y are held; refuses what does not fit.
+    /// Makes the plan, tells it, and returns how many bytes of Y are held; refuses what does not fit.
     pub(super) fn plan(
         &self,
         work: &Work,
@@ -139,10 +139,19 @@ impl Hone {
 
     /// A refusal of attributes that names what is enough for the work that follows, too.
     pub(super) fn with_attributes_planned(&self, error: Error, graph: &Graph) -> Error {
-        let Error::Memory { stage, need, limit, remedy } = error else { return error };
+        let Error::Memory { need, .. } = error else { return error };
         let (columns, motifs) = (need.div_ceil(4 * graph.nodes().max(1) as u64), self.config.motifs.motifs());
-        let work = self.work(columns as usize, graph, &motifs);
-        Error::Memory { stage, need: need.max(enough_for(self.most(&work))), limit, remedy }
+        self.with_work_planned(error, &self.work(columns as usize, graph, &motifs))
+    }
+
+    /// A refusal that names what is enough for the work that follows, too.
+    pub(super) fn with_work_planned(&self, error: Error, work: &Work) -> Error {
+        match error {
+            Error::Memory { stage, need, least, limit, remedy } => {
+                Error::Memory { stage, need: need.max(enough_for(self.most(work))), least, limit, remedy }
+            }
+            other => other,
+        }
     }
 
     /// Refuses motif graphs whose rows a network cannot read, before any is embedded.
@@ -155,7 +164,7 @@ impl Hone {
         if rows <= LARGEST_LAZY { Ok(()) } else { Err(locate(too_large(rows), "local", "local embeddings")) }
     }
 
-    /// Reports how much memory is needed beside what is held already, and refuses what does not fit.
+    /// Tells how much memory is needed beside what is held already, and refuses what does not fit.
     pub(super) fn check_memory(
         &self,
         what: &str,
@@ -189,6 +198,7 @@ impl Hone {
         Error::Memory {
             stage: what.to_owned(),
             need: enough_for(need),
+            least: false,
             limit: self.memory_limit.unwrap_or(u64::MAX),
             remedy: format!(
                 "lower local.dim, steps, global.dim or the number of motifs{attributes}{pairs}, or raise the memory limit"

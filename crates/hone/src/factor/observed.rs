@@ -1,7 +1,7 @@
 //! The nonzeros of an operator, kept by rows and by columns: for solvers that look at entries.
 //!
 //! They are read from the rows of the expression, so that k-step matrices work too, as far as their nonzeros fit
-//! the memory. Cost: 16 bytes per nonzero, and the walks of `Operator::row_work`.
+//! the memory. Cost: 16 bytes a nonzero, and the walks of `Operator::row_work`.
 
 use super::bilinear::Pair;
 use crate::dense::Block;
@@ -28,13 +28,15 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// Reads the nonzeros; refuses more than fit.
+    /// Reads the nonzeros; refuses more than the machine has room for. An embedding has asked its plan before, with the
+    /// most that there can be ([`Solver::memory`](super::Solver::memory)), so that its limit is kept.
     pub(super) fn of(s: &Operator) -> Result<Observed> {
-        let limit = memory::available().unwrap_or(u64::MAX) / 2;
+        let limit = memory::available().unwrap_or(u64::MAX);
         let Some(rows) = s.entries((limit / ENTRY_BYTES) as usize) else {
             return Err(Error::Memory {
                 stage: format!("keeping the nonzeros of {}", s.formula()),
                 need: (s.row_work() * ENTRY_BYTES as f64) as u64,
+                least: false,
                 limit,
                 remedy: "use fewer steps, or a solver that needs products only (svd, or als and ccd without \
                          observed-only)"

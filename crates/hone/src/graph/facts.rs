@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::{Graph, ReadOptions, Reading};
 use crate::error::{Error, Result};
-use crate::output::Written;
+use crate::record;
 
 /// Size and kind of the graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +56,7 @@ pub struct Input {
     pub options: ReadOptions,
 }
 
-/// What the record of a run says of its inputs.
+/// What the record of a run says of its graph.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Recorded {
     /// Where it was read.
@@ -63,54 +64,30 @@ pub struct Recorded {
     pub input: Option<Input>,
     /// What it was.
     pub graph: GraphFacts,
-    /// The file of attributes, if there was one.
-    #[serde(default)]
-    pub attributes: Option<RecordedAttributes>,
 }
 
-/// What the record of a run says of its file of attributes.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct RecordedAttributes {
-    /// The file.
-    pub file: String,
-    /// Length and checksum of it, and of the files that belong to it.
-    #[serde(default)]
-    pub content: Vec<Written>,
-}
-
-impl RecordedAttributes {
-    /// How files with this content differ from the recorded ones; nothing when they are the same, or when that cannot be
-    /// known. Names do not count.
-    pub fn difference(&self, now: &[Written]) -> Option<String> {
-        let then = &self.content;
-        if then.is_empty() || now.is_empty() {
-            return None;
-        }
-        let changed = then.iter().zip(now).find(|(then, now)| (then.bytes, &then.crc32) != (now.bytes, &now.crc32));
-        match changed {
-            Some((then, now)) if then.bytes != now.bytes => {
-                Some(format!("{} has {} bytes, not {}", now.name, now.bytes, then.bytes))
-            }
-            Some((_, now)) => Some(format!("{} has other content", now.name)),
-            None if then.len() != now.len() => Some(format!("{} files then, {} now", then.len(), now.len())),
-            None => None,
-        }
-    }
+/// Whether a file speaks of a graph.
+#[derive(Deserialize)]
+struct OfGraph {
+    graph: Option<IgnoredAny>,
 }
 
 impl Recorded {
     /// Reads what `OUT.run.json` says; nothing for a configuration, which is of no particular graph.
     pub fn read(path: &Path) -> Result<Option<Self>> {
-        let text = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        if path.exists() && !path.is_file() {
+            // A pipe, which was read for its settings.
+            return Ok(None);
+        }
+        let Some(text) = record::read(path)? else {
+            return Err(Error::io(path, std::io::ErrorKind::NotFound.into()));
+        };
         let wrong = |e: serde_json::Error| Error::input(path, e.to_string(), "give the OUT.run.json of an earlier run");
         if !text.trim_ascii_start().starts_with(b"{") {
             return Ok(None);
         }
-        let whole: serde_json::Value = serde_json::from_slice(&text).map_err(wrong)?;
-        match whole.get("graph") {
-            Some(_) => serde_json::from_value(whole).map(Some).map_err(wrong),
-            None => Ok(None),
-        }
+        let found: OfGraph = serde_json::from_slice(&text).map_err(wrong)?;
+        found.graph.map(|_| serde_json::from_slice(&text)).transpose().map_err(wrong)
     }
 
     /// How a graph differs from the recorded one; nothing when it is the same, or when that cannot be known.

@@ -23,7 +23,7 @@ use super::exact::Exact;
 use super::orbit::Orbit;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::memory;
+use crate::memory::Allowance;
 use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::random::Key;
@@ -71,7 +71,7 @@ pub struct Sampled {
     /// sums of other edges may pass such nodes too.
     pub edges: usize,
     /// Share of the nodes where a motif was seen, in the order of [`Orbit::ALL`], whose motif degrees
-    /// are within the error asked for as the two estimates show; empty when no error was.
+    /// are within the error asked for as the two estimates tell; empty when no error was.
     #[serde(with = "by_orbit")]
     pub within: Vec<f64>,
 }
@@ -145,18 +145,32 @@ impl Sample {
 
     /// Counts the 13 edge orbits of every edge, exactly or not; estimates depend on the seed alone.
     pub fn count(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Counts> {
+        self.count_within(graph, seed, Allowance::new(None), progress)
+    }
+
+    /// Counts as [`Sample::count`] does; refuses estimates for which the process would hold more than it may.
+    pub fn count_within(
+        &self,
+        graph: &Graph,
+        seed: u64,
+        allowance: Allowance,
+        progress: &dyn Progress,
+    ) -> Result<Counts> {
         self.check()?;
         let pattern = super::counted_on(graph);
         let key = Key::new(seed).with("sample", 0);
         match *self {
             Sample::Exact => exact(pattern, progress),
             Sample::Cap(cap) => {
-                fits(&pattern, cap, 1)?;
+                fits(&pattern, cap, 1, allowance)?;
                 let estimates = estimate(&pattern, cap, key, progress)?;
                 let estimated = Estimated::new(&pattern, estimates, facts(&pattern, cap, 1));
                 Ok(Counts::estimated(pattern, estimated))
             }
-            Sample::Target { error, confidence } => target(&pattern, error, confidence, key, progress),
+            Sample::Target { error, confidence } => {
+                let fits = |cap| fits(&pattern, cap, 2, allowance);
+                target(&pattern, [error, confidence], key, fits, progress)
+            }
         }
     }
 }
@@ -167,11 +181,17 @@ pub(super) fn exact(pattern: Arc<Pattern>, progress: &dyn Progress) -> Result<Co
 }
 
 /// Doubles the cap until enough motif degrees are close enough; counts exactly when none will do.
-fn target(pattern: &Arc<Pattern>, error: f64, confidence: f64, key: Key, progress: &dyn Progress) -> Result<Counts> {
+fn target(
+    pattern: &Arc<Pattern>,
+    [error, confidence]: [f64; 2],
+    key: Key,
+    fits: impl Fn(usize) -> Result<()>,
+    progress: &dyn Progress,
+) -> Result<Counts> {
     let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
     let mut cap = FIRST_CAP;
     while cap < largest.min(CAPS.end() + 1) {
-        fits(pattern, cap, 2)?;
+        fits(cap)?;
         let replicate = |index| -> Result<Estimated> {
             let estimates = estimate(pattern, cap, key.with("replicate", index), progress)?;
             Ok(Estimated::new(pattern, estimates, facts(pattern, cap, 2)))
@@ -187,19 +207,20 @@ fn target(pattern: &Arc<Pattern>, error: f64, confidence: f64, key: Key, progres
     exact(pattern.clone(), progress)
 }
 
-/// Refuses a cap that the memory of the machine does not allow; earlier ones of several estimates are kept.
-fn fits(pattern: &Pattern, cap: usize, replicates: u64) -> Result<()> {
+/// Refuses a cap that does not fit; earlier ones of several estimates are kept. Of a target, whose cap may grow, the need
+/// is the least.
+fn fits(pattern: &Pattern, cap: usize, replicates: u64, allowance: Allowance) -> Result<()> {
     let kept = (replicates - 1) * 6 * 4 * pattern.nnz() as u64;
-    let need = estimate::bytes(pattern, cap) + kept;
-    match memory::available() {
-        Some(limit) if need > limit => Err(Error::Memory {
+    let more = estimate::bytes(pattern, cap) + kept;
+    allowance.exceeded(more).map_or(Ok(()), |(need, limit)| {
+        Err(Error::Memory {
             stage: format!("estimating motifs from {cap} neighbours"),
             need,
+            least: replicates > 1,
             limit,
-            remedy: "set sample to a smaller cap, or to exact, which takes less".into(),
-        }),
-        _ => Ok(()),
-    }
+            remedy: "set sample to a smaller cap, or to exact, which takes less, or raise the memory limit".into(),
+        })
+    })
 }
 
 fn facts(pattern: &Pattern, cap: usize, replicates: usize) -> Sampled {

@@ -2,42 +2,18 @@
 //!
 //! All files are written and synced under temporary names first, which is when a disk is full. What is left are
 //! renames. The registry of temporaries is locked meanwhile, so that an interrupt waits; when a rename
-//! fails, all that was done is undone. A process that is killed between two renames leaves no mixture that could be taken for
-//! a whole: the file added first, which is the one that is opened later, is set aside first and comes last.
+//! fails, all that was done is undone (`exchange`). A process that is killed between two renames leaves no mixture that
+//! could be taken for a whole: the file added first, which is the one that is opened later, is set aside first and comes
+//! last; folders come before all files.
 //! A record of checksums among the files ([`crate::record`]) lets readers detect what a crash of the machine may leave.
 
-use std::fs;
-use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-use tempfile::TempPath;
-
+use super::exchange::{New, exchange};
 use super::place::{Place, folder_of, sync};
-use super::temporary::{Temporary, registry};
-use super::{Output, Sum};
+use super::temporary::{Temporary, TemporaryFolder, registry};
+use super::{Output, Written, WrittenFolder};
 use crate::error::{Error, Result};
-
-/// How the names of replaced files begin and end while their successors are put in place.
-const ASIDE: (&str, &str) = (".hone-", ".old");
-
-/// A file that was written: its name within its folder, length and checksum.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
-    /// File name, without folders.
-    pub name: String,
-    /// Length.
-    pub bytes: u64,
-    /// CRC-32 (IEEE 802.3) of the content, in hexadecimal.
-    pub crc32: String,
-}
-
-impl Written {
-    pub(crate) fn new(path: &Path, sum: &Sum) -> Self {
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Written { name, bytes: sum.bytes(), crc32: format!("{:08x}", sum.crc32()) }
-    }
-}
 
 /// Files that appear together or not at all; the first one is the one that matters.
 ///
@@ -56,20 +32,22 @@ impl Written {
 /// assert!(table.exists() && names.exists());
 /// # Ok::<(), hone::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Batch {
     overwrite: bool,
     /// As named by the caller.
     paths: Vec<PathBuf>,
     ready: Vec<Temporary>,
     written: Vec<Written>,
+    ready_folders: Vec<(TemporaryFolder, PathBuf)>,
+    folders: Vec<WrittenFolder>,
     obsolete: Vec<PathBuf>,
 }
 
 impl Batch {
     /// No files yet; existing ones may be replaced when `overwrite`.
     pub fn new(overwrite: bool) -> Self {
-        Batch { overwrite, paths: Vec::new(), ready: Vec::new(), written: Vec::new(), obsolete: Vec::new() }
+        Batch { overwrite, ..Batch::default() }
     }
 
     /// Opens a file (`-`: standard output) for writing, to be [added](Batch::add) when complete.
@@ -100,6 +78,17 @@ impl Batch {
         &self.written
     }
 
+    /// Takes a complete folder, whose files are on disk; it takes the place of another.
+    pub(crate) fn add_folder(&mut self, folder: TemporaryFolder, target: PathBuf, files: Vec<Written>) {
+        self.folders.push(WrittenFolder { path: target.clone(), files });
+        self.ready_folders.push((folder, target));
+    }
+
+    /// The folders so far.
+    pub fn folders(&self) -> &[WrittenFolder] {
+        &self.folders
+    }
+
     /// Has a file of an earlier run, which would be wrong beside the new ones, removed when they appear.
     ///
     /// # Errors
@@ -115,64 +104,27 @@ impl Batch {
         }
     }
 
-    /// Puts all files in place, and returns them as they were named.
+    /// Puts all files and folders in place, and returns them as they were named.
     ///
     /// # Errors
     /// When one cannot be renamed; then the folder is as it was before.
     pub fn commit(self) -> Result<Vec<PathBuf>> {
-        let Batch { paths, ready, obsolete, .. } = self;
+        let Batch { mut paths, ready, ready_folders, obsolete, .. } = self;
+        paths.extend(ready_folders.iter().map(|(_, target)| target.clone()));
         let mut registry = registry();
-        let files: Vec<(TempPath, PathBuf)> = ready.into_iter().map(|file| file.take(&mut registry)).collect();
-        let mut folders: Vec<PathBuf> = files.iter().map(|(_, target)| folder_of(target).to_path_buf()).collect();
-        folders.dedup();
-        exchange(files, obsolete).map_err(|(path, error)| Error::io(path, error))?;
+        let files = ready.into_iter().map(|file| file.take(&mut registry)).map(|(file, to)| (New::File(file), to));
+        let mut new: Vec<(New, PathBuf)> = files.collect();
+        for (folder, target) in ready_folders {
+            new.push((New::Folder(folder.take(&mut registry)), target));
+        }
+        let mut within: Vec<PathBuf> = new.iter().map(|(_, target)| folder_of(target).to_path_buf()).collect();
+        within.dedup();
+        exchange(new, obsolete).map_err(|(path, error)| Error::io(path, error))?;
+        registry.publish(&paths);
         drop(registry);
-        for folder in &folders {
+        for folder in &within {
             sync(folder).map_err(|e| Error::io(folder, e))?;
         }
         Ok(paths)
     }
-}
-
-/// A failed step and its path.
-type Failed = (PathBuf, io::Error);
-
-/// Puts new files in place of old ones; when it fails the old ones are back.
-fn exchange(files: Vec<(TempPath, PathBuf)>, obsolete: Vec<PathBuf>) -> std::result::Result<(), Failed> {
-    let alone = files.len() == 1 && obsolete.is_empty();
-    let (mut old, mut new) = (Vec::new(), Vec::new());
-    let steps = || {
-        let targets = files.iter().map(|(_, target)| target.clone()).chain(obsolete);
-        // A single file is replaced in one step, and is there at any moment.
-        for target in targets.filter(|_| !alone) {
-            old.extend(set_aside(&target).map_err(|e| (target.clone(), e))?.map(|aside| (aside, target)));
-        }
-        for (temporary, target) in files.into_iter().rev() {
-            temporary.persist(&target).map_err(|e| (target.clone(), e.error))?;
-            new.push(target);
-        }
-        Ok(())
-    };
-    let outcome = steps();
-    if outcome.is_err() {
-        // As far as possible: the first error is the one to report.
-        new.iter().for_each(|target| drop(fs::remove_file(target)));
-        for (aside, target) in old.into_iter().rev() {
-            if let Err(stuck) = aside.persist(&target) {
-                let _ = stuck.path.keep();
-            }
-        }
-    }
-    outcome
-}
-
-/// Gives an existing file another name in its folder; it is removed when the result is dropped.
-fn set_aside(target: &Path) -> io::Result<Option<TempPath>> {
-    if fs::symlink_metadata(target).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
-        return Ok(None);
-    }
-    let mut builder = tempfile::Builder::new();
-    let aside = builder.prefix(ASIDE.0).suffix(ASIDE.1).tempfile_in(folder_of(target))?.into_temp_path();
-    fs::rename(target, &aside)?;
-    Ok(Some(aside))
 }

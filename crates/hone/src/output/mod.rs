@@ -12,15 +12,18 @@
 //! its folder is.
 
 mod batch;
+mod exchange;
 mod place;
 mod sum;
 mod temporary;
+mod written;
 
-pub use batch::{Batch, Written};
+pub use batch::Batch;
 pub use place::{is_stream, same_file};
 pub(crate) use sum::{Sum, checksum};
 pub(crate) use temporary::is_temporary;
 pub use temporary::{Frozen, TemporaryFolder, remove_unfinished};
+pub use written::{Written, WrittenFolder};
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};

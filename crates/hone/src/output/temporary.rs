@@ -1,31 +1,64 @@
 //! Temporary files and folders, and the registry that lets a process remove them on its way out.
 
+use std::collections::VecDeque;
 use std::fs::{self, File, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::TempPath;
+use tempfile::{TempDir, TempPath};
 
-use super::place::{folder_of, refused, sync};
-use crate::error::{Error, Result};
+use super::place::{folder_of, refused};
+use crate::error::Result;
 
 /// How the names of temporary files begin and end.
 const TEMPORARY: (&str, &str) = (".hone-", ".part");
 
-/// Temporary files and folders of this process that are neither committed nor removed yet.
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Published files that are remembered, the last ones.
+const REMEMBERED: usize = 64;
+
+/// What this process has begun and what it has finished.
+#[derive(Debug)]
+pub(super) struct Registered {
+    /// Temporary files and folders that are neither committed nor removed yet.
+    unfinished: Vec<PathBuf>,
+    /// Outputs that are in place, as they were named.
+    published: VecDeque<PathBuf>,
+}
+
+static REGISTERED: Mutex<Registered> = Mutex::new(Registered { unfinished: Vec::new(), published: VecDeque::new() });
 
 /// The registry, locked: nothing begins, is committed or is removed meanwhile.
-pub(super) type Registry = MutexGuard<'static, Vec<PathBuf>>;
+pub(super) type Registry = MutexGuard<'static, Registered>;
 
 pub(super) fn registry() -> Registry {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+    REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Registered {
+    fn forget(&mut self, path: &Path) {
+        self.unfinished.retain(|registered| registered != path);
+    }
+
+    /// Remembers outputs that are in place.
+    pub(super) fn publish(&mut self, paths: &[PathBuf]) {
+        self.published.extend(paths.iter().cloned());
+        let surplus = self.published.len().saturating_sub(REMEMBERED);
+        self.published.drain(..surplus);
+    }
 }
 
 /// While this lives no output can be begun or committed.
 #[derive(Debug)]
 pub struct Frozen {
-    _registry: Registry,
+    registry: Registry,
+}
+
+impl Frozen {
+    /// The outputs that this process has put in place, as they were named; the last ones where there are many.
+    pub fn published(&self) -> impl Iterator<Item = &Path> {
+        self.registry.published.iter().map(PathBuf::as_path)
+    }
 }
 
 /// Removes every unfinished temporary file of this process; for use just before it exits.
@@ -34,11 +67,19 @@ pub struct Frozen {
 #[must_use]
 pub fn remove_unfinished() -> Frozen {
     let mut registry = registry();
-    for path in registry.drain(..) {
+    for path in registry.unfinished.drain(..) {
         // It may be gone already, and there is nobody left to report it to.
-        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+        let _ = fs::remove_file(&path).or_else(|_| remove_folder(&path));
     }
-    Frozen { _registry: registry }
+    Frozen { registry }
+}
+
+/// Removes a folder that another thread may be writing to: under another name, where that thread does not find it.
+fn remove_folder(path: &Path) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".gone");
+    fs::rename(path, &name)?;
+    fs::remove_dir_all(&name)
 }
 
 /// Whether a file of this name is an output that was never finished.
@@ -65,7 +106,7 @@ impl Temporary {
         let mut registry = registry();
         let made = builder.tempfile_in(folder_of(&target)).map_err(|e| refused(path, &e))?;
         let (file, name) = made.into_parts();
-        registry.push(name.to_path_buf());
+        registry.unfinished.push(name.to_path_buf());
         drop(registry);
         let temporary = Temporary { path: Some(name), target };
         if let Some(existing) = existing {
@@ -77,7 +118,7 @@ impl Temporary {
     /// Its name, and that of the target; it is off the registry, which the caller has locked.
     pub(super) fn take(mut self, registry: &mut Registry) -> (TempPath, PathBuf) {
         let path = self.path.take().expect("taken once, and by value");
-        registry.retain(|registered| *registered != *path);
+        registry.forget(&path);
         (path, std::mem::take(&mut self.target))
     }
 }
@@ -86,7 +127,7 @@ impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(path) = self.path.take() {
             let mut registry = registry();
-            registry.retain(|registered| *registered != *path);
+            registry.forget(&path);
             drop(path); // removes the file, before the registry is unlocked
         }
     }
@@ -95,8 +136,8 @@ impl Drop for Temporary {
 /// A folder for temporary files, removed with all in it when dropped, and by [`remove_unfinished`].
 #[derive(Debug)]
 pub struct TemporaryFolder {
-    /// `Some` until dropped.
-    folder: Option<tempfile::TempDir>,
+    /// `Some` until taken or dropped.
+    folder: Option<TempDir>,
 }
 
 impl TemporaryFolder {
@@ -105,7 +146,7 @@ impl TemporaryFolder {
         let mut registry = registry();
         let folder = tempfile::Builder::new().prefix(TEMPORARY.0).tempdir_in(parent);
         let folder = folder.map_err(|e| refused(&parent.join("hone"), &e))?;
-        registry.push(folder.path().to_path_buf());
+        registry.unfinished.push(folder.path().to_path_buf());
         Ok(TemporaryFolder { folder: Some(folder) })
     }
 
@@ -117,29 +158,15 @@ impl TemporaryFolder {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777)); // less the umask
         let mut registry = registry();
         let folder = builder.tempdir_in(folder_of(target)).map_err(|e| refused(target, &e))?;
-        registry.push(folder.path().to_path_buf());
+        registry.unfinished.push(folder.path().to_path_buf());
         Ok(TemporaryFolder { folder: Some(folder) })
     }
 
-    /// Gives the folder its name. One that is there already is removed.
-    pub(crate) fn publish(mut self, target: &Path) -> Result<()> {
-        let old = if target.is_dir() { Some(TemporaryFolder::beside(target)?) } else { None };
-        let mut registry = registry();
-        let folder = self.folder.take().expect("there until dropped");
-        let aside = old.as_ref().map(|old| old.path().join("old"));
-        let rename = || {
-            aside.as_ref().map_or(Ok(()), |aside| fs::rename(target, aside))?;
-            fs::rename(folder.path(), target).inspect_err(|_| {
-                // What was there stays there, as far as it can be.
-                let _ = aside.as_ref().map(|aside| fs::rename(aside, target));
-            })
-        };
-        let renamed = rename();
-        registry.retain(|path| path != folder.path());
-        drop(registry);
-        renamed.map_err(|e| Error::io(target, e))?;
-        let _ = folder.keep(); // it is there no longer under its old name
-        sync(folder_of(target)).map_err(|e| Error::io(target, e))
+    /// The folder, off the registry, which the caller has locked.
+    pub(super) fn take(mut self, registry: &mut Registry) -> TempDir {
+        let folder = self.folder.take().expect("taken once, and by value");
+        registry.forget(folder.path());
+        folder
     }
 
     /// Where it is.
@@ -152,7 +179,7 @@ impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         if let Some(folder) = self.folder.take() {
             let mut registry = registry();
-            registry.retain(|path| path != folder.path());
+            registry.forget(folder.path());
             drop(folder); // removes it, before the registry is unlocked
         }
     }

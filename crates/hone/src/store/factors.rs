@@ -1,8 +1,9 @@
 //! The factors of a run as a folder of NumPy arrays with a manifest: U, Σ and V of every local embedding, Z and H of
 //! the global one, or the factors of a joint model.
 //!
-//! The folder is written under a temporary name and renamed when it is complete, so it appears whole or not at all.
-//! Arrays are written as they are found; none is held for the folder's sake. [`Folder`] reads them back.
+//! The folder is written under a temporary name and appears whole or not at all, together with the other files of its
+//! [`Batch`]. Arrays are written as they are found; none is held for the folder's sake. [`Folder`] reads them back, and
+//! compares them with the checksums in the manifest.
 //!
 //! | file | content |
 //! |---|---|
@@ -23,7 +24,8 @@ use super::npy;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::output::TemporaryFolder;
+use crate::output::{Batch, Sum, TemporaryFolder, Written};
+use crate::record;
 
 const MANIFEST: &str = "manifest.json";
 /// How a manifest says what it is of.
@@ -46,6 +48,9 @@ pub struct Manifest {
     pub global: Option<GlobalEntry>,
     /// A joint model.
     pub joint: Option<JointEntry>,
+    /// Length and checksum of every file but this one.
+    #[serde(default)]
+    pub files: Vec<Written>,
 }
 
 /// An array.
@@ -147,13 +152,9 @@ impl Folder {
         let path = path.into();
         let file = path.join(MANIFEST);
         let remedy = "name a folder of factors";
-        let text = fs::read_to_string(&file).map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound => {
-                Error::input(&path, format!("there are no factors here: {MANIFEST} is missing"), remedy)
-            }
-            _ => Error::io(&file, e),
-        })?;
-        let manifest: Manifest = serde_json::from_str(&text)
+        let text = record::read(&file)?
+            .ok_or_else(|| Error::input(&path, format!("there are no factors here: {MANIFEST} is missing"), remedy))?;
+        let manifest: Manifest = serde_json::from_slice(&text)
             .map_err(|e| Error::input(&file, format!("not a manifest of factors: {e}"), remedy))?;
         if manifest.format != FORMAT {
             return Err(Error::input(&file, format!("the format is {:?}, not {FORMAT:?}", manifest.format), remedy));
@@ -163,14 +164,27 @@ impl Folder {
 
     /// Reads an array of one or two dimensions; more are laid out as rows of the last.
     pub fn read(&self, array: &ArrayEntry) -> Result<Block> {
-        let path = self.path.join(&array.file);
+        let path = self.checked(&array.file)?;
         let file = File::open(&path).map_err(|e| Error::io(&path, e))?;
         npy::read_rows(&path, &mut BufReader::new(file))
     }
 
     /// Reads the node ids.
     pub fn ids(&self) -> Result<NodeIds> {
-        npy::read_ids(&self.path.join(&self.manifest.ids))
+        npy::read_ids(&self.checked(&self.manifest.ids)?)
+    }
+
+    /// The path of a file that is as the manifest says; those of folders without checksums are taken as they are.
+    fn checked(&self, name: &str) -> Result<PathBuf> {
+        let path = self.path.join(name);
+        let Some(listed) = self.manifest.files.iter().find(|file| file.name == name) else { return Ok(path) };
+        match listed.difference(&path).map_err(|e| Error::io(&path, e))? {
+            None => Ok(path),
+            Some(how) => {
+                let message = format!("not as {MANIFEST} says: {how}. It was changed, or is of another run");
+                Err(Error::input(&path, message, "write the factors anew"))
+            }
+        }
     }
 }
 
@@ -212,20 +226,20 @@ impl Writer {
             ..Manifest::default()
         };
         let folder = TemporaryFolder::beside(target)?;
-        let writer = Writer { folder, target: target.to_path_buf(), replace, manifest };
+        let mut writer = Writer { folder, target: target.to_path_buf(), replace, manifest };
         writer.put("ids.npy", |out| npy::write_ids(ids, out))?;
         Ok(writer)
     }
 
     /// Writes a block.
-    pub(crate) fn block(&self, name: &str, block: &Block) -> Result<ArrayEntry> {
+    pub(crate) fn block(&mut self, name: &str, block: &Block) -> Result<ArrayEntry> {
         let file = format!("{name}.npy");
         self.put(&file, |out| npy::write_vectors(block, out))?;
         Ok(ArrayEntry { file, shape: vec![block.rows(), block.cols()] })
     }
 
     /// Writes numbers in f64, in the order of an array of that shape.
-    pub(crate) fn numbers(&self, name: &str, shape: &[usize], numbers: &[f64]) -> Result<ArrayEntry> {
+    pub(crate) fn numbers(&mut self, name: &str, shape: &[usize], numbers: &[f64]) -> Result<ArrayEntry> {
         let file = format!("{name}.npy");
         self.put(&file, |out| {
             npy::write_header("<f8", shape, out)?;
@@ -235,7 +249,7 @@ impl Writer {
     }
 
     /// Writes numbers of nodes, unless the file is there.
-    pub(crate) fn rows(&self, name: &str, rows: &[u32]) -> Result<ArrayEntry> {
+    pub(crate) fn rows(&mut self, name: &str, rows: &[u32]) -> Result<ArrayEntry> {
         let file = format!("{name}.npy");
         if !self.folder.path().join(&file).exists() {
             self.put(&file, |out| {
@@ -246,32 +260,40 @@ impl Writer {
         Ok(ArrayEntry { file, shape: vec![rows.len()] })
     }
 
-    /// Writes the manifest, removes files it does not name, and gives the folder its name.
-    pub(crate) fn finish(mut self) -> Result<PathBuf> {
+    /// Writes the manifest, removes files it does not name, and adds the folder to a batch.
+    pub(crate) fn finish(mut self, batch: &mut Batch) -> Result<()> {
         self.manifest.local.sort_by_key(|entry| entry.step);
-        let text = serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
-        self.put(MANIFEST, |out| out.write_all(text.as_bytes()))?;
-        let named: BTreeSet<&str> = self.manifest.files().collect();
+        let named: BTreeSet<String> = self.manifest.names().map(str::to_owned).collect();
         for entry in fs::read_dir(self.folder.path()).map_err(|e| self.error(e))? {
             let entry = entry.map_err(|e| self.error(e))?;
             if entry.file_name().to_str().is_none_or(|name| !named.contains(name)) {
                 fs::remove_file(entry.path()).map_err(|e| self.error(e))?;
             }
         }
-        let Writer { folder, target, replace, .. } = self;
+        self.manifest.files.retain(|file| named.contains(&file.name));
+        self.manifest.files.sort_by(|a, b| a.name.cmp(&b.name));
+        let text = serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
+        self.put(MANIFEST, |out| out.write_all(text.as_bytes()))?;
         // It may have appeared meanwhile.
-        check_target(&target, replace)?;
-        folder.publish(&target)?;
-        Ok(target)
+        check_target(&self.target, self.replace)?;
+        let Writer { folder, target, manifest, .. } = self;
+        batch.add_folder(folder, target, manifest.files);
+        Ok(())
     }
 
-    fn put(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    /// Writes a file and remembers its checksum.
+    fn put(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        let path = self.folder.path().join(name);
         let to_disk = || {
-            let mut out = BufWriter::with_capacity(1 << 18, File::create(self.folder.path().join(name))?);
+            let mut out = Summed { out: BufWriter::with_capacity(1 << 18, File::create(&path)?), sum: Sum::default() };
             write(&mut out)?;
-            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+            out.out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            Ok(Written::new(&path, &out.sum))
         };
-        to_disk().map_err(|e| self.error(e))
+        let written = to_disk().map_err(|e| self.error(e))?;
+        self.manifest.files.retain(|file| file.name != written.name);
+        self.manifest.files.push(written);
+        Ok(())
     }
 
     /// An error under the name that the user gave.
@@ -280,9 +302,27 @@ impl Writer {
     }
 }
 
+/// A file that is measured while it is written.
+struct Summed {
+    out: BufWriter<File>,
+    sum: Sum,
+}
+
+impl Write for Summed {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(data)?;
+        self.sum.add(&data[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 impl Manifest {
     /// All files that are named, the manifest among them.
-    fn files(&self) -> impl Iterator<Item = &str> {
+    fn names(&self) -> impl Iterator<Item = &str> {
         let local = self.local.iter().flat_map(|entry| {
             [Some(&entry.u), Some(&entry.sigma), entry.v.as_ref(), entry.rows.as_ref()].into_iter().flatten()
         });

@@ -5,9 +5,10 @@
 //! Reference: NumPy Enhancement Proposal 1.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use super::quiet::{ArchiveSink, Quiet};
 use super::{Embedding, names, records};
 use crate::dense::Block;
 use crate::error::{Error, Result, unwrapped};
@@ -56,7 +57,7 @@ pub(crate) fn write_header(dtype: &str, shape: &[usize], out: &mut dyn Write) ->
 
 pub(super) fn write_npz(embedding: &Embedding, path: &Path, out: &mut (impl Write + Seek)) -> Result<()> {
     let archive = |out: &mut dyn ArchiveSink| -> io::Result<()> {
-        let mut zip = zip::ZipWriter::new(Quiet { out, failed: false });
+        let mut zip = zip::ZipWriter::new(Quiet::new(out));
         let options = zip::write::SimpleFileOptions::default()
             .compression_method(zip::CompressionMethod::Stored)
             .last_modified_time(zip::DateTime::default())
@@ -71,44 +72,6 @@ pub(super) fn write_npz(embedding: &Embedding, path: &Path, out: &mut (impl Writ
         Ok(())
     };
     archive(out).map_err(|e| Error::io(path, e))
-}
-
-/// What a zip archive is written to.
-trait ArchiveSink: Write + Seek {}
-impl<T: Write + Seek> ArchiveSink for T {}
-
-/// A sink that fails once: the archive's writer finishes what was given up when it is dropped, and complains on standard
-/// error when it cannot.
-struct Quiet<'a> {
-    out: &'a mut dyn ArchiveSink,
-    failed: bool,
-}
-
-impl Quiet<'_> {
-    fn once<T>(&mut self, after: T, act: impl FnOnce(&mut dyn ArchiveSink) -> io::Result<T>) -> io::Result<T> {
-        if self.failed {
-            return Ok(after);
-        }
-        let done = act(self.out);
-        self.failed = done.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
-        done
-    }
-}
-
-impl Write for Quiet<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.once(bytes.len(), |out| out.write(bytes))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.once((), |out| out.flush())
-    }
-}
-
-impl Seek for Quiet<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.once(0, |out| out.seek(to))
-    }
 }
 
 pub(super) fn write_ids(ids: &NodeIds, out: &mut dyn Write) -> io::Result<()> {

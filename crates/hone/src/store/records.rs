@@ -127,7 +127,7 @@ impl Records {
         match read.map_err(|error| crate::error::unwrapped(&self.path, error))? {
             0 => Ok(false),
             read if read > longest => {
-                let message = format!("a record of more than {} MB", LONGEST_LINE >> 20);
+                let message = format!("a record of more than {} MiB", LONGEST_LINE >> 20);
                 let shown = String::from_utf8_lossy(&line[..line.len().min(100)]).into_owned();
                 Err(self.wrong(&shown, &message))
             }

@@ -238,4 +238,11 @@ fn ids_and_checkpoints_go_with_factors() {
         folder.manifest.local.iter().map(|entry| folder.read(&entry.u).unwrap()).collect()
     };
     assert!(read(&a) == read(&b));
+    // One file of another run.
+    let name = &a.manifest.local[0].sigma.file;
+    let mut bytes = fs::read(place.path().join("b").join(name)).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(place.path().join("a").join(name), bytes).unwrap();
+    let error = a.read(&a.manifest.local[0].sigma).unwrap_err().to_string();
+    assert!(error.contains("not as manifest.json says") && error.contains("another content"), "{error}");
 }

@@ -120,7 +120,7 @@ fn karate_club() {
 fn triangles_of_the_data_at_hand() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let Ok(readme) = std::fs::read_to_string(folder.join("README.md")) else {
-        println!("skipped: no {}", folder.display());
+        crate::skip::skip(&format!("no {}", folder.display()));
         return;
     };
     let mut seen = 0;
@@ -128,7 +128,7 @@ fn triangles_of_the_data_at_hand() {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let (Ok(nodes), Ok(triangles)) = (cells[2].parse::<usize>(), cells[5].parse::<u128>()) else { continue };
         let Ok(text) = std::fs::read_to_string(folder.join(format!("{}.edges", cells[1]))) else {
-            println!("skipped: no {}.edges", cells[1]);
+            crate::skip::skip(&format!("no {}.edges", cells[1]));
             continue;
         };
         let number = |word: Option<&str>| word.and_then(|word| word.parse().ok()).expect("a node");

@@ -8,7 +8,7 @@ use hone::output::Batch;
 use hone_eval::report::{Bold, Report};
 
 use crate::context::Context;
-use crate::files::{Files, publish};
+use crate::files::Files;
 
 /// Files a report is written to, besides the tables on standard output.
 #[derive(Debug, clap::Args)]
@@ -17,7 +17,7 @@ pub(crate) struct OutputArgs {
     /// Write everything as JSON; - is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write one line per cell as CSV; - is standard output, in place of the tables.
+    /// Write one line a cell as CSV; - is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Write tables as Markdown; - is standard output, in place of the tables.
@@ -88,7 +88,7 @@ impl OutputArgs {
             }
             add(&mut batch, path, &render(report))?;
         }
-        for path in publish(batch)?.iter().filter(|path| !standard(path)) {
+        for path in batch.commit()?.iter().filter(|path| !standard(path)) {
             context.note(format_args!("wrote {}", path.display()));
         }
         Ok(())

@@ -53,5 +53,5 @@ pub(super) fn expect_room(bytes: f64) -> Result<()> {
 
 pub(super) fn too_large(bytes: f64, limit: u64) -> Error {
     let remedy = "give fewer nodes or a smaller degree".to_owned();
-    Error::Memory { stage: "generating this graph".to_owned(), need: bytes as u64, limit, remedy }
+    Error::Memory { stage: "generating this graph".to_owned(), need: bytes as u64, least: false, limit, remedy }
 }

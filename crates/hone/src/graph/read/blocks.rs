@@ -194,7 +194,7 @@ impl Lines<'_> {
 }
 
 pub(super) fn long_line(text: &[u8]) -> Fault {
-    let message = format!("a line of more than {} MB", LONGEST_LINE >> 20);
+    let message = format!("a line of more than {} MiB", LONGEST_LINE >> 20);
     Fault::new(text, message, "is this really a text file with one record per line?")
 }
 
