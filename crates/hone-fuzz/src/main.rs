@@ -11,6 +11,7 @@ mod mutate;
 mod pack;
 mod parent;
 mod seeds;
+mod state;
 mod tables;
 mod target;
 
@@ -46,6 +47,9 @@ enum Command {
         /// Inputs for each target at most.
         #[arg(long, default_value_t = u64::MAX)]
         inputs: u64,
+        /// Keep count in this file, and go on from what it says: --inputs is then of all runs together.
+        #[arg(long)]
+        state: Option<PathBuf>,
     },
     /// Write the seeds of the corpus again.
     Seeds,
@@ -72,12 +76,12 @@ fn run(command: Command) -> Result<bool> {
     match command {
         Command::List => TARGETS.iter().for_each(|target| println!("{}", target.name)),
         Command::Seeds => seeds::write()?,
-        Command::Run { seconds, target, seed, inputs } => {
+        Command::Run { seconds, target, seed, inputs, state } => {
             let chosen: Vec<&Target> = TARGETS.iter().filter(|known| known.name.starts_with(&target)).collect();
             if chosen.is_empty() {
                 return Err(Error::config("--target", "no target is called like that; `hone-fuzz list` names them"));
             }
-            return parent::run(&chosen, seconds, seed, inputs);
+            return parent::run(&chosen, &parent::Plan { seconds, seed, inputs, state });
         }
         Command::Child { name, folder, seed, seconds, inputs } => {
             let target = TARGETS.iter().find(|target| target.name == name);
