@@ -22,7 +22,7 @@ pub(crate) struct CommonArgs {
     /// Log what is done to standard error (-vv for more); replaces the progress bar.
     #[arg(short, long, global = true, action = ArgAction::Count)]
     verbose: u8,
-    /// Number of threads [default: one a core]. The result does not depend on it.
+    /// Number of threads [default: one per core]. The result does not depend on it.
     #[arg(long, global = true, value_name = "N")]
     threads: Option<usize>,
 }
@@ -56,7 +56,7 @@ impl Context {
     pub(crate) fn note(&self, message: impl Display) {
         if !self.quiet {
             self.reporter.suspended(|| {
-                // Nobody is left to hear that standard error is closed.
+                // Nobody is left to learn that standard error is closed.
                 let _ = writeln!(io::stderr(), "{message}");
             });
         }

@@ -38,7 +38,7 @@ pub(crate) fn keep(kept: Kept) {
 /// On Ctrl-C, on a polite kill and on a hang-up removes unfinished output files, says in one line what is kept, and
 /// exits with 130. A write beyond the limit on file sizes becomes an error, which ends the run in good order.
 ///
-/// A signal that the caller has ignored, as `nohup` does, stays ignored; the others are heeded.
+/// A signal that the caller has ignored, as `nohup` does, stays ignored; the others are handled.
 pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
     use anyhow::Context;
     signals::listen(stop).context("signals cannot be listened to (are there too many processes or threads?)")
@@ -100,8 +100,8 @@ mod signals {
     pub(super) fn listen(stop: fn() -> !) -> io::Result<()> {
         // With a handler, whatever it does, the write that passed the limit fails with an error (EFBIG).
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-        let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !ignored(signal));
-        let mut signals = Signals::new(heeded)?;
+        let handled = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !ignored(signal));
+        let mut signals = Signals::new(handled)?;
         let wait = move || signals.forever().next().map(|_| stop());
         std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
     }
@@ -138,7 +138,7 @@ pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let label = if color() { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
-    // Nobody is left to hear that standard error is closed.
+    // Nobody is left to learn that standard error is closed.
     let _ = writeln!(io::stderr(), "{label} {}", message(&error));
     ExitCode::from(match error.downcast_ref::<Error>() {
         Some(Error::Interrupted) => INTERRUPTED,

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use hone::Error;
+use hone::attributes::content;
 use hone::graph::{Column, Comment, Graph, Input, InputFormat, ReadOptions, Recorded, read};
 
 use crate::context::Context;
@@ -31,18 +32,18 @@ pub(crate) struct GraphArgs {
     /// The graph: a file, - for standard input, or builtin:NAME (karate, florentine, petersen, …). With --config
     /// OUT.run.json it may be left out: it is the graph of that run.
     ///
-    /// Edge lists, Matrix Market, Parquet and METIS files, plain or with .gz or .zst, are told apart
+    /// Edge lists, Matrix Market, Parquet and METIS files, plain or with .gz or .zst, are recognised
     /// by content and extension.
     #[arg(value_name = "INPUT", required_unless_present = "config")]
     input: Option<String>,
     #[command(flatten)]
     read: ReadArgs,
-    /// What to do when the graph is not the one of --config OUT.run.json.
-    #[arg(long, value_enum, value_name = "WHAT", requires = "config", help_heading = HEADING)]
-    changed_graph: Option<Changed>,
+    /// What to do when the graph, or the file of --attributes, is not the one of --config OUT.run.json [default: refuse].
+    #[arg(long, visible_alias = "changed-graph", value_enum, value_name = "WHAT", requires = "config", help_heading = HEADING)]
+    changed: Option<Changed>,
 }
 
-/// What becomes of a run whose graph is not the recorded one.
+/// What becomes of a run whose graph or attributes are not the recorded ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Changed {
     /// It is refused.
@@ -63,9 +64,9 @@ pub(crate) struct ReadArgs {
     /// Keep the weights of edges, and make them count; --weighted=no drops them where --config keeps them.
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
     weighted: Option<Answer>,
-    /// What separates columns: a character, tab or space [default: auto-detected].
-    #[arg(long, value_name = "CHAR", value_parser = delimiter, help_heading = HEADING)]
-    delimiter: Option<char>,
+    /// What separates columns: a character, tab, space, or symbols such as :: [default: auto-detected].
+    #[arg(long, value_name = "CHAR", allow_hyphen_values = true, help_heading = HEADING)]
+    delimiter: Option<String>,
     /// What begins comment lines: a character, or none. By default # and %, but in a file with commas or
     /// the like a line after the first edge is an edge.
     #[arg(long, value_name = "CHAR|none", value_parser = comment, help_heading = HEADING)]
@@ -82,6 +83,10 @@ pub(crate) struct ReadArgs {
     /// Column of the weight: a name, or a position from 0; implies --weighted.
     #[arg(long, value_name = "COLUMN", value_parser = column, help_heading = HEADING)]
     weight: Option<Column>,
+    /// The two columns name nodes of two kinds, such as users and items: 1 in one is another node than 1 in the other.
+    /// Ids get the name of their column in front (user:1, item:1); --bipartite=no says that they are of one kind.
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
+    bipartite: Option<Answer>,
     /// A file with one node id per line: fixes the order of nodes and adds those without an edge.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     nodes: Option<PathBuf>,
@@ -119,14 +124,14 @@ impl InputArgs {
 
     /// The same for work that has no use for weights: no note recommends to keep them.
     pub(crate) fn open_without_weights(&self, context: &Context) -> anyhow::Result<Graph> {
-        open(&self.input, &self.read.over(ReadOptions::default()), false, context)
+        open(&self.input, &self.read.over(ReadOptions::default())?, false, context)
     }
 }
 
 impl ReadArgs {
     /// Reads a graph, and notes on standard error what was dropped on the way.
     pub(crate) fn open(&self, input: &str, context: &Context) -> anyhow::Result<Graph> {
-        open(input, &self.over(ReadOptions::default()), true, context)
+        open(input, &self.over(ReadOptions::default())?, true, context)
     }
 
     /// The files that are read for these graphs.
@@ -135,21 +140,26 @@ impl ReadArgs {
     }
 
     /// These options on top of others.
-    fn over(&self, below: ReadOptions) -> ReadOptions {
+    fn over(&self, below: ReadOptions) -> Result<ReadOptions, Error> {
         let kept = self.weighted.is_none_or(Answer::is_yes);
-        ReadOptions {
+        if self.weight.is_some() && !kept {
+            let message = "--weight names a column of weights and --weighted=no drops them; leave one of the two out";
+            return Err(Error::config("--weighted", message));
+        }
+        Ok(ReadOptions {
             format: self.input_format.or(below.format),
             directed: self.directed.map_or(below.directed, Answer::is_yes),
             weighted: self.weight.is_some() || self.weighted.map_or(below.weighted, Answer::is_yes),
-            delimiter: self.delimiter.or(below.delimiter),
+            delimiter: self.delimiter.clone().or(below.delimiter),
             comment: self.comment.or(below.comment),
             header: self.header.map(Answer::is_yes).or(below.header),
             source: self.source.clone().or(below.source),
             target: self.target.clone().or(below.target),
             weight: self.weight.clone().or(below.weight.filter(|_| kept)),
+            bipartite: self.bipartite.map(Answer::is_yes).or(below.bipartite),
             nodes: self.nodes.clone().or(below.nodes),
             memory: below.memory,
-        }
+        })
     }
 }
 
@@ -163,9 +173,9 @@ impl GraphArgs {
             let shown = config.unwrap_or(Path::new("")).display();
             Error::config("INPUT", format!("{shown} names no graph; give one, such as graph.tsv"))
         })?;
-        let input = Input { path, options: self.read.over(options) };
+        let input = Input { path, options: self.read.over(options)? };
         let recorded = config.map(Path::to_path_buf).zip(recorded);
-        Ok(GraphSource { input, recorded, changed: self.changed_graph.unwrap_or(Changed::Refuse) })
+        Ok(GraphSource { input, recorded, changed: self.changed.unwrap_or(Changed::Refuse) })
     }
 }
 
@@ -192,16 +202,33 @@ impl GraphSource {
         let graph = open(path, &ReadOptions { memory, ..options.clone() }, weights, context)?;
         let Some((file, recorded)) = &self.recorded else { return Ok(graph) };
         if let Some(how) = recorded.difference(&graph) {
-            let message = format!("not the graph of {}: {how}", file.display());
-            match self.changed {
-                Changed::Allow => context.note(format_args!("note: {path}: {message}")),
-                Changed::Refuse => {
-                    let remedy = "give the graph of that run, or use this one with --changed-graph allow";
-                    return Err(Error::input(path, message, remedy).into());
-                }
-            }
+            self.differs(path, format!("not the graph of {}: {how}", file.display()), context)?;
         }
         Ok(graph)
+    }
+
+    /// Compares a file of attributes with the record.
+    pub(crate) fn check_attributes(&self, attributes: Option<&str>, context: &Context) -> Result<(), Error> {
+        let Some((file, recorded)) = &self.recorded else { return Ok(()) };
+        let Some((path, recorded)) = attributes.zip(recorded.attributes.as_ref()) else { return Ok(()) };
+        match recorded.difference(&content(Path::new(path))?) {
+            Some(how) => self.differs(path, format!("not the attributes of {}: {how}", file.display()), context),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes or refuses what is not as recorded.
+    fn differs(&self, path: &str, message: String, context: &Context) -> Result<(), Error> {
+        match self.changed {
+            Changed::Allow => {
+                context.note(format_args!("note: {path}: {message}"));
+                Ok(())
+            }
+            Changed::Refuse => {
+                let remedy = "give what that run was given, or use this with --changed allow";
+                Err(Error::input(path, message, remedy))
+            }
+        }
     }
 }
 
@@ -215,6 +242,7 @@ fn open(input: &str, options: &ReadOptions, weights: bool, context: &Context) ->
 pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
     let option = |name: &str, value: &str| match value {
         "" => format!("--{name}"),
+        "yes" if name == "bipartite" => "--bipartite".to_owned(),
         _ => format!("--{name} {}", shell_word(value)),
     };
     for note in graph.reading().iter().flat_map(|reading| &reading.notes) {
@@ -247,16 +275,6 @@ fn comment(text: &str) -> Result<Comment, String> {
 
 fn column(text: &str) -> Result<Column, String> {
     if text.is_empty() { Err("give a name or a position from 0".into()) } else { Ok(text.into()) }
-}
-
-fn delimiter(text: &str) -> Result<char, String> {
-    let mut chars = text.chars();
-    match (text, chars.next(), chars.next()) {
-        ("tab" | "\\t", ..) => Ok('\t'),
-        ("space", ..) => Ok(' '),
-        (_, Some(one), None) => Ok(one),
-        _ => Err("give one character, tab or space".into()),
-    }
 }
 
 /// `soc-wiki-Vote` for `dir/soc-wiki-Vote.edges.gz`.

@@ -1,4 +1,4 @@
-//! The library speaks of settings (`global.dim`), the command of its options (`--dim`): errors translated from one to the
+//! The library names settings (`global.dim`), the command its options (`--dim`): errors translated from one to the
 //! other.
 
 use hone::Error;
@@ -6,13 +6,14 @@ use hone::Error;
 /// A setting and the option that gives it.
 pub(crate) type Known = (&'static str, &'static str);
 
-/// What errors of every command may speak of.
+/// What errors of every command may mention.
 const COMMON: &[Known] = &[
     ("overwrite = true", "--force"),
     ("resume = true", "--resume"),
     ("(temp_dir)", "(--temp-dir)"),
     ("the memory limit", "--memory"),
     ("attributes.table.id", "--attribute-id"),
+    ("the option `weight`", "--weight"),
 ];
 
 /// A message in the words of every command.

@@ -65,7 +65,7 @@ impl Progress for Reporter {
     fn note(&self, message: &str) {
         tracing::info!("{message}");
         if self.notes {
-            // Nobody is left to hear that standard error is closed.
+            // Nobody is left to learn that standard error is closed.
             self.suspended(|| drop(writeln!(io::stderr(), "note: {message}")));
         }
     }

@@ -203,7 +203,7 @@ mod signals {
 
     use super::*;
 
-    /// Signals a parent told its children to ignore stay ignored by design: nothing to test then.
+    /// Signals that a parent made its children ignore stay ignored by design: nothing to test then.
     fn ignored() -> bool {
         let status = fs::read_to_string("/proc/self/status").expect("Linux");
         let mask = status.lines().find_map(|l| l.strip_prefix("SigIgn:")).expect("Linux");

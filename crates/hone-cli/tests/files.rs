@@ -337,7 +337,7 @@ fn ignored_already(signals: &[u32]) -> bool {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn signals_that_are_not_ignored_are_heeded() {
+fn signals_that_are_not_ignored_are_handled() {
     if ignored_already(&[1, 15]) {
         skip("hang-ups or kills are ignored here");
         return;

@@ -22,7 +22,7 @@ const FORMAT: u32 = 4;
 #[derive(Debug, Clone)]
 pub struct Cache {
     folder: Option<PathBuf>,
-    /// Whether cells are computed anew and replace those that are there.
+    /// Whether cells are computed again and replace those that are there.
     renew: bool,
 }
 
@@ -47,7 +47,7 @@ impl Cache {
         Ok(Cache { folder: Some(folder.to_path_buf()), renew: false })
     }
 
-    /// This cache, whose cells are computed anew.
+    /// This cache, whose cells are computed again.
     #[must_use]
     pub fn renewed(&self) -> Cache {
         Cache { renew: true, ..self.clone() }

@@ -84,7 +84,7 @@ impl Embedder {
     }
 }
 
-/// Bytes that vectors may take where the system does not tell what is free.
+/// Bytes that vectors may take where the system does not report what is free.
 const FAR_TOO_MUCH: u64 = 1 << 40;
 
 impl Embedder {

@@ -43,7 +43,7 @@ pub struct Bench<'a> {
     pub cache: &'a Cache,
     /// Where vectors are kept, if they are.
     pub save: Option<&'a Save>,
-    /// Who is told how far it is.
+    /// Who gets the progress.
     pub progress: &'a dyn Progress,
 }
 
@@ -61,7 +61,7 @@ impl Bench<'_> {
         Setting { cache: self.cache, save: None, progress: self.progress }
     }
 
-    /// Tells once what a reader of the results should know, and returns it.
+    /// Notes once what a reader of the results should know, and returns it.
     fn tell<'b>(&self, notes: impl Iterator<Item = &'b String>) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
         for note in notes {
@@ -179,7 +179,7 @@ impl Bench<'_> {
         }
     }
 
-    /// Node labels: a table a graph and measure, a column a training share.
+    /// Node labels: one table per graph and measure, one column per training share.
     pub fn nodes_report(
         &self,
         named: &Named,
@@ -311,7 +311,7 @@ impl Bench<'_> {
     }
 }
 
-/// A line a method over the graphs.
+/// One line per method over the graphs.
 pub(crate) fn plot_scores(scores: &Scores, title: &str) -> Plot {
     let line = |values: &Vec<Vec<f64>>| {
         let mean = |(g, seeds): (usize, &Vec<f64>)| Summary::of(seeds).map(|s| (g as f64, s.mean));
@@ -322,7 +322,7 @@ pub(crate) fn plot_scores(scores: &Scores, title: &str) -> Plot {
     Plot { title: title.to_string(), axes, log: (false, false), ticks: scores.graphs.clone(), lines }
 }
 
-/// A line a row over the columns of a table.
+/// One line per row over the columns of a table.
 fn plot_table(table: &Table, vertical: &str) -> Plot {
     let line = |cells: &Vec<Option<Summary>>| {
         cells.iter().enumerate().filter_map(|(k, cell)| cell.map(|s| (k as f64, s.mean))).collect()

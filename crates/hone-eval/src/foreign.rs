@@ -108,18 +108,18 @@ fn first(ids: &[String]) -> String {
     shown.join(", ")
 }
 
-/// The graph that the vectors of a file were made from, where the record beside them tells.
+/// The graph that the vectors of a file were made from, where the record beside them says so.
 pub fn origin(path: &Path) -> Option<GraphFacts> {
     let recorded = Recorded::read(&record::path(path)?).ok()??;
     Some(recorded.graph)
 }
 
-/// Refuses vectors that have seen the edges to be predicted. Gives a warning where that cannot be told.
+/// Refuses vectors that have seen the edges to be predicted. Gives a warning where that cannot be known.
 pub fn refuse_leak(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Result<Option<String>> {
     let name = path.display();
     let Some((facts, edges)) = origin(path).and_then(|facts| Some((facts.clone(), facts.edge_fingerprint?))) else {
         return Ok(Some(format!(
-            "{name}: nothing tells which graph these vectors were made from; if it was the whole graph and not the \
+            "{name}: nothing says which graph these vectors were made from; if it was the whole graph and not the \
              training graph of seed {seed}, the result is worthless"
         )));
     };

@@ -84,7 +84,7 @@ pub struct Task<'a> {
 /// # Panics
 /// When lengths differ, a row is out of range, or C is not positive.
 pub fn fit(task: Task<'_>, c: f64, start: &Model, stop: Stop) -> Model {
-    assert_eq!(task.x.rows(), task.y.len(), "one class a row");
+    assert_eq!(task.x.rows(), task.y.len(), "one class per row");
     assert_eq!(task.x.cols(), start.weights.len(), "one weight a feature");
     assert!(c > 0.0 && c.is_finite(), "C is {c}");
     let positives = task.rows.iter().filter(|&&i| task.y[i as usize]).count();
@@ -95,7 +95,7 @@ pub fn fit(task: Task<'_>, c: f64, start: &Model, stop: Stop) -> Model {
     Newton::new(task, c, start).run(stop)
 }
 
-/// One-vs-rest: a model a label, fitted in parallel from one start each. `classes[l]` says which rows
+/// One-vs-rest: one model per label, fitted in parallel from one start each. `classes[l]` says which rows
 /// have label l.
 pub fn fit_each(x: &Block, classes: &[Vec<bool>], rows: &[u32], c: f64, start: &[Model], stop: Stop) -> Vec<Model> {
     assert_eq!(classes.len(), start.len(), "one start a label");

@@ -100,7 +100,7 @@ pub const BASELINES: [Entry; 15] = [
     entry("common-neighbors", "untrained: number of common neighbours", ""),
     entry("adamic-adar", "untrained: common neighbours weighted by 1/log degree", ""),
     entry("jaccard", "untrained: common over all neighbours", ""),
-    entry("katz", "untrained: walks up to length 4, weight 0.01 a step", ""),
+    entry("katz", "untrained: walks up to length 4, weight 0.01 per step", ""),
 ];
 
 const fn entry(name: &'static str, summary: &'static str, grid: &'static str) -> Entry {

@@ -66,7 +66,7 @@ fn class_sizes(labels: &[bool]) -> (u64, u64) {
 /// # Panics
 /// When lengths differ.
 pub fn accuracy<T: PartialEq>(truth: &[T], guess: &[T]) -> f64 {
-    assert_eq!(truth.len(), guess.len(), "one guess a truth");
+    assert_eq!(truth.len(), guess.len(), "one guess per truth");
     let right = truth.iter().zip(guess).filter(|(t, g)| t == g).count();
     if truth.is_empty() { 0.0 } else { right as f64 / truth.len() as f64 }
 }
@@ -85,7 +85,7 @@ pub struct F1 {
 /// # Panics
 /// When lengths differ or a label is not below `labels`.
 pub fn f1(truth: &[Vec<u32>], guess: &[Vec<u32>], labels: usize) -> F1 {
-    assert_eq!(truth.len(), guess.len(), "one guess a truth");
+    assert_eq!(truth.len(), guess.len(), "one guess per truth");
     let (mut hit, mut real, mut said) = (vec![0u64; labels], vec![0u64; labels], vec![0u64; labels]);
     for (truth, guess) in truth.iter().zip(guess) {
         truth.iter().for_each(|&l| real[l as usize] += 1);

@@ -2,7 +2,7 @@
 //!
 //! A [`PairOperator`] is one of node2vec's operators or a concatenation of several, written with
 //! plus signs: `mean+hadamard+l1`. Scale is information (the columns of Z carry singular values),
-//! so by default features are only divided by one constant a block, their root mean square over
+//! so by default features are only divided by one constant per block, their root mean square over
 //! the training pairs, which makes the candidates for C mean the same for every method.
 
 use std::fmt;
@@ -59,7 +59,7 @@ impl PairOperator {
         PairOperator(vec![Join::Mean])
     }
 
-    /// Features of each pair, one row a pair.
+    /// Features of each pair, one row per pair.
     ///
     /// # Panics
     /// When a node is not a row of `z`.
@@ -103,7 +103,7 @@ impl FromStr for PairOperator {
         let find = |name: &str| JOINS.iter().find(|j| j.0.eq_ignore_ascii_case(name)).map(|j| j.1);
         let joins: Option<Vec<Join>> = text.split('+').map(|part| find(part.trim())).collect();
         let known = "mean, hadamard, l1, l2, concat, or several of them joined by +";
-        let joins = joins.ok_or_else(|| Error::config("operators", format!("`{text}` is none of {known}")))?;
+        let joins = joins.ok_or_else(|| Error::config("operators", format!("`{text}` is not one of {known}")))?;
         match (1..joins.len()).find(|&at| joins[..at].contains(&joins[at])) {
             Some(_) => Err(Error::config("operators", format!("`{text}` has an operator twice"))),
             None => Ok(PairOperator(joins)),
@@ -145,7 +145,7 @@ impl Features {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scaling {
-    /// One constant a block: relative scale of columns is kept.
+    /// One constant per block: relative scale of columns is kept.
     #[default]
     Keep,
     /// Every column to mean 0 and variance 1.

@@ -98,7 +98,7 @@ pub struct Benches<'a> {
     pub link: Bench<'a>,
     /// Link prediction of the variants with attribute diffusion, under the first operator.
     pub diffused: Bench<'a>,
-    /// Link prediction of the solvers, steps and local vectors that the paper speaks of, under the first operator.
+    /// Link prediction of the solvers, steps and local vectors that the paper mentions, under the first operator.
     pub further: Bench<'a>,
     /// Node classification and structural equivalence.
     pub nodes: Bench<'a>,
@@ -271,7 +271,7 @@ pub const REMARKS: &str = "\
   \"10-fold cross-validation on 10 % of the labeled data\" and not what becomes of the other 90 %: we choose options
   and fit on the 10 % and test on the rest (`select10`), and offer the other readings as options.
 - With the mean operator the score of a pair is additive over its two nodes, so the task measures little more than
-  how well a vector tells the degree. The row `log-degree` is the untrained sum of two log degrees: no method
+  how well a vector predicts the degree. The row `log-degree` is the untrained sum of two log degrees: no method
   that stays below it has learnt more than a count of neighbours.
 - Where ours differ from the paper's, the table of differences says by how much, in both directions: Spectral reaches
   .84 on soc-hamsterster where the paper has .56. No variant of the paper's was tuned to close a gap; rows of HONE below

@@ -142,7 +142,7 @@ impl Graph {
     }
 
     /// From edges between node numbers; without `directed` they are arcs, and the graph is undirected
-    /// when each has its reverse. Told to be `arcs`, both directions of an edge are the same edge.
+    /// when each has its reverse. With `arcs`, both directions of an edge are the same edge.
     #[staticmethod]
     #[pyo3(signature = (nodes, sources, targets, weights=None, directed=None, arcs=false))]
     fn from_edges(
@@ -343,6 +343,20 @@ pub(crate) fn read_recorded(
         let difference = recorded.difference(&graph.inner);
         Ok((graph, difference))
     })
+}
+
+/// How a file of attributes differs from the one in the record of a run, if that is known.
+#[pyfunction]
+pub(crate) fn attributes_difference(record: PathBuf, file: PathBuf) -> PyResult<Option<String>> {
+    let recorded = Recorded::read(&record).map_err(raise)?.and_then(|recorded| recorded.attributes);
+    let Some(recorded) = recorded else { return Ok(None) };
+    Ok(recorded.difference(&hone::attributes::content(&file).map_err(raise)?))
+}
+
+/// Whether two columns of a table, by their names, name nodes of two kinds.
+#[pyfunction]
+pub(crate) fn are_two_kinds(a: &str, b: &str) -> bool {
+    hone::graph::are_two_kinds(a, b)
 }
 
 /// Draws a graph; `model` is JSON.

@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use crate::evaluate::{evaluate_link, link_split, methods};
     #[pymodule_export]
-    use crate::graph::{Graph, generate, read, read_recorded, table_columns};
+    use crate::graph::{Graph, are_two_kinds, attributes_difference, generate, read, read_recorded, table_columns};
     #[pymodule_export]
     use crate::memory::Vectors;
     #[pymodule_export]

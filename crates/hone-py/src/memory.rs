@@ -4,7 +4,7 @@
 //! (the graph takes 15 MB), and of its embedding 512 MB are not. The only `unsafe` of this crate. Both directions rest on the same two facts: the owner is kept
 //! alive as long as the memory is used, and nobody moves or frees the memory meanwhile. NumPy moves
 //! the memory of an array only in `resize`, which it refuses while somebody else refers to the array,
-//! unless told not to look (`refcheck=False`): as with any consumer of NumPy memory, that is asking for it.
+//! unless asked not to look (`refcheck=False`): as with any consumer of NumPy memory, that is asking for it.
 #![expect(unsafe_code, reason = "NumPy's memory has no lifetime that Rust knows of")]
 
 use std::slice;

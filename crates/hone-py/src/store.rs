@@ -19,7 +19,7 @@ use crate::work::run;
 fn format_of(name: Option<&str>) -> PyResult<Option<Format>> {
     let known = || Format::ALL.map(|(_, name)| name).join(", ");
     let find =
-        |name| Format::from_name(name).ok_or_else(|| refuse("format", format!("`{name}` is none of {}", known())));
+        |name| Format::from_name(name).ok_or_else(|| refuse("format", format!("`{name}` is not one of {}", known())));
     name.map(find).transpose()
 }
 

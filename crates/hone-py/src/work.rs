@@ -1,7 +1,7 @@
 //! Long work on behalf of Python: off the interpreter, on threads of its own, and interruptible.
 //!
 //! The calling thread lets go of the interpreter and waits; some times a second it takes it back for
-//! a moment, to pass progress on and to hear of Ctrl-C, on which the library's `Progress` says stop.
+//! a moment, to pass progress on and to notice Ctrl-C, on which the library's `Progress` says stop.
 //! Every call has a thread pool of its own: one shared by the process would not survive `fork`, which
 //! `multiprocessing` still does. A panic ends the work, not the interpreter.
 
@@ -114,9 +114,9 @@ impl Teller {
     }
 }
 
-/// Runs `work` on `jobs` threads (0: all cores) without the interpreter; `listener` hears of progress.
+/// Runs `work` on `jobs` threads (0: all cores) without the interpreter; `listener` gets the progress.
 ///
-/// Work that does not hear of Ctrl-C in time is left to itself: it ends at its next look at `Progress`,
+/// Work that does not notice Ctrl-C in time is left to itself: it ends at its next look at `Progress`,
 /// and its result is thrown away.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,

@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import subprocess
+import warnings
 
 import networkx
 import numpy as np
@@ -319,3 +320,17 @@ def test_a_record_repeats_its_run(tmp_path):
     save(tmp_path / "k.npy", HONE(n_components=24).fit(networkx.karate_club_graph()))
     with pytest.raises(ValueError, match="names no graph"):
         read_recorded_graph(tmp_path / "k.npy.run.json")
+
+
+def test_a_run_is_not_repeated_with_other_attributes_in_silence(tmp_path):
+    people = tmp_path / "people.csv"
+    people.write_text("id,age\n" + "".join(f"{k},{k % 7}\n" for k in range(34)))
+    first = HONE(n_components=16, config={"attributes.file": str(people)}).fit("builtin:karate")
+    record = save(tmp_path / "z.npy", first)[-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HoneWarning)
+        again = HONE(config=record).fit(read_recorded_graph(record))
+    np.testing.assert_array_equal(again.embedding_, first.embedding_)
+    people.write_text(people.read_text().replace("3,3\n", "3,4\n", 1))
+    with pytest.warns(HoneWarning, match=r"people.csv: not the attributes of .*other content"):
+        HONE(config=record).fit(read_recorded_graph(record))

@@ -74,7 +74,7 @@ def test_vectors_are_kept_and_compete_again(graph, tmp_path):
     with pytest.raises(ValueError, match="another split"):
         evaluate_link_prediction(graph, f"file:{tmp_path}/graph/degree-4.npz", seeds=[5])
     (tmp_path / "graph" / "degree-4.npz.run.json").unlink()
-    with pytest.warns(HoneWarning, match="nothing tells which graph"):
+    with pytest.warns(HoneWarning, match="nothing says which graph"):
         evaluate_link_prediction(graph, f"file:{tmp_path}/graph/degree-4.npz", seeds=[4])
 
 
@@ -84,7 +84,7 @@ def test_vectors_are_kept_and_compete_again(graph, tmp_path):
         ({"methods": ["node3vec"]}, "`node3vec` is unknown"),
         ({"methods": []}, "methods: there must be at least one"),
         ({"protocol": "leave-one-out"}, "none of select10"),
-        ({"operators": ["sum"]}, "`sum` is none of"),
+        ({"operators": ["sum"]}, "`sum` is not one of"),
         ({"operators": []}, "operators"),
         ({"removed": 1.5}, "removed"),
         ({"selection": 0.0}, "selection"),

@@ -352,7 +352,7 @@ def test_graphs_are_taken_as_they_are(random_matrix):
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        (3, TypeError, "a builtins.int is none"),
+        (3, TypeError, "a builtins.int is not a graph"),
         (np.zeros((3, 4)), ValueError, "neither edges"),
         (np.zeros(3), ValueError, "1 dimensions"),
         (np.array([[0.5, 1.5], [2.0, 3.0], [4.0, 5.0]]), ValueError, "neither edges"),

@@ -1,4 +1,4 @@
-//! Motif counting: edges and wedges a second on random graphs and the data at hand.
+//! Motif counting: edges and wedges per second on random graphs and the data at hand.
 //!
 //! `cargo bench --bench count` runs all but the largest; `-- er rmat` those whose name contains a
 //! word, `-- er-10m` the largest (4 GB). CPU seconds are of all threads (Linux only), each figure the

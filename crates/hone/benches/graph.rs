@@ -42,7 +42,7 @@ fn pairs(n: usize, m: usize) -> Vec<(u32, u32)> {
 }
 
 /// How long a run took: on the clock, and summed over the processors, which is what to compare
-/// when others use the machine too (0 where the system does not tell).
+/// when others use the machine too (0 where the system does not report it).
 #[derive(Clone, Copy)]
 struct Took {
     wall: f64,
@@ -148,7 +148,7 @@ fn parse_only(path: &str, options: &ReadOptions) {
     }
 }
 
-/// The peak memory of the process, where the system tells.
+/// The peak memory of the process, where the system reports it.
 fn peak() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();

@@ -6,7 +6,7 @@
 //! the columns the level before added; from the second level on a column that nearly repeats an
 //! earlier one (by correlation) is left out, as in ReFeX (Henderson et al. 2011). Counts are
 //! heavy-tailed, so log(1 + x) is taken of every column, and means are means of the logarithms,
-//! unless told otherwise. Neighbourhoods ignore direction. Cost: O(M) a column and level.
+//! unless set otherwise. Neighbourhoods ignore direction. Cost: O(M) per column and level.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -42,10 +42,10 @@ impl Default for Features {
     }
 }
 
-/// Named columns, one row a node.
+/// Named columns, one row per node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
-    /// One name a column.
+    /// One name per column.
     pub names: Vec<String>,
     /// Where each column comes from.
     pub origins: Vec<Origin>,

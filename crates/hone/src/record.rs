@@ -62,7 +62,7 @@ pub fn verify(output: &Path) -> Result<()> {
         // Records of other tools, and those without a list, have nothing to compare with.
         Err(e) if e.is_data() => return Ok(()),
         Err(e) => {
-            let remedy = "write the files anew, or delete the .run.json if they are known to belong together";
+            let remedy = "write the files again, or delete the .run.json if they are known to belong together";
             let message = format!("the record of {} is damaged: {e}", output.display());
             return Err(Error::input(&record, message, remedy));
         }
@@ -90,6 +90,12 @@ fn renamed<'a>(name: &'a str, main: &str, now: &str) -> Cow<'a, str> {
         Some(rest) if rest.starts_with('.') => Cow::Owned(format!("{}{rest}", &now[..stem(now)])),
         _ => Cow::Borrowed(name),
     }
+}
+
+/// Length and checksum of an existing file, in one pass over it.
+pub(crate) fn content(path: &Path) -> Result<Written> {
+    let read = File::open(path).and_then(|mut file| checksum(&mut file));
+    read.map(|sum| Written::new(path, &sum)).map_err(|error| Error::io(path, error))
 }
 
 /// The most bytes of a record: far beyond any that is written.
@@ -125,7 +131,7 @@ fn compare(file: &Written, name: &str, output: &Path, record: &Path) -> Result<(
     };
     let Some(how) = how else { return Ok(()) };
     let message = format!("not as {} says: {how}. These are files of two runs, or one was changed", record.display());
-    let remedy = "write them anew, or delete the .run.json if the change is meant";
+    let remedy = "write them again, or delete the .run.json if the change is meant";
     Err(Error::input(output, message, remedy))
 }
 

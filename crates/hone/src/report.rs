@@ -93,10 +93,10 @@ pub struct Stage {
     pub name: String,
     /// Wall-clock seconds.
     pub seconds: f64,
-    /// Seconds of processor time of all threads, where the system tells.
+    /// Seconds of processor time of all threads, where the system reports it.
     #[serde(default)]
     pub processor_seconds: Option<f64>,
-    /// The most bytes the process had held by its end, where the system tells.
+    /// The most bytes the process had held by its end, where the system reports it.
     pub peak_memory: Option<u64>,
 }
 
@@ -260,11 +260,11 @@ pub struct JointFacts {
     pub descent: Descent,
     /// Length of each column of Z.
     pub weights: Vec<f64>,
-    /// Whether all motif graphs were held at once, not made anew for every visit.
+    /// Whether all motif graphs were held at once, not rebuilt for every visit.
     pub slices_held: bool,
-    /// One entry a motif and step, with its row of the motif factors.
+    /// One entry per motif and step, with its row of the motif factors.
     pub slices: Vec<SliceFacts>,
-    /// The core of a Tucker decomposition, a D × D matrix a motif factor: left by right node factors. Absent for
+    /// The core of a Tucker decomposition, one D × D matrix per motif factor: left by right node factors. Absent for
     /// CP, and when it is very large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<Vec<Vec<Vec<f64>>>>,

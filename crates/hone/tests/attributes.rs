@@ -290,7 +290,7 @@ fn with(settings: &[(&str, &str)]) -> Config {
     layers.build().unwrap()
 }
 
-/// The features of a graph by id: a row a node, whatever the order of the nodes.
+/// The features of a graph by id: one row per node, whatever the order of the nodes.
 fn by_id(graph: &Graph, settings: &[(&str, &str)], own: Named) -> std::collections::BTreeMap<String, Vec<f32>> {
     let run = Hone::new(with(settings)).unwrap().with_attributes(own).features(graph, &Silent).unwrap();
     let ids = graph.ids().iter().map(|id| id.to_string());

@@ -165,9 +165,9 @@ fn columns_by_name_and_position() {
     let options =
         ReadOptions { source: Some("1".into()), target: Some(Column::Position(2)), header: Some(true), ..default() };
     assert_eq!(shown(&text("a.csv", content, &options)), ["a-b", "b-c"]);
-    let options = ReadOptions { delimiter: Some('|'), ..default() };
+    let options = ReadOptions { delimiter: Some("|".into()), ..default() };
     assert_eq!(ids(&text("a.txt", "a b|c,d\n", &options)), ["a b", "c,d"]);
-    let options = ReadOptions { delimiter: Some(' '), ..default() };
+    let options = ReadOptions { delimiter: Some(" ".into()), ..default() };
     assert_eq!(ids(&text("a.txt", "a,b  c,d\n", &options)), ["a,b", "c,d"]);
 }
 

@@ -106,7 +106,7 @@ impl Block {
 
     /// Multiplies column j by `factors[j]`, in f64.
     pub fn scale_columns(&mut self, factors: &[f64]) {
-        assert_eq!(factors.len(), self.cols(), "one factor a column");
+        assert_eq!(factors.len(), self.cols(), "one factor per column");
         self.update_rows(|_, row| {
             row.iter_mut().zip(factors).for_each(|(value, factor)| *value = (f64::from(*value) * factor) as f32);
         });

@@ -95,7 +95,7 @@ impl Small {
 
     /// Multiplies column j by `factors[j]`.
     pub fn scale_columns(&mut self, factors: &[f64]) {
-        assert_eq!(factors.len(), self.cols, "one factor a column");
+        assert_eq!(factors.len(), self.cols, "one factor per column");
         let cols = self.cols.max(1);
         for row in self.data.chunks_exact_mut(cols) {
             row.iter_mut().zip(factors).for_each(|(value, factor)| *value *= factor);

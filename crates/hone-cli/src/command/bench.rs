@@ -134,7 +134,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         ("version".into(), env!("CARGO_PKG_VERSION").into()),
     ]);
     args.output.write(&report, context)?;
-    // What was finished is written; then the failure is told.
+    // What was finished is written; then the failure is reported.
     failed.map_or(Ok(()), Err)
 }
 

@@ -17,7 +17,7 @@ use crate::files::Files;
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
 
-/// Embed a graph: one vector a node, built from network motifs.
+/// Embed a graph: one vector per node, built from network motifs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -264,6 +264,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = args.choices.files(source.files(), &config);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.table.force)?;
+    source.check_attributes(config.attributes.file.as_deref(), context)?;
     if let Some(folder) = &args.factors {
         refuse_folder(folder, files.iter().chain(&record::path(&args.output)), args.table.force)?;
     }
@@ -320,7 +321,9 @@ fn summary(report: &Report) -> String {
 
 /// Which motifs count in Z, how concentrated it is, and which motifs the node features consist of.
 fn findings(report: &Report) -> String {
-    let (mut out, motifs) = (String::new(), report.motif_importance());
+    // Those without a share are in the note about motifs that do not occur.
+    let motifs: Vec<_> = report.motif_importance().into_iter().filter(|(_, share)| *share > 0.0).collect();
+    let mut out = String::new();
     if motifs.len() > 1 {
         out.push_str(&shares("share of the embedding", motifs));
     }

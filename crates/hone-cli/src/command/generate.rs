@@ -38,7 +38,7 @@ enum Model {
         #[command(flatten)]
         target: Target,
     },
-    /// Barabási–Albert: preferential attachment of degree/2 edges a node.
+    /// Barabási–Albert: preferential attachment of degree/2 edges per node.
     #[command(after_help = WHERE)]
     Ba {
         #[command(flatten)]

@@ -1,4 +1,4 @@
-//! One subcommand a file.
+//! One subcommand per file.
 
 pub(crate) mod bench;
 pub(crate) mod completions;

@@ -1,7 +1,7 @@
 //! Untrained scores of node pairs: what a link predictor must beat to be worth its training.
 //!
-//! Directed graphs are taken as undirected. Common-neighbour scores cost the smaller degree a pair;
-//! Katz is the series up to length four, one sweep of products a distinct first node.
+//! Directed graphs are taken as undirected. Common-neighbour scores cost the smaller degree per pair;
+//! Katz is the series up to length four, one sweep of products per distinct first node.
 
 use hone::Result;
 use hone::graph::Graph;

@@ -5,7 +5,7 @@
 //! the target a context vector. `Both` joins the two at half the dimension each, every row of
 //! either part scaled to unit length, as the authors do.
 //!
-//! The default number of samples is the paper's 60 million, or 1000 an edge where that is less:
+//! The default number of samples is the paper's 60 million, or 1000 per edge where that is less:
 //! beyond it small graphs only over-fit.
 //!
 //! Reference: Tang et al. LINE: Large-scale information network embedding, 2015.
@@ -40,9 +40,9 @@ pub struct Line {
     pub dim: usize,
     /// Proximity.
     pub order: Order,
-    /// Edge samples, T; by default the smaller of 60 million and 1000 an edge.
+    /// Edge samples, T; by default the smaller of 60 million and 1000 per edge.
     pub samples: Option<u64>,
-    /// Noise samples an edge.
+    /// Noise samples per edge.
     pub negatives: usize,
     /// Learning rate at the start; it falls linearly to 0.
     pub learning_rate: f64,

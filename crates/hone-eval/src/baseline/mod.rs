@@ -1,4 +1,4 @@
-//! The embeddings and scores HONE is compared with, one a file.
+//! The embeddings and scores HONE is compared with, one per file.
 
 mod alias;
 mod degree;

@@ -204,7 +204,7 @@ impl SkipGram {
         }
     }
 
-    /// The vertex vectors, one row a node.
+    /// The vertex vectors, one row per node.
     pub(super) fn vectors(&self) -> Block {
         let dim = self.options.dim;
         let mut out = Block::zeros(self.deal.place.len(), dim);

@@ -15,7 +15,7 @@ use crate::random::Stream;
 /// Draws walks on one graph.
 pub(super) struct Walker<'a> {
     graph: &'a Graph,
-    /// For weighted graphs, one table a node that has neighbours.
+    /// For weighted graphs, one table per node that has neighbours.
     tables: Option<Vec<Option<Alias>>>,
     /// Factor of the way back, 1/p.
     back: f64,

@@ -42,7 +42,7 @@ impl FromStr for Protocol {
             "select10" => Ok(Protocol::Select10),
             "cv" => Ok(Protocol::Cv),
             "train-graph" => Ok(Protocol::TrainGraph),
-            _ => Err(Error::config("protocol", format!("`{text}` is none of select10, cv, train-graph"))),
+            _ => Err(Error::config("protocol", format!("`{text}` is not one of select10, cv, train-graph"))),
         }
     }
 }
@@ -156,7 +156,7 @@ pub fn link(
     Ok(cells)
 }
 
-/// Refuses files of vectors that have seen the removed edges; gives warnings where that cannot be told.
+/// Refuses files of vectors that have seen the removed edges; gives warnings where that cannot be known.
 fn refuse_leaks(method: &Method, whole: &Graph, bench: &Bench<'_>) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     for (_, embedder) in method.candidates() {

@@ -1,4 +1,4 @@
-//! The experiments, one a file.
+//! The experiments, one per file.
 
 mod link;
 mod nodes;
@@ -28,7 +28,7 @@ pub struct Setting<'a> {
     pub cache: &'a Cache,
     /// Where vectors are kept, and the name of the graph there.
     pub save: Option<(&'a Save, &'a str)>,
-    /// Who is told how far it is.
+    /// Who gets the progress.
     pub progress: &'a dyn Progress,
 }
 

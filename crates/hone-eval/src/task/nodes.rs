@@ -283,7 +283,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Models that say nothing, one a label.
+    /// Models that say nothing, one per label.
     fn zero(&self) -> Vec<Model> {
         vec![Model::zero(self.train.cols()); self.classes.len()]
     }

@@ -71,7 +71,7 @@ pub fn runtime(methods: &[Method], config: &RuntimeConfig, seed: u64, progress: 
     Ok(times)
 }
 
-/// About `degree` / 2 edges a node, each between two nodes drawn at random.
+/// About `degree` / 2 edges per node, each between two nodes drawn at random.
 fn erdos_renyi(nodes: usize, degree: f64, seed: u64) -> Result<Graph> {
     if nodes < 2 || !(degree > 0.0 && degree <= (nodes - 1) as f64) {
         return Err(Error::config("sizes", format!("no random graph has {nodes} nodes and average degree {degree}")));

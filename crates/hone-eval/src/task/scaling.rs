@@ -208,7 +208,7 @@ pub fn bandwidth() -> f64 {
     (3 * LENGTH * size_of::<f64>()) as f64 / best
 }
 
-/// Processor and memory in words, where the system tells.
+/// Processor and memory in words, where the system reports it.
 pub fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let (processors, memory) = (read("/proc/cpuinfo"), read("/proc/meminfo"));

@@ -1,4 +1,4 @@
-"""HONE as a scikit-learn transformer: a graph in, one vector a node out."""
+"""HONE as a scikit-learn transformer: a graph in, one vector per node out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hone_embed import _native
 from hone_embed._factors import Factors, load_factors
-from hone_embed._graph import _plain, as_graph
+from hone_embed._graph import _plain, as_graph, compare_attributes
 from hone_embed._progress import jobs, listener
 
 
@@ -34,7 +34,7 @@ def presets() -> dict[str, str]:
 class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg,misc]
     """Higher-order network embeddings.
 
-    A transformer whose input is a graph and whose output has one row a node.
+    A transformer whose input is a graph and whose output has one row per node.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     Attributes
     ----------
     embedding_ : ndarray of float32, shape (n_nodes, n_components)
-        One vector a node.
+        One vector per node.
     node_ids_ : ndarray
         The id of each row.
     motif_importance_ : dict
@@ -196,7 +196,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         """Vectors of nodes.
 
         With ``graph``, of the nodes whose ids are in ``X``. Otherwise ``X`` is either the graph that
-        was fitted, or a matrix with a row a new node and a column a fitted one: the edges between
+        was fitted, or a matrix with one row per new node and one column per fitted node: the edges between
         them. A new node gets the mean of its neighbours' vectors, weighted by its entries.
         """
         check_is_fitted(self)
@@ -224,7 +224,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         """Have vectors returned as ``"pandas"`` (indexed by node id), ``"polars"`` or ``"default"`` arrays."""
         if transform is not None:
             if transform not in ("default", "pandas", "polars"):
-                raise ValueError(f"transform: {transform!r} is none of 'default', 'pandas', 'polars'")
+                raise ValueError(f"transform: {transform!r} is not one of 'default', 'pandas', 'polars'")
             self._sklearn_output_config = {"transform": transform}
         return self
 
@@ -239,7 +239,10 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             raise ValueError("graph: Found array with 0 sample(s): it has no nodes, so there is nothing to embed")
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
         columns = None if attributes is None else _attributes(attributes)
-        native = graph._named() if parsed["attributes"].get("file") else graph._native
+        file = parsed["attributes"].get("file")
+        native = graph._named() if file else graph._native
+        if file and not isinstance(self.config, (dict, type(None))):
+            compare_attributes(os.fspath(self.config), file)
         with listener(self.verbose) as listen, self._factor_folder() as folder:
             vectors, names, report = _native.embed(
                 native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder
@@ -385,7 +388,7 @@ def _attributes(values: Any) -> tuple[np.ndarray, list[str]]:
     if array.ndim == 1:
         array = array.reshape(-1, 1)
     if array.ndim != 2:
-        raise ValueError(f"attributes: {array.ndim} dimensions; one row a node, one column an attribute is expected")
+        raise ValueError(f"attributes: {array.ndim} dimensions; one row per node, one column per attribute is expected")
     if not np.isfinite(array).all():
         raise ValueError("attributes: not all values are finite; fill or drop what is missing")
     return np.ascontiguousarray(array), names or [f"x{k}" for k in range(array.shape[1])]

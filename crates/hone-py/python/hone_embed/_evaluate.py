@@ -111,7 +111,7 @@ def evaluate_link_prediction(
 
     Returns
     -------
-    A row a method, seed and operator: ``auc``, ``average_precision``, what validation chose, seconds.
+    One row per method, seed and operator: ``auc``, ``average_precision``, what validation chose, seconds.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def evaluate_link_prediction(
     ([1, 2], True)
     """
     if output not in ("auto", "pandas", "records"):
-        raise ValueError(f"output: {output!r} is none of 'auto', 'pandas', 'records'")
+        raise ValueError(f"output: {output!r} is not one of 'auto', 'pandas', 'records'")
     entries = [methods] if isinstance(methods, (str, HONE)) else list(methods)
     if not entries:
         raise ValueError("methods: there must be at least one")

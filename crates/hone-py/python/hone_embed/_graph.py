@@ -44,7 +44,8 @@ class Graph:
         edge lists, tables and files are undirected. An undirected graph made of arcs has an edge
         where there is an arc either way.
     weighted
-        Whether to keep edge weights; there must be some then.
+        Whether to keep edge weights; there must be some then. By default they are kept where ``weight`` or
+        ``edge_weight`` names them.
     nodes
         Ids of all nodes in the order wanted, for edge lists and tables (nodes without an edge stay in
         the result) and for matrices (names of the rows); a number n stands for 0, …, n - 1. By
@@ -54,6 +55,11 @@ class Graph:
     source, target, weight
         Columns of a table, by name or position; ``weight`` also names the edge attribute of NetworkX,
         igraph, DGL and ``Data`` graphs.
+    bipartite
+        Whether the two columns of an edge array, a table or a file name nodes of two kinds, such as users and
+        items, so that 1 in one is another node than 1 in the other. Ids then have the name of their column in
+        front: ``"user:1"`` and ``"item:1"``, or ``"source:1"`` and ``"target:1"`` where there are no names. By
+        default the same id is the same node, with a warning where the names of columns say otherwise.
 
     Examples
     --------
@@ -73,16 +79,18 @@ class Graph:
         data: Any,
         *,
         directed: Optional[bool] = None,
-        weighted: bool = False,
+        weighted: Optional[bool] = None,
         nodes: Any = None,
         edge_weight: Any = None,
         source: Optional[Column] = None,
         target: Optional[Column] = None,
         weight: Optional[Column] = None,
+        bipartite: Optional[bool] = None,
     ) -> None:
         from hone_embed._inputs import Options, convert
 
-        options = Options(directed, weighted or edge_weight is not None, nodes, edge_weight, source, target, weight)
+        kept = _weighted(weighted, weight=weight, edge_weight=edge_weight)
+        options = Options(directed, kept, nodes, edge_weight, source, target, weight, bipartite)
         self._native, self._ids = convert(data, options)
         if not isinstance(data, Graph):
             _warn(self._native)
@@ -172,6 +180,14 @@ def as_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool = Fal
     return Graph(data, directed=directed, weighted=weighted)
 
 
+def _weighted(weighted: Optional[bool], **named: Any) -> bool:
+    """Whether weights are kept: as asked, or because something names them."""
+    name = next((name for name, value in named.items() if value is not None), None)
+    if weighted is False and name is not None:
+        raise ValueError(f"weighted: {name} names weights and weighted=False drops them; leave one of the two out")
+    return bool(weighted) or name is not None
+
+
 def ids_to_array(ids: Any, count: int) -> np.ndarray:
     """Ids of the native half (nothing, integers or names) as an array."""
     return np.arange(count) if ids is None else np.asarray(ids)
@@ -211,7 +227,7 @@ def read_graph(
     path: Union[str, os.PathLike[str]],
     *,
     directed: bool = False,
-    weighted: bool = False,
+    weighted: Optional[bool] = None,
     format: Optional[str] = None,
     delimiter: Optional[str] = None,
     comment: Optional[str] = None,
@@ -219,6 +235,7 @@ def read_graph(
     source: Optional[Column] = None,
     target: Optional[Column] = None,
     weight: Optional[Column] = None,
+    bipartite: Optional[bool] = None,
     nodes: Union[str, os.PathLike[str], None] = None,
     verbose: bool = False,
 ) -> Graph:
@@ -236,10 +253,14 @@ def read_graph(
     delimiter, header, source, target, weight
         What separates columns, whether the first line names them, and which they are (by name or by
         position from 0); detected by default, with a :class:`HoneWarning` where that is a guess.
+        ``delimiter`` is a character, ``"tab"``, ``"space"`` (any run of blanks) or symbols such as ``"::"``.
         Naming ``weight`` keeps the weights.
     comment
         What begins comment lines: a character, or ``"none"``. By default ``#`` and ``%``; after the
         first edge of a file with commas or the like, such a line is an edge.
+    bipartite
+        Whether the two columns name nodes of two kinds, such as users and items, so that 1 in one is another
+        node than 1 in the other; ids then have the name of their column in front, as ``"user:1"``.
     nodes
         A file with one node id per line, which fixes the order and adds nodes without an edge.
 
@@ -248,8 +269,9 @@ def read_graph(
     >>> read_graph("builtin:florentine").node_ids[:2]
     array(['Acciaiuoli', 'Albizzi'], dtype='<U12')
     """
-    weighted = weighted or weight is not None
-    options: dict[str, Any] = {"directed": directed, "weighted": weighted, "format": format, "header": header}
+    kept = _weighted(weighted, weight=weight)
+    options: dict[str, Any] = {"directed": directed, "weighted": kept, "format": format, "header": header}
+    options["bipartite"] = bipartite
     options.update(delimiter=delimiter, comment=comment, source=source, target=target, weight=weight)
     options["nodes"] = None if nodes is None else os.fspath(nodes)
     with listener(verbose) as listen:
@@ -294,6 +316,13 @@ def read_recorded_graph(
             raise ValueError(f"{message}; changed='warn' uses it")
         warn(message)
     return Graph._of(native)
+
+
+def compare_attributes(record: str, file: str) -> None:
+    """Warns if a run is repeated with another file of attributes than its record names."""
+    difference = _native.attributes_difference(record, file)
+    if difference is not None:
+        warn(f"{file}: not the attributes of {record}: {difference}")
 
 
 def generate(model: str, *, random_state: int = 1, verbose: bool = False, **parameters: Any) -> Graph:

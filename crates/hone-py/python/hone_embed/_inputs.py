@@ -1,6 +1,6 @@
-"""From any object that is a graph to the native one: one converter a kind of object.
+"""From any object that is a graph to the native one: one converter per kind of object.
 
-Libraries are told by the module an object's class comes from, so none is imported for an object that
+Libraries are recognised by the module an object's class comes from, so none is imported for an object that
 is not its own. What a converter returns is the native graph and, where the native half does not know
 them, the ids.
 """
@@ -31,6 +31,7 @@ class Options(NamedTuple):
     source: Any = None
     target: Any = None
     weight: Any = None
+    bipartite: Optional[bool] = None
 
     def refuse(self, what: str, *names: str) -> None:
         """Complains about options that say nothing about this kind of object."""
@@ -46,7 +47,7 @@ def convert(data: Any, options: Options) -> Converted:
             return converter(data, options)
     kind = f"{type(data).__module__}.{type(data).__qualname__}"
     raise TypeError(
-        f"graph: a {kind} is none; pass a SciPy matrix, an edge array or table, a graph of NetworkX, igraph, "
+        f"graph: a {kind} is not a graph; pass a SciPy matrix, an edge array or table, a graph of NetworkX, igraph, "
         "rustworkx, PyTorch Geometric or DGL, a file name, or a hone_embed.Graph"
     )
 
@@ -59,7 +60,7 @@ def _comes_from(*modules: str) -> Callable[[Any], bool]:
 
 
 def _from_graph(data: Any, options: Options) -> Converted:
-    options.refuse("a Graph", "nodes", "edge_weight", "source", "target", "weight")
+    options.refuse("a Graph", "nodes", "edge_weight", "source", "target", "weight", "bipartite")
     if options.directed is not None and options.directed != data.directed:
         raise ValueError(f"directed: the Graph has directed={data.directed}; make it with directed={options.directed}")
     if options.weighted and not data.weighted:
@@ -68,7 +69,7 @@ def _from_graph(data: Any, options: Options) -> Converted:
 
 
 def _from_sparse(data: Any, options: Options) -> Converted:
-    options.refuse("a matrix", "edge_weight", "source", "target", "weight")
+    options.refuse("a matrix", "edge_weight", "source", "target", "weight", "bipartite")
     if data.ndim != 2 or data.shape[0] != data.shape[1]:
         raise ValueError(f"adjacency: shape {data.shape}; it must be square")
     if data.format not in ("csr", "csc"):
@@ -110,7 +111,7 @@ def _matrix_ids(nodes: Any, count: int) -> Optional[np.ndarray]:
         return None
     ids = node_list(nodes)
     if len(ids) != count:
-        raise ValueError(f"nodes: {len(ids)} ids for {count} rows; give one a row")
+        raise ValueError(f"nodes: {len(ids)} ids for {count} rows; give one per row")
     return ids
 
 
@@ -158,13 +159,21 @@ def _is_numbers(array: np.ndarray) -> bool:
     return array.size > 0 and all(isinstance(value, (float, complex)) for value in array.flat)
 
 
-def _from_columns(sources: Any, targets: Any, weights: Any, options: Options) -> Converted:
-    """Edges between ids of any kind, given by their two columns."""
+def _from_columns(
+    sources: Any, targets: Any, weights: Any, options: Options, sides: tuple[str, str] = ("source", "target")
+) -> Converted:
+    """Edges between ids of any kind, given by their two columns, which are called ``sides``."""
     directed = bool(options.directed)
     weights = None if weights is None else weight_array(weights)
     if weights is not None and len(weights) != len(sources):
-        raise ValueError(f"weights: {len(weights)} for {len(sources)} edges; give one an edge")
+        raise ValueError(f"weights: {len(weights)} for {len(sources)} edges; give one per edge")
     sources, targets = id_array(sources, "source"), id_array(targets, "target")
+    if options.bipartite:
+        left, right = sides if sides[0] != sides[1] else ("source", "target")
+        sources, targets = (
+            np.asarray([f"{side}:{id}" for id in ids.tolist()], dtype=np.str_)
+            for side, ids in ((left, sources), (right, targets))
+        )
     if options.nodes is not None:
         ids = node_list(options.nodes)
         sources, targets = positions(ids, sources), positions(ids, targets)
@@ -186,7 +195,7 @@ def _from_columns(sources: Any, targets: Any, weights: Any, options: Options) ->
 
 
 def _from_networkx(data: Any, options: Options) -> Converted:
-    options.refuse("a NetworkX graph", "nodes", "edge_weight", "source", "target")
+    options.refuse("a NetworkX graph", "nodes", "edge_weight", "source", "target", "bipartite")
     ids = list(data.nodes())
     number = {id: k for k, id in enumerate(ids)}
     ends = np.fromiter((number[id] for edge in data.edges() for id in edge[:2]), dtype=np.int64)
@@ -203,7 +212,7 @@ def _from_networkx(data: Any, options: Options) -> Converted:
 
 
 def _from_igraph(data: Any, options: Options) -> Converted:
-    options.refuse("an igraph graph", "nodes", "edge_weight", "source", "target")
+    options.refuse("an igraph graph", "nodes", "edge_weight", "source", "target", "bipartite")
     ends = np.asarray(data.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     weights = None
     if options.weighted:
@@ -218,7 +227,7 @@ def _from_igraph(data: Any, options: Options) -> Converted:
 
 
 def _from_rustworkx(data: Any, options: Options) -> Converted:
-    options.refuse("a rustworkx graph", "nodes", "edge_weight", "source", "target", "weight")
+    options.refuse("a rustworkx graph", "nodes", "edge_weight", "source", "target", "weight", "bipartite")
     ids = np.asarray(list(data.node_indices()), dtype=np.int64)
     ends = np.asarray(list(data.edge_list()), dtype=np.int64).reshape(-1, 2)
     weights = weight_array(list(data.edges())) if options.weighted else None
@@ -228,7 +237,7 @@ def _from_rustworkx(data: Any, options: Options) -> Converted:
 
 
 def _from_pyg(data: Any, options: Options) -> Converted:
-    options.refuse("a Data object", "nodes", "edge_weight", "source", "target")
+    options.refuse("a Data object", "nodes", "edge_weight", "source", "target", "bipartite")
     sources, targets = _tensor(data.edge_index)
     weights = None
     if options.weighted:
@@ -240,7 +249,7 @@ def _from_pyg(data: Any, options: Options) -> Converted:
 
 
 def _from_dgl(data: Any, options: Options) -> Converted:
-    options.refuse("a DGL graph", "nodes", "edge_weight", "source", "target")
+    options.refuse("a DGL graph", "nodes", "edge_weight", "source", "target", "bipartite")
     sources, targets = (integers(_tensor(part)) for part in data.edges())
     weights = None
     if options.weighted:
@@ -254,7 +263,7 @@ def _first_weights(found: list[Any], names: list[str]) -> np.ndarray:
     if not present:
         raise ValueError(f"weights: no edge has the attribute {' or '.join(map(repr, names))}")
     if present[0].size != len(present[0]):
-        raise ValueError(f"weights: an attribute of shape {present[0].shape}; one number an edge is needed")
+        raise ValueError(f"weights: an attribute of shape {present[0].shape}; one number per edge is needed")
     return weight_array(present[0].reshape(-1))
 
 
@@ -270,7 +279,7 @@ def _tensor(values: Any) -> np.ndarray:
 
 def _from_pandas(data: Any, options: Options) -> Converted:
     if data.shape[0] == data.shape[1] and data.shape[0] > 0 and list(data.index) == list(data.columns):
-        options.refuse("an adjacency table", "nodes", "edge_weight", "source", "target", "weight")
+        options.refuse("an adjacency table", "nodes", "edge_weight", "source", "target", "weight", "bipartite")
         return _from_dense(data.to_numpy(), options._replace(nodes=narrow(list(data.index))))
     return _from_table(list(data.columns), lambda name: data[name].to_numpy(), options)
 
@@ -300,13 +309,32 @@ def _from_table(names: list[Any], column: Callable[[Any], Any], options: Options
     weights = None
     if known is None and options.source is None and options.target is None:
         _warn_of_surplus(names, lower)
-    if options.weighted or options.weight is not None:
+    if options.weighted:
         found = next((lower[name] for name in WEIGHT_NAMES if name in lower), None)
         name = _column(names, options.weight, found)
         if name is None:
             raise ValueError(f"weight: no column is called {' or '.join(WEIGHT_NAMES)}; name it")
         weights = column(name)
-    return _from_columns(column(source), column(target), weights, options)
+    sources, targets = id_array(column(source), "source"), id_array(column(target), "target")
+    sides = (str(source), str(target))
+    if options.bipartite is None and _native.are_two_kinds(*sides):
+        _warn_of_merged(sources, targets, sides)
+    return _from_columns(sources, targets, weights, options, sides)
+
+
+def _warn_of_merged(sources: np.ndarray, targets: np.ndarray, sides: tuple[str, str]) -> None:
+    """Warns of integers that stand for nodes of two kinds and become the same nodes."""
+    if sources.dtype.kind + targets.dtype.kind != "ii":
+        return
+    merged = len(np.intersect1d(sources, targets))
+    if merged:
+        from hone_embed._graph import warn
+
+        ids = "1 id occurs" if merged == 1 else f"{merged} ids occur"
+        warn(
+            f"{ids} in both columns, {sides[0]!r} and {sides[1]!r}, which seem to name nodes of two kinds; the same id is "
+            "read as the same node. bipartite=True keeps the two kinds apart"
+        )
 
 
 def _warn_of_surplus(names: list[Any], lower: dict[str, Any]) -> None:
@@ -335,9 +363,8 @@ def _from_file(data: Any, options: Options) -> Converted:
     if options.nodes is not None and not isinstance(options.nodes, (str, os.PathLike)):
         raise ValueError("nodes: for a file, name a file with one id per line")
     nodes = None if options.nodes is None else os.fspath(options.nodes)
-    weighted = options.weighted or options.weight is not None
-    asked = {"directed": bool(options.directed), "weighted": weighted, "nodes": nodes}
-    asked.update(source=options.source, target=options.target, weight=options.weight)
+    asked = {"directed": bool(options.directed), "weighted": options.weighted, "nodes": nodes}
+    asked.update(source=options.source, target=options.target, weight=options.weight, bipartite=options.bipartite)
     return _native.read(os.fspath(data), json.dumps(asked), None), None
 
 

@@ -19,9 +19,9 @@ class OrbitCounts(NamedTuple):
     """Counts as plain arrays."""
 
     keys: np.ndarray
-    """Ids: one row of two an edge, or one a node."""
+    """Ids: one row of two per edge, or one per node."""
     counts: np.ndarray
-    """uint64, one row an edge or node, one column a motif."""
+    """uint64, one row per edge or node, one column per motif."""
     names: list[str]
     """Names of the columns."""
 
@@ -44,8 +44,8 @@ def count_orbits(
     graph
         Anything :class:`Graph` takes.
     by
-        ``"edge"``: the 13 edge orbits, or the ``motifs`` asked for, a row an edge (undirected edges
-        once); ``"node"``: the 15 node orbits in ORCA's numbering, a row a node.
+        ``"edge"``: the 13 edge orbits, or the ``motifs`` asked for, one row per edge (undirected edges
+        once); ``"node"``: the 15 node orbits in ORCA's numbering, one row per node.
     motifs
         ``"all"``, ``"graphlets"``, ``"size3"``, or a list of names; for edges only.
     output
@@ -69,7 +69,7 @@ def count_orbits(
     if by == "node" and motifs != "all":
         raise ValueError("motifs: nodes have their own 15 orbits; leave it out")
     if output not in ("auto", "pandas", "numpy"):
-        raise ValueError(f"output: {output!r} is none of 'auto', 'pandas', 'numpy'")
+        raise ValueError(f"output: {output!r} is not one of 'auto', 'pandas', 'numpy'")
     graph = as_graph(graph)
     ids = graph.node_ids
     with listener(verbose) as listen:

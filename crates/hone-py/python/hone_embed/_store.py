@@ -20,7 +20,7 @@ class Embedding(NamedTuple):
     node_ids: np.ndarray
     """The id of each row."""
     vectors: np.ndarray
-    """float32, one row a node."""
+    """float32, one row per node."""
     columns: list[str]
     """The name of each column."""
 
@@ -59,7 +59,7 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
     ids, vectors, columns = _parts(embedding)
     vectors = np.ascontiguousarray(vectors, dtype=np.float32)
     if vectors.ndim != 2:
-        raise ValueError(f"embedding: {vectors.ndim} dimensions; one row a node is expected")
+        raise ValueError(f"embedding: {vectors.ndim} dimensions; one row per node is expected")
     rows = ids_to_native(np.asarray(ids))
     names = [str(name) for name in columns] if columns is not None else [f"z{k}" for k in range(vectors.shape[1])]
     report = json.dumps(embedding.report_) if hasattr(embedding, "embedding_") else None

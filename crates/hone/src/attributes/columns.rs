@@ -1,4 +1,4 @@
-//! Values of one column while they are read: what kind they are is found out on the way.
+//! Values of one column while they are read: their kind is detected while reading.
 //!
 //! A column is numeric when each of its values is a number, and categorical when none is. A mixture
 //! is more often a slip (`12O`, `unknown`) than meant, so it is refused with its line unless the user
@@ -12,7 +12,7 @@ pub(super) const NO_CATEGORY: u32 = u32::MAX;
 /// Values that stand for a missing one, in any case; also the empty field.
 const MISSING: [&str; 7] = ["na", "n/a", "nan", "null", "none", "<na>", "?"];
 
-/// Values of one column, one a row.
+/// Values of one column, one per row.
 #[derive(Debug, Clone)]
 pub(super) enum Values {
     /// So many rows without a value.
@@ -46,7 +46,7 @@ impl Refusal {
              its values are categories"
         );
         match self {
-            Refusal::Word => (format!("column `{name}` has numbers, but this is none"), mixed),
+            Refusal::Word => (format!("column `{name}` has numbers, but this is not a number"), mixed),
             Refusal::Number => (format!("column `{name}` has words, but this is a number"), mixed),
             Refusal::Infinite => (
                 format!("a value of column `{name}` that is infinite or beyond 32-bit floating point"),

@@ -32,6 +32,7 @@ pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loa
     let mut facts = Facts {
         file: request.path.display().to_string(),
         format: format.name().to_owned(),
+        content: Vec::new(),
         by_id: raw.nodes.is_some(),
         rows: raw.rows,
         columns: raw.columns.len(),
@@ -79,7 +80,7 @@ fn row_of_node(raw: &Raw, request: &Request) -> Result<Vec<u32>> {
         if earlier != NO_ROW {
             let id = request.ids.get(node).to_string();
             let message = format!("this node has a row already, {}", place_of(raw, earlier));
-            let remedy = "keep one row a node";
+            let remedy = "keep one row per node";
             return Err(match &raw.lines {
                 Some(lines) => Error::input_at(request.path, lines[row], id.as_bytes(), message, remedy),
                 None => request.fail(format!("row {row} (from 0), node `{id}`: {message}"), remedy),

@@ -45,9 +45,9 @@ impl Layout {
         let Some(head) = lines.first() else {
             return Err(request.fail("the file has only comments or blank lines", NEEDS));
         };
-        let delimiter = match request.options.delimiter {
+        let delimiter = match &request.options.delimiter {
             Some(asked) => delimiter::named(asked, "attributes.table.delimiter")?,
-            None => delimiter::detect(&lines, 1, request.path),
+            None => delimiter::detect(&lines, 1, request.path).delimiter,
         };
         let first = row(head, delimiter).map_err(|fault| fault.into_error(source, source.lines()))?;
         let fault =
@@ -81,8 +81,8 @@ impl Layout {
     }
 }
 
-/// What an empty file is told.
-pub(super) const NEEDS: &str = "it needs a row a node: an id and at least one attribute";
+/// What an empty file needs.
+pub(super) const NEEDS: &str = "it needs one row per node: an id and at least one attribute";
 
 /// The position of the id, and whether the first line is a header; else a message and a remedy.
 fn id_and_header(request: &Request, first: &[String], ids: &IdIndex) -> Result<(usize, bool), (String, String)> {

@@ -1,4 +1,4 @@
-//! Node attributes of the user's own: a file becomes named columns, one row a node of the graph.
+//! Node attributes of the user's own: a file becomes named columns, one row per node of the graph.
 //!
 //! | file | rows | content |
 //! |---|---|---|
@@ -9,7 +9,7 @@
 //! | `.mtx` | in node order | Matrix Market, coordinate or array |
 //! | `.svm`, `.svmlight`, `.libsvm` | in node order | a label, which is not used, and `index:value` pairs |
 //!
-//! Numbers stay as they are; a column of words becomes one 0/1 column a category ([`Table::categories`]
+//! Numbers stay as they are; a column of words becomes one 0/1 column per category ([`Table::categories`]
 //! of them at most). A missing value is filled by the rule [`Missing`]; a node that the file does not
 //! have misses all of them. What is missing, unknown or left out is counted in [`Facts`], never silent.
 //!
@@ -33,6 +33,7 @@ use crate::features::Named;
 use crate::graph::read::{extension, source::Source};
 use crate::graph::{Column, NodeIds};
 use crate::memory::Allowance;
+use crate::output::Written;
 use crate::progress::Progress;
 use columns::Values;
 
@@ -48,10 +49,10 @@ pub struct Table {
     /// the graph, or has numbers where the names would be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
-    /// What separates the columns of a text table; a space stands for any run of blanks. By default
-    /// found out: tab, comma, semicolon, else blanks.
+    /// What separates the columns of a text table: one character, `tab`, `space` (any run of
+    /// blanks), or two to eight symbols such as `::`. By default detected: tab, `|`, semicolon, comma, `::`, else blanks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delimiter: Option<char>,
+    pub delimiter: Option<String>,
     /// The columns that are used; all but the id when empty.
     pub columns: Vec<String>,
     /// Columns whose values are categories even where they are numbers.
@@ -94,7 +95,7 @@ impl Table {
         if self.categories == 0 {
             return Err(Error::config(format!("{field}.categories"), "must be at least 1"));
         }
-        if let Some(delimiter) = self.delimiter {
+        if let Some(delimiter) = &self.delimiter {
             crate::graph::read::delimiter::named(delimiter, &format!("{field}.delimiter"))?;
         }
         if self.header == Some(false) && matches!(self.id, Some(Column::Name(_))) {
@@ -114,6 +115,9 @@ pub struct Facts {
     pub file: String,
     /// Its format.
     pub format: String,
+    /// Length and checksum of the file, and of those beside it that name its rows and columns; nothing for a stream.
+    #[serde(default)]
+    pub content: Vec<Written>,
     /// Whether rows were matched by id; otherwise row i is node i.
     pub by_id: bool,
     /// Rows of the file.
@@ -135,7 +139,7 @@ pub struct Facts {
 /// Attributes of the nodes of a graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// One row a node, in the graph's order.
+    /// One row per node, in the graph's order.
     pub named: Named,
     /// What was read.
     pub facts: Facts,
@@ -156,7 +160,7 @@ struct Raw {
     example: Option<String>,
 }
 
-/// What every reader is told.
+/// What every reader is given.
 struct Request<'a> {
     path: &'a Path,
     options: &'a Table,
@@ -194,6 +198,7 @@ pub fn read(
         return Err(Error::config("attributes.file", "attributes cannot come from standard input; name a file"));
     }
     crate::record::verify(Path::new(file))?;
+    let content = content(Path::new(file))?;
     let allowance = Allowance::new(memory);
     let mut source = Source::open(file, allowance)?;
     let request = Request { path: Path::new(file), options, ids, allowance, progress };
@@ -207,7 +212,19 @@ pub fn read(
         Format::SvmLight => svmlight::read(source, &request)?,
     };
     progress.check()?;
-    encode::encode(&raw, format, &request)
+    let mut loaded = encode::encode(&raw, format, &request)?;
+    loaded.facts.content = content;
+    Ok(loaded)
+}
+
+/// Length and checksum of a file of attributes, and of `NAME.ids.txt` and `FILE.columns.txt` where they stand beside it
+/// and count; nothing for a stream, which can be read only once.
+pub fn content(file: &Path) -> Result<Vec<Written>> {
+    let array = extension(file).is_some_and(|extension| extension == "npy");
+    let beside = [file.with_extension("ids.txt"), crate::store::names::path(file)];
+    let beside = beside.into_iter().filter(|path| array && path.is_file());
+    let files = [file.to_path_buf()].into_iter().chain(beside);
+    files.filter(|path| path.is_file()).map(|path| crate::record::content(&path)).collect()
 }
 
 /// File formats of attributes.
@@ -291,13 +308,13 @@ impl Request<'_> {
         })
     }
 
-    /// Refuses a file in node order that has not one row a node.
+    /// Refuses a file in node order that does not have one row per node.
     fn check_rows(&self, rows: u64) -> Result<()> {
         if rows == self.ids.len() as u64 {
             return Ok(());
         }
         let message = format!("{rows} rows for a graph of {} nodes", self.ids.len());
-        let remedy = "this format needs one row a node, in the order of the graph's nodes; a table with an id column \
+        let remedy = "this format needs one row per node, in the order of the graph's nodes; a table with an id column \
                       (.csv, .tsv, .parquet) may have any rows";
         Err(self.fail(message, remedy))
     }

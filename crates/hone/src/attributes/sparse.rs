@@ -27,7 +27,7 @@ struct Head {
 /// Reads a Matrix Market file.
 pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
     request.refuse_categories()?;
-    source.check_text("it needs a row a node")?;
+    source.check_text("it needs one row per node")?;
     let head = head(&mut source)?;
     request.check_rows(head.rows)?;
     let names = request.numbered(head.columns)?;

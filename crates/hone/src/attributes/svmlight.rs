@@ -22,7 +22,7 @@ struct Chunk {
 /// Reads an SVMlight file.
 pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
     request.refuse_categories()?;
-    source.check_text("it needs a line a node")?;
+    source.check_text("it needs one line per node")?;
     let chunks = blocks::parse(source, request.progress, parse)?;
     let rows = chunks.iter().map(|chunk| u64::from(chunk.rows)).sum::<u64>();
     request.check_rows(rows)?;

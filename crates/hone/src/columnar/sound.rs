@@ -295,14 +295,14 @@ mod tests {
 
     #[test]
     fn delta_blocks_have_the_length_they_say() {
-        // 128 values a block, 4 minis, 3 values, first 7; least delta 1, widths 8 0 0 0, 32 deltas of one byte.
+        // 128 values per block, 4 minis, 3 values, first 7; least delta 1, widths 8 0 0 0, 32 deltas of one byte.
         let mut bytes = vec![0x80, 1, 4, 3, 14, 2, 8, 0, 0, 0];
         bytes.extend([0; 32]);
         bytes.extend(b"rest");
         assert_eq!(delta_block(&bytes, 3), Some(42));
         assert_eq!(delta_block(&bytes, 2), None, "more values than the page has");
         bytes[1] = 0;
-        assert_eq!(delta_block(&bytes, 3), None, "no values a block");
+        assert_eq!(delta_block(&bytes, 3), None, "no values per block");
         assert_eq!(delta_block(&[0x80, 1, 4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0], 9), None);
     }
 }

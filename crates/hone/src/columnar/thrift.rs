@@ -41,7 +41,7 @@ impl<'a> Cursor<'a> {
         Some(())
     }
 
-    /// An unsigned number, seven bits a byte.
+    /// An unsigned number, seven bits per byte.
     pub(super) fn varint(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {

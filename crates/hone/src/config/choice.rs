@@ -3,10 +3,12 @@
 //! Words stand for rules that depend on other settings, so that one choice can be changed alone: half the dimensions, one
 //! step less. The rules are here and in [`super::Config::resolved`].
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 /// A number of columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub enum Dim {
     /// As many as the other settings ask for: `"auto"`; see [`super::Config::resolved`].
     Auto,
@@ -15,7 +17,8 @@ pub enum Dim {
 }
 
 /// The first step that is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub enum FirstStep {
     /// The last one alone, whatever their number: `"last"`.
     Last,
@@ -34,7 +37,8 @@ impl FirstStep {
 }
 
 /// Whether edge weights multiply the motif counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub enum Weights {
     /// Those that the graph was given with: `"auto"`.
     #[default]
@@ -56,86 +60,88 @@ pub enum Direction {
     Ignore,
 }
 
-/// A number, true or false, or a word, as written in a file.
-#[derive(Deserialize)]
+/// A number, true or false, or a word, as written in a file; anything else is wrong.
+#[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+pub(super) enum Written {
     Answer(bool),
     Number(usize),
     Word(String),
+    #[serde(skip_serializing)]
+    Other(IgnoredAny),
 }
 
 impl Written {
-    fn read<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Result<Written, D::Error> {
-        Written::deserialize(deserializer).map_err(|_| wrong(expected))
+    /// The word, if it is one.
+    fn word(&self) -> Option<&str> {
+        if let Written::Word(word) = self { Some(word) } else { None }
     }
-}
 
-fn wrong<E: serde::de::Error>(expected: &str) -> E {
-    E::custom(format!("must be {expected}"))
-}
-
-const DIM: &str = "a number of columns or \"auto\"";
-
-impl<'de> Deserialize<'de> for Dim {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Written::read(deserializer, DIM)? {
-            Written::Number(dim) => Ok(Dim::Fixed(dim)),
-            Written::Word(word) if word == "auto" => Ok(Dim::Auto),
-            _ => Err(wrong(DIM)),
+    /// A number, or nothing for `word`; else what was expected.
+    pub(super) fn number_or(self, word: &str, expected: &'static str) -> Result<Option<usize>, &'static str> {
+        match self {
+            Written::Number(number) => Ok(Some(number)),
+            other if other.word() == Some(word) => Ok(None),
+            _ => Err(expected),
         }
     }
 }
 
-impl Serialize for Dim {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            Dim::Auto => serializer.serialize_str("auto"),
-            Dim::Fixed(dim) => serializer.serialize_u64(dim as u64),
+impl TryFrom<Written> for Dim {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        let number = written.number_or("auto", "must be a number of columns or \"auto\"")?;
+        Ok(number.map_or(Dim::Auto, Dim::Fixed))
+    }
+}
+
+impl From<Dim> for Written {
+    fn from(dim: Dim) -> Self {
+        match dim {
+            Dim::Auto => Written::Word("auto".into()),
+            Dim::Fixed(dim) => Written::Number(dim),
         }
     }
 }
 
-const FIRST_STEP: &str = "a step from 1 on or \"last\"";
+impl TryFrom<Written> for FirstStep {
+    type Error = &'static str;
 
-impl<'de> Deserialize<'de> for FirstStep {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Written::read(deserializer, FIRST_STEP)? {
-            Written::Number(step) => Ok(FirstStep::Fixed(step)),
-            Written::Word(word) if word == "last" => Ok(FirstStep::Last),
-            _ => Err(wrong(FIRST_STEP)),
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        let number = written.number_or("last", "must be a step from 1 on or \"last\"")?;
+        Ok(number.map_or(FirstStep::Last, FirstStep::Fixed))
+    }
+}
+
+impl From<FirstStep> for Written {
+    fn from(step: FirstStep) -> Self {
+        match step {
+            FirstStep::Last => Written::Word("last".into()),
+            FirstStep::Fixed(step) => Written::Number(step),
         }
     }
 }
 
-impl Serialize for FirstStep {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            FirstStep::Last => serializer.serialize_str("last"),
-            FirstStep::Fixed(step) => serializer.serialize_u64(step as u64),
-        }
-    }
-}
+impl TryFrom<Written> for Weights {
+    type Error = &'static str;
 
-const WEIGHTS: &str = "true, false or \"auto\"";
-
-impl<'de> Deserialize<'de> for Weights {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Written::read(deserializer, WEIGHTS)? {
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        match written {
             Written::Answer(true) => Ok(Weights::Used),
             Written::Answer(false) => Ok(Weights::Ignored),
-            Written::Word(word) if word == "auto" => Ok(Weights::Auto),
-            _ => Err(wrong(WEIGHTS)),
+            other if other.word() == Some("auto") => Ok(Weights::Auto),
+            _ => Err("must be true, false or \"auto\""),
         }
     }
 }
 
-impl Serialize for Weights {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Weights::Auto => serializer.serialize_str("auto"),
-            Weights::Used => serializer.serialize_bool(true),
-            Weights::Ignored => serializer.serialize_bool(false),
+impl From<Weights> for Written {
+    fn from(weights: Weights) -> Self {
+        match weights {
+            Weights::Auto => Written::Word("auto".into()),
+            Weights::Used => Written::Answer(true),
+            Weights::Ignored => Written::Answer(false),
         }
     }
 }

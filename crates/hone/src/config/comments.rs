@@ -33,7 +33,7 @@ const COMMENTS: &[(&str, &str)] = &[
     ("regularize", "Added to motif degrees before dividing by them, in multiples of their mean; 0 in the paper."),
     ("accumulate", "none, mean (of steps 1..k), or { decay = alpha }."),
     ("model", "separate: local embeddings, then a global one; tucker or cp: all motif matrices at once, as a tensor."),
-    ("local", "Local embeddings, one a motif and step: S ≈ U V."),
+    ("local", "Local embeddings, one per motif and step: S ≈ U V."),
     ("local.dim", "Columns of each local embedding, or \"auto\": 16, more where global.dim needs more."),
     ("local.norm", "How columns are normalised: l2, l1, max or none."),
     ("local.scale", "unit: columns as the norm left them; sigma: times their singular value."),

@@ -75,7 +75,7 @@ pub struct Config {
     pub regularize: f64,
     /// Whether motif matrices are embedded one by one or all at once.
     pub model: Model,
-    /// Local embeddings, one a motif and step (sec. 2.4).
+    /// Local embeddings, one per motif and step (sec. 2.4).
     pub local: Local,
     /// The global embedding (sec. 2.5).
     pub global: Global,
@@ -111,7 +111,7 @@ impl Default for Config {
     }
 }
 
-/// Local embeddings: S_t^(k) ≈ U V, one a motif and step.
+/// Local embeddings: S_t^(k) ≈ U V, one per motif and step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Local {

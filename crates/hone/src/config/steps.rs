@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::choice::Written;
+
 /// The number of steps K.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub enum Steps {
     /// As many of 1..=4 as bring new directions; see [`crate::embed`].
     Auto,
@@ -11,27 +14,20 @@ pub enum Steps {
     Fixed(usize),
 }
 
-impl Serialize for Steps {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            Steps::Auto => serializer.serialize_str("auto"),
-            Steps::Fixed(k) => serializer.serialize_u64(k as u64),
-        }
+impl TryFrom<Written> for Steps {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        let number = written.number_or("auto", "steps must be a number from 1 to 16 or \"auto\"")?;
+        Ok(number.map_or(Steps::Auto, Steps::Fixed))
     }
 }
 
-impl<'de> Deserialize<'de> for Steps {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Raw {
-            Number(usize),
-            Word(String),
-        }
-        match Raw::deserialize(deserializer) {
-            Ok(Raw::Number(k)) => Ok(Steps::Fixed(k)),
-            Ok(Raw::Word(word)) if word == "auto" => Ok(Steps::Auto),
-            _ => Err(serde::de::Error::custom("steps must be a number from 1 to 16 or \"auto\"")),
+impl From<Steps> for Written {
+    fn from(steps: Steps) -> Self {
+        match steps {
+            Steps::Auto => Written::Word("auto".into()),
+            Steps::Fixed(k) => Written::Number(k),
         }
     }
 }

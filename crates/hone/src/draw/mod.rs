@@ -4,7 +4,7 @@
 //! W_t), a node by the sum over its edges (its motif degree). What has no occurrence stays as a faint trace. The layout is
 //! that of the graph itself, whatever the motifs, so that panels can be compared place by place.
 //!
-//! Counting takes what `hone count` takes, the layout O(N log N + M) a step. More than [`LARGEST`] nodes or edges are
+//! Counting takes what `hone count` takes, the layout O(N log N + M) per step. More than [`LARGEST`] nodes or edges are
 //! refused: nothing could be told apart in such a picture.
 
 mod layout;

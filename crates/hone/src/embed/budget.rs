@@ -208,7 +208,7 @@ impl Work<'_> {
         }
     }
 
-    /// Whether a joint model may hold every W_t, which saves making them anew for every visit.
+    /// Whether a joint model may hold every W_t, which saves rebuilding them for every visit.
     pub(super) fn holds_slices(&self, steps: usize, limit: Option<u64>) -> bool {
         let all = self.joint(steps).saturating_add(self.motifs.len() as u64 * self.motif_graph());
         limit.is_none_or(|limit| all <= limit.saturating_sub(memory::resident().unwrap_or(0)) / 2)

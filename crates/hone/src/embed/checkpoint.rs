@@ -162,7 +162,7 @@ fn lock(folder: &Path) -> Result<File> {
         let message = "is not the lock of a checkpoint: that is an empty file, not a link";
         Error::input(&path, message, "move it away, or name another folder")
     };
-    // Made anew where there is none, and never through a link: an existing file is opened only after a look at it.
+    // Created where there is none, and never through a link: an existing file is opened only after a look at it.
     let file = match File::create_new(&path) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && is_lock(&path) => File::options().write(true).open(&path),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(foreign()),
@@ -201,7 +201,7 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
         let message = format!("not the manifest of a checkpoint: `{name}` is not the name of a file in it");
         return Err(Error::input(&path, message, "delete the folder and start again"));
     }
-    // A file that was deleted is made anew.
+    // A file that was deleted is created again.
     files.retain(|name, _| folder.join(name).exists());
     for (name, entry) in &files {
         verify(&folder.join(name), *entry)?;

@@ -53,7 +53,7 @@ impl Sources<'_> {
         self.hone.steps()
     }
 
-    /// Makes every slice anew, with the facts of its matrix.
+    /// Rebuilds every slice, with the facts of its matrix.
     fn each(&self, each: &mut dyn FnMut(Slice, SliceFacts) -> Result<()>) -> Result<()> {
         for &motif in self.motifs {
             let w = self.hone.weighted(self.graph, self.counts, motif)?;

@@ -1,4 +1,4 @@
-//! Local embeddings U_t^(k), one a motif and step (sec. 2.4).
+//! Local embeddings U_t^(k), one per motif and step (sec. 2.4).
 
 use std::cell::OnceCell;
 use std::sync::Arc;

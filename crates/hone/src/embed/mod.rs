@@ -139,14 +139,14 @@ impl Hone {
         self
     }
 
-    /// Adds attributes of the user's own, one row a node in the graph's order.
+    /// Adds attributes of the user's own, one row per node in the graph's order.
     #[must_use]
     pub fn with_attributes(mut self, attributes: Named) -> Self {
         self.attributes = Some(attributes);
         self
     }
 
-    /// Embeds a graph: one vector a node, in the graph's node order; isolated nodes get zeros where
+    /// Embeds a graph: one vector per node, in the graph's node order; isolated nodes get zeros where
     /// no attribute says otherwise.
     pub fn embed(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
         let mut batch = Batch::new(true);

@@ -137,9 +137,9 @@ pub(super) fn zero_columns(rank: usize, wanted: usize, columns: usize, component
     let why = if rank == columns && empty > 0 {
         format!("Y has {columns} columns; a larger local.dim, or \"auto\", gives it more")
     } else {
-        format!("Y has rank {rank}: the graph has no more to tell")
+        format!("Y has rank {rank}: the graph has no further directions")
     };
-    let why = if empty > 0 { why } else { "the features have no more to tell".into() };
+    let why = if empty > 0 { why } else { "the features have no further directions".into() };
     report.notes.push(format!("{} are zero: {why}", parts.join(" and ")));
 }
 

@@ -253,6 +253,6 @@ mod tests {
         part.group.read(499..500, &mut row);
         assert_eq!(row, [0.0; 3]);
         assert!(matches!(faults.check(), Err(Error::Io { .. })));
-        assert!(faults.check().is_ok(), "told once");
+        assert!(faults.check().is_ok(), "reported once");
     }
 }

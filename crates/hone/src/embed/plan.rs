@@ -79,7 +79,7 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
 }
 
 impl Hone {
-    /// Makes the plan, tells it, and returns how many bytes of Y are held; refuses what does not fit.
+    /// Makes the plan, reports it, and returns how many bytes of Y are held; refuses what does not fit.
     pub(super) fn plan(
         &self,
         work: &Work,
@@ -164,7 +164,7 @@ impl Hone {
         if rows <= LARGEST_LAZY { Ok(()) } else { Err(locate(too_large(rows), "local", "local embeddings")) }
     }
 
-    /// Tells how much memory is needed beside what is held already, and refuses what does not fit.
+    /// Reports how much memory is needed beside what is held already, and refuses what does not fit.
     pub(super) fn check_memory(
         &self,
         what: &str,

@@ -1,4 +1,4 @@
-//! Low-rank factors of an operator, S ≈ U diag(sigma) Vᵀ: one solver a file (sec. 2.4, 2.5).
+//! Low-rank factors of an operator, S ≈ U diag(sigma) Vᵀ: one solver per file (sec. 2.4, 2.5).
 //!
 //! Local embeddings factor a lazy S_t^(k), the global one the dense Y: the same call. A solver is a file with
 //! its options and a line in the table below; which loss and which constraints it can keep is written in its
@@ -46,7 +46,7 @@ trait Method {
     }
 }
 
-/// The one table of solvers: name in configurations, options, and a line that tells what it does.
+/// The one table of solvers: name in configurations, options, and a line that says what it does.
 macro_rules! solvers {
     ($($name:literal, $variant:ident($options:ty): $(#[doc = $line:literal])+)+) => {
         /// How an operator is factored; each solver brings its own options.

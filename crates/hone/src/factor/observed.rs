@@ -1,7 +1,7 @@
 //! The nonzeros of an operator, kept by rows and by columns: for solvers that look at entries.
 //!
 //! They are read from the rows of the expression, so that k-step matrices work too, as far as their nonzeros fit
-//! the memory. Cost: 16 bytes a nonzero, and the walks of `Operator::row_work`.
+//! the memory. Cost: 16 bytes per nonzero, and the walks of `Operator::row_work`.
 
 use super::bilinear::Pair;
 use crate::dense::Block;

@@ -125,7 +125,7 @@ impl<'a> Subspace<'a> {
     }
 
     /// V ← orth(A V). Random directions are nearly orthogonal: only the last product needs more. With a
-    /// `tolerance` residuals are told.
+    /// `tolerance` residuals are reported.
     fn power(&mut self, limit: usize, tolerance: Option<f64>, info: &mut Info) -> Result<Block> {
         let mut v = self.basis.pop().expect("the first block");
         if limit < 2 {
@@ -257,7 +257,7 @@ impl<'a> Subspace<'a> {
         out
     }
 
-    /// Makes new columns orthonormal, to the basis too; lost ones are drawn anew, once.
+    /// Makes new columns orthonormal, to the basis too; lost ones are drawn again, once.
     fn orthonormalize(&mut self, block: &mut Block, round: usize) {
         let kept = self.clean(block);
         if kept.iter().all(|&kept| kept) {

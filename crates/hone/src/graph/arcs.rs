@@ -107,7 +107,7 @@ impl Matrix {
         let fail = |message: String| Err(Error::config("adjacency", message));
         let (rows, stored) = (self.offsets.len().saturating_sub(1), self.columns.len());
         if rows != nodes || self.offsets.is_empty() {
-            return fail(format!("{rows} rows for {nodes} nodes; it must be square, with one id a node"));
+            return fail(format!("{rows} rows for {nodes} nodes; it must be square, with one id per node"));
         }
         if nodes > u32::MAX as usize {
             return fail(format!("{nodes} nodes; at most {} are supported", u32::MAX));

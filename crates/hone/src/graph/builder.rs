@@ -5,7 +5,7 @@
 //! counting sort, then row by row) and freed of duplicates on its own, and the survivors are
 //! copied to their final place. Every step is parallel over pieces of fixed size that write to
 //! disjoint slices, so the result is the same for any number of threads. Cost: O(M log degree)
-//! time; at the peak 8 bytes a slot (12 with weights) beside the input or beside the result,
+//! time; at the peak 8 bytes per slot (12 with weights) beside the input or beside the result,
 //! never both.
 
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl GraphBuilder {
         self
     }
 
-    /// One weight an edge, finite and not negative; of duplicates the weights add up (in either
+    /// One weight per edge, finite and not negative; of duplicates the weights add up (in either
     /// direction when undirected).
     #[must_use]
     pub fn weights(mut self, weights: Vec<f32>) -> Self {
@@ -92,7 +92,7 @@ impl GraphBuilder {
         let GraphBuilder { directed, ids, edges, weights, ignored_weights } = self;
         let self_loops = edges.par_iter().filter(|(u, v)| u == v).count();
         let slots = Pairs { edges, weights, both: !directed };
-        // Read, dealt into buckets, sorted there, copied to their place: 8 bytes a slot each time, 12 with weights.
+        // Read, dealt into buckets, sorted there, copied to their place: 8 bytes per slot each time, 12 with weights.
         let slot = if slots.weights.is_some() { 12 } else { 8 };
         let bytes = 5 * slot * slots.edges.len() as u64 * if directed { 1 } else { 2 };
         let parts = timed(Work::Build, bytes, || match slots.weights {
@@ -120,7 +120,7 @@ impl GraphBuilder {
         }
         let Some(weights) = &self.weights else { return Ok(()) };
         if weights.len() != self.edges.len() {
-            let message = format!("{} weights for {} edges; give one an edge", weights.len(), self.edges.len());
+            let message = format!("{} weights for {} edges; give one per edge", weights.len(), self.edges.len());
             return Err(Error::config("weights", message));
         }
         check_weights(weights)

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Graph, ReadOptions, Reading};
 use crate::error::{Error, Result};
+use crate::output::Written;
 use crate::record;
 
 /// Size and kind of the graph.
@@ -56,7 +57,7 @@ pub struct Input {
     pub options: ReadOptions,
 }
 
-/// What the record of a run says of its graph.
+/// What the record of a run says of its inputs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Recorded {
     /// Where it was read.
@@ -64,6 +65,39 @@ pub struct Recorded {
     pub input: Option<Input>,
     /// What it was.
     pub graph: GraphFacts,
+    /// The file of attributes, if there was one.
+    #[serde(default)]
+    pub attributes: Option<RecordedAttributes>,
+}
+
+/// What the record of a run says of its file of attributes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct RecordedAttributes {
+    /// The file.
+    pub file: String,
+    /// Length and checksum of it, and of the files that belong to it.
+    #[serde(default)]
+    pub content: Vec<Written>,
+}
+
+impl RecordedAttributes {
+    /// How files with this content differ from the recorded ones; nothing when they are the same, or when that cannot be
+    /// known. Names do not count.
+    pub fn difference(&self, now: &[Written]) -> Option<String> {
+        let then = &self.content;
+        if then.is_empty() || now.is_empty() {
+            return None;
+        }
+        let changed = then.iter().zip(now).find(|(then, now)| (then.bytes, &then.crc32) != (now.bytes, &now.crc32));
+        match changed {
+            Some((then, now)) if then.bytes != now.bytes => {
+                Some(format!("{} has {} bytes, not {}", now.name, now.bytes, then.bytes))
+            }
+            Some((_, now)) => Some(format!("{} has other content", now.name)),
+            None if then.len() != now.len() => Some(format!("{} files then, {} now", then.len(), now.len())),
+            None => None,
+        }
+    }
 }
 
 /// Whether a file speaks of a graph.

@@ -1,7 +1,7 @@
 //! Random and regular graphs of any size: [`Generator`].
 //!
 //! Edges are drawn in chunks and handed on at once, so memory does not grow with the graph (except
-//! for preferential attachment, which needs 8 bytes an edge: its past decides its future). Chunk c
+//! for preferential attachment, which needs 8 bytes per edge: its past decides its future). Chunk c
 //! draws from the stream (seed, model, c), so the edges are the same for any number of threads.
 //!
 //! Independent pairs (`er`, `sbm`) are walked row by row with geometrically distributed skips, in

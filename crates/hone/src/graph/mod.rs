@@ -25,13 +25,14 @@ use rayon::prelude::*;
 
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
-pub use facts::{GraphFacts, Input, Recorded};
+pub use facts::{GraphFacts, Input, Recorded, RecordedAttributes};
 pub use generate::{Edges, Generator};
 pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};
 pub use quote::{quoted, quoted_line};
 pub use read::{
-    Column, Comment, ID_COLUMNS, InputFormat, ReadNote, ReadOptions, Reading, TableColumns, WEIGHT_COLUMNS, read,
+    Column, Comment, ID_COLUMNS, InputFormat, ReadNote, ReadOptions, Reading, TableColumns, WEIGHT_COLUMNS,
+    are_two_kinds, read,
 };
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};
@@ -87,7 +88,7 @@ impl fmt::Display for Dropped {
 impl Graph {
     /// Takes a finished adjacency, without copying it, after checking every guarantee: square,
     /// rows strictly ascending, no self-loops, symmetric (weights too) unless `directed`, weights
-    /// finite and not negative, one id a node.
+    /// finite and not negative, one id per node.
     pub fn from_pattern(
         pattern: Arc<Pattern>,
         weights: Option<Arc<[f32]>>,
@@ -111,7 +112,7 @@ impl Graph {
             return Err(Error::config("adjacency", format!("{n} rows and {cols} columns; it must be square")));
         }
         if self.ids.len() != n {
-            return Err(Error::config("ids", format!("{} ids for {n} nodes; give one a node", self.ids.len())));
+            return Err(Error::config("ids", format!("{} ids for {n} nodes; give one per node", self.ids.len())));
         }
         let Some(weights) = &self.weights else { return Ok(()) };
         if weights.len() != self.pattern.nnz() {
@@ -244,7 +245,7 @@ impl Graph {
         &self.ids
     }
 
-    /// The same graph with other names; an error unless there is one a node.
+    /// The same graph with other names; an error unless there is one per node.
     pub fn with_ids(self, ids: NodeIds) -> Result<Graph> {
         let graph = Graph { ids, ..self };
         graph.check_shape()?;

@@ -7,7 +7,7 @@ use super::ids::{Names, NodeIds};
 use super::read::{Ends, join};
 use crate::error::{Error, Result};
 
-/// Edges a chunk.
+/// Edges per chunk.
 const CHUNK: usize = 1 << 16;
 
 impl NodeIds {

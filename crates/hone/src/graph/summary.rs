@@ -1,7 +1,7 @@
 //! [`Summary`]: the first things one wants to know about a graph.
 //!
 //! Time O(M α(N) + N log N): degrees are sorted for their quantiles, components found by
-//! union–find with path halving. Memory 4 bytes a node.
+//! union–find with path halving. Memory 4 bytes per node.
 
 use rayon::prelude::*;
 use serde::Serialize;

@@ -23,7 +23,7 @@ use crate::progress::Progress;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GraphFormat {
-    /// Edge list with tabs, after one comment line (`#`) that tells where it comes from.
+    /// Edge list with tabs, after one comment line (`#`) that says where it comes from.
     Tsv,
     /// Edge list with commas, after a header line `source,target`.
     Csv,
@@ -91,7 +91,7 @@ impl Display for GraphFormat {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WriteOptions {
-    /// The format; by default told from the extension.
+    /// The format; by default that of the extension.
     pub format: Option<GraphFormat>,
     /// Replace an existing file.
     pub overwrite: bool,

@@ -1,7 +1,7 @@
 //! [`Column`]: many non-negative integers, each stored in as few bytes as most of them need.
 //!
 //! Counts are skewed: in sparse graphs nearly all are 0, in others a few hubs have huge ones. A
-//! column therefore takes 1, 2, 4 or 8 bytes a value, whichever makes the whole smallest, and keeps
+//! column therefore takes 1, 2, 4 or 8 bytes per value, whichever makes the whole smallest, and keeps
 //! the values that do not fit in a sorted list aside. Zeros cost no memory until a page is written.
 
 use std::io::{self, ErrorKind, Read, Write};

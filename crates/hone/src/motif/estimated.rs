@@ -2,7 +2,7 @@
 //!
 //! Orbit counts are linear in the primitives ([`formula`](super::formula)), so those of unbiased
 //! estimates are unbiased too; but as differences of large numbers they come out negative, or large
-//! where there is nothing. Totals and node orbits are sums of these *raw* counts. What is told of a
+//! where there is nothing. Totals and node orbits are sums of these *raw* counts. What is reported of a
 //! single edge is *held* between zero and what the edge can have. With the letters of the formulas:
 //!
 //! | orbits | the edge has at most |
@@ -19,7 +19,7 @@
 //! In exact counts the two orbits of a line add up to the bound. Where t is exact, because an end has no
 //! more neighbours than the cap, no count moves away from the truth. Where it is an estimate the bounds are
 //! estimates too, and holding is a rule of thumb: edges of a clique, whose a and b are about zero, get few paths
-//! however noisy the cycles. Cost: a few dozen operations an edge.
+//! however noisy the cycles. Cost: a few dozen operations per edge.
 
 use rayon::prelude::*;
 

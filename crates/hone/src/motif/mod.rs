@@ -21,7 +21,7 @@
 //! # Ok::<(), hone::Error>(())
 //! ```
 //!
-//! How it works: everything follows from five numbers an edge and three a node
+//! How it works: everything follows from five numbers per edge and three per node
 //! (`formula`); two wedge sweeps (`wedge`), two triangle sweeps (`triangle`) and popcounts
 //! (`clique`) over nodes ranked by degree (`ranked`) find those. [`Sample`] estimates them instead,
 //! from a bounded number of neighbours of each node (`estimate`, `estimated`).

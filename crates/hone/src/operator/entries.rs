@@ -89,7 +89,7 @@ impl Rows<'_> {
 }
 
 impl Operator {
-    /// A reader of rows, or of columns when `transpose`; one a thread.
+    /// A reader of rows, or of columns when `transpose`; one per thread.
     pub fn read_rows(&self, transpose: bool) -> Rows<'_> {
         let sum = Sums::new(self.rows().max(self.cols()));
         Rows { operator: self, transpose, sum, spare: Vec::new() }

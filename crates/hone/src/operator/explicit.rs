@@ -2,7 +2,7 @@
 //!
 //! Diagonals and sums are applied entry by entry. Powers are multiplied from the left by their base, whose zeros are
 //! passed over: k products of a sparse matrix with a dense one.
-//! Cost: 8 bytes an entry, three times that for powers; as many additions as reading all rows takes.
+//! Cost: 8 bytes per entry, three times that for powers; as many additions as reading all rows takes.
 
 use rayon::prelude::*;
 

@@ -6,7 +6,7 @@
 //! for some nonzeros ahead. What follows the product
 //! (diagonals, shifts, sums) is fused into the one write of the row. Multiplications and additions
 //! stay separate, so the result is the same on every machine, whatever its vectors.
-//! Cost: nnz·b multiply-adds; traffic 8 bytes a nonzero and 4b a gathered row.
+//! Cost: nnz·b multiply-adds; traffic 8 bytes per nonzero and 4b per gathered row.
 
 use std::ops::Range;
 

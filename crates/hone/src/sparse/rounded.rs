@@ -27,7 +27,7 @@ const UPPER: u32 = 0xffff_0000;
 
 /// Rows of a block, each value rounded to 16 bits.
 pub struct Rounded {
-    /// Bits of two values a word, whole lines a row.
+    /// Bits of two values per word, whole lines per row.
     words: Block,
     cols: usize,
 }
@@ -45,7 +45,7 @@ impl Rounded {
     pub fn of(x: &Block, factors: Option<&[f32]>, mut words: Block) -> Rounded {
         let cols = x.cols();
         assert_eq!((words.rows(), words.cols()), (x.rows(), Self::words(cols)), "shape of a rounded block");
-        assert!(factors.is_none_or(|factors| factors.len() == x.rows()), "a factor a row");
+        assert!(factors.is_none_or(|factors| factors.len() == x.rows()), "one factor per row");
         words.update_rows(|i, row| {
             let factor = factors.map_or(1.0, |factors| factors[i]);
             for (values, words) in x.row(i).chunks(COLUMNS).zip(row.as_chunks_mut::<WORDS>().0) {

@@ -1,9 +1,9 @@
-//! Motif counts on disk: one line an edge or a node, one column a motif.
+//! Motif counts on disk: one line per edge or node, one column per motif.
 //!
 //! | extension | content |
 //! |---|---|
 //! | `.tsv`, `.csv` (also `.gz`, `.zst`) | header `source target edge path3 …` (nodes: `id degree …`), original ids |
-//! | `.npy` | uint64, one row an edge (node); ids in `NAME.edges.csv` (`NAME.ids.txt`) |
+//! | `.npy` | uint64, one row per edge (node); ids in `NAME.edges.csv` (`NAME.ids.txt`) |
 //! | `.parquet` | the columns of the text formats |
 //!
 //! Rows are derived and formatted in stretches by all threads and written in order, so no table of
@@ -44,9 +44,9 @@ pub enum CountsBy {
 
 #[derive(Debug, Clone, Copy)]
 enum Rows<'a> {
-    /// One row an edge, these motifs.
+    /// One row per edge, these motifs.
     Edges(&'a [Motif]),
-    /// One row a node, these counts.
+    /// One row per node, these counts.
     Nodes(&'a [[u64; NODE_ORBITS.len()]]),
 }
 
@@ -82,7 +82,7 @@ impl<'a> CountTable<'a> {
     /// # Panics
     /// When there are not as many rows as nodes.
     pub fn nodes(graph: &'a Graph, counts: &'a Counts, orbits: &'a [[u64; NODE_ORBITS.len()]]) -> Self {
-        assert_eq!(graph.nodes(), orbits.len(), "one row a node");
+        assert_eq!(graph.nodes(), orbits.len(), "one row per node");
         CountTable { graph, counts, rows: Rows::Nodes(orbits) }
     }
 

@@ -2,10 +2,10 @@
 //!
 //! | extension | content |
 //! |---|---|
-//! | `.tsv`, `.csv` (also `.gz`, `.zst`) | header `id z0 z1 …`, one node a line |
+//! | `.tsv`, `.csv` (also `.gz`, `.zst`) | header `id z0 z1 …`, one node per line |
 //! | `.npy` | N × D float32; ids in `NAME.ids.txt`, names of columns in `NAME.npy.columns.txt`, one per line |
 //! | `.npz` | arrays `ids`, `embedding` and `columns`, the names |
-//! | `.parquet` | column `id` and one float column a dimension |
+//! | `.parquet` | column `id` and one float column per dimension |
 //! | `.w2v` | word2vec text, as gensim reads it; names of columns in `NAME.w2v.columns.txt` |
 //! | `.safetensors` | tensor `embedding`; ids as tensor `ids` or as text; names of columns in the metadata |
 //!
@@ -40,9 +40,9 @@ pub(crate) use npy::read_npy_array;
 pub struct Embedding {
     /// Original id of every row.
     pub ids: NodeIds,
-    /// One row a node.
+    /// One row per node.
     pub vectors: Block,
-    /// One name a column.
+    /// One name per column.
     pub columns: Vec<String>,
 }
 
@@ -61,8 +61,8 @@ impl Embedding {
     /// # Panics
     /// When ids or names do not match the block's shape.
     pub fn with_columns(ids: NodeIds, vectors: Block, columns: Vec<String>) -> Self {
-        assert_eq!(ids.len(), vectors.rows(), "one id a row");
-        assert_eq!(columns.len(), vectors.cols(), "one name a column");
+        assert_eq!(ids.len(), vectors.rows(), "one id per row");
+        assert_eq!(columns.len(), vectors.cols(), "one name per column");
         Embedding { ids, vectors, columns }
     }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
 /// The names that belong to `path`: `z.npy` → `z.npy.columns.txt`.
-pub(super) fn path(of: &Path) -> PathBuf {
+pub(crate) fn path(of: &Path) -> PathBuf {
     let mut name = of.as_os_str().to_owned();
     name.push(".columns.txt");
     PathBuf::from(name)
@@ -38,12 +38,12 @@ pub(crate) fn read(of: &Path, columns: usize) -> Result<Option<Vec<String>>> {
     Allowance::new(None).check(&path, size.saturating_mul(32))?;
     let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, e))?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        Error::input(&path, "text that is not valid UTF-8", "write both files anew, or remove this one")
+        Error::input(&path, "text that is not valid UTF-8", "write both files again, or remove this one")
     })?;
     let names: Vec<String> = text.lines().map(unescaped).collect();
     if names.len() != columns {
         let message = format!("{} names for {columns} columns of {}", names.len(), of.display());
-        return Err(Error::input(&path, message, "write both files anew, or remove this one"));
+        return Err(Error::input(&path, message, "write both files again, or remove this one"));
     }
     Ok(Some(names))
 }

@@ -1,4 +1,4 @@
-//! Embeddings as Parquet tables: column `id`, then one float column a dimension.
+//! Embeddings as Parquet tables: column `id`, then one float column per dimension.
 
 use std::io::Write;
 use std::path::Path;

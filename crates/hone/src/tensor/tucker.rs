@@ -84,7 +84,7 @@ fn project(tensor: &Tensor, u: &Block, v: &Block, task: &Task) -> Result<Vec<Sma
     Ok(k)
 }
 
-/// Σ_s C_sr K_s, one a column of C.
+/// Σ_s C_sr K_s, one per column of C.
 fn core(c: &Small, k: &[Small]) -> Vec<Small> {
     let of = |r: usize| {
         let mut sum = k.first().map_or(Small::zeros(0, 0), |k| Small::zeros(k.rows(), k.cols()));

@@ -23,7 +23,7 @@ fn entries(w: &MotifGraph) -> BTreeMap<(u32, u32), f64> {
     entries
 }
 
-/// The graphlet of some nodes, if they are connected: told by the number of edges and the largest degree.
+/// The graphlet of some nodes, if they are connected: recognised by the number of edges and the largest degree.
 fn graphlet(nodes: &[u32], edge: &dyn Fn(u32, u32) -> bool) -> Option<Graphlet> {
     let degree = |u: &u32| nodes.iter().filter(|&&v| edge(*u, v)).count();
     let degrees: Vec<usize> = nodes.iter().map(degree).collect();

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use hone::graph::{quoted, quoted_line};
 
-/// What the owner of a file is told about it, in the words of the library.
+/// What the owner of a file gets to know about it, in the words of the library.
 fn notes(name: &str, content: &str, options: &ReadOptions) -> Vec<String> {
     let graph = text(name, content, options);
     let reading = graph.reading().expect("it comes from a file");
@@ -99,14 +99,16 @@ fn options_that_say_nothing_are_refused() {
     let folder = folder();
     let mtx = put(&folder, "a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n");
     let comment = || ReadOptions { comment: Some(Comment::None), ..default() };
-    for options in
-        [comment(), ReadOptions { delimiter: Some(','), ..default() }, ReadOptions { header: Some(true), ..default() }]
-    {
+    for options in [
+        comment(),
+        ReadOptions { delimiter: Some(",".into()), ..default() },
+        ReadOptions { header: Some(true), ..default() },
+    ] {
         let error = load(&mtx, &options).unwrap_err().to_string();
         assert!(error.contains("leave it out"), "{error}");
         assert!(read("builtin:karate", &options, &Silent).is_err());
     }
-    let same = ReadOptions { delimiter: Some('%'), comment: Some(Comment::Char('%')), ..default() };
+    let same = ReadOptions { delimiter: Some("%".into()), comment: Some(Comment::Char('%')), ..default() };
     assert!(load(&put(&folder, "a.txt", "a%b\n"), &same).unwrap_err().to_string().starts_with("comment:"));
 }
 

@@ -20,7 +20,7 @@ struct Labelled {
     /// The graph: a file, or builtin:NAME.
     #[arg(value_name = "INPUT")]
     input: String,
-    /// Labels, one node a line: the node, a tab, its labels separated by commas.
+    /// Labels, one node per line: the node, a tab, its labels separated by commas.
     #[arg(long, value_name = "FILE")]
     labels: PathBuf,
     #[command(flatten)]

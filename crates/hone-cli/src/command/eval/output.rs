@@ -17,7 +17,7 @@ pub(crate) struct OutputArgs {
     /// Write everything as JSON; - is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write one line a cell as CSV; - is standard output, in place of the tables.
+    /// Write one line per cell as CSV; - is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Write tables as Markdown; - is standard output, in place of the tables.

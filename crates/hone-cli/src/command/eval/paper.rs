@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         return Err(Error::input(&args.data, "none of the paper's graphs is in it", remedy).into());
     }
     if let Some(unknown) = args.skip.iter().find(|name| !paper::names().contains(&name.as_str())) {
-        let message = format!("`{unknown}` is none of the graphs: {}", paper::names().join(", "));
+        let message = format!("`{unknown}` is not one of the graphs: {}", paper::names().join(", "));
         return Err(Error::config("--skip", message).into());
     }
     let default = METHODS.replace("NODE2VEC", if args.bench.grid { "node2vec" } else { NODE2VEC });

@@ -38,7 +38,7 @@ pub struct Fit {
 /// The codes of all rows and what they keep.
 #[derive(Debug, Clone)]
 pub struct Encoding {
-    /// Z, a row a row of Y; columns descend by length. In units of Y for the identity, else as the
+    /// Z, one row per row of Y; columns descend by length. In units of Y for the identity, else as the
     /// activation gives it.
     pub code: Block,
     /// The squared length of each column of what the code is decoded to, in units of Y.
@@ -60,7 +60,7 @@ pub fn encode_lazy(s: &Operator, options: &Autoencoder, task: &Task) -> Result<E
     encode_rows(Source::Lazy(s), options, task, &mut |_| ())
 }
 
-/// Hears of each epoch that is done.
+/// Is called after each epoch.
 type OnEpoch<'a> = &'a mut dyn FnMut(usize);
 
 fn encode_rows(source: Source, options: &Autoencoder, task: &Task, on_epoch: OnEpoch) -> Result<Encoding> {

@@ -44,7 +44,7 @@ fn values(space: &mut Subspace<'_>, options: &Svd, limit: usize) -> Vec<f64> {
 fn large_blocks_are_rounded_where_that_pays() {
     assert!(rounds(1_000_000, 24) && rounds(1_000_000, 128));
     assert!(!rounds(10_000, 24), "within the caches");
-    assert!(!rounds(10_000_000, 16), "a line a row as it is");
+    assert!(!rounds(10_000_000, 16), "one line per row as it is");
     assert!(!Subspace::new(&skewed()[0], &task(), WIDTH).rounds);
 }
 

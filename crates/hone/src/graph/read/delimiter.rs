@@ -1,60 +1,127 @@
 //! Detects what separates the columns of a text table.
 //!
-//! A character fits when it cuts at least half of the first lines into as many columns as the first line,
+//! A delimiter fits when it cuts at least half of the first lines into as many columns as the first line,
 //! two or more. Of those that fit, the one is taken that leaves fewest odd lines, and fewest ids with another
-//! of these characters inside (`a;b;0,5` is cut at `;`, `1,2,x;y` at `,`); the extension and then the order of
+//! of them inside (`a;b;0,5` is cut at `;`, `1,2,x;y` at `,`); the extension and then the order of
 //! [`CANDIDATES`], which is how rare they are in text, decide between equals. If none fits, blanks separate
 //! columns; blanks inside delimited fields belong to them.
+//!
+//! Blanks also win where they separate the ids and a tab only what follows (`ann bob<TAB>0.5`): always if the ids are
+//! integers or the other id would be a decimal number, else if words of the first column recur in the second. Where
+//! that remains a matter of taste, the [`Found::rival`] is worth a note.
 
+use std::borrow::Cow;
 use std::path::Path;
+
+use rustc_hash::FxHashSet;
 
 use super::super::ids::canonical_integer;
 use super::extension;
-use super::fields::{self, Delimiter, Field};
+use super::fields::{self, Delimiter, Field, Symbols};
 use crate::error::{Error, Result};
 
-const CANDIDATES: &[u8] = b"\t|;,";
+const CANDIDATES: [Delimiter; 5] = [
+    Delimiter::Byte(b'\t'),
+    Delimiter::Byte(b'|'),
+    Delimiter::Byte(b';'),
+    Delimiter::Byte(b','),
+    Delimiter::Symbols(Symbols::COLONS),
+];
 
-/// The delimiter that a character given as `field` stands for; a space stands for any run of blanks.
-pub(crate) fn named(asked: char, field: &str) -> Result<Delimiter> {
-    match asked {
-        ' ' => Ok(Delimiter::Blanks),
-        '"' | '\n' | '\r' => Err(Error::config(field, "a quote or the end of a line cannot separate columns")),
-        asked if asked.is_ascii() => Ok(Delimiter::Byte(asked as u8)),
-        asked => Err(Error::config(field, format!("`{asked}` is not an ASCII character"))),
+/// What separates columns, as far as the first lines show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) delimiter: Delimiter,
+    /// What else could.
+    pub(crate) rival: Option<Delimiter>,
+}
+
+impl Found {
+    /// No other would do.
+    pub(crate) fn certain(delimiter: Delimiter) -> Self {
+        Found { delimiter, rival: None }
+    }
+}
+
+/// The delimiter that a text given as `field` stands for: a character, `tab`, `space` (any run of blanks), or symbols.
+pub(crate) fn named(asked: &str, field: &str) -> Result<Delimiter> {
+    match asked.as_bytes() {
+        b" " | b"space" => Ok(Delimiter::Blanks),
+        b"tab" => Ok(Delimiter::Byte(b'\t')),
+        b"\"" | b"\n" | b"\r" => Err(Error::config(field, "a quote or the end of a line cannot separate columns")),
+        [byte] if byte.is_ascii() => Ok(Delimiter::Byte(*byte)),
+        _ => Symbols::new(asked).map(Delimiter::Symbols).ok_or_else(|| {
+            let message =
+                format!("`{asked}` is not one ASCII character, tab, space, or two to eight symbols such as ::");
+            Error::config(field, message)
+        }),
     }
 }
 
 /// The delimiter of a table whose first `ids` columns are ids, from its first lines and its name.
-pub(crate) fn detect(lines: &[Vec<u8>], ids: usize, path: &Path) -> Delimiter {
+pub(crate) fn detect(lines: &[Vec<u8>], ids: usize, path: &Path) -> Found {
     let expected = match extension(path).as_deref() {
-        Some("tsv" | "tab") => Some(b'\t'),
-        Some("psv") => Some(b'|'),
-        Some("csv") => Some(b','),
+        Some("tsv" | "tab") => Some(Delimiter::Byte(b'\t')),
+        Some("psv") => Some(Delimiter::Byte(b'|')),
+        Some("csv") => Some(Delimiter::Byte(b',')),
         _ => None,
     };
     // Files called .csv often have semicolons; the others mean what they say.
-    if let Some(byte @ (b'\t' | b'|')) = expected
-        && cost(lines, byte, ids).is_some()
-    {
-        return Delimiter::Byte(byte);
-    }
-    let fitting = CANDIDATES.iter().enumerate().filter_map(|(order, &byte)| {
-        let cost = cost(lines, byte, ids)?;
-        Some((cost, Some(byte) != expected, order, byte))
+    let certain = expected.filter(|&it| it != Delimiter::Byte(b',') && cost(lines, it, ids).is_some());
+    let fitting = CANDIDATES.iter().enumerate().filter_map(|(order, &candidate)| {
+        let cost = cost(lines, candidate, ids)?;
+        Some(((cost, Some(candidate) != expected, order), candidate))
     });
-    match fitting.min() {
-        Some((.., byte)) if Some(byte) == expected || !cuts_integers(lines, byte) => Delimiter::Byte(byte),
-        _ => Delimiter::Blanks,
+    match certain.or_else(|| Some(fitting.min_by_key(|(key, _)| *key)?.1)) {
+        Some(delimiter) => or_blanks(lines, delimiter, Some(delimiter) == expected, ids),
+        None => Found::certain(Delimiter::Blanks),
+    }
+}
+
+/// A delimiter that fits, unless blanks fit better.
+fn or_blanks(lines: &[Vec<u8>], delimiter: Delimiter, expected: bool, ids: usize) -> Found {
+    let blanks = Found::certain(Delimiter::Blanks);
+    if cuts_integers(lines, delimiter) {
+        return if expected { Found { delimiter, rival: Some(Delimiter::Blanks) } } else { blanks };
+    }
+    match (delimiter, mixed(lines)) {
+        (Delimiter::Byte(b'\t'), Some(mixed)) if ids > 1 => match mixed {
+            Mixed::Decimals if !expected => blanks,
+            Mixed::Decimals | Mixed::Shared => Found { rival: Some(delimiter), ..blanks },
+            Mixed::Apart => Found { delimiter, rival: Some(Delimiter::Blanks) },
+        },
+        (Delimiter::Symbols(symbols), _) => or_inside(lines, symbols, ids),
+        _ => Found::certain(delimiter),
+    }
+}
+
+/// Symbols, unless they are part of ids between blanks: `std::map std::set`.
+fn or_inside(lines: &[Vec<u8>], symbols: Symbols, ids: usize) -> Found {
+    let delimiter = Delimiter::Symbols(symbols);
+    let (mut fields, mut widths, mut blanks, mut within) = (Vec::new(), FxHashSet::default(), false, true);
+    for line in lines {
+        if fields::split(line, delimiter, &mut fields).is_ok() {
+            blanks |= fields.iter().take(ids).any(|field| !field.is_quoted() && field.text().contains(&b' '));
+        }
+        if fields::split(line, Delimiter::Blanks, &mut fields).is_ok() {
+            widths.insert(fields.len());
+            let has = |field: &Field| field.text().windows(symbols.as_bytes().len()).any(|w| w == symbols.as_bytes());
+            within &= fields.len() >= ids && fields.iter().take(ids).all(has);
+        }
+    }
+    match blanks && widths.len() == 1 {
+        true if within => Found::certain(Delimiter::Blanks),
+        true => Found { delimiter, rival: Some(Delimiter::Blanks) },
+        false => Found::certain(delimiter),
     }
 }
 
 /// Lines that speak against a delimiter; none when too many do.
-fn cost(lines: &[Vec<u8>], byte: u8, ids: usize) -> Option<usize> {
+fn cost(lines: &[Vec<u8>], delimiter: Delimiter, ids: usize) -> Option<usize> {
     let mut fields = Vec::new();
     let (mut columns, mut odd, mut unclean) = (0, 0, 0);
     for (i, line) in lines.iter().enumerate() {
-        let cut = fields::split(line, Delimiter::Byte(byte), &mut fields).is_ok();
+        let cut = fields::split(line, delimiter, &mut fields).is_ok();
         if i == 0 && (!cut || fields.len() < 2) {
             return None;
         }
@@ -62,28 +129,74 @@ fn cost(lines: &[Vec<u8>], byte: u8, ids: usize) -> Option<usize> {
             columns = fields.len();
         }
         odd += usize::from(!cut || fields.len() != columns);
-        unclean += usize::from(cut && fields.iter().take(ids).any(|field| is_unclean(field, byte)));
+        unclean += usize::from(cut && fields.iter().take(ids).any(|field| is_unclean(field, delimiter)));
     }
     // One odd line among many is an error to report, not a reason for another delimiter.
     (2 * odd <= lines.len()).then_some(odd + unclean)
 }
 
 /// Whether a field that is not quoted has another delimiter inside, with no blank beside it as in `Lee, Ann`.
-fn is_unclean(field: &Field, byte: u8) -> bool {
+fn is_unclean(field: &Field, delimiter: Delimiter) -> bool {
     let text = field.text();
-    let is_other = |&b: &u8| b != byte && CANDIDATES.contains(&b);
-    let is_blank = |b: u8| b == b' ';
-    !field.is_quoted() && text.windows(3).any(|w| is_other(&w[1]) && !is_blank(w[0]) && !is_blank(w[2]))
+    let begins = |at: usize| CANDIDATES.iter().any(|other| *other != delimiter && other.begins(&text[at..]));
+    let inside = |at: usize| begins(at) && text[at - 1] != b' ' && text[at + 1] != b' ';
+    !field.is_quoted() && (1..text.len().saturating_sub(1)).any(inside)
 }
 
-/// Whether every line but a header begins with two integers between blanks that `byte` does not tell apart:
+/// How lines read whose ids blanks separate, and a tab only what follows: `ann bob<TAB>0.5`, `ann<TAB>bob 0.5`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mixed {
+    /// One of the ids between tabs would be, or end with, a decimal number.
+    Decimals,
+    /// Words of the first column between blanks occur in the second.
+    Shared,
+    /// They do not, as with first names and last names.
+    Apart,
+}
+
+/// Whether all lines, or all but a header, are such.
+fn mixed(lines: &[Vec<u8>]) -> Option<Mixed> {
+    let (mut first, mut second, mut decimals) = (FxHashSet::default(), FxHashSet::default(), false);
+    for (i, line) in lines.iter().enumerate() {
+        match two_words_and_a_number(line) {
+            Some([u, v, number]) => {
+                decimals |= canonical_integer(&number).is_none();
+                first.insert(u);
+                second.insert(v);
+            }
+            None if i == 0 && lines.len() > 1 => {}
+            None => return None,
+        }
+    }
+    Some(match first.is_disjoint(&second) {
+        _ if decimals => Mixed::Decimals,
+        false => Mixed::Shared,
+        true => Mixed::Apart,
+    })
+}
+
+/// The ids between blanks, and the number behind them, of a line where tabs separate one column less.
+fn two_words_and_a_number(line: &[u8]) -> Option<[Cow<'_, [u8]>; 3]> {
+    let (mut words, mut parts) = (Vec::new(), Vec::new());
+    fields::split(line, Delimiter::Blanks, &mut words).ok()?;
+    fields::split(line, Delimiter::Byte(b'\t'), &mut parts).ok()?;
+    if words.len() != parts.len() + 1 || words.len() < 3 || words.iter().any(|word| word.is_quoted()) {
+        return None;
+    }
+    let behind = parts[0].text().contains(&b' ') || parts.len() == 2 && parts[1].text().contains(&b' ');
+    let [u, v, number] = [0, 1, 2].map(|i| words[i].text());
+    let value = std::str::from_utf8(&number).ok()?.parse::<f64>().ok()?;
+    (behind && value.is_finite()).then_some([u, v, number])
+}
+
+/// Whether every line but a header begins with two integers between blanks that `delimiter` does not separate:
 /// `0 1<TAB>5`, or `0 1 {'weight': 3, 'year': 1999}`.
-fn cuts_integers(lines: &[Vec<u8>], byte: u8) -> bool {
+fn cuts_integers(lines: &[Vec<u8>], delimiter: Delimiter) -> bool {
     let (mut blanks, mut others) = (Vec::new(), Vec::new());
     let body = if lines.len() > 1 { &lines[1..] } else { lines };
     body.iter().all(|line| {
         let split = fields::split(line, Delimiter::Blanks, &mut blanks).is_ok()
-            && fields::split(line, Delimiter::Byte(byte), &mut others).is_ok();
+            && fields::split(line, delimiter, &mut others).is_ok();
         let [u, v, ..] = &blanks[..] else { return false };
         let integers = [u, v].iter().all(|field| canonical_integer(&field.text()).is_some());
         let same = others.len() >= 2 && others[0].text() == u.text() && others[1].text() == v.text();
@@ -97,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_separates_columns() {
-        let cases: [(&str, &str, &str); 24] = [
+        let cases: [(&str, &str, &str); 38] = [
             ("a.txt", "a b\nb c", "spaces"),
             ("a.txt", "a\tb\nb\tc", "tabs"),
             ("a.txt", "Ann Lee\tBob Ray", "tabs"),
@@ -113,7 +226,21 @@ mod tests {
             ("a.csv", "1 , 2\n2, 3", "commas"),
             ("a.txt", "0 1\t5\n1 2\t5", "spaces"),
             ("a.txt", "0\t1 5\n1\t2 5", "spaces"),
-            ("a.tsv", "0 1\t5\n1 2\t5", "tabs"),
+            ("a.tsv", "0 1\t5\n1 2\t5", "tabs or spaces"),
+            ("a.txt", "ann bob\t0.5\nbob cid\t1", "spaces"),
+            ("a.txt", "ann\tbob 0.5\nbob\tcid 1.5", "spaces"),
+            ("a.txt", "source target\tweight\nann bob\t0.5", "spaces"),
+            ("a.tsv", "ann bob\t0.5\nbob cid\t1", "spaces or tabs"),
+            ("a.txt", "ann bob\t5\nbob cid\t1", "spaces or tabs"),
+            ("a.txt", "Ann Lee\t5\nBob Ray\t1", "tabs or spaces"),
+            ("a.txt", "Ann Lee\tOslo\nBob Ray\tRome", "tabs"),
+            ("a.txt", "1::1193::5::978300760\n1::661::3::978302109", "`::`"),
+            ("a.dat", "ann::bob", "`::`"),
+            ("a.dat", "Ann Lee::Bob Ray", "`::` or spaces"),
+            ("a.dat", "Ann Lee::Bob Ray\nBob Ray::Cid", "`::`"),
+            ("a.txt", "std::map std::set\nstd::set std::vec", "spaces"),
+            ("a.txt", "fe80::1,fe80::2", "commas"),
+            ("a.txt", "a::b\tc::d", "tabs"),
             ("a.txt", "0 1 {'w': 3, 'y': 4}\n1 2 {'w': 5, 'y': 6}", "spaces"),
             ("a.txt", "1\t2\tsome text\n2\t3\tmore of it here", "tabs"),
             ("a.txt", "\"a,b\" c\n\"d,e\" f", "spaces"),
@@ -125,7 +252,30 @@ mod tests {
         ];
         for (name, text, expected) in cases {
             let lines: Vec<Vec<u8>> = text.lines().map(|line| line.as_bytes().to_vec()).collect();
-            assert_eq!(detect(&lines, 2, Path::new(name)).name(), expected, "{name}: {text}");
+            let found = detect(&lines, 2, Path::new(name));
+            let rival = found.rival.map_or_else(String::new, |rival| format!(" or {}", rival.name()));
+            assert_eq!(found.delimiter.name() + &rival, expected, "{name}: {text}");
+        }
+        let movies = ["1::Toy Story (1995)::Animation|Comedy", "2::Jumanji (1995)::Adventure|Children's"];
+        let movies = movies.map(|line| line.as_bytes().to_vec());
+        assert_eq!(detect(&movies, 1, Path::new("movies.dat")).delimiter.name(), "`::`");
+    }
+
+    #[test]
+    fn what_can_be_named() {
+        for (text, name) in [
+            (" ", "spaces"),
+            ("space", "spaces"),
+            ("\t", "tabs"),
+            ("tab", "tabs"),
+            ("::", "`::`"),
+            ("->", "`->`"),
+            ("x", "`x`"),
+        ] {
+            assert_eq!(named(text, "delimiter").expect("valid").name(), name);
+        }
+        for text in ["", "\"", "\n", "é", "ab", ": :", "\"\"", ":::::::::"] {
+            assert!(named(text, "delimiter").is_err(), "{text}");
         }
     }
 }

@@ -1,18 +1,19 @@
 //! Edge lists: one edge per line, two ids and perhaps a weight and other columns.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::str;
 
-use super::super::ids::Names;
 use super::ReadOptions;
 use super::blocks::{self, Fault};
 use super::comments::{Tally, is_tight};
 use super::fields::{self, Field, without_end};
 use super::join::{Chunk, Ends, Joined};
 use super::layout::{self, Detected, Layout, looks_like_edge};
-use super::nodes;
+use super::nodes::{self, NodeList};
 use super::reading::{ReadNote, shown};
 use super::scan;
+use super::sides::{Sides, prefixed};
 use super::source::{BINARY, Source};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -20,7 +21,7 @@ use crate::progress::Progress;
 /// Reads an edge list.
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
     let path = source.path().to_path_buf();
-    let (list, list_notes) = nodes::read(options, source.allowance())?;
+    let mut list = nodes::read(options, source.allowance())?;
     let Detected { layout, header, mut notes, mut skipped } = layout::detect(&mut source, options)?;
     let naming = list.as_ref().map_or(Naming::Free, Naming::Listed);
     let chunks = blocks::parse(source, progress, |lines| parse(lines, &layout, &naming))?;
@@ -34,12 +35,13 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         skipped.append(&chunk.skipped);
     });
     notes.extend(comment_notes(&path, &read, &skipped));
-    notes.extend(list_notes);
+    notes.extend(list.iter_mut().flat_map(|list| std::mem::take(&mut list.notes)));
     let weighted = layout.weight.is_some();
     let mut joined = match list {
-        Some(names) => Joined::numbered(chunks, weighted, names.into_ids()),
+        Some(list) => Joined::numbered(chunks, weighted, list.into_ids()),
         None => Joined::new(chunks, weighted, &path)?,
     };
+    notes.extend(layout.sides.note(&path.display().to_string(), &joined.ids, &joined.pairs));
     if layout.ignored_weight.is_some() {
         joined.ignored_weights = edges as u64;
     }
@@ -65,7 +67,7 @@ pub(super) enum Naming<'a> {
     /// Anything; nodes are what occurs.
     Free,
     /// Only names of a node list.
-    Listed(&'a Names),
+    Listed(&'a NodeList),
     /// Only numbers 1..=n.
     Numbered(u32),
 }
@@ -153,7 +155,11 @@ fn parse_line(line: &[u8], fields: &[Field], layout: &Layout, naming: &Naming, c
         return Err(wrong_columns(line, fields.len(), layout));
     }
     let (u, v) = (fields[layout.source].text(), fields[layout.target].text());
-    let (u, v) = (id(line, &u)?, id(line, &v)?);
+    let (mut u, mut v) = (Cow::Borrowed(id(line, &u)?), Cow::Borrowed(id(line, &v)?));
+    if let Sides::Two([left, right]) = &layout.sides {
+        (u, v) = (prefixed(left, &u).into(), prefixed(right, &v).into());
+    }
+    let (u, v) = (&*u, &*v);
     match (naming, &mut chunk.ends) {
         (Naming::Listed(names), Ends::Nodes(pairs)) => pairs.push((listed(names, u)?, listed(names, v)?)),
         (&Naming::Numbered(n), Ends::Nodes(pairs)) => pairs.push((numbered(line, u, n)?, numbered(line, v, n)?)),
@@ -193,11 +199,8 @@ pub(super) fn id<'a>(line: &[u8], field: &'a [u8]) -> Result<&'a str, Fault> {
     }
 }
 
-fn listed(names: &Names, id: &str) -> Result<u32, Fault> {
-    names.find(id).ok_or_else(|| {
-        let remedy = "add it to the node list, a line of its own, or leave the list out";
-        Fault::new(id.as_bytes(), "a node that the node list does not have", remedy)
-    })
+fn listed(list: &NodeList, id: &str) -> Result<u32, Fault> {
+    list.find(id).map_err(|remedy| Fault::new(id.as_bytes(), "a node that the node list does not have", remedy))
 }
 
 fn numbered(line: &[u8], id: &str, n: u32) -> Result<u32, Fault> {

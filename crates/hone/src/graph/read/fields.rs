@@ -11,6 +11,33 @@ pub(crate) enum Delimiter {
     Blanks,
     /// Exactly one of this byte, with blanks around it ignored.
     Byte(u8),
+    /// Exactly these symbols, such as `::`, with blanks around them ignored.
+    Symbols(Symbols),
+}
+
+/// Two to eight ASCII symbols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Symbols {
+    bytes: [u8; 8],
+    length: u8,
+}
+
+impl Symbols {
+    /// What MovieLens separates columns with.
+    pub(crate) const COLONS: Symbols = Symbols { bytes: *b"::\0\0\0\0\0\0", length: 2 };
+
+    /// Those of a text; nothing if there is only one, more than eight, or another character than a symbol.
+    pub(crate) fn new(text: &str) -> Option<Self> {
+        let is_symbol = |byte: u8| byte.is_ascii_punctuation() && byte != b'"';
+        let mut bytes = [0; 8];
+        let place = bytes.get_mut(..text.len()).filter(|_| text.len() > 1 && text.bytes().all(is_symbol))?;
+        place.copy_from_slice(text.as_bytes());
+        Some(Symbols { bytes, length: text.len() as u8 })
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
 }
 
 impl Delimiter {
@@ -22,6 +49,34 @@ impl Delimiter {
             Delimiter::Byte(b',') => "commas".into(),
             Delimiter::Byte(b';') => "semicolons".into(),
             Delimiter::Byte(other) => format!("`{}`", char::from(other)),
+            Delimiter::Symbols(symbols) => format!("`{}`", String::from_utf8_lossy(symbols.as_bytes())),
+        }
+    }
+
+    /// How the option `delimiter` names it.
+    pub(crate) fn option(self) -> String {
+        match self {
+            Delimiter::Blanks => "space".into(),
+            Delimiter::Byte(b'\t') => "tab".into(),
+            Delimiter::Byte(other) => char::from(other).into(),
+            Delimiter::Symbols(symbols) => String::from_utf8_lossy(symbols.as_bytes()).into_owned(),
+        }
+    }
+
+    /// Whether its first byte is this one.
+    pub(super) fn begins_with(self, byte: u8) -> bool {
+        match self {
+            Delimiter::Blanks => byte == b' ' || byte == b'\t',
+            Delimiter::Byte(own) => own == byte,
+            Delimiter::Symbols(symbols) => symbols.as_bytes()[0] == byte,
+        }
+    }
+
+    /// Bytes that one of it takes; of blanks more may follow.
+    fn width(self) -> usize {
+        match self {
+            Delimiter::Blanks | Delimiter::Byte(_) => 1,
+            Delimiter::Symbols(symbols) => symbols.as_bytes().len(),
         }
     }
 
@@ -29,11 +84,23 @@ impl Delimiter {
         (byte == b' ' || byte == b'\t') && self != Delimiter::Byte(byte)
     }
 
-    fn ends(self, byte: u8) -> bool {
+    /// Whether it begins a text.
+    pub(super) fn begins(self, text: &[u8]) -> bool {
         match self {
-            Delimiter::Blanks => byte == b' ' || byte == b'\t',
-            Delimiter::Byte(delimiter) => byte == delimiter,
+            Delimiter::Blanks => matches!(text.first(), Some(b' ' | b'\t')),
+            Delimiter::Byte(delimiter) => text.first() == Some(&delimiter),
+            Delimiter::Symbols(symbols) => text.starts_with(symbols.as_bytes()),
         }
+    }
+
+    /// Where it occurs first in a text; the end where it does not.
+    fn find(self, text: &[u8]) -> usize {
+        let found = match self {
+            Delimiter::Blanks => text.iter().position(|&byte| byte == b' ' || byte == b'\t'),
+            Delimiter::Byte(delimiter) => text.iter().position(|&byte| byte == delimiter),
+            Delimiter::Symbols(symbols) => text.windows(self.width()).position(|window| window == symbols.as_bytes()),
+        };
+        found.unwrap_or(text.len())
     }
 }
 
@@ -79,13 +146,13 @@ pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<F
             let (field, after) = quoted(line, at)?;
             fields.push(field);
             let end = if delimiter == Delimiter::Blanks { after } else { skip(after) };
-            if line.get(end).is_some_and(|&b| !delimiter.ends(b)) {
+            if end < line.len() && !delimiter.begins(&line[end..]) {
                 let message = "text after a closing quote";
                 return Err(Fault::new(line, message, "double the quotes within a field, or quote all of it"));
             }
             end
         } else {
-            let end = at + line[at..].iter().take_while(|&&b| !delimiter.ends(b)).count();
+            let end = at + delimiter.find(&line[at..]);
             let blanks = line[at..end].iter().rev().take_while(|&&b| delimiter.is_blank(b)).count();
             fields.push(Field { raw: &line[at..end - blanks], quoted: false, doubled: false });
             end
@@ -93,7 +160,7 @@ pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<F
         if end == line.len() {
             break;
         }
-        at = skip(end + 1);
+        at = skip(end + delimiter.width());
     }
     Ok(())
 }
@@ -135,7 +202,8 @@ mod tests {
     #[test]
     fn blanks_and_bytes_and_quotes() {
         let (blanks, comma, tab) = (Delimiter::Blanks, Delimiter::Byte(b','), Delimiter::Byte(b'\t'));
-        let cases: [(&str, Delimiter, &[&str]); 12] = [
+        let colons = Delimiter::Symbols(Symbols::COLONS);
+        let cases: [(&str, Delimiter, &[&str]); 17] = [
             ("1 2", blanks, &["1", "2"]),
             ("  1 \t 2  ", blanks, &["1", "2"]),
             ("", blanks, &[]),
@@ -148,6 +216,11 @@ mod tests {
             ("\"\",x", comma, &["", "x"]),
             ("a\"b c", blanks, &["a\"b", "c"]),
             (",", comma, &["", ""]),
+            ("1::1193::5", colons, &["1", "1193", "5"]),
+            ("1 :: Toy Story: 2 ::", colons, &["1", "Toy Story: 2", ""]),
+            ("\"a::b\"::c", colons, &["a::b", "c"]),
+            ("a:::b", colons, &["a", ":b"]),
+            ("", colons, &[""]),
         ];
         for (line, delimiter, expected) in cases {
             assert_eq!(fields(line, delimiter).expect(line), expected, "{line}");

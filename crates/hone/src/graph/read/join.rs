@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub(super) struct Chunk {
     pub(super) ends: Ends,
-    /// One an edge when weights are kept, else none.
+    /// One per edge when weights are kept, else none.
     pub(super) weights: Vec<f32>,
     /// Lines that begin like comments and were taken for edges.
     pub(super) read: Tally,
@@ -240,7 +240,7 @@ fn concat<T: Copy + Send + Sync>(chunks: Vec<Vec<(T, T)>>, node: impl Fn(T) -> u
     pairs
 }
 
-/// A set of u32 ids with the rank of each: one bit an id, one count a word.
+/// A set of u32 ids with the rank of each: one bit per id, one count per word.
 struct Bitmap {
     words: Vec<u64>,
     /// Members before each word.

@@ -6,11 +6,13 @@ use std::path::Path;
 
 use super::blocks::Fault;
 use super::comments::{Comments, Tally, is_idle, is_tight, marks, skip_idle};
-use super::delimiter;
+use super::delimiter::{self, Found};
 use super::fields::{self, Delimiter, Field, without_end};
 use super::header::{Verdict, find, find_pair, judge};
 use super::reading::{ReadNote, TableColumns, shown};
+use super::sides::Sides;
 use super::source::Source;
+use super::times::are_times;
 use super::vocabulary::{ID_COLUMNS, NOT_WEIGHTS, WEIGHT_COLUMNS, is_known};
 use super::{Column, ReadOptions};
 use crate::error::{Error, Result};
@@ -36,12 +38,14 @@ pub(super) struct Layout {
     pub(super) ignored_weight: Option<usize>,
     /// Which lines are comments.
     pub(super) comments: Comments,
+    /// Whether both id columns name nodes of one kind.
+    pub(super) sides: Sides,
 }
 
 impl Layout {
     /// Whether a line is two ids and at most one more field, which is the weight if that is kept.
     pub(super) fn is_plain(&self) -> bool {
-        let two_ids = (self.source, self.target) == (0, 1);
+        let two_ids = (self.source, self.target) == (0, 1) && !matches!(self.sides, Sides::Two(_));
         two_ids && matches!((self.columns, self.weight), (2, None) | (3, None | Some(2)))
     }
 
@@ -79,6 +83,22 @@ impl Layout {
             count: self.columns,
         })
     }
+
+    /// A note about an id column that nobody chose and that has decimal numbers, as weights are.
+    fn decimal_ids(&self, options: &ReadOptions, path: &Path, body: &[Vec<String>]) -> Option<ReadNote> {
+        let is_decimal = |field: &str| field.contains('.') && field.parse::<f64>().is_ok();
+        let is_number = |row: &Vec<String>, c: usize| row.get(c).is_some_and(|field| field.parse::<f64>().is_ok());
+        let chosen = [(self.source, &options.source), (self.target, &options.target)];
+        let column = chosen.into_iter().filter(|(_, chosen)| chosen.is_none()).find_map(|(c, _)| {
+            let example = body.iter().find_map(|row| row.get(c).filter(|field| is_decimal(field)))?;
+            body.iter().all(|row| is_number(row, c)).then_some((c, example))
+        });
+        column.map(|(column, example)| ReadNote::DecimalIds {
+            file: path.display().to_string(),
+            column,
+            example: example.clone(),
+        })
+    }
 }
 
 /// A layout, and what was a guess about it.
@@ -92,11 +112,9 @@ pub(super) struct Detected {
 
 /// Decides the layout of an edge list; uses up the comments and the header at its beginning.
 pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detected> {
-    let asked = options.delimiter.map(|asked| delimiter::named(asked, "delimiter")).transpose()?;
+    let asked = options.delimiter.as_deref().map(|asked| delimiter::named(asked, "delimiter")).transpose()?;
     let marks = marks(options.comment);
-    if let (Some(Delimiter::Byte(byte)), Some(_)) = (asked, options.comment)
-        && marks.contains(&byte)
-    {
+    if options.comment.is_some() && marks.iter().any(|mark| asked.is_some_and(|asked| asked.begins_with(*mark))) {
         return Err(Error::config("comment", "the character that separates columns cannot begin comments"));
     }
     let suspects = skip_comments(source, marks, options.comment.is_none())?;
@@ -105,9 +123,14 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     if lines.is_empty() {
         return Err(no_edges(source, &suspects));
     }
-    let delimiter = asked.unwrap_or_else(|| delimiter::detect(&lines, 2, source.path()));
-    let table = rows(source, &lines, delimiter)?;
-    let detected = understand(source, options, &lines[0], &table, delimiter, &suspects)?;
+    let found = asked.map_or_else(|| delimiter::detect(&lines, 2, source.path()), Found::certain);
+    let table = rows(source, &lines, found.delimiter)?;
+    let mut detected = understand(source, options, &lines[0], &table, found.delimiter, &suspects)?;
+    if let Some(rival) = found.rival {
+        let (file, line) = (source.path().display().to_string(), shown(lines.last().unwrap_or(&lines[0])));
+        let (cut, rival) = (found.delimiter.name(), rival.option());
+        detected.notes.insert(0, ReadNote::Delimiter { file, line, cut, rival });
+    }
     if detected.header {
         let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
         source.skip(end);
@@ -145,6 +168,7 @@ fn understand(
     }
     let (names, body) = if header { (&table[0][..], &table[1..]) } else { (&[][..], table) };
     notes.extend(layout.surplus(options, source.path(), body, names));
+    notes.extend(layout.decimal_ids(options, source.path(), body));
     let skipped = edge_like(suspects, &layout);
     Ok(Detected { layout, header, notes, skipped })
 }
@@ -212,7 +236,7 @@ pub(crate) fn sample(source: &Source, marks: &[u8]) -> Vec<Vec<u8>> {
     lines.filter(|line| !is_idle(line, marks)).take(SAMPLE).map(<[u8]>::to_vec).collect()
 }
 
-/// The fields of a line as text; bytes that are not UTF-8 are the parser's business.
+/// The fields of a line as text; bytes that are not UTF-8 are left to the parser.
 pub(crate) fn row(line: &[u8], delimiter: Delimiter) -> Result<Vec<String>, Fault> {
     let mut fields: Vec<Field> = Vec::new();
     fields::split(line, delimiter, &mut fields)?;
@@ -281,6 +305,7 @@ pub(super) fn columns(
         weight: None,
         ignored_weight: None,
         comments: Comments::fixed(&[]),
+        sides: Sides::of(options, (source, target), names, &table[usize::from(header).min(table.len())..]),
     };
     with_weight(layout, weight, options, table, names)
 }
@@ -301,14 +326,35 @@ fn with_weight(
     };
     let other = |c: &usize| names.get(*c).is_some_and(|name| NOT_WEIGHTS.iter().any(|n| name.eq_ignore_ascii_case(n)));
     let next = (0..layout.columns).find(is_free).filter(|c| names.is_empty() || layout.columns == 3 && !other(c));
+    let field = |row: &'_ Vec<String>, c: usize| row.get(c)?.parse::<f64>().ok();
+    let is_times = |c: &usize| are_times(table.iter().skip(usize::from(!names.is_empty())).map(|row| field(row, *c)));
+    let times = next.filter(is_times);
+    let next = next.filter(|_| times.is_none());
     if options.weighted || asked.is_some() {
         layout.weight = asked.or(named).or(next);
         if layout.weight.is_none() {
-            let message = format!("there is no weight among the {} columns", layout.columns);
-            return Err((message, "name the weight column, or read without weights"));
+            return Err(no_weight(&layout, times));
         }
     } else {
         layout.ignored_weight = named.or(next.filter(numeric));
     }
     Ok(layout)
+}
+
+/// What is wrong with a table without weights; `times` is a column that could be taken for some.
+fn no_weight(layout: &Layout, times: Option<usize>) -> (String, &'static str) {
+    match times {
+        Some(column) => times_for_weights(&format!("column {} (position {column})", column + 1)),
+        None => {
+            let message = format!("there is no weight among the {} columns", layout.columns);
+            (message, "name the weight column, or read without weights")
+        }
+    }
+}
+
+/// What is wrong with Unix times in the place of weights.
+pub(super) fn times_for_weights(column: &str) -> (String, &'static str) {
+    let remedy = "name the column of the weights, this one if its numbers are weights, with the option `weight`; or \
+                  read without weights";
+    (format!("{column} looks like Unix times, not weights"), remedy)
 }

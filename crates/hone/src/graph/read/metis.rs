@@ -1,5 +1,5 @@
 //! METIS adjacency files (the METIS manual, sec. 4.1): `N M [FORMAT [WEIGHTS]]`, then for each
-//! node a line with its neighbours, counted from 1; every edge stands in both lines.
+//! one line per node with its neighbours, counted from 1; every edge stands in both lines.
 //!
 //! Read in a row; the format is for small and middling graphs.
 

@@ -19,7 +19,9 @@ pub(crate) mod nodes;
 mod parquet;
 mod reading;
 mod scan;
+mod sides;
 pub(crate) mod source;
+mod times;
 mod vocabulary;
 
 use std::path::{Path, PathBuf};
@@ -35,6 +37,7 @@ pub use comments::Comment;
 use join::Joined;
 pub(super) use join::{Ends, join};
 pub use reading::{ReadNote, Reading, TableColumns};
+pub use sides::are_two_kinds;
 use source::Source;
 pub use vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS};
 
@@ -50,9 +53,9 @@ pub struct ReadOptions {
     /// Keep the weights. There must be some: a column called `weight`, the third one, or the one
     /// named by `weight`. Without this they are ignored and counted in [`super::Dropped`].
     pub weighted: bool,
-    /// What separates the columns of an edge list; a space stands for any run of spaces and tabs.
-    /// By default detected: tab, `|`, semicolon, comma, else spaces.
-    pub delimiter: Option<char>,
+    /// What separates the columns of an edge list: one character, `tab`, `space` (any run of
+    /// spaces and tabs), or two to eight symbols such as `::`. By default detected: tab, `|`, semicolon, comma, `::`, else spaces.
+    pub delimiter: Option<String>,
     /// What begins comment lines of an edge list and of a node list. By default `#` and `%`: anywhere where
     /// blanks separate columns, else only before the first data line.
     pub comment: Option<Comment>,
@@ -62,8 +65,13 @@ pub struct ReadOptions {
     pub source: Option<Column>,
     /// Column of the second node of an edge; by default `target` or the like, else the second.
     pub target: Option<Column>,
-    /// Column of the weight; by default `weight` or the like, else the third.
+    /// Column of the weight, which are then kept; by default `weight` or the like, else the third, unless it has times.
     pub weight: Option<Column>,
+    /// Whether the two columns of a table name nodes of two kinds, such as users and items, so that 1 in one of them is
+    /// another node than 1 in the other. Ids then have the name of their column in front: `user:1` and `item:1`, or
+    /// `source:1` and `target:1` where columns have no names. By default the same id is the same node, with a note if the
+    /// columns seem to be of two kinds.
+    pub bipartite: Option<bool>,
     /// A file with one node id per line that fixes the order of the nodes and adds those without an
     /// edge. The whole line is the id, unless it is quoted.
     pub nodes: Option<PathBuf>,
@@ -243,12 +251,13 @@ fn text_options(options: &ReadOptions) -> [(&'static str, bool); 3] {
 }
 
 /// Options that say something about tables only.
-fn table_options(options: &ReadOptions) -> [(&'static str, bool); 5] {
+fn table_options(options: &ReadOptions) -> [(&'static str, bool); 6] {
     let [delimiter, comment, header] = text_options(options);
-    [delimiter, comment, header, ("source", options.source.is_some()), ("target", options.target.is_some())]
+    let (source, target) = (options.source.is_some(), options.target.is_some());
+    [delimiter, comment, header, ("source", source), ("target", target), ("bipartite", options.bipartite.is_some())]
 }
 
-/// Fails for options of text given with a table that is none.
+/// Fails for options of text given with a table that has no text.
 fn refuse_text_options(options: &ReadOptions, format: InputFormat) -> Result<()> {
     match text_options(options)
         .iter()

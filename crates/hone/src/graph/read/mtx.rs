@@ -1,5 +1,5 @@
 //! Matrix Market coordinate files (<https://math.nist.gov/MatrixMarket/formats.html>): a banner,
-//! comments, a line `rows columns entries`, then one entry a line, counted from 1.
+//! comments, a line `rows columns entries`, then one entry per line, counted from 1.
 //!
 //! The entries are an edge list with numbered ids, so they take its parallel path. A general
 //! matrix lists arcs, a symmetric one each edge once.
@@ -12,15 +12,16 @@ use super::edges::{self, Naming};
 use super::fields::{Delimiter, without_end};
 use super::join::Joined;
 use super::layout::Layout;
+use super::sides::Sides;
 use super::source::Source;
 use super::{InputFormat, ReadOptions, one_based, refuse_table_options};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
-/// A header may announce this many nodes whatever it has entries, and [`NODES_AN_ENTRY`] for each:
+/// A header may announce this many nodes whatever it has entries, and [`NODES_PER_ENTRY`] for each:
 /// beyond that it is wrong rather than the graph full of isolated nodes.
 const NODES_AT_LEAST: u64 = 1 << 20;
-const NODES_AN_ENTRY: u64 = 1 << 7;
+const NODES_PER_ENTRY: u64 = 1 << 7;
 
 /// What the banner says.
 struct Banner {
@@ -48,6 +49,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         weight: (banner.has_values && weighted).then_some(2),
         ignored_weight: (banner.has_values && !weighted).then_some(2),
         comments: Comments::fixed(b"%"),
+        sides: Sides::One,
     };
     let naming = Naming::Numbered(nodes);
     let chunks = blocks::parse(source, progress, |lines| edges::parse(lines, &layout, &naming))?;
@@ -117,11 +119,14 @@ fn size(line: &[u8]) -> Result<(u32, u64), Fault> {
     };
     if rows != columns {
         let message = format!("a matrix of {rows} rows and {columns} columns");
-        return fault(message, "an adjacency matrix is square; make a bipartite graph square first");
+        return fault(
+            message,
+            "an adjacency matrix is square; give a bipartite graph as an edge list, and read it as bipartite",
+        );
     }
     match u32::try_from(rows) {
         Err(_) => fault(format!("{rows} nodes; at most {} are supported", u32::MAX), "split the graph"),
-        Ok(_) if rows > NODES_AT_LEAST.max(entries.saturating_mul(NODES_AN_ENTRY)) => {
+        Ok(_) if rows > NODES_AT_LEAST.max(entries.saturating_mul(NODES_PER_ENTRY)) => {
             let message = format!("{rows} nodes but only {entries} entries");
             fault(
                 message,

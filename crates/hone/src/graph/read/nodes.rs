@@ -8,7 +8,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::super::ids::Names;
+use super::super::NodeIds;
+use super::super::ids::{Names, canonical_integer};
 use super::super::quote::list_header;
 use super::blocks::Fault;
 use super::comments::{Tally, is_tight, marks};
@@ -16,19 +17,48 @@ use super::edges::id;
 use super::fields::{self, Delimiter, without_end};
 use super::reading::{ReadNote, shown};
 use super::source::{BINARY, Source};
+use super::vocabulary::is_known;
 use super::{ReadOptions, comments::Comment};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
-/// The list of the options, if there is one, and what is to be noted about it.
-pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<(Option<Names>, Vec<ReadNote>)> {
-    match &options.nodes {
-        Some(path) => read_list(path, options.comment, allowance).map(|(names, notes)| (Some(names), notes)),
-        None => Ok((None, Vec::new())),
+/// Comments before the first id that are kept in mind because they could be ids, and how many have a note.
+const SUSPECTS: usize = 1000;
+const NOTED: usize = 3;
+
+/// A node list as it was read.
+pub(super) struct NodeList {
+    names: Names,
+    /// Lines at its beginning that are taken for comments or a header, and could be ids.
+    left_out: Vec<String>,
+    /// What is to be noted about it.
+    pub(super) notes: Vec<ReadNote>,
+}
+
+impl NodeList {
+    /// The node with this id; else what to do about it.
+    pub(super) fn find(&self, id: &str) -> Result<u32, String> {
+        self.names.find(id).ok_or_else(|| {
+            if self.left_out.iter().any(|line| line == id) {
+                return format!(
+                    "its line in the node list is taken for a comment or a header; quote it there: \"{id}\""
+                );
+            }
+            "add it to the node list, a line of its own, or leave the list out".into()
+        })
+    }
+
+    pub(super) fn into_ids(self) -> NodeIds {
+        self.names.into_ids()
     }
 }
 
-fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Result<(Names, Vec<ReadNote>)> {
+/// The list of the options, if there is one.
+pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<Option<NodeList>> {
+    options.nodes.as_deref().map(|path| read_list(path, options.comment, allowance)).transpose()
+}
+
+fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Result<NodeList> {
     let name = path.to_str().ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
     let mut source = Source::open(name, allowance)?;
     source.check_text("give one id per line, or leave it out")?;
@@ -41,13 +71,15 @@ fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Res
         let failed = |fault: Fault| fault.on_line(number).into_error(&source, before);
         let entry = if list.table.is_some() { Ok(entries.next_line()) } else { entries.next_entry() };
         let Some(entry) = entry.map_err(failed)? else { break };
-        list.add(&entry).map_err(failed)?;
+        list.add(&entry, entries.rest).map_err(failed)?;
     }
     if list.names.len() == 0 {
-        return Err(Error::input(path, "the node list has no nodes", "give one id per line, or leave it out"));
+        let quote = "give one id per line, in quotes where it begins with # or %; or leave the list out";
+        let remedy = if list.skipped.is_empty() { "give one id per line, or leave it out" } else { quote };
+        return Err(Error::input(path, "the node list has no nodes", remedy));
     }
     let notes = list.notes();
-    Ok((list.names, notes))
+    Ok(NodeList { names: list.names, left_out: list.skipped, notes })
 }
 
 /// A list as it is read.
@@ -63,7 +95,8 @@ struct List<'a> {
     table: Option<(Delimiter, usize)>,
     header: Option<ReadNote>,
     read: Tally,
-    skipped: Tally,
+    /// Lines before the first id that are left out, and could be ids.
+    skipped: Vec<String>,
 }
 
 impl<'a> List<'a> {
@@ -77,17 +110,21 @@ impl<'a> List<'a> {
             table: None,
             header: None,
             read: Tally::default(),
-            skipped: Tally::default(),
+            skipped: Vec::new(),
         }
     }
 
-    fn add(&mut self, entry: &Entry) -> Result<(), Fault> {
+    /// Adds what a line has; `rest` are those after it.
+    fn add(&mut self, entry: &Entry, rest: &[u8]) -> Result<(), Fault> {
         if !entry.quoted && (entry.text.is_empty() || self.is_comment(&entry.text)) {
             return Ok(());
         }
         let is_first = !std::mem::replace(&mut self.begun, true);
-        if is_first && !entry.quoted && self.is_header(&entry.text) {
-            return Ok(());
+        if is_first && !entry.quoted {
+            if self.is_header(&entry.text) {
+                return Ok(());
+            }
+            self.doubt(&entry.text, rest);
         }
         let mut columns = Vec::new();
         let text = match self.table {
@@ -116,8 +153,8 @@ impl<'a> List<'a> {
         }
         if !self.asked && self.begun {
             self.read.add(line);
-        } else if !self.asked && is_tight(line, self.marks) {
-            self.skipped.add(line);
+        } else if !self.asked && is_tight(line, self.marks) && self.skipped.len() < SUSPECTS {
+            self.skipped.push(String::from_utf8_lossy(line).into_owned());
         }
         self.asked || !self.begun
     }
@@ -127,7 +164,10 @@ impl<'a> List<'a> {
         let file = self.file.to_owned();
         self.header = match list_header(&text) {
             None => return false,
-            Some((None, _)) => Some(ReadNote::ListHeader { file, line: shown(line) }),
+            Some((None, _)) => {
+                self.skipped.push(text.clone().into_owned());
+                Some(ReadNote::ListHeader { file, line: shown(line) })
+            }
             Some((Some(separator), position)) => {
                 self.table = Some((Delimiter::Byte(separator), position));
                 let column = text.split(char::from(separator)).nth(position).unwrap_or_default();
@@ -137,6 +177,15 @@ impl<'a> List<'a> {
         true
     }
 
+    /// Notes a first line that is called like a column and stands above integers.
+    fn doubt(&mut self, line: &[u8], rest: &[u8]) {
+        let is_integer = |line: &[u8]| line.is_empty() || canonical_integer(line).is_some();
+        let above = || rest.split(|&byte| byte == b'\n').all(|line| is_integer(line.trim_ascii()));
+        if is_known(&String::from_utf8_lossy(line)) && !rest.trim_ascii().is_empty() && above() {
+            self.header = Some(ReadNote::ListNoHeader { file: self.file.to_owned(), line: shown(line) });
+        }
+    }
+
     fn notes(&self) -> Vec<ReadNote> {
         let mut notes: Vec<ReadNote> = self.header.clone().into_iter().collect();
         let file = self.file.to_owned();
@@ -144,13 +193,11 @@ impl<'a> List<'a> {
             let (lines, example) = (self.read.count, shown(&self.read.example));
             notes.push(ReadNote::CommentsRead { file: file.clone(), lines, example });
         }
-        if self.skipped.count > 0 {
-            notes.push(ReadNote::CommentsSkipped {
-                file,
-                lines: self.skipped.count,
-                example: shown(&self.skipped.example),
-            });
-        }
+        let comments = self.skipped.iter().filter(|line| is_tight(line.as_bytes(), self.marks));
+        notes.extend(comments.take(NOTED).map(|line| {
+            let line = shown(line.as_bytes());
+            ReadNote::ListComment { file: file.clone(), line }
+        }));
         notes
     }
 }

@@ -1,7 +1,7 @@
 //! Parquet tables: two id columns of integers or strings, perhaps a weight column.
 //!
 //! Read with the column API of the `parquet` crate, one row group after the other. Columns may be
-//! declared nullable (most writers do) but must not hold a null. Damaged files are [`Opened`]'s business.
+//! declared nullable (most writers do) but must not hold a null. Damaged files are handled by [`Opened`].
 
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -13,46 +13,51 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-use super::super::ids::Names;
 use super::join::{Chunk, Ends, Joined};
 use super::layout::{self, Layout};
+use super::nodes::{self, NodeList};
 use super::reading::ReadNote;
+use super::sides::{Sides, prefixed};
 use super::source::Source;
-use super::{InputFormat, ReadOptions, nodes, refuse_text_options};
+use super::times::are_times;
+use super::vocabulary::WEIGHT_COLUMNS;
+use super::{InputFormat, ReadOptions, refuse_text_options};
 use crate::columnar::Opened;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
 /// Values decoded at once.
 const BATCH: usize = 1 << 16;
-/// Rows a byte of the file beyond which its row count is taken for a lie; run-length encoding
+/// Rows per byte of the file beyond which its row count is taken for a lie; run-length encoding
 /// makes few bytes of many equal values, but edges differ.
-const ROWS_A_BYTE: u64 = 1 << 10;
+const ROWS_PER_BYTE: u64 = 1 << 10;
 
 /// Reads a Parquet file.
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
     let path = source.path().to_path_buf();
     refuse_text_options(options, InputFormat::Parquet)?;
     let allowance = source.allowance();
-    let (list, list_notes) = nodes::read(options, allowance)?;
+    let mut list = nodes::read(options, allowance)?;
     let file = plain_file(&mut source)?;
     if file.metadata().map_err(|error| Error::io(&path, error))?.len() == 0 {
         return Err(Error::input(&path, "the file is empty", "it needs at least one edge"));
     }
     let (chunks, layout, mut notes) = Opened::contained(&path, || {
         let opened = Opened::new(&path, file, allowance)?;
-        Table { path: &path, list: list.as_ref(), opened: &opened }.read(options, progress)
+        Table { path: &path, list: list.as_ref(), chosen: options.weight.is_some(), opened: &opened }
+            .read(options, progress)
     })?;
     let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
     if edges == 0 {
         return Err(Error::input(&path, "the table has no rows", "it needs at least one edge"));
     }
+    notes.extend(list.iter_mut().flat_map(|list| std::mem::take(&mut list.notes)));
     let weighted = layout.weight.is_some();
     let joined = match list {
-        Some(names) => Joined::numbered(chunks, weighted, names.into_ids()),
+        Some(list) => Joined::numbered(chunks, weighted, list.into_ids()),
         None => Joined::new(chunks, weighted, &path)?,
     };
-    notes.extend(list_notes);
+    notes.extend(layout.sides.note(&path.display().to_string(), &joined.ids, &joined.pairs));
     let ignored_weights = if layout.ignored_weight.is_some() { edges as u64 } else { 0 };
     Ok(Joined { ignored_weights, columns: Some(layout.facts(None)), notes, ..joined })
 }
@@ -88,6 +93,11 @@ impl Ids {
         }
     }
 
+    /// The same with the name of their side in front.
+    fn of_side(self, side: &str) -> Self {
+        Ids::Text((0..self.len()).map(|row| prefixed(side, &self.text(row))).collect())
+    }
+
     fn text(&self, row: usize) -> String {
         match self {
             Ids::Integers(ids) => ids[row].to_string(),
@@ -102,7 +112,9 @@ type Read = (Vec<Chunk>, Layout, Vec<ReadNote>);
 /// What the parts of reading have in common.
 struct Table<'a> {
     path: &'a Path,
-    list: Option<&'a Names>,
+    list: Option<&'a NodeList>,
+    /// Whether the user chose the weight column.
+    chosen: bool,
     opened: &'a Opened,
 }
 
@@ -114,7 +126,7 @@ impl Table<'_> {
     fn read(&self, options: &ReadOptions, progress: &dyn Progress) -> Result<Read> {
         let (layout, notes) = self.layout(self.opened.schema(), options)?;
         let (rows, bytes) = (self.opened.rows(), self.opened.size());
-        if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_A_BYTE) {
+        if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_PER_BYTE) {
             return Err(self.opened.damaged(format!("{rows} rows in {bytes} bytes")));
         }
         progress.stage("reading", rows);
@@ -150,8 +162,11 @@ impl Table<'_> {
     }
 
     fn read_group(&self, group: usize, layout: &Layout, before: u64) -> Result<Chunk> {
-        let sources = self.ids(group, layout.source, before)?;
-        let targets = self.ids(group, layout.target, before)?;
+        let mut sources = self.ids(group, layout.source, before)?;
+        let mut targets = self.ids(group, layout.target, before)?;
+        if let Sides::Two([left, right]) = &layout.sides {
+            (sources, targets) = (sources.of_side(left), targets.of_side(right));
+        }
         let weights = layout.weight.map(|column| self.weights(group, column, before)).transpose()?;
         let rows = sources.len();
         if targets.len() != rows || weights.as_ref().is_some_and(|weights| weights.len() != rows) {
@@ -166,10 +181,10 @@ impl Table<'_> {
         if let Some(list) = self.list {
             let find = |ids: &Ids, row: usize| {
                 let id = ids.text(row);
-                list.find(&id).ok_or_else(|| {
+                list.find(&id).map_err(|remedy| {
                     let message =
                         format!("row {} has node `{id}`, which the node list does not have", before + row as u64);
-                    self.fail(message, "add it to the node list, or leave the list out")
+                    self.fail(message, &remedy)
                 })
             };
             let pairs = (0..sources.len()).map(|row| Ok((find(sources, row)?, find(targets, row)?)));
@@ -239,10 +254,14 @@ impl Table<'_> {
                 self.values(reader, &description, before)?.into_iter().map(|w| w as f32).collect()
             }
             ColumnReader::Int32ColumnReader(reader) => {
-                self.values(reader, &description, before)?.into_iter().map(|w| w as f32).collect()
+                let values = self.values(reader, &description, before)?;
+                self.refuse_times(&description, values.iter().map(|&value| f64::from(value)))?;
+                values.into_iter().map(|w| w as f32).collect()
             }
             ColumnReader::Int64ColumnReader(reader) => {
-                self.values(reader, &description, before)?.into_iter().map(|w| w as f32).collect()
+                let values = self.values(reader, &description, before)?;
+                self.refuse_times(&description, values.iter().map(|&value| value as f64))?;
+                values.into_iter().map(|w| w as f32).collect()
             }
             _ => {
                 let message = format!("column `{}` holds {} values", description.path(), description.physical_type());
@@ -256,6 +275,17 @@ impl Table<'_> {
             }
             None => Ok(weights),
         }
+    }
+
+    /// Fails for a column of Unix times that nobody called a weight.
+    fn refuse_times(&self, column: &ColumnDescriptor, values: impl Iterator<Item = f64>) -> Result<()> {
+        let name = column.path().string();
+        let called_so = WEIGHT_COLUMNS.iter().any(|known| name.eq_ignore_ascii_case(known));
+        if self.chosen || called_so || !are_times(values.map(Some)) {
+            return Ok(());
+        }
+        let (message, remedy) = layout::times_for_weights(&format!("column `{name}`"));
+        Err(self.fail(message, remedy))
     }
 
     /// All values of a column of a row group; a null is an error.

@@ -63,6 +63,35 @@ pub enum ReadNote {
         /// The line.
         line: String,
     },
+    /// Something else could separate the columns.
+    Delimiter {
+        /// The file.
+        file: String,
+        /// A line of it.
+        line: String,
+        /// What is taken to separate columns, in words.
+        cut: String,
+        /// The value of the option `delimiter` for what else could.
+        rival: String,
+    },
+    /// The ids of a column are decimal numbers, as weights are.
+    DecimalIds {
+        /// The file.
+        file: String,
+        /// Position from 0 of the column.
+        column: usize,
+        /// One of its values.
+        example: String,
+    },
+    /// The same integers occur in two columns that seem to name nodes of two kinds, and became the same nodes.
+    Merged {
+        /// The file.
+        file: String,
+        /// Names of the columns.
+        names: [String; 2],
+        /// How many integers.
+        ids: u64,
+    },
     /// There are more columns than are used.
     Columns {
         /// The file.
@@ -99,6 +128,20 @@ pub enum ReadNote {
         /// The line.
         line: String,
     },
+    /// The first line of a node list is taken for an id, but might be a header.
+    ListNoHeader {
+        /// The file.
+        file: String,
+        /// The line.
+        line: String,
+    },
+    /// A line at the beginning of a node list is taken for a comment, but might be an id.
+    ListComment {
+        /// The file.
+        file: String,
+        /// The line.
+        line: String,
+    },
     /// A node list is taken for a table of several columns.
     ListTable {
         /// The file.
@@ -123,6 +166,24 @@ impl ReadNote {
                  looked at; {} reads it as a header",
                 option("header", "yes")
             ),
+            ReadNote::Delimiter { line, cut, rival, .. } => format!(
+                "{cut} separate the columns of {file}, as in `{line}`; {} cuts its lines otherwise",
+                option("delimiter", rival)
+            ),
+            ReadNote::DecimalIds { column, example, .. } => format!(
+                "column {} of {file} has decimal numbers such as {example}, and is read as ids; {} choose others (by \
+                 name, or by position from 0)",
+                column + 1,
+                list(&["source", "target", "weight", "delimiter"].map(|name| option(name, "")))
+            ),
+            ReadNote::Merged { names: [a, b], ids, .. } => {
+                let integers = if *ids == 1 { "1 id occurs" } else { &format!("{ids} ids occur") };
+                format!(
+                    "WARNING: {integers} in both columns of {file}, `{a}` and `{b}`, which seem to name nodes of two \
+                     kinds; the same id is read as the same node. {} keeps the two kinds apart",
+                    option("bipartite", "yes")
+                )
+            }
             ReadNote::Columns { used, names, count, .. } => {
                 let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
                 let named = if names.is_empty() { String::new() } else { format!(" ({})", list(&names)) };
@@ -147,6 +208,14 @@ impl ReadNote {
                 "the first line of {file}, `{line}`, is read as a header; put it in quotes (\"{line}\") to list a node \
                  of that name"
             ),
+            ReadNote::ListNoHeader { line, .. } => format!(
+                "the first line of {file}, `{line}`, is read as a node, though all other lines are integers; remove it \
+                 if it is a header"
+            ),
+            ReadNote::ListComment { line, .. } => format!(
+                "the line `{line}` at the beginning of {file} is read as a comment; put it in quotes (\"{line}\") to list \
+                 a node of that name"
+            ),
             ReadNote::ListTable { column, .. } => {
                 format!("{file} is read as a table whose column `{column}` has the ids")
             }
@@ -157,10 +226,15 @@ impl ReadNote {
     fn file(&self) -> &str {
         let (ReadNote::Header { file, .. }
         | ReadNote::NoHeader { file, .. }
+        | ReadNote::Delimiter { file, .. }
+        | ReadNote::DecimalIds { file, .. }
+        | ReadNote::Merged { file, .. }
         | ReadNote::Columns { file, .. }
         | ReadNote::CommentsRead { file, .. }
         | ReadNote::CommentsSkipped { file, .. }
         | ReadNote::ListHeader { file, .. }
+        | ReadNote::ListNoHeader { file, .. }
+        | ReadNote::ListComment { file, .. }
         | ReadNote::ListTable { file, .. }) = self;
         if file == "-" { "standard input" } else { file }
     }

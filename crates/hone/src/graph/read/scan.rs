@@ -16,7 +16,8 @@ pub(super) fn pair(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<(u32
 pub(super) fn triple(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<(u32, u32, &[u8], usize)> {
     let (u, v, at) = two_numbers(bytes, at, delimiter)?;
     let begin = gap(bytes, at, delimiter)?;
-    let inside = |byte: &&u8| byte.is_ascii_graphic() && **byte != b'"' && delimiter != Delimiter::Byte(**byte);
+    // Where symbols separate columns, the first of them alone already ends the field: the general parser decides.
+    let inside = |byte: &&u8| byte.is_ascii_graphic() && **byte != b'"' && !delimiter.begins_with(**byte);
     let end = begin + bytes[begin..].iter().take_while(inside).count();
     if begin == end { None } else { Some((u, v, &bytes[begin..end], line_end(bytes, end)?)) }
 }
@@ -34,6 +35,9 @@ fn gap(bytes: &[u8], at: usize, delimiter: Delimiter) -> Option<usize> {
     let mut at = match (delimiter, *bytes.get(at)?) {
         (Delimiter::Blanks, b' ' | b'\t') => at + 1,
         (Delimiter::Byte(wanted), found) if wanted == found => return Some(at + 1),
+        (Delimiter::Symbols(symbols), _) if delimiter.begins(&bytes[at..]) => {
+            return Some(at + symbols.as_bytes().len());
+        }
         _ => return None,
     };
     while matches!(bytes.get(at), Some(b' ' | b'\t')) {

@@ -83,8 +83,30 @@ pub const WEIGHT_COLUMNS: [&str; 12] = [
 ];
 
 /// Names of columns of numbers that are no weights; the index of a table has none.
-pub(super) const NOT_WEIGHTS: [&str; 12] =
-    ["", "id", "edge_id", "edgeid", "eid", "index", "time", "timestamp", "date", "year", "type", "label"];
+pub(super) const NOT_WEIGHTS: [&str; 22] = [
+    "",
+    "id",
+    "edge_id",
+    "edgeid",
+    "eid",
+    "index",
+    "time",
+    "timestamp",
+    "date",
+    "year",
+    "type",
+    "label",
+    "ts",
+    "t",
+    "when",
+    "since",
+    "datetime",
+    "unixtime",
+    "unix_time",
+    "epoch",
+    "created",
+    "created_at",
+];
 
 /// What nodes are, what they are to each other, and what else tables have columns for.
 const NOUNS: &str = "\
@@ -132,7 +154,7 @@ fn is_word(word: &str) -> bool {
 }
 
 /// The words of a name in lower case, numbers left out: `fromNodeID2` has `from`, `node` and `id`.
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut inside, mut lower) = (false, false);
     for c in name.chars() {

@@ -1,0 +1,77 @@
+"""Files and tables that could be read in two ways: what is warned of, and the parameter that decides."""
+
+import warnings
+
+import networkx
+import numpy as np
+import pandas
+import polars
+import pytest
+from hone_embed import Graph, HoneWarning, read_graph
+
+RATINGS = {"userId": [1, 1, 2, 3], "movieId": [1, 2, 1, 7]}
+APART = ["userId:1", "movieId:1", "movieId:2", "userId:2", "userId:3", "movieId:7"]
+
+
+def test_users_and_items_with_the_same_numbers(tmp_path):
+    file = tmp_path / "ratings.csv"
+    pandas.DataFrame(RATINGS).to_csv(file, index=False)
+    for data in (file, pandas.DataFrame(RATINGS), polars.DataFrame(RATINGS)):
+        with pytest.warns(HoneWarning, match=r"2 ids occur in both columns.*bipartite=True keeps the two kinds apart"):
+            assert Graph(data).n_nodes == 4
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", HoneWarning)
+            graph = Graph(data, bipartite=True)
+            assert list(graph.node_ids) == APART and graph.n_edges == 4
+    with pytest.warns(HoneWarning, match="self-loop"):
+        assert Graph(pandas.DataFrame(RATINGS), bipartite=False).n_nodes == 4
+    assert list(read_graph(file, bipartite=True).node_ids) == APART
+    pairs = np.array([[1, 1], [1, 2]])
+    assert list(Graph(pairs, bipartite=True).node_ids) == ["source:1", "target:1", "target:2"]
+    with pytest.raises(ValueError, match="bipartite"):
+        Graph(networkx.karate_club_graph(), bipartite=True)
+
+
+def test_symbols_and_blanks(tmp_path):
+    file = tmp_path / "ratings.dat"
+    file.write_text("1::1193::5::978300760\n1::661::3::978302109\n")
+    with pytest.warns(HoneWarning, match="columns 1, 2 and 3 of 4 are used"):
+        assert list(read_graph(file, weighted=True).node_ids) == [1, 661, 1193]
+    with pytest.warns(HoneWarning, match="of 4 are used"):
+        assert read_graph(file, delimiter="::").n_edges == 2
+    file.write_text("Ann Lee\t3\nBob Ray\t1\n")
+    with pytest.warns(HoneWarning, match='tabs separate the columns.*delimiter="space" cuts'):
+        assert read_graph(file).n_nodes == 4
+    with pytest.warns(HoneWarning, match="dropped 2 weights"):
+        assert list(read_graph(file, delimiter="space").node_ids) == ["Ann", "Lee", "Bob", "Ray"]
+    with pytest.raises(ValueError, match="delimiter: `ab` is not one ASCII character"):
+        read_graph(file, delimiter="ab")
+
+
+def test_times_and_weights(tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("1 2 978300760\n1 3 978302109\n2 3 978301968\n")
+    with pytest.raises(ValueError, match="looks like Unix times.*the option `weight`"):
+        read_graph(file, weighted=True)
+    assert read_graph(file, weight=2).weighted
+
+
+def test_weights_that_are_named_and_dropped(tmp_path, karate):
+    file = tmp_path / "a.csv"
+    file.write_text("source,target,w\n1,2,5\n")
+    for read in (read_graph, Graph):
+        with pytest.raises(ValueError, match="weighted: weight names weights and weighted=False drops them"):
+            read(file, weight="w", weighted=False)
+    with pytest.raises(ValueError, match="edge_weight names weights"):
+        Graph([(1, 2)], edge_weight=[2.0], weighted=False)
+    assert Graph(karate, weight="weight").weighted
+
+
+def test_node_lists_whose_first_line_may_be_an_id(tmp_path):
+    file, nodes = tmp_path / "a.csv", tmp_path / "nodes.txt"
+    file.write_text('source,target\nann,bob\n"#c",ann\n')
+    nodes.write_text("#c\nann\nbob\n")
+    with pytest.raises(ValueError, match='quote it there: "#c"'):
+        read_graph(file, nodes=nodes)
+    nodes.write_text('"#c"\nann\nbob\n')
+    assert list(read_graph(file, nodes=nodes).node_ids) == ["#c", "ann", "bob"]
