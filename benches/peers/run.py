@@ -109,7 +109,7 @@ def graphs(options: argparse.Namespace, work: Path) -> list[dict[str, Any]]:
         raise Refusal(f"no command {options.hone} to generate graphs: give --hone PATH, or --nodes without a number")
     sources = [generated(options, nodes, work) for nodes in options.nodes] + options.graph
     if len({source.name for source in sources}) < len(sources):
-        raise Refusal("two graphs have the same file name, by which results are told apart: rename one")
+        raise Refusal("two graphs have the same file name, by which results are distinguished: rename one")
     prepared = []
     for number, source in enumerate(sources):
         path = work / f"graph-{number}.txt"

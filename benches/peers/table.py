@@ -1,4 +1,4 @@
-"""Results as Markdown: one table a graph, with ratios to a reference."""
+"""Results as Markdown: one table per graph, with ratios to a reference."""
 
 from __future__ import annotations
 

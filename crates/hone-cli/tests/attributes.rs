@@ -106,7 +106,7 @@ fn the_report_tells_of_the_file_and_repeats_the_run() {
     assert_eq!(report["config"]["attributes"]["file"], "people.csv");
     let groups = report["importance"].as_array().expect("a list").iter();
     let attributes = groups.filter(|part| part["motif"].as_str().is_some_and(|name| name == "attributes:edge"));
-    assert_eq!(attributes.count(), 2, "a group of attributes a motif and step");
+    assert_eq!(attributes.count(), 2, "one group of attributes per motif and step");
     run(&["-q", "features", "ring.tsv", "-o", "x.csv", "--config", "a.npy.run.json"]);
     let header = fs::read_to_string(folder.path().join("x.csv")).expect("written");
     assert!(header.starts_with("id,edge,") && header.contains(",colour=red,"), "{}", &header[..100]);
@@ -185,4 +185,50 @@ fn bad_attributes_exit_with_2_and_write_nothing() {
     }
     hone().args(["features", "builtin:karate", "--no-structure"]).assert().code(2).stderr(contains("attributes"));
     hone().args(["features", "builtin:karate", "--aggregates", "mode"]).assert().code(2).stderr(contains("sum, mean"));
+}
+
+/// A run is repeated with the attributes and the nodes that it had, or says that it is not.
+#[test]
+fn changed_attributes_and_node_lists_are_not_repeated_in_silence() {
+    let folder = folder();
+    attributed_ring(folder.path());
+    let nodes: String = (0..=RING).map(|i| format!("n{i}\n")).collect();
+    fs::write(folder.path().join("nodes.txt"), &nodes).expect("writable");
+    let run = |args: &str| hone().current_dir(folder.path()).args(args.split(' ')).assert();
+    run("-q embed ring.tsv -o a.npy --dim 8 --attributes people.csv --nodes nodes.txt").success();
+    run("-q features ring.tsv -o x.csv --attributes people.csv --nodes nodes.txt").success();
+    run("-q embed -o b.npy --config a.npy.run.json").success();
+    let people = fs::read_to_string(folder.path().join("people.csv")).expect("text");
+    fs::write(folder.path().join("moved.csv"), &people).expect("writable");
+    run("-q embed -o c.npy --config a.npy.run.json --attributes moved.csv").success();
+    // The same length, and another length.
+    for changed in [people.replacen("red", "tan", 1), people.replacen("blue", "green", 1)] {
+        fs::write(folder.path().join("people.csv"), &changed).expect("writable");
+        for (command, record) in [("embed", "a.npy.run.json"), ("features", "x.csv.run.json")] {
+            let refused = run(&format!("{command} -o d.csv --config {record}")).code(2);
+            refused.stderr(
+                contains(format!("people.csv: not the attributes of {record}")).and(contains("--changed allow")),
+            );
+            assert!(!folder.path().join("d.csv").exists());
+            let allowed = run(&format!("{command} -f -o e.csv --config {record} --changed allow")).success();
+            allowed.stderr(contains(format!("note: people.csv: not the attributes of {record}")));
+        }
+    }
+    fs::write(folder.path().join("people.csv"), &people).expect("writable");
+    fs::write(folder.path().join("nodes.txt"), nodes.replace("n3\n", "n3\nn99\n")).expect("writable");
+    run("embed -o d.npy --config a.npy.run.json").code(2).stderr(contains("61 nodes and 60 edges then, 62 nodes"));
+    let turned: String = (0..=RING).rev().map(|i| format!("n{i}\n")).collect();
+    fs::write(folder.path().join("nodes.txt"), turned).expect("writable");
+    run("embed -o d.npy --config a.npy.run.json").code(2).stderr(contains("another order of nodes"));
+    // Arrays have their ids beside them.
+    run("-q features ring.tsv -o own.npy --depth 0").success();
+    fs::remove_file(folder.path().join("own.npy.run.json")).expect("there");
+    run("-q embed ring.tsv -o f.npy --dim 8 --attributes own.npy").success();
+    let ids = fs::read_to_string(folder.path().join("own.ids.txt")).expect("text");
+    fs::write(
+        folder.path().join("own.ids.txt"),
+        ids.replace("n1\n", "n?\n").replace("n2\n", "n1\n").replace("n?\n", "n2\n"),
+    )
+    .expect("writable");
+    run("embed -o g.npy --config f.npy.run.json").code(2).stderr(contains("own.ids.txt has other content"));
 }

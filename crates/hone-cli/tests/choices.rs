@@ -233,6 +233,7 @@ fn motifs_that_do_not_occur_share_a_line_and_automatic_iterations_need_none() {
             hone().args(["embed", "builtin:star", "--preset", "hone-p", "-o", "-"]).args(settings).assert().success();
         let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
         assert_eq!(said.matches("do not occur").count(), 1, "{said}");
+        assert!(!said.lines().any(|line| line.starts_with("clique4 ")), "absent motifs have no share: {said}");
         assert!(said.contains("triangle, ") && said.contains("clique4"), "{said}");
     }
     let folder = folder();

@@ -320,10 +320,10 @@ fn a_record_repeats_its_run_with_its_graph() {
     fs::write(folder.path().join("g.txt"), changed).expect("writable");
     let refused = within(folder.path(), "embed -o d.npy --config a.npy.run.json").code(2);
     refused.stderr(
-        contains("not the graph of a.npy.run.json: 31 nodes and 30 edges then").and(contains("--changed-graph")),
+        contains("not the graph of a.npy.run.json: 31 nodes and 30 edges then").and(contains("--changed allow")),
     );
     assert!(!folder.path().join("d.npy").exists());
-    let allowed = within(folder.path(), "embed -o d.npy --config a.npy.run.json --changed-graph allow").success();
+    let allowed = within(folder.path(), "embed -o d.npy --config a.npy.run.json --changed allow").success();
     allowed.stderr(contains("note: g.txt: not the graph of a.npy.run.json"));
     let undirected = within(folder.path(), "embed moved.txt -o e.npy --directed=no --config a.npy.run.json").code(2);
     undirected.stderr(contains("then").and(contains("now")));

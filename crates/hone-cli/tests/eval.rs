@@ -84,7 +84,7 @@ fn a_split_serves_other_tools() {
     embed(&["builtin:karate".as_ref()]);
     judge(&["--seeds", "1"]).code(2).stderr(contains("whole graph").and(contains("hone eval split INPUT --seed 1")));
     fs::remove_file(folder.path().join("z.npy.run.json")).expect("removed");
-    judge(&["--seeds", "1"]).success().stdout(contains("nothing tells")).stderr(contains("nothing tells"));
+    judge(&["--seeds", "1"]).success().stdout(contains("nothing says")).stderr(contains("nothing says"));
     hone()
         .args(["generate", "er", "--nodes", "200", "--degree", "6", "-qo"])
         .arg(folder.path().join("er.tsv"))
@@ -339,7 +339,7 @@ fn vectors_of_a_file_are_read_anew_whatever_the_cache_holds() {
         let mut embed = hone();
         embed.args(["embed", "builtin:karate", "--force", "--preset", preset, "--dim", "20", "-o"]).arg(path("z.tsv"));
         embed.assert().success();
-        fs::remove_file(path("z.tsv.run.json")).expect("without it nothing tells that these are of the whole graph");
+        fs::remove_file(path("z.tsv.run.json")).expect("without it nothing says that these are of the whole graph");
     };
     embed("hone");
     let first = run();

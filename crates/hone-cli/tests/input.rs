@@ -57,8 +57,8 @@ fn columns_delimiters_and_node_lists() {
     assert_eq!(size(&numbered, dir.path()), (3, 2));
     fs::write(dir.path().join("b.csv"), "x\ty\n").expect("writable");
     assert_eq!(size(&["b.csv", "--delimiter", "tab", "--header", "no"], dir.path()), (2, 1));
-    let wrong = hone().args(["info", "a.csv", "--delimiter", "ab"]).assert().code(2);
-    wrong.stderr(contains("one character"));
+    let wrong = hone().current_dir(dir.path()).args(["info", "a.csv", "--delimiter", "ab"]).assert().code(2);
+    wrong.stderr(contains("delimiter: `ab` is not one ASCII character"));
 }
 
 /// Ids in the order of the vectors that `hone embed` makes, and what it notes about reading.
@@ -156,6 +156,141 @@ fn lists_that_are_written_are_read_as_node_lists() {
     fs::write(dir.path().join("nodes.txt"), format!("id\n{}", turned.join("\n"))).expect("writable");
     let (again, notes) = nodes_and_notes(content, "a.csv", &["--nodes", "nodes.txt"], dir.path());
     assert!(again == turned && notes.len() == 1 && notes[0].contains("`id`, is read as a header"), "{notes:?}");
+}
+
+#[test]
+fn users_and_items_with_the_same_numbers() {
+    let dir = folder();
+    let ratings = "userId,movieId,rating\n1,1,4.5\n1,2,3\n2,1,5\n3,7,2\n";
+    let (ids, notes) = nodes_and_notes(ratings, "r.csv", &["--weighted"], dir.path());
+    assert_eq!(ids, ["1", "2", "3", "7"]);
+    let loud = "note: WARNING: 2 ids occur in both columns of r.csv, `userId` and `movieId`, which seem to name nodes of \
+                two kinds; the same id is read as the same node. --bipartite keeps the two kinds apart";
+    assert_eq!(notes[0], loud, "{notes:?}");
+    let apart = ["--weighted", "--bipartite"];
+    let (ids, notes) = nodes_and_notes(ratings, "r.csv", &apart, dir.path());
+    assert_eq!(ids, ["userId:1", "movieId:1", "movieId:2", "userId:2", "userId:3", "movieId:7"]);
+    assert!(!notes.iter().any(|note| note.contains("kinds")), "{notes:?}");
+    assert_eq!(size(&["r.csv", "--bipartite"], dir.path()), (6, 4));
+    let (ids, notes) = nodes_and_notes(ratings, "r.csv", &["--weighted", "--bipartite=no"], dir.path());
+    assert!(ids.len() == 4 && !notes.iter().any(|note| note.contains("kinds")), "{notes:?}");
+    // Names of the same kind, and numbers that do not meet, are no reason for a note.
+    for quiet in ["user,friend\n1,2\n2,3\n", "user,item\n1,10\n2,11\n", "user,item\nann,bob\nbob,cid\n"] {
+        let (_, notes) = nodes_and_notes(quiet, "q.csv", &[], dir.path());
+        assert!(!notes.iter().any(|note| note.contains("kinds")), "{quiet}: {notes:?}");
+    }
+    // A list of nodes has the names with their kinds; a record keeps the choice.
+    fs::write(
+        dir.path().join("nodes.txt"),
+        "movieId:1\nmovieId:2\nmovieId:7\nuserId:1\nuserId:2\nuserId:3\nuserId:9\n",
+    )
+    .expect("writable");
+    let listed = ["--weighted", "--bipartite", "--nodes", "nodes.txt"];
+    assert_eq!(nodes_and_notes(ratings, "r.csv", &listed, dir.path()).0.len(), 7);
+    let again = ["count", "--config", "counts.npy.run.json", "--by", "node", "-o", "again.npy"];
+    hone().current_dir(dir.path()).args(again).assert().success();
+    let ids = |name: &str| fs::read_to_string(dir.path().join(name)).expect("ids");
+    assert_eq!(ids("counts.ids.txt"), ids("again.ids.txt"));
+    hone().args(["info", "builtin:karate", "--bipartite"]).assert().code(2).stderr(contains("bipartite"));
+    hone()
+        .args(["info", "-", "--bipartite"])
+        .write_stdin("1 1\n1 2\n")
+        .assert()
+        .success()
+        .stdout(contains("edges               2"));
+}
+
+#[test]
+fn movielens_and_other_symbols() {
+    let dir = folder();
+    let ratings = "1::1193::5::978300760\n1::661::3::978302109\n2::1::4::978301968\n";
+    let (ids, notes) = nodes_and_notes(ratings, "ratings.dat", &["--weighted"], dir.path());
+    assert_eq!(ids, ["1", "2", "661", "1193"]);
+    assert!(notes.iter().any(|note| note.contains("columns 1, 2 and 3 of 4 are used")), "{notes:?}");
+    assert!(
+        notes.iter().any(|note| note.contains("`column 1` and `column 2`") && note.contains("--bipartite")),
+        "{notes:?}"
+    );
+    assert_eq!(size(&["ratings.dat", "--delimiter", "::", "--bipartite"], dir.path()), (5, 3));
+    let arrows = ["--delimiter", "->"];
+    assert_eq!(
+        nodes_and_notes("Ann Lee -> Bob\nBob -> Cid\n", "a.txt", &arrows, dir.path()).0,
+        ["Ann Lee", "Bob", "Cid"]
+    );
+}
+
+#[test]
+fn blanks_between_ids_and_a_tab_before_the_weight() {
+    let dir = folder();
+    for content in ["ann bob\t0.5\nbob cid\t1.5\n", "ann\tbob 0.5\nbob\tcid 1.5\n"] {
+        let (ids, notes) = nodes_and_notes(content, "a.txt", &["--weighted"], dir.path());
+        assert_eq!(ids, ["ann", "bob", "cid"], "{content}");
+        assert!(!notes.iter().any(|note| note.contains("separate")), "{notes:?}");
+    }
+    let (ids, notes) = nodes_and_notes("ann bob\t3\nbob cid\t1\n", "a.txt", &[], dir.path());
+    let note =
+        "note: spaces separate the columns of a.txt, as in `bob cid\t1`; --delimiter tab cuts its lines otherwise";
+    assert_eq!((ids.len(), &*notes[0]), (3, note));
+    let (ids, notes) = nodes_and_notes("Ann Lee\t3\nBob Ray\t1\n", "a.txt", &[], dir.path());
+    assert!(ids[0] == "Ann Lee" && notes[0].contains("--delimiter space"), "{ids:?} {notes:?}");
+    let (ids, notes) = nodes_and_notes("Ann Lee\t3\nBob Ray\t1\n", "a.txt", &["--delimiter", "tab"], dir.path());
+    assert_eq!((ids.len(), notes.len()), (4, 0));
+    // Weights where an id should be, whatever separates them.
+    let (_, notes) = nodes_and_notes("ann,0.5,bob\nbob,0.25,cid\n", "a.csv", &[], dir.path());
+    assert!(notes.iter().any(|note| note.contains("column 2 of a.csv has decimal numbers such as 0.5")), "{notes:?}");
+}
+
+#[test]
+fn times_are_no_weights() {
+    let dir = folder();
+    let content = "1 2 978300760\n1 3 978302109\n2 3 978301968\n";
+    fs::write(dir.path().join("a.txt"), content).expect("writable");
+    let refused = hone().current_dir(dir.path()).args(["info", "a.txt", "--weighted"]).assert().code(2);
+    refused.stderr(
+        contains("a.txt, line 1")
+            .and(contains("column 3 (position 2) looks like Unix times"))
+            .and(contains("--weight")),
+    );
+    let (_, notes) = nodes_and_notes(content, "a.txt", &[], dir.path());
+    assert!(notes.len() == 1 && notes[0].contains("columns 1 and 2 of 3 are used"), "{notes:?}");
+    let chosen = hone().current_dir(dir.path()).args(["info", "a.txt", "--weight", "2"]).assert().success();
+    chosen.stdout(contains("weighted            yes"));
+    let small = "1 2 5\n1 3 7\n2 3 9\n";
+    fs::write(dir.path().join("b.txt"), small).expect("writable");
+    hone().current_dir(dir.path()).args(["info", "b.txt", "--weighted"]).assert().success();
+}
+
+#[test]
+fn weights_that_are_named_and_dropped() {
+    let dir = folder();
+    fs::write(dir.path().join("a.csv"), "source,target,w\n1,2,5\n2,3,1\n").expect("writable");
+    for command in ["info", "count"] {
+        let both =
+            hone().current_dir(dir.path()).args([command, "a.csv", "--weight", "w", "--weighted=no"]).assert().code(2);
+        both.stderr(contains("--weighted: --weight names").and(contains("leave one of the two out")));
+    }
+}
+
+#[test]
+fn node_lists_whose_first_line_may_be_an_id() {
+    let dir = folder();
+    for (first, edge) in [("#c", "\"#c\",ann"), ("name", "name,ann")] {
+        fs::write(dir.path().join("nodes.txt"), format!("{first}\nann\nbob\n")).expect("writable");
+        fs::write(dir.path().join("a.csv"), format!("source,target\nann,bob\n{edge}\n")).expect("writable");
+        let refused = hone().current_dir(dir.path()).args(["info", "a.csv", "--nodes", "nodes.txt"]).assert().code(2);
+        refused.stderr(contains(format!("quote it there: \"{first}\"")));
+        fs::write(dir.path().join("nodes.txt"), format!("\"{first}\"\nann\nbob\n")).expect("writable");
+        assert_eq!(size(&["a.csv", "--nodes", "nodes.txt"], dir.path()), (3, 2), "the remedy works");
+        fs::write(dir.path().join("nodes.txt"), format!("{first}\nann\nbob\n")).expect("writable");
+        let (_, notes) = nodes_and_notes("ann,bob\n", "b.csv", &["--nodes", "nodes.txt"], dir.path());
+        assert!(notes.len() == 1 && notes[0].contains(&format!("put it in quotes (\"{first}\")")), "{notes:?}");
+    }
+    fs::write(dir.path().join("nodes.txt"), "user\n1\n2\n").expect("writable");
+    let (ids, notes) = nodes_and_notes("1,2\n", "c.csv", &["--nodes", "nodes.txt"], dir.path());
+    assert!(ids.len() == 3 && notes.len() == 1 && notes[0].contains("remove it if it is a header"), "{notes:?}");
+    fs::write(dir.path().join("nodes.txt"), "#a\n#b\n").expect("writable");
+    let none = hone().current_dir(dir.path()).args(["info", "c.csv", "--nodes", "nodes.txt"]).assert().code(2);
+    none.stderr(contains("in quotes where it begins with # or %"));
 }
 
 /// Exit code 2, nothing on standard output, one line on standard error that names the file.

@@ -30,7 +30,7 @@ pub(crate) struct Target {
 }
 
 const TEXT: &[&str] =
-    &["\"", "\"\"", "\t", ",", ";", " ", "\n", "\r\n", "\r", "#", "%", "\u{feff}", "\0", "é", "id", "NA"];
+    &["\"", "\"\"", "\t", ",", ";", "::", " ", "\n", "\r\n", "\r", "#", "%", "\u{feff}", "\0", "é", "id", "NA"];
 const MTX: &[&str] = &[
     "%%MatrixMarket matrix ",
     "coordinate ",
@@ -77,54 +77,43 @@ const TOML: &[&str] = &[
 ];
 const BINARY: &[&str] = &["\0", "\u{1}", "HONEPART", "{\"", "}"];
 
+const fn target(
+    name: &'static str,
+    extension: &'static str,
+    tokens: &'static [&'static str],
+    run: fn(&Path) -> Result<String>,
+) -> Target {
+    Target { name, extension, tokens, run }
+}
+
 /// Every target.
 pub(crate) const TARGETS: &[Target] = &[
-    Target { name: "edges", extension: "txt", tokens: TEXT, run: |path| read_graph(path, InputFormat::Edges) },
-    Target { name: "mtx", extension: "mtx", tokens: MTX, run: |path| read_graph(path, InputFormat::MatrixMarket) },
-    Target { name: "metis", extension: "graph", tokens: METIS, run: |path| read_graph(path, InputFormat::Metis) },
-    Target {
-        name: "graph-parquet",
-        extension: "parquet",
-        tokens: PARQUET,
-        run: |p| read_graph(p, InputFormat::Parquet),
-    },
-    Target { name: "graph-gz", extension: "txt.gz", tokens: BINARY, run: |path| read_graph(path, InputFormat::Edges) },
-    Target { name: "graph-zst", extension: "txt.zst", tokens: BINARY, run: |p| read_graph(p, InputFormat::Metis) },
-    Target { name: "nodes", extension: "txt", tokens: TEXT, run: nodes },
-    Target { name: "attributes-text", extension: "csv", tokens: TEXT, run: read_attributes },
-    Target { name: "attributes-parquet", extension: "parquet", tokens: PARQUET, run: read_attributes },
-    Target { name: "attributes-npy", extension: "npy", tokens: NPY, run: read_attributes },
-    Target { name: "attributes-mtx", extension: "mtx", tokens: MTX, run: read_attributes },
-    Target {
-        name: "attributes-svm",
-        extension: "svm",
-        tokens: &[":", " ", "#", "qid:1", "\n", "0:", "-"],
-        run: read_attributes,
-    },
-    Target { name: "embedding-tsv", extension: "tsv", tokens: TEXT, run: |path| embedding(path, Format::Tsv) },
-    Target { name: "embedding-csv", extension: "csv", tokens: TEXT, run: |path| embedding(path, Format::Csv) },
-    Target { name: "embedding-w2v", extension: "w2v", tokens: TEXT, run: |path| embedding(path, Format::Word2vec) },
-    Target { name: "embedding-npy", extension: "npy", tokens: NPY, run: |path| embedding(path, Format::Npy) },
-    Target { name: "embedding-npz", extension: "npz", tokens: ZIP, run: |path| embedding(path, Format::Npz) },
-    Target {
-        name: "embedding-parquet",
-        extension: "parquet",
-        tokens: PARQUET,
-        run: |path| embedding(path, Format::Parquet),
-    },
-    Target {
-        name: "embedding-safetensors",
-        extension: "st",
-        tokens: JSON,
-        run: |path| embedding(path, Format::Safetensors),
-    },
-    Target { name: "labels", extension: "labels", tokens: TEXT, run: labels },
-    Target { name: "config", extension: "toml", tokens: TOML, run: config },
-    Target { name: "run-json", extension: "json", tokens: JSON, run: config },
-    Target { name: "counts", extension: "counts", tokens: BINARY, run: counts },
-    Target { name: "checkpoint-manifest", extension: "json", tokens: JSON, run: checkpoint::manifest },
-    Target { name: "checkpoint-part", extension: "part", tokens: BINARY, run: checkpoint::part },
-    Target { name: "checkpoint-counts", extension: "counts", tokens: BINARY, run: checkpoint::counts },
+    target("edges", "txt", TEXT, |path| read_graph(path, InputFormat::Edges)),
+    target("mtx", "mtx", MTX, |path| read_graph(path, InputFormat::MatrixMarket)),
+    target("metis", "graph", METIS, |path| read_graph(path, InputFormat::Metis)),
+    target("graph-parquet", "parquet", PARQUET, |p| read_graph(p, InputFormat::Parquet)),
+    target("graph-gz", "txt.gz", BINARY, |path| read_graph(path, InputFormat::Edges)),
+    target("graph-zst", "txt.zst", BINARY, |p| read_graph(p, InputFormat::Metis)),
+    target("nodes", "txt", TEXT, nodes),
+    target("attributes-text", "csv", TEXT, read_attributes),
+    target("attributes-parquet", "parquet", PARQUET, read_attributes),
+    target("attributes-npy", "npy", NPY, read_attributes),
+    target("attributes-mtx", "mtx", MTX, read_attributes),
+    target("attributes-svm", "svm", &[":", " ", "#", "qid:1", "\n", "0:", "-"], read_attributes),
+    target("embedding-tsv", "tsv", TEXT, |path| embedding(path, Format::Tsv)),
+    target("embedding-csv", "csv", TEXT, |path| embedding(path, Format::Csv)),
+    target("embedding-w2v", "w2v", TEXT, |path| embedding(path, Format::Word2vec)),
+    target("embedding-npy", "npy", NPY, |path| embedding(path, Format::Npy)),
+    target("embedding-npz", "npz", ZIP, |path| embedding(path, Format::Npz)),
+    target("embedding-parquet", "parquet", PARQUET, |path| embedding(path, Format::Parquet)),
+    target("embedding-safetensors", "st", JSON, |path| embedding(path, Format::Safetensors)),
+    target("labels", "labels", TEXT, labels),
+    target("config", "toml", TOML, config),
+    target("run-json", "json", JSON, config),
+    target("counts", "counts", BINARY, counts),
+    target("checkpoint-manifest", "json", JSON, checkpoint::manifest),
+    target("checkpoint-part", "part", BINARY, checkpoint::part),
+    target("checkpoint-counts", "counts", BINARY, checkpoint::counts),
 ];
 
 /// A small graph that other files speak of.

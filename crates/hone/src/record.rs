@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, human_bytes};
-use crate::output::{Batch, Written, WrittenFolder, is_stream};
+use crate::output::{Batch, Written, WrittenFolder, checksum, is_stream};
 
 /// What a record says of files, and all else that it says.
 #[derive(Serialize)]
