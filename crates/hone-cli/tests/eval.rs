@@ -21,6 +21,23 @@ fn every_method_is_listed() {
 }
 
 #[test]
+fn sizes_of_baselines_are_checked_before_anything_is_allocated() {
+    for (method, named) in [
+        ("node2vec:dim=4611686018427387904", "dim is 4611686018427387904; must be from 1 to 65536"),
+        ("deepwalk:walks=4611686018427387904", "walks is"),
+        ("node2vec:window=4611686018427387904", "window is"),
+        ("line:samples=18446744073709551615", "samples is"),
+        ("grarep:steps=99", "steps is 99"),
+        ("random:dim=99999999", "dim is 99999999"),
+        // Each in range, but not all together.
+        ("node2vec:length=100000,window=10000,negatives=1000", "smaller `length`, `window` or `negatives`"),
+    ] {
+        let run = hone().args(["eval", "link", "builtin:karate", "--seeds", "1", "--methods", method]).assert();
+        run.code(2).stderr(contains(named).and(contains("panicked").not()));
+    }
+}
+
+#[test]
 fn link_prediction_in_all_formats_and_again_from_the_cache() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name);

@@ -66,25 +66,21 @@ fn run_target(target: &Target, seconds: f64, plan: &Plan, state: &mut State) -> 
     let start = Instant::now();
     let mut failures = 0;
     while failures < MOST_FAILURES {
-        let before = state.tally(target.name).clone();
+        let tally = state.tally(target.name);
         let left = seconds - start.elapsed().as_secs_f64();
-        let left_inputs = plan.inputs.saturating_sub(before.inputs);
-        if left_inputs == 0 || (left <= 0.0 && before.rounds > 0) {
+        let left_inputs = plan.inputs.saturating_sub(tally.inputs);
+        if left_inputs == 0 || (left <= 0.0 && tally.rounds > 0) {
             break;
         }
-        let begun = Instant::now();
-        let task = Part {
-            target,
-            folder: folder.path(),
-            seed: plan.seed.wrapping_add(before.rounds),
-            seconds: left,
-            inputs: left_inputs,
-        };
-        let failure = run_child(&task, |counts| {
+        let seed = plan.seed.wrapping_add(tally.rounds);
+        // Counted now: the next process has other inputs, even if this one and its parent are killed.
+        tally.rounds += 1;
+        let (before, begun) = (tally.clone(), Instant::now());
+        let part = Part { target, folder: folder.path(), seed, seconds: left, inputs: left_inputs };
+        let failure = run_child(&part, |counts| {
             *state.tally(target.name) = before.with(counts, begun.elapsed().as_secs_f64());
             state.save_now_and_then()
         })?;
-        state.tally(target.name).rounds += 1;
         match failure {
             None => break,
             Some(why) => {
