@@ -117,6 +117,11 @@ impl InputArgs {
         self.read.files([&self.input])
     }
 
+    /// Where the graph is read and how, for the record of a run.
+    pub(crate) fn input(&self) -> Input {
+        Input { path: self.input.clone(), options: self.read.over(ReadOptions::default()) }
+    }
+
     /// Reads the graph, and notes on standard error what was a guess and what was dropped on the way.
     pub(crate) fn open(&self, context: &Context) -> anyhow::Result<Graph> {
         self.read.open(&self.input, context)

@@ -18,7 +18,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{bench, completions, config, count, draw, embed, eval, features, generate, info, solvers};
+use command::{
+    bench, completions, config, count, draw, embed, eval, features, generate, info, layout, map, roles, similar,
+    solvers,
+};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -39,6 +42,9 @@ Examples:
   hone count graph.tsv --by total   motifs of a file
   hone features graph.tsv -o x.csv  node features from motif counts
   hone draw graph.tsv -o graph.svg  a picture of the graph
+  hone similar karate.tsv --node 0  nodes like a node
+  hone roles graph.tsv              hubs, bridges, cliques, chains: roles of nodes
+  hone map graph.tsv -o map.html    a page to look around in
   hone help info                    all options of a command (or: hone info --help)
 
 Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
@@ -50,6 +56,10 @@ enum Command {
     Count(count::Args),
     Features(features::Args),
     Draw(draw::Args),
+    Similar(similar::Args),
+    Roles(roles::Args),
+    Layout(layout::Args),
+    Map(map::Args),
     Eval(eval::Args),
     Generate(generate::Args),
     Bench(bench::Args),
@@ -66,6 +76,10 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Count(args) => count::run(args, &context),
         Command::Features(args) => features::run(args, &context),
         Command::Draw(args) => draw::run(args, &context),
+        Command::Similar(args) => similar::run(args, &context),
+        Command::Roles(args) => roles::run(args, &context),
+        Command::Layout(args) => layout::run(args, &context),
+        Command::Map(args) => map::run(args, &context),
         Command::Eval(args) => eval::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
         Command::Bench(args) => bench::run(args, &context),

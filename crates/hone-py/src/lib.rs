@@ -14,12 +14,14 @@
 //! | `motif` | counts, weighted motif graphs, motif matrices as operators |
 //! | `draw` | pictures of motif graphs |
 //! | `evaluate` | link prediction |
+//! | `explore` | similar nodes, roles, layouts, maps |
 //! | `store` | embeddings on disk |
 
 mod draw;
 mod embed;
 mod error;
 mod evaluate;
+mod explore;
 mod graph;
 mod memory;
 mod motif;
@@ -37,6 +39,8 @@ mod _native {
     use crate::embed::{embed, parse_bytes, presets, resolve};
     #[pymodule_export]
     use crate::evaluate::{evaluate_link, link_split, methods};
+    #[pymodule_export]
+    use crate::explore::{Roles, Space, suggest};
     #[pymodule_export]
     use crate::graph::{Graph, are_two_kinds, attributes_difference, generate, read, read_recorded, table_columns};
     #[pymodule_export]

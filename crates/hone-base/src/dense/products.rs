@@ -3,6 +3,8 @@
 //! Sums over rows are taken in f64: each chunk of rows is widened once and multiplied in f64, since
 //! Cholesky QR and eigenvalues of Gram matrices square the condition number.
 
+use std::ops::Range;
+
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
@@ -56,6 +58,21 @@ impl Block {
         out
     }
 
+    /// X·Yᵀ of some rows of X and some of Y, row-major into `to`; on the calling thread. The values depend on the shape
+    /// of the ranges, not on who computes them.
+    pub fn dots(&self, rows: Range<usize>, other: &Block, others: Range<usize>, to: &mut [f32]) {
+        assert_eq!(self.cols(), other.cols(), "inner sizes of a product");
+        let (m, n, width) = (rows.len(), others.len(), self.cols());
+        assert_eq!(to.len(), m * n, "one value per pair of rows");
+        if m * n * width == 0 {
+            return to.fill(0.0);
+        }
+        let left = MatRef::from_row_major_slice(self.rows_slice(rows), m, width);
+        let right = MatRef::from_row_major_slice(other.rows_slice(others), n, width);
+        let to = MatMut::from_row_major_slice_mut(to, m, n);
+        matmul(to, Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
+    }
+
     /// X ← X + sign · Y·M for a small matrix M.
     pub fn add_times(&mut self, other: &Block, matrix: &Small, sign: f32) {
         let (a, b) = (other.cols(), self.cols());
@@ -90,7 +107,7 @@ impl Block {
 
 /// Gram matrix of `cols` columns whose rows `range` are written, in f64, by what `start` makes: once a lane, then
 /// called with ascending ranges.
-pub(super) fn gram_of<F: FnMut(std::ops::Range<usize>, &mut [f64])>(
+pub(super) fn gram_of<F: FnMut(Range<usize>, &mut [f64])>(
     rows: usize,
     cols: usize,
     start: impl Fn() -> F + Sync,

@@ -10,4 +10,8 @@ pub(crate) mod eval;
 pub(crate) mod features;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod layout;
+pub(crate) mod map;
+pub(crate) mod roles;
+pub(crate) mod similar;
 pub(crate) mod solvers;

@@ -14,10 +14,13 @@ NetworkX, igraph, rustworkx, PyTorch Geometric or DGL graph, a file, or a :class
 from hone_embed._draw import Figure, draw
 from hone_embed._estimator import HONE, presets
 from hone_embed._evaluate import LinkSplit, evaluate_link_prediction, link_split, methods
+from hone_embed._explore import Neighbours, layout, most_similar, neighbours
 from hone_embed._factors import Factors, JointFactors, LocalFactors, load_factors
 from hone_embed._graph import Graph, HoneWarning, generate, read_graph, read_recorded_graph
+from hone_embed._map import Map, map
 from hone_embed._motifs import OrbitCounts, count_orbits, motif_adjacency, motif_matrix
 from hone_embed._native import VERSION as __version__
+from hone_embed._roles import Roles, roles
 from hone_embed._store import Embedding, load, save
 
 __all__ = [
@@ -30,20 +33,28 @@ __all__ = [
     "JointFactors",
     "LinkSplit",
     "LocalFactors",
+    "Map",
+    "Neighbours",
     "OrbitCounts",
+    "Roles",
     "__version__",
     "count_orbits",
     "draw",
     "evaluate_link_prediction",
     "generate",
+    "layout",
     "link_split",
     "load",
     "load_factors",
+    "map",
     "methods",
+    "most_similar",
     "motif_adjacency",
     "motif_matrix",
+    "neighbours",
     "presets",
     "read_graph",
     "read_recorded_graph",
+    "roles",
     "save",
 ]

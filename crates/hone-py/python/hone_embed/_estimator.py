@@ -7,7 +7,7 @@ import json
 import numbers
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -214,6 +214,21 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
                     "new nodes a matrix of their edges to the fitted ones"
                 )
         return self._output(self._of_new(X), None)
+
+    def most_similar(
+        self,
+        node: Any = None,
+        *,
+        positive: Iterable[Any] = (),
+        negative: Iterable[Any] = (),
+        top: int = 10,
+        by: str = "all",
+    ) -> list[tuple[Any, float]]:
+        """The nodes most similar to a node, with their similarities; see :func:`hone_embed.most_similar`."""
+        from hone_embed._explore import most_similar
+
+        check_is_fitted(self)
+        return most_similar(self, node, positive=positive, negative=negative, top=top, by=by)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of the embedding."""

@@ -34,6 +34,8 @@ use crate::record;
 
 pub use counts::{CountTable, CountsBy};
 pub(crate) use npy::read_npy_array;
+pub use npy::write_header as write_npy_header;
+pub use text::{compressed, write_ids};
 
 /// Node vectors with the names of their rows and columns.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,7 +121,7 @@ impl Embedding {
             if *sidecar == names::path(path) {
                 names::write(&self.columns, sidecar, &mut beside)?;
             } else {
-                text::write_ids(&self.ids, sidecar, &mut beside)?;
+                write_ids(&self.ids, sidecar, &mut beside)?;
             }
             batch.add(beside)?;
         }

@@ -41,7 +41,7 @@ pub(super) fn write_vectors(vectors: &Block, out: &mut dyn Write) -> io::Result<
 }
 
 /// Writes magic, version and header of an array in C order, padded to 64 bytes.
-pub(crate) fn write_header(dtype: &str, shape: &[usize], out: &mut dyn Write) -> io::Result<()> {
+pub fn write_header(dtype: &str, shape: &[usize], out: &mut dyn Write) -> io::Result<()> {
     let dims: Vec<String> = shape.iter().map(usize::to_string).collect();
     let dims = if dims.len() == 1 { format!("{},", dims[0]) } else { dims.join(", ") };
     let mut header = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({dims}), }}");

@@ -24,11 +24,7 @@ pub(super) fn write(embedding: &Embedding, path: &Path, format: Format, out: &mu
 }
 
 /// Writes text, compressed when the extension says so.
-pub(super) fn compressed(
-    path: &Path,
-    out: &mut dyn Write,
-    write: impl FnOnce(&mut dyn Write) -> Result<()>,
-) -> Result<()> {
+pub fn compressed(path: &Path, out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
         "gz" => {
@@ -46,7 +42,7 @@ pub(super) fn compressed(
 }
 
 /// One id per line, quoted where it must be, for formats that cannot hold ids themselves.
-pub(super) fn write_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
+pub fn write_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
     in_chunks(ids.len(), out, |i, line| match ids.get(i as u32) {
         NodeId::Text(id) => {
             let _ = writeln!(line, "{}", quoted_line(id));

@@ -1,0 +1,213 @@
+//! `hone roles GRAPH`: structural roles of the nodes, with names and reasons.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use hone::graph::NodeIds;
+use hone::motif::Sample;
+use hone::report::{GraphFacts, Input, Stage, Start};
+use hone::{Error, record};
+use hone_explore::{Explanation, MOST_ROLES, MotifScore, Role, RoleOptions, RoleTable, Roles, find_node};
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::files;
+use crate::input::InputArgs;
+
+/// Find structural roles: nodes whose surroundings are built alike, with a name and reasons for each role.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: InputArgs,
+    /// Where the roles and memberships of all nodes go: .tsv, .csv (also .gz, .zst) or .parquet.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// How many roles, or auto.
+    #[arg(long, value_name = "auto|K", default_value = "auto", value_parser = roles)]
+    roles: Wanted,
+    /// Say why a node has its role, and what would have made it another; may be repeated.
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    explain: Vec<String>,
+    /// Print JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+    /// Estimate the motif counts, as in `hone count`: cap=64, or error=0.1,confidence=0.95 [default: exact].
+    #[arg(long, value_name = "HOW")]
+    sample: Option<Sample>,
+    /// Seed of estimated counts; nothing else is drawn at random.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "sample")]
+    seed: u64,
+    /// Replace the file if it exists.
+    #[arg(short, long)]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone roles builtin:karate
+  hone roles graph.tsv -o roles.tsv
+  hone roles graph.tsv --roles 5 --explain alice
+  hone roles graph.tsv --json
+
+A role is a group of nodes with like motif counts around them, wherever they are. More and less are motifs that its nodes
+have more and less of than all nodes, in standard deviations; the second table says how often roles are linked, in multiples
+of what their degrees let expect. docs/explore.md says how roles are found, counted and named.";
+
+/// How many roles are wanted.
+#[derive(Debug, Clone, Copy)]
+struct Wanted(Option<usize>);
+
+fn roles(text: &str) -> Result<Wanted, String> {
+    match text.parse() {
+        _ if text == "auto" => Ok(Wanted(None)),
+        Ok(count) if (1..=MOST_ROLES).contains(&count) => Ok(Wanted(Some(count))),
+        _ => Err(format!("give auto, or a number from 1 to {MOST_ROLES}")),
+    }
+}
+
+/// What is kept beside a file of roles.
+#[derive(Serialize)]
+struct Record<'a> {
+    version: &'static str,
+    command: &'static str,
+    choices: &'a RoleOptions,
+    input: &'a Input,
+    graph: GraphFacts,
+    #[serde(flatten)]
+    shown: &'a Shown<'a>,
+    stages: Vec<Stage>,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Shown<'a> {
+    roles: Vec<ShownRole<'a>>,
+    affinity: &'a [Vec<f64>],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    explanations: Vec<ShownNode>,
+}
+
+#[derive(Serialize)]
+struct ShownRole<'a> {
+    #[serde(flatten)]
+    role: &'a Role,
+    /// Ids instead of numbers.
+    exemplars: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ShownNode {
+    id: String,
+    #[serde(flatten)]
+    explanation: Explanation,
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let options = RoleOptions { roles: args.roles.0, sample: args.sample.unwrap_or_default(), seed: args.seed };
+    args.output.iter().try_for_each(|path| RoleTable::check(path))?;
+    let record_path = args.output.as_deref().and_then(record::path);
+    let outputs = args.input.files().write("--output", args.output.iter().chain(&record_path));
+    let mut batch = outputs.check(args.force)?;
+    let start = Start::now();
+    let graph = args.input.open_without_weights(context)?;
+    let (read, start) = (Stage::since("read", &start), Start::now());
+    let index = graph.ids().index();
+    let nodes = args.explain.iter().map(|id| asked(find_node(graph.ids(), &index, id)));
+    let nodes: Vec<u32> = nodes.collect::<Result<_, _>>()?;
+    let found = options.find(&graph, context.progress())?;
+    let stages = vec![read, Stage::since("roles", &start)];
+    let shown = shown(&found, graph.ids(), &nodes, &args.explain);
+    if let Some(path) = &args.output {
+        RoleTable::new(graph.ids(), &found).add_to(&mut batch, path, context.progress())?;
+        let record = Record {
+            version: env!("CARGO_PKG_VERSION"),
+            command: "roles",
+            choices: &options,
+            input: &args.input.input(),
+            graph: GraphFacts::of(&graph),
+            shown: &shown,
+            stages,
+        };
+        record::add_to(&mut batch, path, &record)?;
+        files::publish(batch)?;
+    }
+    context.progress_done();
+    if args.json {
+        return context.print(serde_json::to_string_pretty(&shown)? + "\n");
+    }
+    // With explanations, or where the table is the result on standard output, the tables would be in the way.
+    if !shown.explanations.is_empty() {
+        let texts = shown.explanations.iter().map(|node| format!("{}\n", node.explanation.text));
+        return context.print(texts.collect::<String>());
+    }
+    if args.output.as_deref().is_some_and(hone::output::is_stream) {
+        return Ok(());
+    }
+    context.print(table(&shown, &found))
+}
+
+/// Names the option that an unknown id was given with.
+fn asked(found: Result<u32, Error>) -> Result<u32, Error> {
+    found.map_err(|error| match error {
+        Error::Config { message, .. } => Error::config("--explain", message),
+        other => other,
+    })
+}
+
+fn shown<'a>(found: &'a Roles, ids: &NodeIds, nodes: &[u32], names: &[String]) -> Shown<'a> {
+    let exemplars = |role: &Role| role.exemplars.iter().map(|&node| ids.get(node).to_string()).collect();
+    let explained =
+        nodes.iter().zip(names).map(|(&node, id)| ShownNode { id: id.clone(), explanation: found.explain(node, id) });
+    Shown {
+        roles: found.roles.iter().map(|role| ShownRole { role, exemplars: exemplars(role) }).collect(),
+        affinity: &found.affinity,
+        explanations: explained.collect(),
+    }
+}
+
+/// Both tables for a terminal.
+fn table(shown: &Shown<'_>, found: &Roles) -> String {
+    let motifs = |scores: Vec<&MotifScore>| {
+        let parts: Vec<String> = scores.iter().map(|score| format!("{} {:+.1}", score.motif, score.z)).collect();
+        if parts.is_empty() { "–".into() } else { parts.join(", ") }
+    };
+    let head = ["role", "nodes", "share", "degree", "more", "less", "such as"].map(str::to_owned);
+    let line = |ShownRole { role, exemplars }: &ShownRole<'_>| {
+        [
+            role.name.clone(),
+            role.nodes.to_string(),
+            format!("{:.1} %", 100.0 * role.share),
+            format!("{:.1}", role.degree),
+            motifs(role.more()),
+            motifs(role.less()),
+            exemplars.join(", "),
+        ]
+    };
+    let mut lines = vec![head.to_vec()];
+    lines.extend(shown.roles.iter().map(|role| line(role).to_vec()));
+    let mut text = aligned(&lines, &[1, 2, 3]);
+    let _ = writeln!(text, "\nlinks between roles (1: as their degrees let expect)");
+    let names = || found.roles.iter().map(|role| role.name.clone());
+    let mut lines = vec![std::iter::once(String::new()).chain(names()).collect::<Vec<_>>()];
+    for (name, row) in names().zip(shown.affinity) {
+        lines.push(std::iter::once(name).chain(row.iter().map(|ratio| format!("{ratio:.2}"))).collect());
+    }
+    text + &aligned(&lines, &(1..=found.roles.len()).collect::<Vec<_>>())
+}
+
+/// Columns side by side, those of `right` to the right.
+fn aligned(lines: &[Vec<String>], right: &[usize]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |c: usize| lines.iter().map(|line| line[c].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells = line.iter().zip(&widths).enumerate().map(|(c, (cell, &width))| match right.contains(&c) {
+            true => format!("{cell:>width$}"),
+            false => format!("{cell:width$}"),
+        });
+        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+    text
+}

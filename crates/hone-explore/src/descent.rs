@@ -1,0 +1,200 @@
+//! Approximate neighbours of all rows: leaves of random trees, then neighbours of neighbours.
+//!
+//! Rows that share a leaf in one of a few random trees are compared exactly. What is missed then is mostly a neighbour of
+//! a neighbour: rounds of comparing those, in both directions, stop when hardly anything changes. A round reads the lists of
+//! the round before and writes new ones, so the result is the same for any number of threads.
+//! Cost: O(T N (D log N + D · leaf)) for T trees and O(N k² D) per round; memory of N k entries, twice.
+//! Reference: Dong, Moses and Li, *Efficient k-nearest neighbor graph construction*, 2011.
+
+use hone::dense::Block;
+use hone::random::Key;
+use hone::{Progress, Result};
+use rayon::prelude::*;
+
+use crate::forest::{leaves, tree};
+use crate::neighbours::Neighbours;
+use crate::space::Space;
+use crate::top::{Scored, Top, before};
+
+const TREES: u64 = 8;
+const ROUNDS: usize = 6;
+/// A round that changes fewer entries than one in this many is the last.
+const SETTLED: usize = 200;
+/// Neighbours held beyond those wanted, and the least number held: paths to what is missing.
+const SPARE: usize = 5;
+const FEWEST: usize = 16;
+/// An entry of a list that is not filled.
+const NONE: Scored = (f32::NEG_INFINITY, u32::MAX);
+
+/// An entry of a list: its score, its row, and whether it is new since the round before.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    scored: Scored,
+    new: bool,
+}
+
+/// The approximate `k` most similar rows of every row.
+pub(crate) fn all(space: &Space, k: usize, seed: u64, progress: &dyn Progress) -> Result<Neighbours> {
+    let n = space.len();
+    let k = k.min(n.saturating_sub(1));
+    let width = (k + SPARE).max(FEWEST).min(n.saturating_sub(1));
+    let mut lists = vec![Entry { scored: NONE, new: true }; n * width];
+    if width > 0 {
+        plant(space, width, seed, &mut lists, progress)?;
+        refine(space, width, &mut lists, progress)?;
+    }
+    let mut found = vec![(0u32, 0f32); n * k];
+    if k > 0 {
+        found.par_chunks_mut(k).zip(lists.par_chunks(width)).enumerate().for_each(|(i, (to, list))| {
+            finish(space, i as u32, list, to);
+        });
+    }
+    let (rows, similarities) = found.into_iter().unzip();
+    Ok(Neighbours::new(k, rows, similarities))
+}
+
+/// The best of a list by similarities in double precision. Leaves hold more rows than a list, so it is full.
+fn finish(space: &Space, i: u32, list: &[Entry], to: &mut [(u32, f32)]) {
+    let mut found: Vec<(f64, u32)> =
+        list.iter().map(|entry| (space.similarity(i, entry.scored.1), entry.scored.1)).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    to.iter_mut().zip(found).for_each(|(to, (similarity, row))| *to = (row, similarity as f32));
+}
+
+/// Fills the lists from the leaves of the trees.
+fn plant(space: &Space, width: usize, seed: u64, lists: &mut [Entry], progress: &dyn Progress) -> Result<()> {
+    let n = space.len();
+    progress.stage("searching by random trees", TREES * n as u64);
+    for index in 0..TREES {
+        progress.check()?;
+        let order = tree(space, Key::new(seed).with("forest", index));
+        let leaf = |range: std::ops::Range<usize>| compare(space, &order[range], width);
+        let found: Vec<Vec<Top>> = leaves(n).into_par_iter().map(leaf).collect();
+        let mut place = vec![0u32; n];
+        order.iter().zip(0..).for_each(|(&row, at)| place[row as usize] = at);
+        let found: Vec<&Top> = found.iter().flatten().collect();
+        lists.par_chunks_mut(width).zip(&place).for_each(|(list, &at)| {
+            for &item in found[at as usize].items() {
+                insert(list, item);
+            }
+        });
+        progress.advance(n as u64);
+    }
+    Ok(())
+}
+
+/// The best of each row of a leaf within it.
+fn compare(space: &Space, leaf: &[u32], width: usize) -> Vec<Top> {
+    let mut block = Block::zeros(leaf.len(), space.vectors().cols());
+    leaf.iter().enumerate().for_each(|(at, &row)| {
+        block.row_mut(at).copy_from_slice(space.vectors().row(row as usize));
+    });
+    let mut scores = vec![0f32; leaf.len() * leaf.len()];
+    block.dots(0..leaf.len(), &block, 0..leaf.len(), &mut scores);
+    let half = |row: u32| space.halves()[row as usize];
+    let of = |(at, scores): (usize, &[f32])| {
+        let mut best = Top::new(width);
+        for (other, (&row, score)) in leaf.iter().zip(scores).enumerate() {
+            if other != at {
+                best.offer((score - half(leaf[at]) - half(row), row));
+            }
+        }
+        best
+    };
+    scores.chunks_exact(leaf.len()).enumerate().map(of).collect()
+}
+
+/// Puts an item where it belongs unless the list has its row, or better ones only.
+fn insert(list: &mut [Entry], item: Scored) -> bool {
+    let Some(worst) = list.last() else { return false };
+    if !before(item, worst.scored) || list.iter().any(|entry| entry.scored.1 == item.1) {
+        return false;
+    }
+    let at = list.partition_point(|entry| before(entry.scored, item));
+    list[at..].rotate_right(1);
+    list[at] = Entry { scored: item, new: true };
+    true
+}
+
+/// Compares neighbours of neighbours until hardly anything changes.
+fn refine(space: &Space, width: usize, lists: &mut Vec<Entry>, progress: &dyn Progress) -> Result<()> {
+    let n = space.len();
+    progress.stage("comparing neighbours of neighbours", (ROUNDS * n) as u64);
+    for _ in 0..ROUNDS {
+        let (old, back) = (&*lists, reversed(lists, width));
+        let mut next = old.clone();
+        let changed: usize = next
+            .par_chunks_mut(width)
+            .enumerate()
+            .map(|(i, list)| {
+                if i % 4096 == 0 && progress.check().is_err() {
+                    return 0;
+                }
+                progress.advance(1);
+                list.iter_mut().for_each(|entry| entry.new = false);
+                visit(space, i as u32, width, old, &back, list)
+            })
+            .sum();
+        progress.check()?;
+        *lists = next;
+        if changed <= lists.len() / SETTLED {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Offers a row the neighbours of its neighbours, where one of the two steps is new; returns how many stay.
+fn visit(space: &Space, i: u32, width: usize, old: &[Entry], back: &Reversed, list: &mut [Entry]) -> usize {
+    let own = &old[i as usize * width..][..width];
+    let mut steps: Vec<(u32, bool)> = own.iter().map(|entry| (entry.scored.1, entry.new)).collect();
+    steps.extend_from_slice(back.of(i));
+    let mut candidates: Vec<u32> = Vec::with_capacity(steps.len() * width);
+    for &(via, new) in &steps {
+        if via == u32::MAX {
+            continue;
+        }
+        let reached = old[via as usize * width..][..width].iter();
+        let reached = reached.filter(|entry| new || entry.new).map(|entry| entry.scored.1);
+        candidates.extend(reached.filter(|&row| row != i && row != u32::MAX));
+    }
+    // Those that point here need not be pointed at.
+    candidates.extend(back.of(i).iter().filter(|(_, new)| *new).map(|(row, _)| *row));
+    candidates.sort_unstable();
+    candidates.dedup();
+    candidates.into_iter().filter(|&row| insert(list, (space.score(i, row), row))).count()
+}
+
+/// For every row the first few that list it, and whether their entry is new.
+struct Reversed {
+    width: usize,
+    counts: Vec<u8>,
+    entries: Vec<(u32, bool)>,
+}
+
+impl Reversed {
+    fn of(&self, i: u32) -> &[(u32, bool)] {
+        let i = i as usize;
+        &self.entries[i * self.width..][..self.counts[i] as usize]
+    }
+}
+
+/// Lists turned round, new entries first, then in the order of rows.
+fn reversed(lists: &[Entry], width: usize) -> Reversed {
+    let n = lists.len() / width;
+    let room = width.min(255);
+    let mut back = Reversed { width: room, counts: vec![0; n], entries: vec![(0, false); n * room] };
+    for wanted in [true, false] {
+        for (i, list) in lists.chunks_exact(width).enumerate() {
+            for entry in list.iter().filter(|entry| entry.new == wanted && entry.scored.1 != u32::MAX) {
+                let target = entry.scored.1 as usize;
+                let count = back.counts[target] as usize;
+                if count < room {
+                    back.entries[target * room + count] = (i as u32, wanted);
+                    back.counts[target] += 1;
+                }
+            }
+        }
+    }
+    back
+}

@@ -1,0 +1,99 @@
+//! Exact search: every pair is compared.
+//!
+//! One query is a pass over the rows. All rows are compared tile by tile through matrix products of fixed shape. Both
+//! select in single precision, a few more than wanted, and put those in order by similarities in double precision, so that
+//! rounding decides only between rows whose similarities agree to about seven digits.
+//! Cost: N D multiplications per query; N² D for all rows, at the speed of a matrix product.
+
+use std::ops::Range;
+
+use hone::{Progress, Result};
+use rayon::prelude::*;
+
+use crate::neighbours::{Neighbour, Neighbours};
+use crate::space::{Query, Space, dot};
+use crate::top::Top;
+
+/// How many more than wanted are selected in single precision.
+const MARGIN: usize = 16;
+/// Rows that one task looks at for one query.
+const CHUNK: usize = 1 << 13;
+/// Rows whose neighbours one task finds.
+const QUERIES: usize = 128;
+/// Rows compared with them at a time.
+const TILE: usize = 1024;
+
+impl Space {
+    /// The `top` rows most similar to a query, those of `without` left out.
+    pub fn nearest(&self, query: &Query, without: &[u32], top: usize) -> Vec<Neighbour> {
+        let room = top.min(self.len()).saturating_add(MARGIN);
+        let starts: Vec<usize> = (0..self.len()).step_by(CHUNK).collect();
+        let chunk = |start: usize| {
+            let mut best = Top::new(room);
+            for j in start..self.len().min(start + CHUNK) {
+                let score = dot(&query.vector, self.vectors().row(j)) - self.halves()[j];
+                if score > best.bar() && !without.contains(&(j as u32)) {
+                    best.offer((score, j as u32));
+                }
+            }
+            best
+        };
+        let mut best = Top::new(room);
+        for part in starts.into_par_iter().map(chunk).collect::<Vec<_>>() {
+            part.items().iter().for_each(|&item| best.offer(item));
+        }
+        self.ordered(&best, top, |j| self.similarity_to(query, j))
+    }
+
+    /// The `k` most similar rows of each of `rows`.
+    pub(crate) fn nearest_of(&self, rows: Range<usize>, k: usize) -> Vec<Vec<Neighbour>> {
+        let n = self.len();
+        let mut best = vec![Top::new(k + MARGIN); rows.len()];
+        let mut scores = vec![0f32; rows.len() * TILE];
+        for start in (0..n).step_by(TILE) {
+            let others = start..n.min(start + TILE);
+            let scores = &mut scores[..rows.len() * others.len()];
+            self.vectors().dots(rows.clone(), self.vectors(), others.clone(), scores);
+            for ((i, best), scores) in rows.clone().zip(&mut best).zip(scores.chunks_exact(others.len())) {
+                let mut bar = best.bar();
+                for ((j, score), half) in others.clone().zip(scores).zip(&self.halves()[others.clone()]) {
+                    let score = score - half;
+                    if score > bar && j != i {
+                        best.offer((score, j as u32));
+                        bar = best.bar();
+                    }
+                }
+            }
+        }
+        let own = |(i, best): (usize, &Top)| self.ordered(best, k, |j| self.similarity(i as u32, j));
+        rows.zip(&best).map(own).collect()
+    }
+
+    /// The best `k` by similarities in double precision.
+    fn ordered(&self, best: &Top, k: usize, similarity: impl Fn(u32) -> f64) -> Vec<Neighbour> {
+        let scored = best.items().iter().map(|&(_, row)| Neighbour { row, similarity: similarity(row) });
+        let mut found: Vec<Neighbour> = scored.collect();
+        found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.row.cmp(&b.row)));
+        found.truncate(k);
+        found
+    }
+}
+
+/// The `k` most similar rows of every row.
+pub(crate) fn all(space: &Space, k: usize, progress: &dyn Progress) -> Result<Neighbours> {
+    let n = space.len();
+    let k = k.min(n.saturating_sub(1));
+    progress.stage("comparing all nodes", n as u64);
+    let starts: Vec<usize> = (0..n).step_by(QUERIES).collect();
+    let tile = |start: usize| {
+        progress.check()?;
+        let rows = start..n.min(start + QUERIES);
+        let found = space.nearest_of(rows.clone(), k);
+        progress.advance(rows.len() as u64);
+        Ok(found)
+    };
+    let found: Vec<Vec<Vec<Neighbour>>> = starts.into_par_iter().map(tile).collect::<Result<_>>()?;
+    let found = || found.iter().flatten().flatten();
+    let rows = found().map(|neighbour| neighbour.row).collect();
+    Ok(Neighbours::new(k, rows, found().map(|neighbour| neighbour.similarity as f32).collect()))
+}

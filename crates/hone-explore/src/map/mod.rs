@@ -1,0 +1,129 @@
+//! [`Map`]: a graph as one self-contained page that opens from disk, or as a picture.
+//!
+//! The page holds all nodes with their places, roles, motif counts, nearest neighbours and edges as compressed arrays
+//! (`pack`), and the hand-written script that shows them (`page/`); nothing is loaded from a network. `picture` draws the
+//! same points as SVG or PNG.
+
+mod colour;
+mod pack;
+mod page;
+mod picture;
+
+use hone::dense::Block;
+use hone::graph::Graph;
+use hone::motif::{Graphlet, NODE_ORBITS};
+use hone::{Error, Progress, Result};
+
+use crate::neighbours::Neighbours;
+use crate::roles::Roles;
+
+pub use colour::{Colour, read_attributes, read_labels};
+
+/// Everything that a map shows.
+#[derive(Debug)]
+pub struct Map<'a> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// What it is called.
+    pub title: String,
+    /// Two columns, one row per node.
+    pub positions: &'a Block,
+    /// The roles of the nodes, with their motif counts.
+    pub roles: &'a Roles,
+    /// The most similar nodes of each node.
+    pub neighbours: Option<&'a Neighbours>,
+    /// What nodes can be coloured by besides role, degree and motifs.
+    pub colours: Vec<Colour>,
+}
+
+impl Map<'_> {
+    /// Refuses parts that do not belong together.
+    fn check(&self) -> Result<()> {
+        let n = self.graph.nodes();
+        let neighbours = self.neighbours.filter(|neighbours| !neighbours.is_empty()).map_or(n, Neighbours::len);
+        let sizes = [("positions", self.positions.rows()), ("roles", self.roles.nodes()), ("neighbours", neighbours)];
+        for (what, size) in sizes.into_iter().chain(self.colours.iter().map(|colour| (colour.name(), colour.len()))) {
+            if size != n {
+                return Err(Error::config(what, format!("{size} rows for {n} nodes; give one per node")));
+            }
+        }
+        if self.positions.cols() != 2 {
+            return Err(Error::config("positions", format!("{} columns; two are needed", self.positions.cols())));
+        }
+        match self.positions.as_slice().iter().position(|x| !x.is_finite()) {
+            Some(at) => Err(Error::config("positions", format!("row {} is not finite", at / 2))),
+            None => Ok(()),
+        }
+    }
+
+    /// The page as text.
+    pub fn html(&self, progress: &dyn Progress) -> Result<String> {
+        self.check()?;
+        progress.stage("packing the map", 0);
+        let order = self.order();
+        progress.check()?;
+        Ok(page::page(self, &order))
+    }
+
+    /// A picture as SVG, coloured by the first of the colours, else by role.
+    pub fn svg(&self) -> Result<String> {
+        self.check()?;
+        Ok(picture::svg(self))
+    }
+
+    /// The same as a PNG image of `width` pixels.
+    pub fn png(&self, width: usize) -> Result<Vec<u8>> {
+        self.check()?;
+        picture::png(self, width)
+    }
+
+    /// Positions between 0 and 1, the same scale in both directions.
+    fn places(&self) -> Vec<[f32; 2]> {
+        let n = self.positions.rows();
+        let column = |j: usize| (0..n).map(move |i| self.positions.get(i, j));
+        let ends = |j: usize| column(j).fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        let ((x0, x1), (y0, y1)) = (ends(0), ends(1));
+        let span = (x1 - x0).max(y1 - y0);
+        let scaled = |x: f32, low: f32, high: f32| {
+            if span > 0.0 { (0.5 + (x - (low + high) / 2.0) / span).clamp(0.0, 1.0) } else { 0.5 }
+        };
+        (0..n).map(|i| [scaled(self.positions.get(i, 0), x0, x1), scaled(self.positions.get(i, 1), y0, y1)]).collect()
+    }
+
+    /// Nodes in the order of a Z-shaped curve over the picture: close nodes have close numbers, which packs well.
+    fn order(&self) -> Vec<u32> {
+        let spread = |x: f32| (0..16).fold(0u32, |bits, b| bits | (((x * 65535.0) as u32 >> b & 1) << (2 * b)));
+        let codes: Vec<u32> = self.places().iter().map(|&[x, y]| spread(x) | spread(y) << 1).collect();
+        let mut order: Vec<u32> = (0..codes.len() as u32).collect();
+        order.sort_by_key(|&node| (codes[node as usize], node));
+        order
+    }
+
+    /// Occurrences of each graphlet of three and four nodes, from the counts of the nodes.
+    fn graphlets(&self) -> Vec<(&'static str, f64)> {
+        let sum = |orbit: usize| self.roles.counts().iter().map(|counts| counts[orbit] as f64).sum::<f64>();
+        // Each occurrence is counted once at the node, or at each of the nodes, in this orbit.
+        let once: [(Graphlet, usize, f64); 8] = [
+            (Graphlet::Path3, 2, 1.0),
+            (Graphlet::Triangle, 3, 3.0),
+            (Graphlet::Path4, 5, 2.0),
+            (Graphlet::Star4, 7, 1.0),
+            (Graphlet::Cycle4, 8, 4.0),
+            (Graphlet::TailedTriangle, 11, 1.0),
+            (Graphlet::Diamond, 13, 2.0),
+            (Graphlet::Clique4, 14, 4.0),
+        ];
+        once.into_iter().map(|(graphlet, orbit, nodes)| (graphlet.name(), sum(orbit) / nodes)).collect()
+    }
+}
+
+/// Mean, mean logarithm, its deviation, and the most of every node orbit.
+fn orbit_facts(counts: &[[u64; NODE_ORBITS.len()]]) -> [[f64; NODE_ORBITS.len()]; 4] {
+    let n = counts.len().max(1) as f64;
+    let mean = |of: &dyn Fn(f64) -> f64, m: usize| counts.iter().map(|row| of(row[m] as f64)).sum::<f64>() / n;
+    let means = std::array::from_fn(|m| mean(&|x| x, m));
+    let logs: [f64; NODE_ORBITS.len()] = std::array::from_fn(|m| mean(&f64::ln_1p, m));
+    let deviations = std::array::from_fn(|m| (mean(&|x| x.ln_1p().powi(2), m) - logs[m] * logs[m]).max(0.0).sqrt());
+    let most = std::array::from_fn(|m| counts.iter().map(|row| row[m] as f64).fold(0.0, f64::max));
+    [means, logs, deviations, most]
+}

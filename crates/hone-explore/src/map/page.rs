@@ -1,0 +1,144 @@
+//! The page: a template, its style and script, what the map is about as JSON, and the packed arrays.
+//!
+//! Names come from the user and go into JSON and, in the title alone, into markup: there every `<`, `>` and `&` is written in
+//! a form that is never markup. The script sets all texts as texts.
+
+use hone::motif::NODE_ORBITS;
+use serde::Serialize;
+
+use super::{Colour, Map, orbit_facts, pack};
+use crate::roles::{PackedComponent, Role};
+
+const TEMPLATE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/style.css");
+const SCRIPT: [&str; 5] = [
+    include_str!("page/data.js"),
+    include_str!("page/plot.js"),
+    include_str!("page/colour.js"),
+    include_str!("page/panels.js"),
+    include_str!("page/main.js"),
+];
+
+/// What the script reads first.
+#[derive(Serialize)]
+struct Meta<'a> {
+    title: &'a str,
+    nodes: usize,
+    edges: usize,
+    /// Edges without directions, as packed.
+    links: usize,
+    ids: &'static str,
+    near: usize,
+    orbits: [&'static str; NODE_ORBITS.len()],
+    means: [f64; NODE_ORBITS.len()],
+    logs: [f64; NODE_ORBITS.len()],
+    deviations: [f64; NODE_ORBITS.len()],
+    most: [f64; NODE_ORBITS.len()],
+    graphlets: Vec<(&'static str, f64)>,
+    roles: Vec<MetaRole<'a>>,
+    affinity: &'a [Vec<f64>],
+    components: Vec<PackedComponent>,
+    averages: [f64; 6],
+    colours: Vec<MetaColour<'a>>,
+}
+
+#[derive(Serialize)]
+struct MetaRole<'a> {
+    name: &'a str,
+    nodes: usize,
+    degree: f64,
+    more: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct MetaColour<'a> {
+    name: &'a str,
+    categories: Option<&'a [String]>,
+}
+
+pub(super) fn page(map: &Map<'_>, order: &[u32]) -> String {
+    let sections = pack::sections(map, order);
+    let sections: Vec<String> = sections
+        .iter()
+        .map(|section| format!("<script type=\"text/plain\" id=\"data-{}\">{}</script>", section.name, section.text))
+        .collect();
+    let meta = serde_json::to_string(&meta(map)).expect("plain data");
+    // Within a script element only `<` could end it.
+    let meta = meta.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    let script = SCRIPT.join("\n");
+    let values = [
+        ("title", escaped(&map.title)),
+        ("style", STYLE.to_owned()),
+        ("meta", meta),
+        ("sections", sections.join("\n")),
+        ("script", script),
+    ];
+    filled(TEMPLATE, &values)
+}
+
+/// A template with its `{{names}}` replaced, from left to right, so that a value is never taken for a template.
+fn filled(template: &str, values: &[(&str, String)]) -> String {
+    let total: usize = values.iter().map(|(_, value)| value.len()).sum();
+    let mut text = String::with_capacity(template.len() + total);
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").expect("the template closes what it opens");
+        text.push_str(before);
+        text.push_str(&values.iter().find(|(known, _)| *known == name).expect("a name of the template").1);
+        rest = after;
+    }
+    text.push_str(rest);
+    text
+}
+
+/// Text as markup that shows it.
+pub(super) fn escaped(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    text.chars().map(plain).collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn meta<'a>(map: &'a Map<'_>) -> Meta<'a> {
+    let [means, logs, deviations, most] = orbit_facts(map.roles.counts());
+    let links = map.graph.underlying().edges();
+    let role = |role: &'a Role| MetaRole {
+        name: &role.name,
+        nodes: role.nodes,
+        degree: role.degree,
+        more: role.more().into_iter().map(|score| score.motif).collect(),
+    };
+    let colour = |colour: &'a Colour| match colour {
+        Colour::Categories { name, names, .. } => MetaColour { name, categories: Some(names) },
+        Colour::Numbers { name, .. } => MetaColour { name, categories: None },
+    };
+    Meta {
+        title: &map.title,
+        nodes: map.graph.nodes(),
+        edges: map.graph.edges(),
+        links: if links > pack::EDGES { 0 } else { links },
+        ids: if pack::text_ids(map.graph.ids()) { "text" } else { "integers" },
+        near: pack::near(map),
+        orbits: NODE_ORBITS,
+        means,
+        logs,
+        deviations,
+        most,
+        graphlets: map.graphlets(),
+        roles: map.roles.roles.iter().map(role).collect(),
+        affinity: &map.roles.affinity,
+        components: map.roles.packed_components(),
+        averages: map.roles.average(),
+        colours: map.colours.iter().map(colour).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_not_taken_for_templates() {
+        let values = [("a", "{{b}}".to_owned()), ("b", "x".to_owned())];
+        assert_eq!(filled("<{{a}}|{{b}}>", &values), "<{{b}}|x>");
+        assert_eq!(escaped("</title><script>&\u{0}"), "&lt;/title&gt;&lt;script&gt;&amp; ");
+    }
+}

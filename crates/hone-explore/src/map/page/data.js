@@ -1,0 +1,140 @@
+// Reading what the page holds: sections of compressed bytes, made into typed arrays.
+
+const $ = (id) => document.getElementById(id);
+const meta = JSON.parse($("meta").textContent);
+const N = meta.nodes;
+
+/** The bytes of a section. The text of the page is freed once it is read. */
+async function section(name) {
+  const element = $("data-" + name);
+  if (!element) return new Uint8Array(0);
+  const text = element.textContent.trim();
+  element.remove();
+  let bytes;
+  if (Uint8Array.fromBase64) bytes = Uint8Array.fromBase64(text);
+  else {
+    const binary = atob(text);
+    bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  }
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Reads numbers and planes of bytes one after the other. */
+class Reader {
+  constructor(bytes) { this.bytes = bytes; this.at = 0; }
+  plane(n) { const part = this.bytes.subarray(this.at, this.at + n); this.at += n; return part; }
+  u16(n) {
+    const low = this.plane(n), high = this.plane(n), out = new Uint16Array(n);
+    for (let i = 0; i < n; i++) out[i] = low[i] | (high[i] << 8);
+    return out;
+  }
+  f32(n) {
+    const planes = [this.plane(n), this.plane(n), this.plane(n), this.plane(n)];
+    const out = new Float32Array(n), bits = new Uint32Array(out.buffer);
+    for (let i = 0; i < n; i++) bits[i] = (planes[0][i] | planes[1][i] << 8 | planes[2][i] << 16 | planes[3][i] << 24) >>> 0;
+    return out;
+  }
+  varint() {
+    let value = 0, factor = 1, byte;
+    do { byte = this.bytes[this.at++]; value += (byte & 127) * factor; factor *= 128; } while (byte & 128);
+    return value;
+  }
+  signed() { const value = this.varint(); return value % 2 ? -(value + 1) / 2 : value / 2; }
+}
+
+/** A count as it is packed: eleven bits and how often they are doubled; exact up to 2047. */
+const unpackCount = (code) => (code & 2047) * 2 ** (code >> 11);
+
+const data = { x: null, y: null, role: null, ids: null, counts: null, ratios: null, near: null, edges: null, colours: [] };
+
+async function readCore() {
+  const reader = new Reader(await section("core"));
+  data.x = reader.u16(N);
+  data.y = reader.u16(N);
+  data.role = reader.plane(N);
+}
+
+async function readIds() {
+  if (meta.ids === "text") {
+    const reader = new Reader(await section("ids")), lengths = [];
+    for (let i = 0; i < N; i++) lengths.push(reader.varint());
+    const decoder = new TextDecoder();
+    data.ids = lengths.map((length) => decoder.decode(reader.plane(length)));
+  } else {
+    const reader = new Reader(await section("ids")), ids = new Float64Array(N);
+    let last = 0;
+    for (let i = 0; i < N; i++) ids[i] = last += reader.signed();
+    data.ids = ids;
+  }
+}
+
+async function readCounts() {
+  const reader = new Reader(await section("counts"));
+  data.counts = meta.orbits.map(() => reader.u16(N));
+  data.ratios = [0, 1, 2, 3].map(() => reader.plane(N));
+}
+
+async function readNear() {
+  const reader = new Reader(await section("near")), k = meta.near;
+  data.near = new Int32Array(N * k);
+  for (let i = 0; i < N; i++) for (let r = 0; r < k; r++) data.near[i * k + r] = i + reader.signed();
+  data.similarity = reader.plane(N * k);
+}
+
+/** Both directions of all edges in compressed rows. */
+async function readEdges() {
+  const reader = new Reader(await section("edges"));
+  if (!reader.bytes.length) return;
+  const sources = new Uint32Array(meta.links), targets = new Uint32Array(meta.links), offsets = new Uint32Array(N + 1);
+  let at = 0;
+  for (let i = 0; i < N; i++) {
+    let last = i;
+    for (let c = reader.varint(); c > 0; c--) {
+      last += reader.varint();
+      sources[at] = i;
+      targets[at++] = last;
+      offsets[i + 1]++;
+      offsets[last + 1]++;
+    }
+  }
+  for (let i = 0; i < N; i++) offsets[i + 1] += offsets[i];
+  const next = offsets.slice(), ends = new Uint32Array(2 * meta.links);
+  for (let e = 0; e < at; e++) { ends[next[sources[e]]++] = targets[e]; ends[next[targets[e]]++] = sources[e]; }
+  data.edges = { offsets, ends };
+}
+
+async function readColours() {
+  const reader = new Reader(await section("colours"));
+  for (const colour of meta.colours) data.colours.push(colour.categories ? reader.u16(N) : reader.f32(N));
+}
+
+const idOf = (i) => String(data.ids[i]);
+const countOf = (orbit, i) => unpackCount(data.counts[orbit][i]);
+const degreeOf = (i) => data.edges ? data.edges.offsets[i + 1] - data.edges.offsets[i] : countOf(0, i);
+
+let idIndex = null;
+function findId(text) {
+  if (!idIndex) { idIndex = new Map(); for (let i = N - 1; i >= 0; i--) idIndex.set(idOf(i), i); }
+  return idIndex.get(text);
+}
+
+/** A number for people: whole ones as they are, others with three digits. */
+function show(x) {
+  if (!Number.isFinite(x)) return "–";
+  if (Number.isInteger(x) && Math.abs(x) < 1e6) return x.toLocaleString("en");
+  return Math.abs(x) >= 1e6 || (Math.abs(x) < 0.001 && x !== 0) ? x.toExponential(2) : String(+x.toPrecision(3));
+}
+
+/** An element with text and attributes. Text is set as text: names are never markup. */
+function make(tag, text, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  if (text !== null && text !== undefined) element.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}

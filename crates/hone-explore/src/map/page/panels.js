@@ -1,0 +1,210 @@
+// Panels: a node with its reasons, a selection with what it has in common, the whole graph.
+
+let chosen = -1, selection = null;
+
+function openTab(name) {
+  for (const tab of document.querySelectorAll('[role="tab"]')) {
+    const open = tab.id === "tab-" + name;
+    tab.setAttribute("aria-selected", String(open));
+    $(tab.getAttribute("aria-controls")).hidden = !open;
+  }
+  if (name === "graph") graphPanel();
+}
+
+/** The ratios of a node in the units that roles were found in. */
+function signatureOf(i) {
+  const degree = degreeOf(i), part = (plane) => data.ratios[plane][i] / 255;
+  const pairs = degree > 1 ? part(1) : 0;
+  return [Math.log2(Math.max(degree, 0.5)), data.ratios[0][i] / 10, 2 * pairs, degree > 1 ? 1.5 * (1 - pairs) : 0, part(2), part(3)];
+}
+
+/** Why a node has its role: the three ratios that most favour it over the next. */
+function reasonsOf(i) {
+  const at = signatureOf(i), parts = meta.components;
+  const density = (c) => Math.log(c.share) - 0.5 * c.centre.reduce((sum, m, d) => sum + (at[d] - m) ** 2 / c.variance[d] + Math.log(c.variance[d]), 0);
+  const own = data.role[i];
+  const order = parts.map((_, k) => k).filter((k) => k !== own).sort((a, b) => density(parts[b]) - density(parts[a]));
+  const gap = (k, d) => (at[d] - parts[k].centre[d]) ** 2 / parts[k].variance[d] + Math.log(parts[k].variance[d]);
+  const telling = [0, 1, 2, 4, 5].sort((a, b) => order.length ? gap(order[0], b) - gap(own, b) - gap(order[0], a) + gap(own, a) : 0).slice(0, 3);
+  const logs = parts.map(density), top = Math.max(...logs), sum = logs.reduce((s, l) => s + Math.exp(l - top), 0);
+  const percent = (x) => Math.round(100 * x) + " %";
+  const say = {
+    0: () => `it has ${show(degreeOf(i))} neighbour${degreeOf(i) === 1 ? "" : "s"} (average ${show(meta.averages[0])})`,
+    1: () => `its neighbours have ${show(2 ** at[1])} neighbours each (average ${show(meta.averages[1])})`,
+    2: () => `${percent(at[2] / 2)} of the pairs of its neighbours are linked (average ${percent(meta.averages[2])})`,
+    4: () => `${percent(at[4])} of the pairs around its neighbours are linked (average ${percent(meta.averages[4])})`,
+    5: () => `${percent(at[5])} of the triples of its neighbours form a clique with it (average ${percent(meta.averages[5])})`,
+  };
+  return { membership: Math.exp(logs[own] - top) / sum, next: order.length ? meta.roles[order[0]].name : null, text: telling.map((d) => say[d]()) };
+}
+
+const nodeLink = (i) => make("button", idOf(i), { class: "link", dir: "auto", onclick: () => choose(i, true) });
+const line = (...cells) => make("tr", null, {}, ...cells);
+const cell = (text, number = false, tag = "td") => make(tag, text, number ? { class: "n" } : {});
+
+/** Opens a node; -1 closes it. */
+function choose(i, go = false) {
+  chosen = i;
+  const box = $("node");
+  if (i < 0) {
+    box.replaceChildren(make("p", "Click a node, or find one by its id.", { class: "dim" }));
+    redraw();
+    keepAddress();
+    return;
+  }
+  const role = meta.roles[data.role[i]];
+  box.replaceChildren(make("h2", idOf(i), { dir: "auto", id: "node-id" }));
+  const dot = make("span", null, { class: "dot" });
+  dot.style.background = css(paletteColour(data.role[i]));
+  box.append(make("p", null, {}, dot, " " + (role ? role.name : "")));
+  if (data.counts) {
+    const why = reasonsOf(i);
+    box.append(make("p", `${Math.round(100 * why.membership)} % ${role.name}, because ${why.text.join(", ")}.` + (why.next ? ` The next role would be ${why.next}.` : ""), { id: "reasons" }));
+  }
+  for (const [c, colour] of meta.colours.entries()) {
+    const value = data.colours[c] && data.colours[c][i];
+    box.append(make("p", `${colour.name}: ${colour.categories ? colour.categories[value] : show(value)}`, { dir: "auto" }));
+  }
+  nearPanel(box, i);
+  countPanel(box, i);
+  edgePanel(box, i);
+  openTab("node");
+  if (go) goTo(i);
+  redraw();
+  keepAddress();
+}
+
+function nearPanel(box, i) {
+  if (!data.near || !meta.near) return;
+  const table = make("table", null, { id: "near" });
+  for (let r = 0; r < meta.near; r++) {
+    const j = data.near[i * meta.near + r], similarity = data.similarity[i * meta.near + r] / 127.5 - 1;
+    table.append(line(make("td", null, {}, nodeLink(j)), cell(meta.roles[data.role[j]].name), cell(similarity.toFixed(2), true)));
+  }
+  box.append(make("h3", "Most similar"), table);
+}
+
+function countPanel(box, i) {
+  if (!data.counts) return;
+  const table = make("table", null, {}, line(cell("motif", false, "th"), cell("here", true, "th"), cell("average", true, "th")));
+  meta.orbits.forEach((name, o) => table.append(line(cell(name), cell((o && data.counts[o][i] > 2047 ? "≈ " : "") + show(o ? countOf(o, i) : degreeOf(i)), true), cell(show(meta.means[o]), true))));
+  box.append(make("h3", "Motifs around it"), table);
+}
+
+function edgePanel(box, i) {
+  if (!data.edges) return;
+  const { offsets, ends } = data.edges, list = Array.from(ends.subarray(offsets[i], offsets[i + 1]));
+  box.append(make("h3", `Its ${show(list.length)} edges`));
+  const most = make("div", null, { class: "row" });
+  list.slice(0, 60).forEach((j) => most.append(nodeLink(j)));
+  if (list.length > 60) most.append(make("span", `and ${show(list.length - 60)} more`, { class: "dim" }));
+  box.append(most);
+}
+
+/** Selects nodes; null selects none. */
+function select(nodes) {
+  selection = nodes && nodes.size ? nodes : null;
+  const box = $("selection");
+  box.replaceChildren();
+  if (!selection) {
+    box.append(make("p", "Select nodes with the box or the lasso.", { class: "dim" }));
+  } else {
+    const list = [...selection];
+    box.append(make("h2", `${show(list.length)} nodes`, { id: "picked" }));
+    box.append(make("div", null, { class: "row" },
+      make("button", "Copy ids", { id: "copy", onclick: (event) => copyIds(list, event.target) }),
+      make("button", "Download ids", { id: "download", onclick: () => downloadIds(list) }),
+      make("button", "Clear", { onclick: () => select(null) })));
+    common(box, list);
+    openTab("selection");
+  }
+  paintColours();
+}
+
+const idText = (list) => list.map(idOf).join("\n") + "\n";
+
+function copyIds(list, button) {
+  const done = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = "Copy ids"; }, 1500); };
+  const area = make("textarea", null, { "aria-hidden": "true" });
+  area.value = idText(list);
+  const old = () => { document.body.append(area); area.select(); document.execCommand("copy"); area.remove(); done(); };
+  if (navigator.clipboard && window.isSecureContext) navigator.clipboard.writeText(area.value).then(done, old);
+  else old();
+}
+
+function downloadIds(list) {
+  const link = make("a", null, { download: "ids.txt", href: URL.createObjectURL(new Blob([idText(list)], { type: "text/plain" })) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+/** What selected nodes have in common, beside all nodes. */
+function common(box, list) {
+  const shares = (name, names, value) => {
+    const own = new Map(), all = new Map();
+    list.forEach((i) => own.set(value(i), (own.get(value(i)) || 0) + 1));
+    for (let i = 0; i < N; i++) all.set(value(i), (all.get(value(i)) || 0) + 1);
+    const top = [...own].sort((a, b) => b[1] - a[1]).slice(0, 6);
+    const table = make("table", null, {}, line(cell(name, false, "th"), cell("here", true, "th"), cell("everywhere", true, "th")));
+    for (const [k, count] of top) table.append(line(cell(names[k]), cell((100 * count / list.length).toFixed(0) + " %", true), cell((100 * all.get(k) / N).toFixed(0) + " %", true)));
+    box.append(table);
+  };
+  box.append(make("h3", "In common"));
+  shares("role", meta.roles.map((role) => role.name), (i) => data.role[i]);
+  meta.colours.forEach((colour, c) => { if (colour.categories) shares(colour.name, colour.categories, (i) => data.colours[c][i]); });
+  if (!data.counts) return;
+  const mean = (o) => list.reduce((sum, i) => sum + Math.log1p(countOf(o, i)), 0) / list.length;
+  const scores = meta.orbits.map((name, o) => ({ name, z: meta.deviations[o] > 0 ? (mean(o) - meta.logs[o]) / meta.deviations[o] : 0 }));
+  const table = make("table", null, {}, line(cell("motif", false, "th"), cell("more or less than average", true, "th")));
+  scores.sort((a, b) => Math.abs(b.z) - Math.abs(a.z)).slice(0, 5).forEach((score) => table.append(line(cell(score.name), cell((score.z >= 0 ? "+" : "") + score.z.toFixed(1) + " σ", true))));
+  box.append(make("h3", "Motifs"), table);
+  if (data.edges && list.length < 50000) {
+    let inside = 0, all = 0;
+    for (const i of list) { const { offsets, ends } = data.edges; for (let q = offsets[i]; q < offsets[i + 1]; q++) { all++; if (selection.has(ends[q])) inside++; } }
+    box.append(make("p", `${show(inside / 2)} edges among them, ${show(all - inside)} to others.`));
+  }
+}
+
+/** The whole graph: roles, how they are linked, distributions and shares of motifs. */
+function graphPanel() {
+  const box = $("graph");
+  if (box.childElementCount) return;
+  box.append(make("h2", meta.title, { dir: "auto" }), make("p", `${show(meta.nodes)} nodes, ${show(meta.edges)} edges`, { class: "dim" }));
+  const roles = make("table", null, { id: "roles" }, line(cell("role", false, "th"), cell("nodes", true, "th"), cell("degree", true, "th"), cell("more of", false, "th")));
+  meta.roles.forEach((role) => roles.append(line(cell(role.name), cell(show(role.nodes), true), cell(show(role.degree), true), cell(role.more.join(", ")))));
+  box.append(make("h3", "Roles"), roles, make("h3", "Links between roles"), make("p", "1: as often as degrees let expect.", { class: "dim" }), affinityTable());
+  if (data.counts) {
+    const pick = make("select", null, { "aria-label": "Distribution of", id: "distribution" });
+    meta.orbits.forEach((name, o) => pick.append(make("option", name, { value: o })));
+    const holder = make("div", null);
+    const draw = () => {
+      const o = Number(pick.value), value = (i) => Math.log1p(o ? countOf(o, i) : degreeOf(i));
+      holder.replaceChildren(histogram(Array.from({ length: N }, (_, i) => value(i)), meta.orbits[o], chosen >= 0 ? value(chosen) : null),
+        make("div", null, { class: "ends" }, make("span", "0"), make("span", "log scale, height: square root"), make("span", show(meta.most[o]))));
+    };
+    pick.addEventListener("change", draw);
+    draw();
+    box.append(make("h3", "Distribution"), pick, holder);
+  }
+  const shares = make("div", null, { class: "share" }), whole = meta.graphlets.reduce((sum, [, count]) => sum + count, 0) || 1;
+  for (const [name, count] of meta.graphlets) {
+    const bar = make("i", null);
+    bar.style.width = Math.max(0.5, 100 * count / whole) + "%";
+    shares.append(make("span", name), make("span", null, {}, bar), make("b", show(count)));
+  }
+  box.append(make("h3", "Motifs of three and four nodes"), shares);
+}
+
+function affinityTable() {
+  const table = make("table", null, { class: "cells", id: "affinity" });
+  table.append(line(cell("", false, "th"), ...meta.roles.map((_, k) => cell(String(k + 1), true, "th"))));
+  meta.affinity.forEach((row, k) => {
+    const cells = row.map((value) => {
+      const made = cell(value.toFixed(value < 10 ? 1 : 0), true), strength = Math.max(-1, Math.min(1, Math.log2(Math.max(value, 0.05)) / 3));
+      made.style.background = strength >= 0 ? `rgba(59, 125, 216, ${0.6 * strength})` : `rgba(224, 120, 47, ${-0.45 * strength})`;
+      return made;
+    });
+    table.append(line(cell(`${k + 1} ${meta.roles[k].name}`, false, "th"), ...cells));
+  });
+  return make("div", null, { class: "wide" }, table);
+}

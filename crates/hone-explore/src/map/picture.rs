@@ -1,0 +1,137 @@
+//! The points of a map as a picture for papers: SVG with a legend, or PNG.
+
+use std::fmt::Write;
+
+use hone::{Error, Result};
+
+use super::page::escaped;
+use super::{Colour, Map};
+
+/// The same colours as on the page.
+const PALETTE: [u32; 12] = [
+    0x3b7dd8, 0xe0782f, 0x2f9e6b, 0xc94f7c, 0x8a63d2, 0xb8930f, 0x1fa3b5, 0xd1495b, 0x6d8f2f, 0xa0623a, 0x5b6fb5,
+    0xc05fc0,
+];
+/// Side of the square of points in an SVG, and the margin around it.
+const SIDE: f32 = 800.0;
+const MARGIN: f32 = 20.0;
+/// Lines of a legend.
+const LINES: usize = 20;
+/// Pixels that one point is sampled at in each direction.
+const SAMPLES: usize = 3;
+
+/// What the points are coloured by: names, and one of them per node.
+fn groups(map: &Map<'_>) -> (String, Vec<String>, Vec<u16>) {
+    let own = map.colours.iter().find_map(|colour| match colour {
+        Colour::Categories { name, names, of } => Some((name.clone(), names.clone(), of.clone())),
+        Colour::Numbers { .. } => None,
+    });
+    own.unwrap_or_else(|| {
+        let names = map.roles.roles.iter().map(|role| role.name.clone()).collect();
+        ("role".into(), names, map.roles.assignments().iter().map(|&role| role as u16).collect())
+    })
+}
+
+fn colour(group: u16) -> u32 {
+    PALETTE[group as usize % PALETTE.len()]
+}
+
+/// Radius of a point in a picture of this side.
+fn radius(nodes: usize, side: f32) -> f32 {
+    (side * 0.4 / (nodes.max(1) as f32).sqrt()).clamp(side / 1200.0, side / 130.0)
+}
+
+pub(super) fn svg(map: &Map<'_>) -> String {
+    let (title, names, of) = groups(map);
+    let places = map.places();
+    let (wide, high) = (SIDE + 2.0 * MARGIN + 190.0, SIDE + 2.0 * MARGIN);
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {high}\" font-family=\"sans-serif\" font-size=\"14\">\n\
+         <title>{}</title>\n<rect width=\"{wide}\" height=\"{high}\" fill=\"#fff\"/>\n",
+        escaped(&map.title)
+    );
+    let size = radius(places.len(), SIDE);
+    // Writing to a text cannot fail.
+    for group in 0..names.len() as u16 {
+        let _ = writeln!(text, "<g fill=\"#{:06x}\" fill-opacity=\".8\">", colour(group));
+        for (&[x, y], _) in places.iter().zip(&of).filter(|(_, of)| **of == group) {
+            let (cx, cy) = (MARGIN + x * SIDE, MARGIN + (1.0 - y) * SIDE);
+            let _ = writeln!(text, "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"{size:.2}\"/>");
+        }
+        text.push_str("</g>\n");
+    }
+    let left = SIDE + 2.0 * MARGIN;
+    let _ = writeln!(text, "<text x=\"{left}\" y=\"34\" font-weight=\"bold\">{}</text>", escaped(&title));
+    for (line, name) in names.iter().take(LINES).enumerate() {
+        let y = 58 + 22 * line;
+        let _ = writeln!(
+            text,
+            "<circle cx=\"{}\" cy=\"{}\" r=\"6\" fill=\"#{:06x}\"/>",
+            left + 8.0,
+            y - 5,
+            colour(line as u16)
+        );
+        let _ = writeln!(text, "<text x=\"{}\" y=\"{y}\">{}</text>", left + 22.0, escaped(name));
+    }
+    text.push_str("</svg>\n");
+    text
+}
+
+pub(super) fn png(map: &Map<'_>, width: usize) -> Result<Vec<u8>> {
+    if !(16..=16_384).contains(&width) {
+        return Err(Error::config("width", format!("{width} pixels; give a number from 16 to 16384")));
+    }
+    let (_, _, of) = groups(map);
+    let places = map.places();
+    let (side, margin) = (width as f32 * 0.96, width as f32 * 0.02);
+    let size = radius(places.len(), side);
+    let mut pixels = vec![255u8; 3 * width * width];
+    for (&[x, y], &group) in places.iter().zip(&of) {
+        disc(&mut pixels, width, [margin + x * side, margin + (1.0 - y) * side], size, colour(group));
+    }
+    Ok(encoded(&pixels, width))
+}
+
+/// Draws a disc, its rim smoothed by counting the samples of each pixel inside.
+fn disc(pixels: &mut [u8], width: usize, [cx, cy]: [f32; 2], radius: f32, colour: u32) {
+    let range = |c: f32| (c - radius).floor().max(0.0) as usize..((c + radius).ceil() as usize + 1).min(width);
+    let sample = |pixel: usize, s: usize| pixel as f32 + (s as f32 + 0.5) / SAMPLES as f32;
+    for y in range(cy) {
+        for x in range(cx) {
+            let inside = (0..SAMPLES * SAMPLES)
+                .filter(|s| {
+                    let (dx, dy) = (sample(x, s % SAMPLES) - cx, sample(y, s / SAMPLES) - cy);
+                    dx * dx + dy * dy <= radius * radius
+                })
+                .count();
+            let cover = 0.8 * inside as f32 / (SAMPLES * SAMPLES) as f32;
+            for (channel, pixel) in pixels[3 * (y * width + x)..][..3].iter_mut().enumerate() {
+                let own = (colour >> (16 - 8 * channel) & 255) as f32;
+                *pixel = (f32::from(*pixel) + (own - f32::from(*pixel)) * cover).round() as u8;
+            }
+        }
+    }
+}
+
+/// A PNG of 8-bit colours (ISO/IEC 15948): header, one block of data, end.
+fn encoded(pixels: &[u8], width: usize) -> Vec<u8> {
+    let mut rows = Vec::with_capacity(pixels.len() + width);
+    for row in pixels.chunks_exact(3 * width) {
+        // No filter.
+        rows.push(0);
+        rows.extend_from_slice(row);
+    }
+    let size = (width as u32).to_be_bytes();
+    let header = [&size[..], &size, &[8, 2, 0, 0, 0]].concat();
+    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (kind, data) in [(b"IHDR", header), (b"IDAT", super::pack::compressed(&rows)), (b"IEND", Vec::new())] {
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(kind);
+        sum.update(&data);
+        file.extend((data.len() as u32).to_be_bytes());
+        file.extend(kind);
+        file.extend(&data);
+        file.extend(sum.finalize().to_be_bytes());
+    }
+    file
+}

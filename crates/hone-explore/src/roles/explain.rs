@@ -1,0 +1,178 @@
+//! Why a node has its role, and what would have made it another.
+//!
+//! A ratio speaks for a role as far as it makes the role more likely than the next one. The three that say most are named
+//! beside the graph's average. What would have made it another is the smallest change of one ratio that makes another role the
+//! most likely; ratios move from where they are towards the typical node of each other role.
+
+use serde::Serialize;
+
+use super::Roles;
+use super::signature::{Signature, WIDTH, plain};
+
+/// Steps from a node's ratio to that of a typical node of another role.
+const STEPS: usize = 200;
+
+/// Why a node has its role.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The role.
+    pub role: String,
+    /// How far the node belongs to it.
+    pub membership: f64,
+    /// The three ratios that say most, the most telling first.
+    pub reasons: Vec<Reason>,
+    /// The role that it would have otherwise; none where there is one role only.
+    pub otherwise: Option<String>,
+    /// Two sentences: why it has the role, and what would have made it another.
+    pub text: String,
+}
+
+/// A ratio that speaks for a role.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reason {
+    /// Its name, one of [`RATIOS`](super::RATIOS).
+    pub ratio: &'static str,
+    /// That of the node.
+    pub value: f64,
+    /// That of the average node.
+    pub average: f64,
+}
+
+/// A change of one ratio after which another role is the most likely.
+struct Change {
+    ratio: usize,
+    to: f64,
+    role: usize,
+    /// How far it is, in units of a signature.
+    far: f64,
+}
+
+impl Roles {
+    /// Why the node called `id` has its role.
+    pub fn explain(&self, node: u32, id: &str) -> Explanation {
+        let (own, at) = (self.role_of(node), self.signatures[node as usize]);
+        let runner_up = self.runner_up(node, own);
+        let values = plain(&at);
+        let reasons: Vec<Reason> = self
+            .telling(&at, own, runner_up)
+            .into_iter()
+            .map(|d| Reason { ratio: super::RATIOS[d], value: values[d], average: self.average()[d] })
+            .collect();
+        let membership = f64::from(self.memberships(node)[own]);
+        let name = &self.roles[own].name;
+        let said: Vec<String> = reasons.iter().map(|r| phrase(r.ratio, r.value, Some(r.average))).collect();
+        let first =
+            format!("{id} is {} {name} ({:.0} %) because {}.", article(name), 100.0 * membership, listed(&said));
+        let (otherwise, second) = self.other(&at, own, runner_up);
+        Explanation { role: name.clone(), membership, reasons, otherwise, text: format!("{first} {second}") }
+    }
+
+    fn runner_up(&self, node: u32, own: usize) -> Option<usize> {
+        let at = &self.signatures[node as usize];
+        let others = (0..self.roles.len()).filter(|&k| k != own);
+        let density = |k: usize| self.mixture.components[k].log_density(at);
+        others.max_by(|&a, &b| density(a).total_cmp(&density(b)))
+    }
+
+    /// Ratios in the order in which they speak for a role and against another, or against the average node. Open pairs
+    /// repeat what closed pairs say.
+    fn telling(&self, at: &Signature, own: usize, other: Option<usize>) -> Vec<usize> {
+        let gap = |k: usize, d: usize| {
+            let c = &self.mixture.components[k];
+            (at[d] - c.centre[d]).powi(2) / c.variance[d] + c.variance[d].ln()
+        };
+        let says = |d: usize| other.map_or(0.0, |other| gap(other, d) - gap(own, d));
+        let mut order: Vec<usize> = (0..WIDTH).filter(|&d| d != 3).collect();
+        order.sort_by(|&a, &b| says(b).total_cmp(&says(a)).then(a.cmp(&b)));
+        order.truncate(3);
+        order
+    }
+
+    /// The ratios of the average node.
+    pub(crate) fn average(&self) -> Signature {
+        let mut sum = [0.0; WIDTH];
+        for component in &self.mixture.components {
+            (0..WIDTH).for_each(|d| sum[d] += component.share * component.centre[d]);
+        }
+        plain(&sum)
+    }
+
+    /// The role that the node is closest to having instead, and a sentence about it.
+    fn other(&self, at: &Signature, own: usize, runner_up: Option<usize>) -> (Option<String>, String) {
+        let Some(runner_up) = runner_up else { return (None, "All nodes of this graph have the same role.".into()) };
+        let change = (0..WIDTH).filter(|&d| d != 3).filter_map(|d| self.change(at, own, d));
+        let Some(change) = change.min_by(|a, b| a.far.total_cmp(&b.far)) else {
+            let name = &self.roles[runner_up].name;
+            let text =
+                format!("No single change would have made it another; the next role is {} {name}.", article(name));
+            return (Some(name.clone()), text);
+        };
+        let mut moved = *at;
+        moved[change.ratio] = change.to;
+        let name = &self.roles[change.role].name;
+        let what = phrase(super::RATIOS[change.ratio], plain(&moved)[change.ratio], None);
+        (Some(name.clone()), format!("It would have been {} {name} if {what}.", article(name)))
+    }
+
+    /// The least change of ratio `d` that makes another role the most likely.
+    fn change(&self, at: &Signature, own: usize, d: usize) -> Option<Change> {
+        let best = |at: &Signature| {
+            let density = |k: usize| self.mixture.components[k].log_density(at);
+            (1..self.roles.len()).fold(0, |best, k| if density(k) > density(best) { k } else { best })
+        };
+        let towards = |k: usize| {
+            let target = self.mixture.components[k].centre[d];
+            (1..=STEPS).find_map(|step| {
+                let mut moved = *at;
+                moved[d] += (target - at[d]) * step as f64 / STEPS as f64;
+                if d == 2 && moved[3] + at[2] > 0.0 {
+                    // A pair is either closed or open.
+                    moved[3] = 1.5 * (1.0 - moved[2] / 2.0);
+                }
+                let role = best(&moved);
+                (role != own).then(|| Change { ratio: d, to: moved[d], role, far: (moved[d] - at[d]).abs() })
+            })
+        };
+        let changes = (0..self.roles.len()).filter(|&k| k != own).filter_map(towards);
+        changes.min_by(|a, b| a.far.total_cmp(&b.far))
+    }
+}
+
+fn article(name: &str) -> &'static str {
+    if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
+/// A ratio as part of a sentence: with the average as a reason, without it as what would have to be.
+fn phrase(ratio: &str, value: f64, average: Option<f64>) -> String {
+    let percent = |part: f64| format!("{:.0} %", 100.0 * part);
+    let (shown, mean): (String, Option<String>) = match ratio {
+        "degree" | "neighbour-degree" => (number(value), average.map(number)),
+        _ => (percent(value), average.map(percent)),
+    };
+    let verb = |now: &'static str, then: &'static str| if average.is_some() { now } else { then };
+    let text = match ratio {
+        "degree" => {
+            let plural = if shown == "1" { "neighbour" } else { "neighbours" };
+            format!("it {} {shown} {plural}", verb("has", "had"))
+        }
+        "neighbour-degree" => format!("its neighbours {} {shown} neighbours each", verb("have", "had")),
+        "closed-pairs" => format!("{shown} of the pairs of its neighbours {} linked", verb("are", "were")),
+        "closed-around" => format!("{shown} of the pairs around its neighbours {} linked", verb("are", "were")),
+        _ => format!("{shown} of the triples of its neighbours {} a clique with it", verb("form", "formed")),
+    };
+    mean.map_or(text.clone(), |mean| format!("{text} (average {mean})"))
+}
+
+/// Whole numbers as they are, others with one digit.
+fn number(value: f64) -> String {
+    let rounded = (value * 10.0).round() / 10.0;
+    if rounded.fract() == 0.0 { format!("{rounded:.0}") } else { format!("{rounded:.1}") }
+}
+
+/// Parts of a sentence: `a, b and c`.
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => parts.concat(),
+    }
+}

@@ -1,0 +1,64 @@
+//! [`RoleTable`]: roles and memberships of all nodes on disk.
+//!
+//! `.tsv`, `.csv` (also `.gz`, `.zst`) and `.parquet`: the columns `id`, `role` (its name), `membership` (in that role), and
+//! one column per role, named after it, with the memberships, which sum to one.
+
+use std::path::{Path, PathBuf};
+
+use hone::columnar::{Column, Kind};
+use hone::graph::NodeIds;
+use hone::output::Batch;
+use hone::{Error, Progress, Result, record};
+
+use super::Roles;
+use crate::table::{Layout, Table};
+
+/// Roles with the names of their nodes, ready to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct RoleTable<'a> {
+    ids: &'a NodeIds,
+    roles: &'a Roles,
+}
+
+impl<'a> RoleTable<'a> {
+    /// The roles of nodes with these ids.
+    pub fn new(ids: &'a NodeIds, roles: &'a Roles) -> Self {
+        RoleTable { ids, roles }
+    }
+
+    /// Refuses a path whose extension names no format of such tables.
+    pub fn check(path: &Path) -> Result<()> {
+        match Layout::of(path)? {
+            Layout::Npy => Err(Error::input(path, "names of roles do not fit an array", "use .tsv, .csv or .parquet")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the table; returns the file.
+    pub fn write(&self, path: &Path, overwrite: bool, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
+        let mut batch = Batch::new(overwrite);
+        self.add_to(&mut batch, path, progress)?;
+        record::path(path).map_or(Ok(()), |record| batch.obsolete(&record))?;
+        batch.commit()
+    }
+
+    /// Writes the table into a batch, where further files may join it.
+    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+        RoleTable::check(path)?;
+        let kind = if matches!(self.ids, NodeIds::Text { .. }) { Kind::Text } else { Kind::Integer };
+        let fixed = [("id", kind), ("role", Kind::Text), ("membership", Kind::Float)];
+        let fixed = fixed.into_iter().map(|(name, kind)| (name.to_owned(), kind));
+        let columns = fixed.chain(self.roles.roles.iter().map(|role| (role.name.clone(), Kind::Float))).collect();
+        let values = |j: usize, range: std::ops::Range<usize>| {
+            let nodes = range.clone().map(|node| node as u32);
+            let own = |node: u32| self.roles.role_of(node);
+            match j {
+                0 => self.ids.column(range),
+                1 => Column::Texts(nodes.map(|node| self.roles.roles[own(node)].name.clone()).collect()),
+                2 => Column::Floats(nodes.map(|node| self.roles.memberships(node)[own(node)]).collect()),
+                _ => Column::Floats(nodes.map(|node| self.roles.memberships(node)[j - 3]).collect()),
+            }
+        };
+        Table { columns, rows: self.roles.nodes(), values: &values }.add_to(batch, path, progress)
+    }
+}

@@ -1,0 +1,164 @@
+//! [`Roles`]: structural roles of the nodes, found from motif counts, with names and reasons.
+//!
+//! Two nodes have the same role when their surroundings are built alike, wherever they are: centres of stars, bridges,
+//! members of cliques. Six ratios of the 15 node orbit counts (`signature`) are grouped by a mixture of Gaussians
+//! (`mixture`), whose number of components is the one that the integrated completed likelihood prefers (`choose`). Equal
+//! signatures are kept once, sorted, so that no bit depends on the order of the nodes. Memberships are the posterior
+//! probabilities of the components, and sum to one.
+//! Cost: counting, then O(N log N + M log M). References: Henderson et al., *RolX*, 2012; Rossi and Ahmed, *Role discovery in
+//! networks*, 2015.
+
+mod choose;
+mod describe;
+mod explain;
+mod file;
+mod mixture;
+mod name;
+mod packed;
+mod signature;
+
+use hone::graph::Graph;
+use hone::motif::{NODE_ORBITS, Sample};
+use hone::{Error, Progress, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+pub use choose::MOST;
+pub use describe::{MotifScore, Role};
+pub use explain::{Explanation, Reason};
+pub use file::RoleTable;
+pub(crate) use packed::PackedComponent;
+pub use signature::RATIOS;
+
+use mixture::{Mixture, Row};
+use signature::{Signature, signatures};
+
+/// Iterations of the last fit, on all rows.
+const LAST: usize = 15;
+
+/// How roles are found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RoleOptions {
+    /// How many; none for as many as the criterion prefers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roles: Option<usize>,
+    /// How motifs are counted.
+    pub sample: Sample,
+    /// Seed of estimated counts; exact ones need none.
+    pub seed: u64,
+}
+
+/// The roles of a graph.
+#[derive(Debug, Clone)]
+pub struct Roles {
+    /// What they are, the largest first.
+    pub roles: Vec<Role>,
+    /// How often nodes of one role are linked to those of another, in multiples of what their degrees let expect.
+    pub affinity: Vec<Vec<f64>>,
+    /// Counts of the 15 node orbits, one row per node.
+    counts: Vec<[u64; NODE_ORBITS.len()]>,
+    /// The signature of every node.
+    signatures: Vec<Signature>,
+    memberships: Vec<f32>,
+    mixture: Mixture,
+}
+
+impl RoleOptions {
+    /// Refuses numbers out of range.
+    pub fn check(&self) -> Result<()> {
+        match self.roles {
+            Some(roles) if !(1..=MOST).contains(&roles) => {
+                Err(Error::config("roles", format!("{roles} is not between 1 and {MOST}; or leave the choice to auto")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Finds the roles of the nodes of a graph.
+    ///
+    /// # Errors
+    /// When the graph has no nodes, a count does not fit, or `progress` asks to stop.
+    pub fn find(&self, graph: &Graph, progress: &dyn Progress) -> Result<Roles> {
+        self.check()?;
+        if graph.nodes() == 0 {
+            return Err(Error::config("graph", "it has no nodes, so there are no roles to find"));
+        }
+        let counts = self.sample.count(graph, self.seed, progress)?;
+        let orbits = counts.node_orbits()?;
+        Roles::of(graph, orbits, self.roles, progress)
+    }
+}
+
+impl Roles {
+    /// The roles of nodes with these counts of the 15 node orbits; `wanted` of them, or as many as pay.
+    ///
+    /// # Panics
+    /// When there is not one row of counts per node, or no node.
+    pub fn of(
+        graph: &Graph,
+        counts: Vec<[u64; NODE_ORBITS.len()]>,
+        wanted: Option<usize>,
+        progress: &dyn Progress,
+    ) -> Result<Roles> {
+        assert!(counts.len() == graph.nodes() && !counts.is_empty(), "one row of counts per node");
+        progress.stage("finding roles", 0);
+        let signatures = signatures(&counts, graph.underlying().pattern());
+        let rows = distinct(&signatures);
+        let chosen = choose::choose(&rows, wanted, progress)?;
+        let mut mixture = Mixture::fitted(&rows, chosen.components, LAST);
+        mixture.components.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.centre[0].total_cmp(&a.centre[0])));
+        let k = mixture.components.len();
+        let mut memberships = vec![0f32; signatures.len() * k];
+        let fill = |(to, at): (&mut [f32], &Signature)| mixture.memberships(at, to);
+        memberships.par_chunks_mut(k).zip(&signatures).for_each(fill);
+        let mut found = Roles { roles: Vec::new(), affinity: Vec::new(), counts, signatures, memberships, mixture };
+        found.describe(graph);
+        Ok(found)
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.signatures.len()
+    }
+
+    /// The memberships of a node, one per role; they sum to one.
+    pub fn memberships(&self, node: u32) -> &[f32] {
+        let k = self.mixture.components.len();
+        &self.memberships[node as usize * k..][..k]
+    }
+
+    /// The role that a node belongs to most, the first among equals.
+    pub fn role_of(&self, node: u32) -> usize {
+        let own = self.memberships(node);
+        (1..own.len()).fold(0, |best, k| if own[k] > own[best] { k } else { best })
+    }
+
+    /// The role of every node.
+    pub fn assignments(&self) -> Vec<u32> {
+        (0..self.nodes() as u32).into_par_iter().map(|node| self.role_of(node) as u32).collect()
+    }
+
+    /// The counts of the 15 node orbits of every node.
+    pub fn counts(&self) -> &[[u64; NODE_ORBITS.len()]] {
+        &self.counts
+    }
+}
+
+/// Signatures in order, equal ones once.
+fn distinct(signatures: &[Signature]) -> Vec<Row> {
+    let order = |a: &Signature, b: &Signature| {
+        let gaps = a.iter().zip(b).map(|(a, b)| a.total_cmp(b));
+        gaps.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    };
+    let mut sorted = signatures.to_vec();
+    sorted.par_sort_unstable_by(order);
+    let mut rows: Vec<Row> = Vec::new();
+    for at in sorted {
+        match rows.last_mut() {
+            Some(last) if last.at == at => last.weight += 1.0,
+            _ => rows.push(Row { at, weight: 1.0 }),
+        }
+    }
+    rows
+}

@@ -1,0 +1,105 @@
+//! Names of roles, from the ratios of their typical node, in the words of the field.
+//!
+//! | name | what it says |
+//! |---|---|
+//! | isolated | no neighbours |
+//! | star leaf | one neighbour, which has many others that are not linked |
+//! | periphery | one neighbour, in a dense part; or few neighbours and nothing else that stands out |
+//! | chain end | one neighbour, which has few others |
+//! | chain | two neighbours or so, that have as few |
+//! | bridge | few neighbours, not linked, that have many |
+//! | star centre | many neighbours, not linked, that have few |
+//! | hub | far more neighbours than the average node, and than its own neighbours have |
+//! | clique member | nearly all neighbours linked to each other, in cliques of four |
+//! | near-clique | more than half of the pairs of neighbours linked |
+//! | triangle corner | the same with few neighbours |
+//! | community member | a good part of the pairs of neighbours linked |
+//! | core | more neighbours than the average node, that have many |
+//! | connector | neighbours that are not linked, as many as they have |
+
+/// The name for the ratios of a typical node (see `signature`), in a graph of this mean degree.
+pub(crate) fn name(ratios: &[f64; 6], mean_degree: f64) -> &'static str {
+    let [degree, around, closed, open, closed_around, cliques] = *ratios;
+    if degree < 0.75 {
+        return "isolated";
+    }
+    if degree < 1.5 && closed < 0.25 && open < 0.5 {
+        return leaf(around, closed_around);
+    }
+    if closed >= 0.7 && cliques >= 0.4 && degree >= 3.0 {
+        return "clique member";
+    }
+    if closed >= 0.5 {
+        return if degree < 3.0 { "triangle corner" } else { "near-clique" };
+    }
+    if closed < 0.2 && degree >= 3.5 && around < degree / 2.0 && around < 3.0 {
+        return "star centre";
+    }
+    if degree >= 3.0 * mean_degree && degree >= 1.5 * around {
+        return "hub";
+    }
+    if closed < 0.2 {
+        return sparse(degree, around, mean_degree);
+    }
+    if degree > 1.5 * mean_degree { "core" } else { "community member" }
+}
+
+/// Of nodes with one neighbour.
+fn leaf(around: f64, closed_around: f64) -> &'static str {
+    if closed_around > 0.25 {
+        "periphery"
+    } else if around > 3.0 {
+        "star leaf"
+    } else {
+        "chain end"
+    }
+}
+
+/// Of nodes whose neighbours are not linked.
+fn sparse(degree: f64, around: f64, mean_degree: f64) -> &'static str {
+    if degree < 2.6 && around < 3.0 {
+        "chain"
+    } else if degree < 5.0 && around > 2.0 * degree {
+        "bridge"
+    } else if degree > 1.5 * mean_degree {
+        "core"
+    } else if degree < mean_degree / 2.0 {
+        "periphery"
+    } else {
+        "connector"
+    }
+}
+
+/// Numbers those that share a name.
+pub(crate) fn numbered(names: &[&'static str]) -> Vec<String> {
+    let number = |at: usize| names[..=at].iter().filter(|name| **name == names[at]).count();
+    let alone = |at: usize| names.iter().filter(|name| **name == names[at]).count() == 1;
+    let full = |at: usize| if alone(at) { names[at].to_owned() } else { format!("{} {}", names[at], number(at)) };
+    (0..names.len()).map(full).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typical_nodes_have_their_names() {
+        let cases = [
+            ([0.0; 6], "isolated"),
+            ([1.0, 13.0, 0.0, 0.0, 0.0, 0.0], "star leaf"),
+            ([1.0, 8.0, 0.0, 0.0, 1.0, 0.0], "periphery"),
+            ([1.0, 2.0, 0.0, 0.0, 0.0, 0.0], "chain end"),
+            ([2.0, 2.0, 0.0, 1.0, 0.0, 0.0], "chain"),
+            ([2.0, 9.0, 0.0, 1.0, 0.5, 0.0], "bridge"),
+            ([12.0, 1.2, 0.0, 1.0, 0.0, 0.0], "star centre"),
+            ([7.2, 7.1, 0.92, 0.08, 0.0, 0.87], "clique member"),
+            ([7.0, 7.0, 0.6, 0.4, 0.0, 0.2], "near-clique"),
+            ([2.0, 5.0, 1.0, 0.0, 0.5, 0.0], "triangle corner"),
+            ([40.0, 9.0, 0.1, 0.9, 0.3, 0.02], "hub"),
+        ];
+        for (ratios, expected) in cases {
+            assert_eq!(name(&ratios, 4.0), expected, "{ratios:?}");
+        }
+        assert_eq!(numbered(&["hub", "chain", "hub"]), ["hub 1", "chain", "hub 2"]);
+    }
+}

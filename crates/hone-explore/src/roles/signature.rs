@@ -1,0 +1,90 @@
+//! What roles are made of: six numbers per node, ratios of its motif counts.
+//!
+//! Counts themselves grow with the degree in all motifs at once. Ratios say what is different, have names in the field, and
+//! change little when a few edges do:
+//!
+//! | | of the counts around a node | scaled so that 1 is a clear difference |
+//! |---|---|---|
+//! | degree | edges | log₂ |
+//! | neighbours' degree | edges of its neighbours, the geometric mean | log₂ |
+//! | closed pairs | triangles / pairs of neighbours: the clustering coefficient | × 2 |
+//! | open pairs | open paths through the node / pairs of neighbours; like closed pairs 0 where there is no pair | × 1.5 |
+//! | closed around | tailed triangles that it is the tail of / those and the stars that it is a leaf of | × 1 |
+//! | cliques | 4-cliques / triples of neighbours | × 1 |
+//!
+//! Cost: O(N + M). Nothing depends on the order of the nodes.
+
+use hone::motif::NODE_ORBITS;
+use hone::sparse::Pattern;
+use rayon::prelude::*;
+
+/// Number of ratios.
+pub(crate) const WIDTH: usize = 6;
+/// What the ratios are called.
+pub const RATIOS: [&str; WIDTH] =
+    ["degree", "neighbour-degree", "closed-pairs", "open-pairs", "closed-around", "cliques"];
+/// The ratios of one node, scaled.
+pub(crate) type Signature = [f64; WIDTH];
+
+const CLOSED: f64 = 2.0;
+const OPEN: f64 = 1.5;
+
+/// The signatures of all nodes, from their counts of the 15 node orbits and the symmetric adjacency.
+pub(crate) fn signatures(counts: &[[u64; NODE_ORBITS.len()]], neighbors: &Pattern) -> Vec<Signature> {
+    let of = |(i, counts): (usize, &[u64; NODE_ORBITS.len()])| {
+        let mut logs: Vec<f64> =
+            neighbors.row(i).iter().map(|&j| (neighbors.row(j as usize).len() as f64).log2()).collect();
+        // In order of size, so that the sum has the same bits whatever the nodes are called.
+        logs.sort_by(f64::total_cmp);
+        signature(counts, logs.iter().sum::<f64>() / logs.len().max(1) as f64)
+    };
+    counts.par_iter().enumerate().map(of).collect()
+}
+
+/// The signature of a node with these counts, whose neighbours' degrees have a mean logarithm of `around`.
+fn signature(counts: &[u64; NODE_ORBITS.len()], around: f64) -> Signature {
+    let c = counts.map(|count| count as f64);
+    let part = |some: f64, rest: f64| if some > 0.0 { some / (some + rest) } else { 0.0 };
+    let [degree, _, path_mid, triangle, .., clique] = c;
+    let (star_leaf, star_centre, tailed_end, tailed_centre, chord) = (c[6], c[7], c[9], c[11], c[13]);
+    [
+        degree.max(0.5).log2(),
+        around,
+        CLOSED * part(triangle, path_mid),
+        OPEN * part(path_mid, triangle),
+        part(tailed_end, star_leaf),
+        part(clique, chord + tailed_centre + star_centre),
+    ]
+}
+
+/// The ratios as they are named: a scaled signature, or a mean of such, taken back.
+pub(crate) fn plain(signature: &Signature) -> Signature {
+    let [degree, around, closed, open, closed_around, cliques] = *signature;
+    let degree = if degree < -0.5 { 0.0 } else { degree.exp2() };
+    let around = if degree == 0.0 { 0.0 } else { around.exp2() };
+    [degree, around, closed / CLOSED, open / OPEN, closed_around, cliques]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_of_known_nodes() {
+        // The centre of a star of five, one of its leaves, a node of a clique of five, a node alone.
+        let mut centre = [0; 15];
+        (centre[0], centre[2], centre[7]) = (5, 10, 10);
+        let mut leaf = [0; 15];
+        (leaf[0], leaf[1], leaf[6]) = (1, 4, 6);
+        let mut clique = [0; 15];
+        (clique[0], clique[3], clique[14]) = (4, 6, 4);
+        let close = |counts: &[u64; 15], expected: Signature| {
+            let found = plain(&signature(counts, expected[1].max(1.0).log2()));
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} for {expected:?}");
+        };
+        close(&centre, [5.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+        close(&leaf, [1.0, 5.0, 0.0, 0.0, 0.0, 0.0]);
+        close(&clique, [4.0, 4.0, 1.0, 0.0, 0.0, 1.0]);
+        close(&[0; 15], [0.0; 6]);
+    }
+}

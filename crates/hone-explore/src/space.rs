@@ -1,0 +1,247 @@
+//! [`Space`]: node vectors prepared so that "similar" means what it should.
+//!
+//! The default embedding has two kinds of columns. *Proximity* columns are directions: where they point says which part
+//! of the graph a node belongs to, their length grows with the degree. *Structure* columns (`structure.…`, and
+//! `attributes.…`) are coordinates, moved away from zero: what counts is how far apart two nodes are. One cosine over all
+//! columns is above .96 between arbitrary nodes and mixes both. Here they are compared each in its own way:
+//!
+//! | by | similarity of nodes i and j |
+//! |---|---|
+//! | proximity | cos(pᵢ, pⱼ) |
+//! | structure | 1 − ‖sᵢ − sⱼ‖² / 2σ², where σ² is the mean squared distance from the mean: 1 for equals, 0 for an average pair |
+//! | all | cos(pᵢ, pⱼ) − w ‖sᵢ − sⱼ‖² / 2σ², with w = [`STRUCTURE_WEIGHT`]: proximity decides, structure chooses among near equals |
+//!
+//! Files without such names, of other tools or of the paper's presets, have proximity columns only: plain cosine. All three
+//! are xᵢ·xⱼ − hᵢ − hⱼ with prepared rows x and half squared lengths h, so one search serves them all.
+//! Cost: O(N D) once; memory for one more copy of the vectors.
+
+use std::str::FromStr;
+
+use hone::dense::Block;
+use hone::store::Embedding;
+use hone::{Error, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What a unit of structural difference takes from the cosine. With more, the ten nearest neighbours of nodes of labelled
+/// graphs agree less in their labels than by proximity alone; with less, structure plays no part.
+pub const STRUCTURE_WEIGHT: f64 = 0.05;
+
+/// Names of columns that are coordinates begin with one of these.
+const PLACED: [&str; 2] = ["structure.", "attributes."];
+
+/// Which columns are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    /// Proximity, and structure among near equals.
+    #[default]
+    All,
+    /// Being in the same part of the graph.
+    Proximity,
+    /// Being surrounded by the same motifs.
+    Structure,
+}
+
+impl By {
+    /// All, with their names.
+    pub const ALL: [(By, &'static str); 3] =
+        [(By::All, "all"), (By::Proximity, "proximity"), (By::Structure, "structure")];
+}
+
+impl FromStr for By {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<By> {
+        let found = By::ALL.iter().find(|(_, known)| *known == name).map(|(by, _)| *by);
+        found.ok_or_else(|| Error::config("by", format!("`{name}` is not one of all, proximity, structure")))
+    }
+}
+
+/// Vectors prepared for one meaning of similarity.
+#[derive(Debug, Clone)]
+pub struct Space {
+    /// Directions of unit length, then scaled coordinates.
+    vectors: Block,
+    /// Half the squared length of the coordinates of each row.
+    half: Vec<f32>,
+    /// How many columns are directions.
+    directions: usize,
+    /// The similarity of equals, less that of their directions.
+    top: f64,
+}
+
+/// What is compared with the rows of a [`Space`].
+#[derive(Debug, Clone)]
+pub struct Query {
+    pub(crate) vector: Vec<f32>,
+    pub(crate) half: f32,
+}
+
+impl Space {
+    /// Prepares the vectors of an embedding.
+    ///
+    /// # Errors
+    /// When a value is not finite, or the columns asked for are not there.
+    pub fn of(embedding: &Embedding, by: By) -> Result<Space> {
+        check_finite(embedding)?;
+        let placed = |name: &String| PLACED.iter().any(|prefix| name.starts_with(prefix));
+        let is_structure = |name: &String| name.starts_with(PLACED[0]);
+        let wanted = |keep: &dyn Fn(&String) -> bool| -> Vec<usize> {
+            (0..embedding.columns.len()).filter(|&j| keep(&embedding.columns[j])).collect()
+        };
+        let (directions, coordinates) = match by {
+            By::All => (wanted(&|name| !placed(name)), wanted(&placed)),
+            By::Proximity => (wanted(&|name| !placed(name)), Vec::new()),
+            By::Structure => (Vec::new(), wanted(&is_structure)),
+        };
+        if directions.is_empty() && coordinates.is_empty() && !embedding.columns.is_empty() {
+            let kind = if by == By::Structure { "structure" } else { "proximity" };
+            let remedy = "compare by all, or embed the graph with the preset `hone`, which has both kinds";
+            return Err(Error::config("by", format!("these vectors have no {kind} columns; {remedy}")));
+        }
+        let weight = if directions.is_empty() { 1.0 } else { STRUCTURE_WEIGHT };
+        let top = if directions.is_empty() { 1.0 } else { 0.0 };
+        Ok(prepare(&embedding.vectors, &directions, &coordinates, weight, top))
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.vectors.rows()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The prepared rows: inner products less both [half lengths](Space::halves) are similarities.
+    pub fn vectors(&self) -> &Block {
+        &self.vectors
+    }
+
+    /// Half squared lengths of the rows' coordinates.
+    pub fn halves(&self) -> &[f32] {
+        &self.half
+    }
+
+    /// The similarity of two rows, in double precision.
+    pub fn similarity(&self, i: u32, j: u32) -> f64 {
+        let half = f64::from(self.half[i as usize]) + f64::from(self.half[j as usize]);
+        self.top + wide_dot(self.vectors.row(i as usize), self.vectors.row(j as usize)) - half
+    }
+
+    /// The similarity of a query to a row, in double precision.
+    pub fn similarity_to(&self, query: &Query, j: u32) -> f64 {
+        let half = f64::from(query.half) + f64::from(self.half[j as usize]);
+        self.top + wide_dot(&query.vector, self.vectors.row(j as usize)) - half
+    }
+
+    /// The similarity of two rows up to a constant, in single precision.
+    pub(crate) fn score(&self, i: u32, j: u32) -> f32 {
+        dot(self.vectors.row(i as usize), self.vectors.row(j as usize)) - self.half[i as usize] - self.half[j as usize]
+    }
+
+    /// What lies where the `positive` rows are and the `negative` ones are not: directions are added and subtracted and
+    /// brought to unit length; coordinates are averaged where all are positive, and go as in *a is to b as c is to …*.
+    ///
+    /// # Errors
+    /// When there is no row at all, or one that does not exist.
+    pub fn query(&self, positive: &[u32], negative: &[u32]) -> Result<Query> {
+        let signed = positive.iter().map(|&i| (i, 1.0)).chain(negative.iter().map(|&i| (i, -1.0)));
+        let signed: Vec<(u32, f64)> = signed.collect();
+        if signed.is_empty() {
+            return Err(Error::config("positive", "no node to compare with; name at least one"));
+        }
+        if let Some((row, _)) = signed.iter().find(|(row, _)| *row as usize >= self.len()) {
+            return Err(Error::config("positive", format!("row {row} of {}", self.len())));
+        }
+        let mut sum = vec![0f64; self.vectors.cols()];
+        for &(row, sign) in &signed {
+            sum.iter_mut().zip(self.vectors.row(row as usize)).for_each(|(sum, &x)| *sum += sign * f64::from(x));
+        }
+        let (directions, coordinates) = sum.split_at_mut(self.directions);
+        let length = directions.iter().map(|x| x * x).sum::<f64>().sqrt();
+        directions.iter_mut().for_each(|x| *x /= if length > 0.0 { length } else { 1.0 });
+        let net = signed.iter().map(|(_, sign)| sign).sum::<f64>().max(1.0);
+        coordinates.iter_mut().for_each(|x| *x /= net);
+        let half = (coordinates.iter().map(|x| x * x).sum::<f64>() / 2.0) as f32;
+        Ok(Query { vector: sum.into_iter().map(|x| x as f32).collect(), half })
+    }
+}
+
+/// Picks, centres and scales the columns.
+fn prepare(from: &Block, directions: &[usize], coordinates: &[usize], weight: f64, top: f64) -> Space {
+    let means = column_sums(from, coordinates, |x| x);
+    let rows = from.rows().max(1) as f64;
+    let means: Vec<f64> = means.into_iter().map(|sum| sum / rows).collect();
+    let squares: f64 = column_sums(from, coordinates, |x| x * x).into_iter().sum::<f64>() / rows;
+    let spread = squares - means.iter().map(|mean| mean * mean).sum::<f64>();
+    // What is left of equal coordinates is rounding.
+    let scale = if spread > 1e-10 * squares { (weight / spread).sqrt() } else { 0.0 };
+    let mut vectors = Block::zeros(from.rows(), directions.len() + coordinates.len());
+    vectors.update_rows(|i, row| {
+        let source = from.row(i);
+        let (to, placed) = row.split_at_mut(directions.len());
+        let length = directions.iter().map(|&j| f64::from(source[j]).powi(2)).sum::<f64>().sqrt();
+        let factor = if length > 0.0 { 1.0 / length } else { 0.0 };
+        to.iter_mut().zip(directions).for_each(|(to, &j)| *to = (f64::from(source[j]) * factor) as f32);
+        for ((to, &j), mean) in placed.iter_mut().zip(coordinates).zip(&means) {
+            *to = ((f64::from(source[j]) - mean) * scale) as f32;
+        }
+    });
+    let half = |i: usize| {
+        let placed = &vectors.row(i)[directions.len()..];
+        (placed.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / 2.0) as f32
+    };
+    let half = (0..from.rows()).into_par_iter().map(half).collect();
+    Space { vectors, half, directions: directions.len(), top }
+}
+
+/// Sums of some columns after `f`, in chunks of fixed size.
+fn column_sums(block: &Block, columns: &[usize], f: impl Fn(f64) -> f64 + Sync) -> Vec<f64> {
+    const CHUNK: usize = 1 << 14;
+    let chunk = |start: usize| {
+        let mut sums = vec![0f64; columns.len()];
+        for i in start..block.rows().min(start + CHUNK) {
+            let row = block.row(i);
+            sums.iter_mut().zip(columns).for_each(|(sum, &j)| *sum += f(f64::from(row[j])));
+        }
+        sums
+    };
+    let starts: Vec<usize> = (0..block.rows()).step_by(CHUNK).collect();
+    let partial: Vec<Vec<f64>> = starts.into_par_iter().map(chunk).collect();
+    partial.into_iter().fold(vec![0.0; columns.len()], |mut sums, part| {
+        sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+        sums
+    })
+}
+
+/// Refuses values that no similarity can be computed from.
+fn check_finite(embedding: &Embedding) -> Result<()> {
+    let Embedding { ids, vectors, columns } = embedding;
+    let bad = |i: &usize| vectors.row(*i).iter().any(|x| !x.is_finite());
+    let Some(i) = (0..vectors.rows()).into_par_iter().find_first(bad) else { return Ok(()) };
+    let j = vectors.row(i).iter().position(|x| !x.is_finite()).expect("just found");
+    let (id, name, value) = (ids.get(i as u32), &columns[j], vectors.get(i, j));
+    let message = format!("node `{id}` has {value} in column `{name}`; every value must be finite");
+    Err(Error::config("vectors", message))
+}
+
+/// An inner product in double precision.
+fn wide_dot(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+}
+
+/// An inner product in single precision, eight sums side by side.
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0f32; 8];
+    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f32 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a_chunks.zip(b_chunks) {
+        for lane in 0..8 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + rest
+}

@@ -1,0 +1,132 @@
+//! [`Table`]: named columns as a text file or a Parquet file, in stretches of rows.
+//!
+//! Columns are made when they are written, a stretch at a time, so no table is ever held. Texts are formatted by all
+//! threads and written in order. Numbers are the shortest text that reads back as the same value.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use hone::columnar::{Column, Kind, ROW_GROUP, TableWriter};
+use hone::graph::quoted;
+use hone::output::{Batch, is_stream};
+use hone::store::compressed;
+use hone::{Error, Progress, Result};
+use rayon::prelude::*;
+
+/// Rows formatted by one task.
+const CHUNK: usize = 1 << 12;
+/// Chunks held at once.
+const WAVE: usize = 32;
+
+/// What a table is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Text with this separator.
+    Text(char),
+    Npy,
+    Parquet,
+}
+
+impl Layout {
+    /// The layout that an extension names, seen through `.gz` and `.zst`; TSV for streams.
+    pub(crate) fn of(path: &Path) -> Result<Layout> {
+        let lower = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+        match lower(path).as_str() {
+            "gz" | "zst" => match Layout::of(&path.with_extension(""))? {
+                text @ Layout::Text(_) => Ok(text),
+                _ => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
+            },
+            "tsv" | "txt" => Ok(Layout::Text('\t')),
+            "csv" => Ok(Layout::Text(',')),
+            "npy" => Ok(Layout::Npy),
+            "parquet" => Ok(Layout::Parquet),
+            _ if is_stream(path) => Ok(Layout::Text('\t')),
+            "" => Err(unknown(path, "the name has no extension, which names the format")),
+            other => Err(unknown(path, &format!("no table is written with the extension `.{other}`"))),
+        }
+    }
+}
+
+fn unknown(path: &Path, message: &str) -> Error {
+    Error::input(path, message, "use .tsv, .csv (also .gz, .zst), .npy or .parquet")
+}
+
+/// Columns that are made when they are written.
+pub(crate) struct Table<'a> {
+    pub(crate) columns: Vec<(String, Kind)>,
+    pub(crate) rows: usize,
+    /// The values of a column in a range of rows.
+    pub(crate) values: &'a (dyn Fn(usize, Range<usize>) -> Column + Sync),
+}
+
+impl Table<'_> {
+    /// Writes the table into a batch, as text or Parquet.
+    pub(crate) fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+        let layout = Layout::of(path)?;
+        let mut out = batch.begin(path)?;
+        progress.stage("writing", self.rows as u64);
+        match layout {
+            Layout::Text(separator) => {
+                compressed(path, &mut out, |out| self.text(separator, path, out, progress))?;
+            }
+            Layout::Parquet => self.parquet(path, &mut out, progress)?,
+            Layout::Npy => return Err(Error::input(path, "a table with names is no array", "use .tsv or .parquet")),
+        }
+        batch.add(out)
+    }
+
+    fn head(&self, separator: char) -> String {
+        let names: Vec<_> = self.columns.iter().map(|(name, _)| quoted(name, separator)).collect();
+        names.join(&separator.to_string()) + "\n"
+    }
+
+    fn lines(&self, separator: char, rows: Range<usize>) -> String {
+        let columns: Vec<Column> = (0..self.columns.len()).map(|j| (self.values)(j, rows.clone())).collect();
+        let mut text = String::new();
+        for at in 0..rows.len() {
+            for (j, column) in columns.iter().enumerate() {
+                if j > 0 {
+                    text.push(separator);
+                }
+                // Writing to a text cannot fail.
+                let _ = match column {
+                    Column::Integers(values) => write!(text, "{}", values[at]),
+                    Column::Counts(values) => write!(text, "{}", values[at]),
+                    Column::Floats(values) => write!(text, "{}", values[at]),
+                    Column::Texts(values) => write!(text, "{}", quoted(&values[at], separator)),
+                };
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn text(&self, separator: char, path: &Path, out: &mut dyn Write, progress: &dyn Progress) -> Result<()> {
+        let failed = |e| Error::io(path, e);
+        out.write_all(self.head(separator).as_bytes()).map_err(failed)?;
+        for wave in (0..self.rows).step_by(CHUNK * WAVE) {
+            progress.check()?;
+            let end = self.rows.min(wave + CHUNK * WAVE);
+            let starts: Vec<usize> = (wave..end).step_by(CHUNK).collect();
+            let chunk = |start: usize| self.lines(separator, start..end.min(start + CHUNK));
+            for lines in starts.into_par_iter().map(chunk).collect::<Vec<_>>() {
+                out.write_all(lines.as_bytes()).map_err(failed)?;
+            }
+            progress.advance((end - wave) as u64);
+        }
+        Ok(())
+    }
+
+    fn parquet(&self, path: &Path, out: &mut (impl Write + Send), progress: &dyn Progress) -> Result<()> {
+        let mut table = TableWriter::new(path, out, &self.columns)?;
+        for start in (0..self.rows).step_by(ROW_GROUP) {
+            progress.check()?;
+            let rows = start..self.rows.min(start + ROW_GROUP);
+            table.write(|j| (self.values)(j, rows.clone()))?;
+            progress.advance(rows.len() as u64);
+        }
+        table.finish()
+    }
+}

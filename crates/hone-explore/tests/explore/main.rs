@@ -1,0 +1,7 @@
+//! Answers checked against slow and simple definitions, and the laws that they must keep.
+
+mod layout;
+mod map;
+mod neighbours;
+mod planted;
+mod roles;

@@ -1,0 +1,204 @@
+//! Roles: planted ones are found and named; no dependence on node order, threads or small changes.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use hone::Silent;
+use hone::graph::{Graph, GraphBuilder, ReadOptions, builtin, read};
+use hone::random::Key;
+use hone_explore::{RoleOptions, RoleTable, Roles};
+use rand_xoshiro::rand_core::Rng;
+
+use crate::planted::{Design, planted};
+
+fn find(graph: &Graph) -> Roles {
+    RoleOptions::default().find(graph, &Silent).expect("roles")
+}
+
+/// The adjusted Rand index, by its definition over pairs of groups.
+fn rand_index<A: std::hash::Hash + Eq + Copy, B: std::hash::Hash + Eq + Copy>(a: &[A], b: &[B]) -> f64 {
+    let pairs = |n: usize| n as f64 * (n as f64 - 1.0) / 2.0;
+    let mut both: HashMap<(A, B), usize> = HashMap::new();
+    let (mut rows, mut columns) = (HashMap::new(), HashMap::new());
+    for (&x, &y) in a.iter().zip(b) {
+        *both.entry((x, y)).or_default() += 1;
+        *rows.entry(x).or_insert(0usize) += 1;
+        *columns.entry(y).or_insert(0usize) += 1;
+    }
+    let together: f64 = both.values().map(|&n| pairs(n)).sum();
+    let (r, c): (f64, f64) = (rows.values().map(|&n| pairs(n)).sum(), columns.values().map(|&n| pairs(n)).sum());
+    let expected = r * c / pairs(a.len());
+    let most = (r + c) / 2.0;
+    if most == expected { 1.0 } else { (together - expected) / (most - expected) }
+}
+
+#[test]
+fn planted_roles_are_found_and_named() {
+    let designs = [
+        Design { stars: 20, cliques: 20, chains: 20, bridges: 10 },
+        Design { stars: 40, cliques: 10, chains: 12, bridges: 0 },
+        Design { stars: 10, cliques: 30, chains: 25, bridges: 20 },
+        Design { stars: 15, cliques: 15, chains: 0, bridges: 10 },
+        Design { stars: 0, cliques: 30, chains: 30, bridges: 10 },
+    ];
+    for (seed, design) in designs.iter().enumerate() {
+        let planted = planted(design, seed as u64);
+        let found = find(&planted.graph);
+        let index = rand_index(&planted.words, &found.assignments());
+        let names: Vec<&str> = found.roles.iter().map(|role| role.name.as_str()).collect();
+        assert!(index >= 0.95, "design {seed}: {index} with {names:?}");
+        for word in planted.words.iter().collect::<HashSet<_>>() {
+            assert!(names.iter().any(|name| name.starts_with(word)), "design {seed}: no {word} in {names:?}");
+        }
+    }
+}
+
+#[test]
+fn memberships_sum_to_one_and_roles_count_all_nodes() {
+    for name in ["karate", "florentine", "barbell", "grid", "star"] {
+        let graph = builtin(name).expect("built in");
+        let found = find(&graph);
+        for node in 0..graph.nodes() as u32 {
+            let sum: f32 = found.memberships(node).iter().sum();
+            assert!((sum - 1.0).abs() < 1e-5, "{name} {node}: {sum}");
+        }
+        assert_eq!(found.roles.iter().map(|role| role.nodes).sum::<usize>(), graph.nodes(), "{name}");
+        assert!(found.roles.iter().all(|role| role.exemplars.len() == role.nodes.min(3)), "{name}");
+    }
+}
+
+#[test]
+fn the_order_of_nodes_and_the_threads_change_no_bit() {
+    let graph = planted(&Design { stars: 6, cliques: 6, chains: 4, bridges: 4 }, 3).graph;
+    let n = graph.nodes();
+    let mut order: Vec<u32> = (0..n as u32).collect();
+    let mut rng = Key::new(5).rng();
+    (1..n).for_each(|i| order.swap(i, (rng.next_u64() % (i as u64 + 1)) as usize));
+    let edges: Vec<(u32, u32)> = (0..n as u32)
+        .flat_map(|i| graph.neighbors(i).iter().map(move |&j| (i, j)))
+        .filter(|(i, j)| i < j)
+        .map(|(i, j)| (order[i as usize], order[j as usize]))
+        .collect();
+    let renamed = GraphBuilder::undirected(n).edges(edges).build().expect("the same graph");
+    let one = find(&graph);
+    let other = find(&renamed);
+    for node in 0..n as u32 {
+        assert_eq!(one.memberships(node), other.memberships(order[node as usize]), "{node}");
+    }
+    let names = |found: &Roles| found.roles.iter().map(|role| role.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&one), names(&other));
+    for threads in [1, 2, 7] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let again = pool.install(|| find(&graph));
+        assert!((0..n as u32).all(|node| one.memberships(node) == again.memberships(node)), "{threads} threads");
+        assert_eq!(one.roles, again.roles, "{threads} threads");
+    }
+}
+
+#[test]
+fn scores_and_affinity_are_those_of_their_definitions() {
+    let graph = builtin("karate").expect("built in");
+    let found = RoleOptions { roles: Some(3), ..RoleOptions::default() }.find(&graph, &Silent).expect("roles");
+    assert_eq!(found.roles.len(), 3);
+    let own = found.assignments();
+    let n = graph.nodes();
+    for (k, role) in found.roles.iter().enumerate() {
+        let members: Vec<usize> = (0..n).filter(|&i| own[i] as usize == k).collect();
+        assert_eq!(members.len(), role.nodes);
+        for (m, score) in role.motifs.iter().enumerate() {
+            let logs: Vec<f64> = found.counts().iter().map(|counts| (counts[m] as f64).ln_1p()).collect();
+            let mean = logs.iter().sum::<f64>() / n as f64;
+            let deviation = (logs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
+            let inside = members.iter().map(|&i| logs[i]).sum::<f64>() / members.len() as f64;
+            let z = if deviation > 0.0 { (inside - mean) / deviation } else { 0.0 };
+            assert!((score.z - z).abs() < 1e-9, "{} {}", role.name, score.motif);
+        }
+        for (l, &ratio) in found.affinity[k].iter().enumerate() {
+            let links = |a: usize, b: usize| {
+                let from = (0..n as u32).filter(|&i| own[i as usize] as usize == a);
+                from.flat_map(|i| graph.neighbors(i)).filter(|&&j| own[j as usize] as usize == b).count() as f64
+            };
+            let volume = |a: usize| (0..3).map(|b| links(a, b)).sum::<f64>();
+            let expected = volume(k) * volume(l) / (2 * graph.edges()) as f64;
+            assert!((ratio - links(k, l) / expected).abs() < 1e-9, "{k} {l}");
+        }
+    }
+}
+
+#[test]
+fn explanations_have_two_sentences_and_three_numbers() {
+    let planted = planted(&Design { stars: 10, cliques: 10, chains: 8, bridges: 4 }, 1);
+    let found = find(&planted.graph);
+    for node in (0..planted.graph.nodes() as u32).step_by(7) {
+        let why = found.explain(node, "n");
+        assert_eq!(why.reasons.len(), 3);
+        assert_eq!(why.text.matches(". ").count(), 1, "{}", why.text);
+        assert!(why.text.ends_with('.') && why.text.starts_with("n is a"), "{}", why.text);
+        assert!(why.otherwise.as_ref().is_some_and(|other| *other != why.role), "{}", why.text);
+        assert_eq!(why.role, found.roles[found.role_of(node)].name);
+    }
+}
+
+#[test]
+fn tiny_graphs_and_nodes_without_edges() {
+    for nodes in 1..4 {
+        let graph = GraphBuilder::undirected(nodes).edges(vec![]).build().expect("no edges");
+        let found = find(&graph);
+        assert_eq!((found.roles.len(), found.roles[0].name.as_str()), (1, "isolated"));
+        assert_eq!(found.affinity, [[0.0]]);
+        assert_eq!(found.explain(0, "a").otherwise, None);
+    }
+    let pair = GraphBuilder::undirected(2).edges(vec![(0, 1)]).build().expect("an edge");
+    assert_eq!(find(&pair).roles.len(), 1);
+    let empty = GraphBuilder::undirected(0).edges(vec![]).build().expect("nothing");
+    let error = RoleOptions::default().find(&empty, &Silent).expect_err("no nodes").to_string();
+    assert!(error.contains("no nodes"), "{error}");
+    for roles in [0, 13] {
+        let options = RoleOptions { roles: Some(roles), ..RoleOptions::default() };
+        assert!(options.find(&pair, &Silent).is_err(), "{roles}");
+    }
+}
+
+/// The graph with one edge in a hundred replaced by a random one.
+fn shaken(graph: &Graph, seed: u64) -> Graph {
+    let mut rng = Key::new(seed).with("shaken", 0).rng();
+    let n = graph.nodes() as u32;
+    let mut edges: Vec<(u32, u32)> =
+        (0..n).flat_map(|i| graph.neighbors(i).iter().map(move |&j| (i, j))).filter(|(i, j)| i < j).collect();
+    for _ in 0..edges.len() / 100 {
+        let at = (rng.next_u64() % edges.len() as u64) as usize;
+        edges[at] = ((rng.next_u64() % u64::from(n)) as u32, (rng.next_u64() % u64::from(n)) as u32);
+    }
+    GraphBuilder::undirected(n as usize).edges(edges).build().expect("a graph")
+}
+
+#[test]
+fn a_few_changed_edges_change_few_roles() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    for name in ["europe-airports", "soc-wiki-Vote", "rt-twitter-copen"] {
+        let path = folder.join(format!("{name}.edges"));
+        if !path.is_file() {
+            println!("skipped: {} is not there", path.display());
+            continue;
+        }
+        let text = path.to_str().expect("a plain path");
+        let graph = read(text, &ReadOptions::default(), &Silent).expect("readable");
+        let (one, other) = (find(&graph), find(&shaken(&graph, 1)));
+        let index = rand_index(&one.assignments(), &other.assignments());
+        println!("{name}: {} and {} roles, {index:.3}", one.roles.len(), other.roles.len());
+        assert!(index >= 0.9, "{name}: {index}");
+    }
+}
+
+#[test]
+fn tables_hold_names_and_memberships() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let graph = builtin("star").expect("built in");
+    let found = find(&graph);
+    let path = folder.path().join("roles.csv");
+    RoleTable::new(graph.ids(), &found).write(&path, false, &Silent).expect("written");
+    let text = std::fs::read_to_string(&path).expect("text");
+    assert!(text.starts_with("id,role,membership,star leaf"), "{text}");
+    assert_eq!(text.lines().count(), graph.nodes() + 1);
+    assert!(RoleTable::new(graph.ids(), &found).write(&folder.path().join("x.npy"), false, &Silent).is_err());
+}

@@ -1,0 +1,169 @@
+"""Similar nodes, and nodes laid out by similarity."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from hone_embed import _native
+from hone_embed._progress import jobs, listener
+from hone_embed._store import _parts
+
+
+class Neighbours(NamedTuple):
+    """The most similar nodes of every node."""
+
+    node_ids: np.ndarray
+    """The id of each row."""
+    rows: np.ndarray
+    """int64, one row per node: the rows of its neighbours, the most similar first."""
+    similarities: np.ndarray
+    """float32, in the same places."""
+    recall: Optional[float]
+    """The part of the true neighbours that an approximate search found, by a sample; None where it was exact."""
+
+
+def most_similar(
+    embedding: Any,
+    node: Any = None,
+    *,
+    positive: Iterable[Any] = (),
+    negative: Iterable[Any] = (),
+    top: int = 10,
+    by: str = "all",
+) -> list[tuple[Any, float]]:
+    """The nodes most similar to a node, with their similarities, best first.
+
+    Parameters
+    ----------
+    embedding
+        A fitted :class:`HONE`, what :func:`load` returns, a DataFrame, or a pair of ids and vectors.
+    node
+        The id of a node.
+    positive, negative
+        Instead of ``node``: ids of nodes that the results should, and should not, be like, as in gensim.
+    top
+        How many.
+    by
+        ``"proximity"``: nodes of the same part of the graph, by cosine; ``"structure"``: nodes with the same motifs
+        around them, by distance; ``"all"``: proximity, and structure among near equals. Vectors without columns called
+        ``structure.…`` have proximity only.
+
+    Examples
+    --------
+    >>> from hone_embed import HONE
+    >>> hone = HONE().fit("builtin:karate")
+    >>> [int(node) for node, similarity in most_similar(hone, 33, top=3)]
+    [32, 23, 29]
+    """
+    ids, space = _space(embedding, by)
+    if (node is None) == (not list(positive) and not list(negative)):
+        raise ValueError("node: give a node, or positive and negative ones")
+    wanted = [node] if node is not None else list(positive)
+    rows = _rows(ids, wanted), _rows(ids, list(negative) if node is None else [])
+    found, similarities = space.nearest(*rows, int(top))
+    return [(id, float(similarity)) for id, similarity in zip(ids[found].tolist(), similarities)]
+
+
+def neighbours(
+    embedding: Any,
+    top: int = 10,
+    *,
+    by: str = "all",
+    search: str = "auto",
+    random_state: int = 0,
+    n_jobs: Optional[int] = None,
+    verbose: bool = False,
+) -> Neighbours:
+    """The most similar nodes of every node.
+
+    Parameters
+    ----------
+    embedding, by
+        As for :func:`most_similar`.
+    top
+        How many each node gets.
+    search
+        ``"exact"``, ``"approximate"``, or ``"auto"``: exact up to 100 000 nodes.
+    random_state
+        Seed of the approximate search; the same seed gives the same neighbours for any ``n_jobs``.
+
+    Examples
+    --------
+    >>> from hone_embed import HONE
+    >>> neighbours(HONE().fit("builtin:karate"), 5).rows.shape
+    (34, 5)
+    """
+    ids, space = _space(embedding, by)
+    with listener(verbose) as listen:
+        rows, similarities, recall = space.all(int(top), search, int(random_state), jobs(n_jobs), listen)
+    return Neighbours(ids, rows, similarities, recall)
+
+
+def layout(
+    embedding: Any,
+    *,
+    method: str = "neighbours",
+    n_neighbors: int = 15,
+    steps: Optional[int] = None,
+    by: str = "all",
+    random_state: int = 0,
+    n_jobs: Optional[int] = None,
+    verbose: bool = False,
+) -> np.ndarray:
+    """Two coordinates per node, similar nodes close together.
+
+    Parameters
+    ----------
+    embedding, by
+        As for :func:`most_similar`.
+    method
+        ``"neighbours"``: each node near those it is similar to, as UMAP does it; ``"pca"``: two principal components.
+    n_neighbors
+        Neighbours that each node is drawn to.
+    steps
+        Steps of the layout; by default as many as the number of nodes needs.
+    random_state
+        Seed; the same seed gives the same coordinates for any ``n_jobs``.
+
+    Examples
+    --------
+    >>> from hone_embed import HONE
+    >>> layout(HONE().fit("builtin:karate")).shape
+    (34, 2)
+    """
+    _, space = _space(embedding, by)
+    with listener(verbose) as listen:
+        return space.layout(layout_settings(method, n_neighbors, steps, random_state), jobs(n_jobs), listen)
+
+
+def layout_settings(method: str, neighbours: int, steps: Optional[int], seed: int) -> str:
+    settings = {"layout": method, "neighbours": int(neighbours), "steps": steps, "seed": int(seed)}
+    return json.dumps({key: value for key, value in settings.items() if value is not None})
+
+
+def _space(embedding: Any, by: str) -> tuple[np.ndarray, _native.Space]:
+    ids, vectors, columns = _parts(embedding)
+    vectors = np.ascontiguousarray(vectors, dtype=np.float32)
+    if vectors.ndim != 2:
+        raise ValueError(f"embedding: {vectors.ndim} dimensions; one row per node is expected")
+    names = [f"z{k}" for k in range(vectors.shape[1])] if columns is None else [str(name) for name in columns]
+    if len(ids) != len(vectors):
+        raise ValueError(f"embedding: {len(ids)} ids for {len(vectors)} vectors")
+    return np.asarray(ids), _native.Space(None, vectors, names, by)
+
+
+def _rows(ids: np.ndarray, wanted: list[Any]) -> np.ndarray:
+    """The rows of some ids; an id that is not there is an error that names what may have been meant."""
+    rows = []
+    for id in wanted:
+        found = np.flatnonzero(ids == id)
+        if not len(found):
+            close = _native.suggest([str(known) for known in ids.tolist()], str(id))
+            hint = f"did you mean {', '.join(map(repr, close))}?" if close else f"there are {len(ids)} nodes"
+            raise ValueError(f"node: no node is called {id!r}; {hint}")
+        rows.append(int(found[0]))
+    return np.asarray(rows, dtype=np.uint32)

@@ -1,0 +1,123 @@
+"""Maps: a graph as one page to look around in."""
+
+from __future__ import annotations
+
+import html
+import os
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from hone_embed import _native
+from hone_embed._estimator import HONE
+from hone_embed._explore import _space, layout_settings
+from hone_embed._graph import as_graph
+from hone_embed._progress import jobs, listener
+
+_FORMATS = {".html": "html", ".svg": "svg", ".png": "png"}
+
+
+class Map:
+    """A map of a graph; notebooks show it, and :meth:`save` writes it."""
+
+    def __init__(self, make: Any) -> None:
+        self._make = make
+        self._html: Optional[str] = None
+
+    @property
+    def html(self) -> str:
+        """The page: one self-contained file that loads nothing from a network."""
+        if self._html is None:
+            self._html = self._make("html").decode()
+        return self._html
+
+    def save(self, path: Union[str, os.PathLike[str]], *, overwrite: bool = False) -> None:
+        """Write the map as ``.html``, or a picture of it as ``.svg`` or ``.png``."""
+        kind = _FORMATS.get(Path(path).suffix.lower())
+        if kind is None:
+            raise ValueError(f"path: {Path(path).suffix!r} is not one of {', '.join(_FORMATS)}")
+        content = self.html.encode() if kind == "html" else self._make(kind)
+        with Path(path).open("wb" if overwrite else "xb") as file:
+            file.write(content)
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{html.escape(self.html)}" width="100%" height="620" style="border:0"></iframe>'
+
+
+def map(
+    graph: Any,
+    embedding: Any = None,
+    *,
+    labels: Any = None,
+    attributes: Any = None,
+    title: str = "graph",
+    layout: str = "neighbours",
+    n_roles: Optional[int] = None,
+    by: str = "all",
+    random_state: int = 0,
+    directed: Optional[bool] = None,
+    n_jobs: Optional[int] = None,
+    verbose: bool = False,
+) -> Map:
+    """A map of a graph: all nodes with their roles, motifs, neighbours and edges.
+
+    Parameters
+    ----------
+    graph
+        Anything :class:`Graph` takes.
+    embedding
+        Vectors of its nodes, in its order: a fitted :class:`HONE`, an :class:`Embedding`, or an array; by default made now.
+    labels
+        One label per node, in the graph's order, to colour by.
+    attributes
+        Further columns to colour by: a DataFrame, or a dictionary of names and values.
+    layout
+        ``"neighbours"`` or ``"pca"``; see :func:`layout`.
+    n_roles, by
+        As for :func:`roles` and :func:`most_similar`.
+
+    Examples
+    --------
+    >>> page = map("builtin:karate", title="Karate club")
+    >>> page.html.startswith("<!doctype html>")
+    True
+    """
+    graph = as_graph(graph, directed=directed)
+    native = graph._named()
+    if embedding is None:
+        embedding = HONE(random_state=random_state, n_jobs=n_jobs, verbose=verbose).fit(graph)
+    if isinstance(embedding, np.ndarray):
+        embedding = (graph.node_ids, embedding)
+    _, space = _space(embedding, by)
+    colours = _colours(graph.n_nodes, labels, attributes)
+    options = "{}" if n_roles is None else f'{{"roles": {int(n_roles)}}}'
+    settings = layout_settings(layout, 15, None, random_state)
+    with listener(verbose) as listen:
+        found = _native.Roles(native, options, jobs(n_jobs), listen)
+
+    def make(kind: str) -> bytes:
+        with listener(verbose) as listen:
+            return bytes(found.map(space, settings, title, colours, kind, jobs(n_jobs), listen))
+
+    return Map(make)
+
+
+def _colours(nodes: int, labels: Any, attributes: Any) -> list[tuple[str, Optional[list[str]], list[float]]]:
+    columns: dict[str, Any] = {}
+    if labels is not None:
+        columns["label"] = np.asarray([str(label) for label in np.asarray(labels).tolist()], dtype=object)
+    if attributes is not None:
+        columns.update({str(name): np.asarray(attributes[name]) for name in attributes})
+    colours: list[tuple[str, Optional[list[str]], list[float]]] = []
+    for name, values in columns.items():
+        if len(values) != nodes:
+            raise ValueError(f"{name}: {len(values)} values for {nodes} nodes; give one per node")
+        if values.dtype.kind in "biuf":
+            colours.append((name, None, np.nan_to_num(values.astype(np.float32)).tolist()))
+        else:
+            names, codes = np.unique(values.astype(str), return_inverse=True)
+            if len(names) > 1000:
+                raise ValueError(f"{name}: {len(names)} categories; at most 1000 can be coloured")
+            colours.append((name, names.tolist(), codes.astype(np.float32).tolist()))
+    return colours
