@@ -40,7 +40,7 @@ fn similar_answers_lists_and_refuses() {
     let both = ["--positive", "0", "--positive", "1", "--negative", "33"];
     hone().args(["similar", &vectors]).args(both).assert().success().stdout(contains("+0 +1 -33\t1\t"));
     let refused: [(&[&str], &str); 5] = [
-        (&["--node", "3333"], "--node: no node is called `3333`; did you mean `33`"),
+        (&["--node", "333"], "--node: no node is called `333`; did you mean `33`"),
         (&[], "nothing is asked"),
         (&["--node", "0", "--all"], "give one of --node"),
         (&["--node", "0", "-o", "x.npz"], "no table is written with the extension `.npz`"),

@@ -21,6 +21,10 @@ pub(crate) struct Space {
     inner: Arc<hone_explore::Space>,
 }
 
+/// Rows and their similarities.
+type Nearest<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+/// The same, one row per node.
+type NearestOfAll<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>);
 /// Rows of neighbours, their similarities, and the recall of an approximate search.
 type AllNeighbours<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>, Option<f64>);
 
@@ -51,7 +55,7 @@ impl Space {
         positive: PyReadonlyArray1<'py, u32>,
         negative: PyReadonlyArray1<'py, u32>,
         top: usize,
-    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> PyResult<Nearest<'py>> {
         let (positive, negative) = (positive.as_array().to_vec(), negative.as_array().to_vec());
         let query = self.inner.query(&positive, &negative).map_err(raise)?;
         let found = run_short(py, 0, || self.inner.nearest(&query, &[positive, negative].concat(), top))?;
@@ -98,11 +102,7 @@ fn parse_layout(layout: &str) -> PyResult<Layout> {
 }
 
 /// Rows and similarities as arrays.
-fn arrays<'py>(
-    py: Python<'py>,
-    nodes: usize,
-    neighbours: &Neighbours,
-) -> PyResult<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>)> {
+fn arrays<'py>(py: Python<'py>, nodes: usize, neighbours: &Neighbours) -> PyResult<NearestOfAll<'py>> {
     let shape = [nodes, neighbours.k()];
     let (count, mut rows, mut similarities) = (neighbours.len(), Vec::new(), Vec::new());
     for i in 0..count {
