@@ -118,8 +118,8 @@ impl InputArgs {
     }
 
     /// Where the graph is read and how, for the record of a run.
-    pub(crate) fn input(&self) -> Input {
-        Input { path: self.input.clone(), options: self.read.over(ReadOptions::default()) }
+    pub(crate) fn input(&self) -> Result<Input, Error> {
+        Ok(Input { path: self.input.clone(), options: self.read.over(ReadOptions::default())? })
     }
 
     /// Reads the graph, and notes on standard error what was a guess and what was dropped on the way.

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::command::similar;
 use crate::context::Context;
-use crate::files::{self, Files};
+use crate::files::Files;
 
 /// Lay an embedding out in two dimensions: similar nodes close together.
 #[derive(Debug, clap::Args)]
@@ -127,6 +127,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     placed.embedding(ids).add_to(&mut batch, &args.output, None)?;
     record::add_to(&mut batch, &args.output, &record)?;
     context.progress_done();
-    files::publish(batch)?;
+    batch.commit()?;
     Ok(())
 }

@@ -14,7 +14,6 @@ use serde::Serialize;
 use crate::command::layout::LayoutArgs;
 use crate::command::similar;
 use crate::context::Context;
-use crate::files;
 use crate::input::InputArgs;
 
 /// Make a map: one HTML file with all nodes, their roles, motifs and neighbours, that opens without a network.
@@ -167,7 +166,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let record = Record {
         version: env!("CARGO_PKG_VERSION"),
         command: "map",
-        input: &args.input.input(),
+        input: &args.input.input()?,
         graph: GraphFacts::of(&graph),
         vectors: args.vectors.as_deref(),
         labels: args.labels.as_deref(),
@@ -181,7 +180,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         record::add_to(&mut batch, path, &record)?;
     }
     context.progress_done();
-    files::publish(batch)?;
+    batch.commit()?;
     for file in args.files().filter(|file| !hone::output::is_stream(file)) {
         context.note(format_args!("wrote {}", file.display()));
     }

@@ -11,7 +11,6 @@ use hone_explore::{Explanation, MOST_ROLES, MotifScore, Role, RoleOptions, RoleT
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::files;
 use crate::input::InputArgs;
 
 /// Find structural roles: nodes whose surroundings are built alike, with a name and reasons for each role.
@@ -124,13 +123,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             version: env!("CARGO_PKG_VERSION"),
             command: "roles",
             choices: &options,
-            input: &args.input.input(),
+            input: &args.input.input()?,
             graph: GraphFacts::of(&graph),
             shown: &shown,
             stages,
         };
         record::add_to(&mut batch, path, &record)?;
-        files::publish(batch)?;
+        batch.commit()?;
     }
     context.progress_done();
     if args.json {

@@ -12,7 +12,7 @@ use hone_explore::{Answer, AnswerTable, By, Method, Neighbour, NeighbourTable, S
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::files::{self, Files};
+use crate::files::Files;
 
 /// Find similar nodes in an embedding: those nearest to a node, or the neighbours of every node.
 #[derive(Debug, clap::Args)]
@@ -196,7 +196,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 
 fn finish(mut batch: Batch, args: &Args, record: &Record<'_>) -> anyhow::Result<()> {
     record::add_to(&mut batch, &args.output, record)?;
-    files::publish(batch)?;
+    batch.commit()?;
     Ok(())
 }
 
