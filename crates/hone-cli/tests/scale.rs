@@ -74,6 +74,29 @@ fn a_budget_is_kept_under_a_hard_limit_with_the_same_bits() {
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
 }
 
+/// The plan holds for pairs that share a motif: as many bytes as planned, at most, and not far fewer. Pieces of rows
+/// that grow without being cut to size, or are joined in memory that doubles, take half as much again.
+#[test]
+fn the_plan_of_pairs_is_kept() {
+    let folder = folder();
+    let graph = folder.path().join("graph.tsv");
+    hone().args(["-q", "generate", "er", "--nodes", "15000", "--degree", "24", "-o"]).arg(&graph).assert().success();
+    let out = folder.path().join("z.npy");
+    let choices = "--preset hone-p --motifs path3,cycle4 --pairs occurrences --steps 1 --dim 8 --set local.dim=2";
+    let few = "--set local.solver.iterations=2 --set local.solver.oversampling=2";
+    let mut run = hone();
+    run.args(["--threads", "2", "embed", "-o"]).arg(&out).arg(&graph).args(choices.split(' ')).args(few.split(' '));
+    run.assert().success();
+    let report: serde_json::Value =
+        serde_json::from_slice(&fs::read(folder.path().join("z.npy.run.json")).expect("written")).expect("JSON");
+    let stages = report["stages"].as_array().expect("stages");
+    let peak = stages.iter().filter_map(|stage| stage["peak_memory"].as_u64()).max().expect("Linux tells");
+    let planned = report["memory_estimate"].as_u64().expect("a number");
+    let pairs = report["local"][0]["nonzeros"].as_u64().expect("a number");
+    assert!(pairs > 6_000_000 && peak <= planned, "{pairs} pairs took {peak} of {planned} bytes");
+    assert!(peak > planned / 3, "{pairs} pairs took {peak} of {planned} bytes");
+}
+
 /// The size after "needs about" or "needs more than" in a refusal, as one would type it.
 fn named_need(said: &str) -> String {
     let rest = said.split("needs about ").nth(1).or_else(|| said.split("needs more than ").nth(1));

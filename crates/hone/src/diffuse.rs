@@ -7,7 +7,8 @@
 //!   D^½ printed there is read as D^-½). Nodes without the motif keep θ X: their row of L̂ is zero.
 //!
 //! Products with W multiply X by counts at every step. Before that leaves the range of f32, X^(k) is multiplied with a
-//! power of two, which is handed on with it.
+//! power of two, which is handed on with it. X is brought to a size that can be multiplied first, and every X^(k) is checked
+//! to be finite.
 //!
 //! Cost: k products with the sparse W a step; only X, X^(k-1) and X^(k) are held.
 
@@ -76,9 +77,15 @@ impl Diffusion {
         mut each: impl FnMut(usize, &Block, f64) -> Result<()>,
     ) -> Result<()> {
         let (mut current, mut scale) = (x.clone(), 1.0);
+        if self.process == Process::Linear {
+            scale *= back_in_range(&mut current);
+        }
         for k in 1..=self.steps {
             let (factor, next) = self.step(x, &current, (w, given), matrix, k)?;
             current = next;
+            if !current.as_slice().iter().all(|x| x.is_finite()) {
+                return Err(out_of_range(k));
+            }
             if self.process == Process::Linear {
                 scale *= factor * back_in_range(&mut current);
             }
@@ -111,6 +118,12 @@ impl Diffusion {
     }
 }
 
+fn out_of_range(step: usize) -> Error {
+    let message =
+        "diffused attributes leave the range of numbers; scale the attributes or edge weights down, or use psi = p";
+    Error::Numeric { stage: format!("step {step}"), message: message.into() }
+}
+
 /// The sizes, as exponents of 2, between which values are left as they are: a product with S, whose norm may be 2⁶⁰,
 /// stays in range.
 const RANGE: f64 = 30.0;
@@ -124,4 +137,57 @@ fn back_in_range(x: &mut Block) -> f64 {
     let factor = (-exponent).exp2();
     x.scale_columns(&vec![factor; x.cols()]);
     factor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::builtin;
+    use crate::sparse::Csr;
+
+    /// X^(1), X^(2) of attributes of one size over the edges of the karate club, as they are.
+    fn diffused(size: f32, process: Process, psi: Psi) -> Result<Vec<Vec<f64>>> {
+        let pattern = builtin("karate")?.pattern().clone();
+        let w = Operator::sparse("W", Csr::new(pattern.clone(), vec![1.0; pattern.nnz()].into()), true);
+        let signs = (0..34).map(|i| if i % 3 == 0 { -size } else { size }).collect();
+        let mut found = Vec::new();
+        let diffusion = Diffusion { steps: 2, original: false, process };
+        let matrix = MotifMatrix { psi, ..MotifMatrix::default() };
+        diffusion.run(&Block::from_vec(34, 1, signs), (&w, 1.0), &matrix, |_, x, scale| {
+            found.push(x.as_slice().iter().map(|&x| f64::from(x) / scale).collect());
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Attributes near the end of the range are multiplied with a power of two first, and nothing changes but that.
+    #[test]
+    fn attributes_of_any_size_are_diffused() {
+        for psi in [Psi::W, Psi::P, Psi::L, Psi::LNorm] {
+            let plain = diffused(1.0, Process::Linear, psi).expect("in range");
+            for exponent in [-120, -40, 40, 127] {
+                let found = diffused(2f32.powi(exponent), Process::Linear, psi).expect("in range");
+                for (found, plain) in found.iter().flatten().zip(plain.iter().flatten()) {
+                    assert!(
+                        (found / 2f64.powi(exponent) - plain).abs() <= 1e-5 * plain.abs().max(1.0),
+                        "{psi:?} {exponent}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Whatever the process and the norm that follows: what is not a number is an error that names the step.
+    #[test]
+    fn attributes_that_leave_the_range_are_an_error() {
+        for (size, process) in [
+            (f32::INFINITY, Process::Linear),
+            (f32::NAN, Process::Linear),
+            (f32::MAX, Process::Laplacian(0.0)),
+            (f32::NAN, Process::Laplacian(1.0)),
+        ] {
+            let error = diffused(size, process, Psi::W).expect_err("out of range").to_string();
+            assert!(error.contains("step 1") && error.contains("range"), "{size} {process:?}: {error}");
+        }
+    }
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::operator::{Diagonal, Operator, Scaled};
+use crate::operator::{Diagonal, Operator, SQUARABLE, STEEPEST, Scaled};
 
 /// The motif matrix function (sec. 2.3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -98,12 +98,6 @@ pub struct MotifMatrix {
     pub regularize: f64,
 }
 
-/// Largest norm (as an exponent of 2) that S^(k) may reach before W is scaled down: its square has to fit into f32.
-const LARGEST: f64 = 60.0;
-
-/// Largest power of two, up or down, that W is multiplied with.
-const STEEPEST: f64 = 126.0;
-
 impl MotifMatrix {
     /// S^(k) of a weighted motif graph W (a sparse leaf), times a power of two when the k-step
     /// weights would leave the range of f32 (the formula shows it; no singular vector changes, and sums over steps
@@ -120,8 +114,16 @@ impl MotifMatrix {
     /// # Panics
     /// When W is not square or k is 0.
     pub fn scaled_operator(&self, w: &Operator, given: f64, k: usize) -> Result<(f64, Operator)> {
+        self.scaled_operator_within(w, given, k, SQUARABLE)
+    }
+
+    /// The same for a norm of S^(k) of up to 2^±`largest`; beyond, W is multiplied with a power of two.
+    ///
+    /// # Panics
+    /// When W is not square or k is 0.
+    pub fn scaled_operator_within(&self, w: &Operator, given: f64, k: usize, largest: f64) -> Result<(f64, Operator)> {
         assert!(k > 0, "steps are counted from 1");
-        let (scale, w) = tame(w, self.growth(k));
+        let (scale, w) = tame(w, largest / self.growing_steps(k));
         let scale = scale * given;
         let alpha = match self.accumulate {
             Accumulate::None => return Ok((self.factor(scale, k as i32), self.step(&w, k)?)),
@@ -140,11 +142,10 @@ impl MotifMatrix {
         if self.is_scale_free() { 1.0 } else { c.powi(k) }
     }
 
-    /// The norm of W, as an exponent of 2, from which on k steps may leave the range of f32.
-    fn growth(&self, k: usize) -> f64 {
+    /// The power of W with which k steps grow.
+    fn growing_steps(&self, k: usize) -> f64 {
         // A Psi(W) that does not grow with W is bounded, and so are its powers.
-        let steps = if self.is_scale_free() && !self.of_power() { 1 } else { k };
-        LARGEST / steps as f64
+        if self.is_scale_free() && !self.of_power() { 1.0 } else { k as f64 }
     }
 
     /// Whether the power comes first.

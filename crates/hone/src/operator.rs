@@ -7,9 +7,12 @@
 mod entries;
 mod explicit;
 mod formula;
+mod size;
 
 pub use entries::Rows;
 pub(crate) use entries::in_chunks;
+pub use size::SQUARABLE;
+pub(crate) use size::STEEPEST;
 
 use std::sync::{Arc, OnceLock};
 

@@ -174,9 +174,14 @@ pub struct LocalFacts {
     pub singular_values: Vec<f64>,
     /// Columns that carry anything; the others are zero.
     pub rank: usize,
+    /// Where S_t^(k) is a power of a symmetric matrix, that matrix as a formula: the two have the same singular vectors, so
+    /// it was decomposed instead, and `rank`, `iterations`, `residual` and `converged` are of its decomposition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
     /// Iterations of the solver.
     pub iterations: usize,
-    /// Largest residual of a singular triplet, relative; absent when it was not measured.
+    /// Largest residual of a singular triplet, relative to its singular value and beyond rounding; absent when it was not
+    /// measured.
     pub residual: Option<f64>,
     /// Whether the tolerance was reached.
     pub converged: bool,

@@ -71,6 +71,41 @@ fn a_refusal_names_a_limit_that_is_enough() {
     }
 }
 
+/// So it is for W_t of pairs, whose number is bounded before motifs are counted, and for networks that read their rows.
+#[test]
+fn a_refusal_names_a_limit_that_is_enough_for_pairs_and_networks() {
+    let pairs = ("pairs", "occurrences");
+    let [far, near] =
+        ["[\"path3\", \"path4\", \"triangle\"]", "[\"path3\", \"diamond\"]"].map(|motifs| ("motifs", motifs));
+    let network = [("local.solver.method", "autoencoder"), ("local.solver.epochs", "1"), ("steps", "1"), near];
+    let few = ("global.dim", "8");
+    let cases: [(usize, bool, &[(&str, &str)]); 5] = [
+        (400, false, &[pairs, far, few]),
+        (3_000, false, &[pairs, near, few]),
+        (3_000, true, &[pairs, near, few]),
+        (3_000, false, &[pairs, near, few, ("model", "tucker"), ("joint.iterations", "1")]),
+        (900, false, &[network[0], network[1], network[2], network[3], few]),
+    ];
+    for (nodes, directed, settings) in cases {
+        let mut graph = graph(nodes, 5);
+        if directed {
+            let arcs = (0..nodes as u32).flat_map(|u| graph.neighbors(u).iter().map(move |&v| (u, v)));
+            let some = arcs.filter(|(u, v)| (u + v) % 3 != 0 || u < v).collect();
+            graph = GraphBuilder::directed(nodes).edges(some).build().unwrap();
+        }
+        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| layers.set(key, value).unwrap());
+        let hone = Hone::new(layers.build().unwrap()).unwrap();
+        let mut refused = 0;
+        for limit in [1, 8 << 20, 24 << 20, 32 << 20, 48 << 20, 64 << 20, 96 << 20, 128 << 20] {
+            if let Err(Error::Memory { need, .. }) = embed(&hone.clone().memory_limit(limit), &graph) {
+                embed(&hone.clone().memory_limit(need), &graph).unwrap();
+                refused += 1;
+            }
+        }
+        assert!(refused > 0, "{nodes} nodes, {settings:?}");
+    }
+}
+
 /// Presets, attributes that join before and after, Y itself, automatic steps: all with parts in files.
 #[test]
 fn parts_in_files_change_no_bit() {

@@ -41,6 +41,36 @@ fn task(rank: usize) -> Task<'static> {
     Task { rank, right: true, key: Key::new(3), progress: &Silent }
 }
 
+/// A multiple c of S under a penalty of cλ has the factors of S under λ, times √c: so it is near the largest norm that each
+/// solver says it takes.
+#[test]
+fn the_largest_matrices_are_factored_like_others() {
+    let w = naive::graph(60, 0.1, true, 4);
+    for (text, exponent) in [
+        (r#"{"method":"als","iterations":30}"#, 66),
+        (r#"{"method":"als","iterations":30,"observed-only":true}"#, 66),
+        (r#"{"method":"ccd","iterations":30}"#, 66),
+        (r#"{"method":"nmf","iterations":30}"#, 66),
+        (r#"{"method":"sgd","iterations":10}"#, 66),
+        (r#"{"method":"bregman","iterations":30}"#, 114),
+    ] {
+        let large: naive::Matrix = w.iter().map(|row| row.iter().map(|x| x * 2f64.powi(exponent)).collect()).collect();
+        let factor = |w: &naive::Matrix, penalty: f64| {
+            let mut json: serde_json::Value = serde_json::from_str(text).expect("json");
+            json["regularization"] = penalty.into();
+            let solver: Solver = serde_json::from_value(json).expect("options");
+            assert!(!solver.is_scale_free() && solver.largest() >= f64::from(exponent) + 6.0, "{text}");
+            solver.factor(&leaf(w, false), &task(4)).expect("in range")
+        };
+        let (found, plain) = (factor(&large, 0.3 * 2f64.powi(exponent)), factor(&w, 0.3));
+        assert!(plain.info.rank > 0, "{text}");
+        for (found, plain) in found.sigma.iter().zip(&plain.sigma) {
+            let found = found / 2f64.powi(exponent);
+            assert!((found - plain).abs() < 1e-3 * plain.abs().max(1e-3), "{text}: {found} {plain}");
+        }
+    }
+}
+
 #[test]
 fn the_table_lists_every_solver() {
     let names: Vec<&str> = SOLVERS.iter().map(|(name, _)| *name).collect();

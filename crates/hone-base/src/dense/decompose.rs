@@ -6,12 +6,13 @@
 //! underflow, a reflection divides by zero, and the iteration that follows works on NaN until its limit. The matrix is
 //! therefore brought to norm 1 and moved by twice the identity: no vector changes, and noise never falls below that of
 //! the diagonal.
-//! Singular values cannot be moved so. Behind both stand Jacobi's methods, which always end, and whatever comes out of
-//! the iterations is checked to be finite.
+//! Singular values cannot be moved so. Behind both stand Jacobi's methods, which always end. Whatever comes out is
+//! checked against the matrix (`verify`): a decomposition that is wrong beyond rounding is made anew by Jacobi's method,
+//! and is an error if that one is wrong too.
 
 use faer::Side;
 
-use super::{Small, jacobi};
+use super::{Small, jacobi, verify};
 use crate::error::{Error, Result};
 
 /// Eigenvalues, descending, and their orthonormal vectors (columns).
@@ -47,7 +48,8 @@ impl Small {
             return Ok(Eigen { values: vec![0.0; n], vectors: Small::identity(n) });
         }
         let even = Small::from_fn(n, n, |i, j| scale * self.get(i.max(j), i.min(j)));
-        let mut found = moved(&even).unwrap_or_else(|| jacobi::eigen(&even));
+        let methods: [&dyn Fn() -> Option<Eigen>; 2] = [&|| moved(&even), &|| Some(jacobi::eigen(&even))];
+        let mut found = first_right(methods, |found| verify::eigen(&even, found))?;
         found.values.iter_mut().for_each(|value| *value /= scale);
         Ok(found)
     }
@@ -61,7 +63,8 @@ impl Small {
             return Ok(SmallSvd { u: unit(rows), sigma: vec![0.0; rank], v: unit(cols) });
         }
         let scaled = Small::from_fn(rows, cols, |i, j| scale * self.get(i, j));
-        let mut found = iterated(&scaled).unwrap_or_else(|| jacobi::svd(&scaled));
+        let methods: [&dyn Fn() -> Option<SmallSvd>; 2] = [&|| iterated(&scaled), &|| Some(jacobi::svd(&scaled))];
+        let mut found = first_right(methods, |found| verify::svd(&scaled, found))?;
         found.sigma.iter_mut().for_each(|sigma| *sigma /= scale);
         Ok(found)
     }
@@ -93,6 +96,14 @@ impl Small {
     fn is_finite(&self) -> bool {
         self.as_slice().iter().all(|value| value.is_finite())
     }
+}
+
+/// The first result that is right.
+fn first_right<T>(methods: [&dyn Fn() -> Option<T>; 2], right: impl Fn(&T) -> bool) -> Result<T> {
+    methods.into_iter().find_map(|method| method().filter(&right)).ok_or_else(|| {
+        let message = "no method decomposes this matrix beyond rounding; please report it with the graph and settings";
+        Error::Numeric { stage: "decomposition".into(), message: message.into() }
+    })
 }
 
 /// Eigenvalues and vectors of a symmetric matrix of norm at most 1, away from zero; `None` if that fails.
@@ -188,6 +199,53 @@ mod tests {
             assert!(off(&left.times(&svd.v.transposed()), &gram) < 1e-13 * svd.sigma[0], "seed {seed}");
         }
         assert_eq!(fell_back, 0, "the second method is for what nobody has seen yet");
+    }
+
+    /// A matrix with entries in (−1, 1) and Frobenius norm 1.
+    fn dense(rows: usize, cols: usize, seed: u64) -> Small {
+        let x = Block::random(rows, cols, Key::new(seed));
+        let x = Small::from_fn(rows, cols, |i, j| f64::from(x.get(i, j)));
+        let scale = x.to_norm_one().expect("finite");
+        Small::from_fn(rows, cols, |i, j| scale * x.get(i, j))
+    }
+
+    /// What is wrong by a millionth is told from what is right: values, vectors, a lost or a doubled direction.
+    #[test]
+    fn wrong_decompositions_are_told_from_right_ones() {
+        for n in [2, 9, 60] {
+            let even = dense(n, n + 3, n as u64).times(&dense(n, n + 3, n as u64).transposed());
+            let right = even.eigen().expect("finite");
+            assert!(verify::eigen(&even, &right));
+            let mut wrong = [right.clone(), right.clone(), right.clone(), right.clone()];
+            wrong[0].values[0] += 1e-6;
+            wrong[1].vectors.set(0, 1, right.vectors.get(0, 1) + 1e-6);
+            (0..n).for_each(|i| wrong[2].vectors.set(i, n - 1, 0.0));
+            (0..n).for_each(|i| wrong[3].vectors.set(i, n - 1, right.vectors.get(i, 0)));
+            assert!(wrong.iter().all(|wrong| !verify::eigen(&even, wrong)), "{n}");
+            for (rows, cols) in [(n, n + 2), (n + 4, n)] {
+                let matrix = dense(rows, cols, 3);
+                let right = matrix.svd().expect("finite");
+                assert!(verify::svd(&matrix, &right));
+                let mut wrong = [right.clone(), right.clone(), right.clone(), right.clone()];
+                wrong[0].sigma[0] += 1e-6;
+                wrong[1].u.set(0, 1, right.u.get(0, 1) + 1e-6);
+                (0..cols).for_each(|i| wrong[2].v.set(i, n - 1, 0.0));
+                (0..rows).for_each(|i| wrong[3].u.set(i, 0, f64::NAN));
+                assert!(wrong.iter().all(|wrong| !verify::svd(&matrix, wrong)), "{rows} {cols}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_decomposition_is_made_anew_and_is_an_error_if_that_fails_too() {
+        let even = |x: &Eigen| verify::eigen(&Small::identity(4), x);
+        let right = || Some(Eigen { values: vec![1.0; 4], vectors: Small::identity(4) });
+        let wrong = || Some(Eigen { values: vec![19.9, 1.0, 1.0, 1.0], vectors: Small::identity(4) });
+        for first in [&wrong as &dyn Fn() -> Option<Eigen>, &|| None] {
+            assert_eq!(first_right([first, &right], even).expect("the second").values, vec![1.0; 4]);
+            let error = first_right([first, &wrong], even).expect_err("both are wrong").to_string();
+            assert!(error.contains("decomposition"), "{error}");
+        }
     }
 
     #[test]

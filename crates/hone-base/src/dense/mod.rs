@@ -14,6 +14,7 @@ mod norms;
 mod ortho;
 mod products;
 mod small;
+mod verify;
 
 pub use columns::Columns;
 pub use decompose::{Eigen, SmallSvd};

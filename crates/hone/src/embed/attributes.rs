@@ -129,7 +129,7 @@ impl Hone {
         let touched = w.graph.nodes.as_ref().map(|nodes| pick(&x.block, nodes));
         let mut parts = Vec::new();
         let start = touched.as_ref().unwrap_or(&x.block);
-        diffusion.run(start, (&w.operator, w.graph.scale), &self.config.matrix(), |step, diffused, scale| {
+        let diffuse = |step: usize, diffused: &Block, scale: f64| {
             // Nodes without the motif have zeros, unless they keep something of their own.
             let (mut block, whole) = match &w.graph.nodes {
                 Some(nodes) if kept > 0.0 => (beside_kept(&x.block, kept, nodes, diffused), true),
@@ -137,12 +137,19 @@ impl Hone {
             };
             block.normalize_columns(norm);
             if norm == Norm::None && scale != 1.0 {
-                unscale(&mut block, scale, motif, step)?;
+                unscale(&mut block, scale, step)?;
             }
             let (name, columns) = (diffused_name(motif), x.names.clone());
             let group = if whole { Group::full(block) } else { w.group(block) };
             parts.push(keep(Part { name, step, columns, group })?);
             Ok(())
+        };
+        let done = diffusion.run(start, (&w.operator, w.graph.scale), &self.config.matrix(), diffuse);
+        done.map_err(|error| match error {
+            Error::Numeric { stage, message } => {
+                Error::Numeric { stage: format!("diffusion over motif {motif}, {stage}"), message }
+            }
+            other => other,
         })?;
         Ok(parts)
     }
@@ -200,13 +207,13 @@ fn beside_kept(x: &Block, kept: f64, nodes: &[u32], diffused: &Block) -> Block {
 }
 
 /// Values as they are, when no norm makes their size a matter of choice.
-fn unscale(block: &mut Block, scale: f64, motif: Motif, step: usize) -> Result<()> {
+fn unscale(block: &mut Block, scale: f64, step: usize) -> Result<()> {
     block.scale_columns(&vec![1.0 / scale; block.cols()]);
     if block.as_slice().iter().all(|value| value.is_finite()) {
         return Ok(());
     }
     let message = "diffused attributes leave the range of numbers; use fewer steps, psi = p, or local.norm = l2";
-    Err(Error::Numeric { stage: format!("diffusion over motif {motif}, step {step}"), message: message.into() })
+    Err(Error::Numeric { stage: format!("step {step}"), message: message.into() })
 }
 
 /// All columns in one block.

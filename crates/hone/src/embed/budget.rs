@@ -43,6 +43,7 @@ const BEYOND: u64 = 1 << 48;
 const OVERLAP: u64 = 16;
 
 /// What is to be done.
+#[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub(super) config: &'a Config,
     /// Attribute columns that the user brings.
@@ -81,6 +82,8 @@ fn solver_blocks(config: &Config, nodes: u64, nonzeros: u64) -> (u64, u64) {
             let width = dim + options.oversampling as u64;
             (width, if options.keeps_basis(nonzeros, nodes, width) { KRYLOV_BLOCKS } else { WORK_BLOCKS })
         }
+        // Networks of many units start from a decomposition of their own.
+        Solver::Autoencoder(_) => (dim + OVERSAMPLING, KRYLOV_BLOCKS),
         _ => (dim + OVERSAMPLING, WORK_BLOCKS + MORE_BLOCKS),
     }
 }
@@ -126,9 +129,8 @@ impl Work<'_> {
         let (width, blocks) = solver_blocks(config, n, nonzeros);
         let entries = match &config.local.solver {
             Solver::Svd(_) => 0,
-            Solver::Autoencoder(options) => {
-                options.memory_for(self.graph.nodes().min(LARGEST_LAZY), config.local_dim())
-            }
+            // How many nodes its motif graphs have is not known before motifs are counted.
+            Solver::Autoencoder(_) => counts.map_or(0, |_| self.network()),
             other if !self.co_occurrences() => other.memory(n, n, walks(self.graph.pattern(), steps)),
             other => other.memory(n, n, if steps == 1 { nonzeros } else { n.saturating_mul(n) }),
         };
@@ -196,15 +198,28 @@ impl Work<'_> {
         self.positions.saturating_mul(pairs::PEAK).saturating_add(scratch)
     }
 
-    /// Finds how many positions a W_t can have: a bound, or their number where the bound does not fit and might be too high.
-    pub(super) fn find_positions(&mut self, counts: &Counts, limit: Option<u64>) {
-        if !self.co_occurrences() {
-            return;
-        }
-        let room = limit.map_or(u64::MAX, |limit| limit.saturating_sub(memory::resident().unwrap_or(0)) / pairs::PEAK);
-        self.positions = pairs::most_positions(counts.pattern(), self.motifs);
-        if self.positions > room && self.positions / OVERLAP <= room {
-            self.positions = pairs::positions(counts.pattern(), self.motifs);
+    /// The same work with as many positions as a W_t can have.
+    pub(super) fn bounded(&self) -> Self {
+        let symmetric = !self.graph.is_directed();
+        let bound = || pairs::most_positions(self.graph.pattern(), symmetric, self.motifs);
+        Work { positions: if self.co_occurrences() { bound() } else { self.positions }, ..*self }
+    }
+
+    /// The same work with as many positions as a W_t has at most, where a bound may be too high and counting them does not
+    /// take much longer than making them would.
+    pub(super) fn with_pairs_counted(&self, counts: &Counts, limit: Option<u64>) -> Option<Self> {
+        let room = limit?.saturating_sub(memory::resident().unwrap_or(0)) / pairs::PEAK;
+        let few = self.co_occurrences() && self.positions / OVERLAP <= room;
+        few.then(|| Work { positions: pairs::positions(counts.pattern(), self.motifs), ..*self })
+    }
+
+    /// Bytes of a network for the rows of a motif matrix, whatever its number of nodes.
+    pub(super) fn network(&self) -> u64 {
+        match &self.config.local.solver {
+            Solver::Autoencoder(options) if self.config.model == Model::Separate => {
+                options.memory_up_to(self.graph.nodes().min(LARGEST_LAZY), self.config.local_dim())
+            }
+            _ => 0,
         }
     }
 
@@ -279,7 +294,7 @@ fn dense_factors(rows: u64, columns: u64, dim: u64) -> u64 {
     }
 }
 
-/// The most nodes that a motif touches.
+/// The most nodes that a motif touches; edges with fewer occurrences than `delta` do not count.
 pub(super) fn most_touched(counts: &Counts, motifs: &[Motif], delta: &Delta) -> u64 {
     touched(counts, motifs, delta).into_iter().max().unwrap_or(0)
 }

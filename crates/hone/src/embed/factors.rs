@@ -116,7 +116,6 @@ fn slice(facts: &SliceFacts) -> SliceEntry {
         motif: facts.motif.clone(),
         step: facts.step,
         formula: facts.formula.clone(),
-        scale: facts.scale,
         factor: facts.norm.factor,
     }
 }

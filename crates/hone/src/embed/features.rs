@@ -1,5 +1,6 @@
 //! The node features X alone, for those who want no embedding (sec. 4.3, 2.6).
 
+use super::budget::Work;
 use super::{Hone, Run};
 use crate::dense::{Columns, Group};
 use crate::error::{Error, Result};
@@ -36,8 +37,12 @@ impl Hone {
         let counts = needed.then(|| self.count(graph, &mut report, progress)).transpose();
         let counts = counts.map_err(|error| self.with_work_planned(error, &need))?;
         if let Some(counts) = counts.as_ref().filter(|_| !motifs.is_empty() && need.pairing() > 0) {
-            need.find_positions(counts, self.memory_limit);
-            self.check_memory("diffusing features", need.features() + need.pairing(), &mut report, progress)?;
+            need = need.bounded();
+            let bytes = |work: &Work| work.features().saturating_add(work.pairing());
+            if !self.fits(bytes(&need)) {
+                need = need.with_pairs_counted(counts, self.memory_limit).unwrap_or(need);
+            }
+            self.check_memory("diffusing features", bytes(&need), &mut report, progress)?;
         }
         let x = report.time("attributes", |report| self.attributes(counts.as_ref(), &own, report))?;
         drop(own);

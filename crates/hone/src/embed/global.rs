@@ -8,7 +8,7 @@ use crate::config::Output;
 use crate::dense::{Block, Columns, Group};
 use crate::error::Result;
 use crate::factor::loss::Divergence;
-use crate::factor::{Factors, Solver, Task};
+use crate::factor::{Factors, Solver, Task, share_left};
 use crate::graph::NodeIds;
 use crate::operator::Operator;
 use crate::progress::Progress;
@@ -116,7 +116,7 @@ impl Hone {
         if self.config.global.solver.loss() != Divergence::Gaussian {
             report.notes.push("residual and motif importance are of ZH, before the link of the loss".into());
         }
-        let residual = if total > 0.0 { (left / total).max(0.0) } else { 0.0 };
+        let residual = share_left(left, total).map_err(|e| locate(e, "global", "global embedding"))?;
         notes::zero_columns(info.rank, wanted, columns, self.components(), report);
         report.proximity = Proximity::of(&sigma);
         if !info.converged {

@@ -124,14 +124,15 @@ impl Hone {
         factors: Option<&mut Writer>,
         progress: &dyn Progress,
     ) -> Result<(Block, LocalFacts)> {
-        let (scale, operator) = self.config.matrix().scaled_operator(&w.operator, w.graph.scale, step)?;
+        let (matrix, solver) = (self.config.matrix(), &self.config.local.solver);
+        let (scale, operator) = matrix.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
         let stage = || format!("local embedding of motif {motif}, step {step}");
-        if scale != 1.0 && !self.config.local.solver.is_scale_free() {
-            return Err(too_large(scale, stage()));
+        if scale != 1.0 && !solver.is_scale_free() {
+            return Err(out_of_range(scale, w.graph.scale, solver.largest(), stage()));
         }
         let key = Key::new(self.config.seed).with(motif.name(), step as u64);
         let task = Task { rank: self.config.local_dim(), right: factors.is_some(), key, progress };
-        let found = self.config.local.solver.factor(&operator, &task);
+        let found = solver.factor(&operator, &task);
         let Factors { mut u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
         let facts = LocalFacts {
             motif: motif.name().to_owned(),
@@ -143,6 +144,7 @@ impl Hone {
             below_delta: w.graph.below_delta,
             singular_values: sigma,
             rank: info.rank,
+            base: info.base,
             iterations: info.iterations,
             residual: info.residual,
             converged: info.converged,
@@ -185,10 +187,16 @@ pub(super) fn locate(error: Error, group: &str, stage: &str) -> Error {
 }
 
 /// Why a matrix that had to be scaled cannot be factored under a loss or a penalty that depends on the scale.
-fn too_large(scale: f64, stage: String) -> Error {
+fn out_of_range(scale: f64, of_weights: f64, largest: f64, stage: String) -> Error {
+    let why = if of_weights == 1.0 {
+        format!("the norm of this matrix may be beyond 2^±{largest}, where this solver leaves the range of f32")
+    } else {
+        "edge weights are beyond 2^±40, where counts times weights may leave the range of f32".to_owned()
+    };
     let message = format!(
-        "entries leave the range of numbers and would have to be multiplied with {scale:e}, which this solver does not \
-         permit; use fewer steps, psi = p, other edge weights, or the solver svd"
+        "{why}; a multiple of it ({scale:e}) would be factored, which has other factors under a penalty or a divergence. \
+         Use fewer steps, psi = p, other edge weights, or a solver that does not depend on the scale: svd, or a squared loss \
+         with regularization = 0"
     );
     Error::Numeric { stage, message }
 }

@@ -170,9 +170,8 @@ impl Hone {
         self.check_least(&need, checkpoint.as_ref().is_some_and(resume::counted))?;
         let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress);
         let counts = counts.map_err(|error| self.with_work_planned(error, &need))?;
-        need.find_positions(&counts, self.memory_limit);
+        let room = self.plan(&mut need, &counts, &mut report, progress)?;
         self.check_rows(&counts, &motifs)?;
-        let room = self.plan(&need, &counts, &mut report, progress)?;
         let mut shelf = Shelf::new(room, self.temp_folder(), checkpoint);
         let x = report.time("attributes", |report| self.attributes(Some(&counts), &own, report))?;
         drop(own);

@@ -16,7 +16,7 @@ use crate::factor::Solver;
 use crate::factor::autoencoder::{LARGEST_LAZY, too_large};
 use crate::graph::Graph;
 use crate::memory;
-use crate::motif::{Counts, Motif, Pairs, Sample};
+use crate::motif::{Counts, Delta, Motif, Pairs, Sample};
 use crate::progress::Progress;
 use crate::report::{MemoryPlan, Report};
 
@@ -79,21 +79,30 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
 }
 
 impl Hone {
-    /// Makes the plan, reports it, and returns how many bytes of Y are held; refuses what does not fit.
+    /// Makes the plan, reports it, and returns how many bytes of Y are held; refuses what does not fit. A bound on the pairs
+    /// that share a motif becomes their number in `work` where the bound does not fit.
     pub(super) fn plan(
         &self,
-        work: &Work,
+        work: &mut Work,
         counts: &Counts,
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<u64> {
-        let needs = work.needs(Some(counts), self.most_steps());
         let base = Base {
             resident: memory::resident().unwrap_or(0),
             counts: counts.bytes() as u64,
             buffers: BUFFER * work.parts(self.most_steps()) * rayon::current_num_threads() as u64,
         };
-        let plan = plan(base, needs, self.memory_limit).map_err(|least| self.does_not_fit("the embedding", least))?;
+        let of = |work: &Work| plan(base, work.needs(Some(counts), self.most_steps()), self.memory_limit);
+        *work = work.bounded();
+        let mut plan = of(work);
+        if plan.is_err()
+            && let Some(counted) = work.with_pairs_counted(counts, self.memory_limit)
+        {
+            *work = counted;
+            plan = of(work);
+        }
+        let plan = plan.map_err(|least| self.does_not_fit("the embedding", least))?;
         let peak = plan.local.max(plan.global);
         report.memory_estimate = peak;
         let limit = plan.limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
@@ -131,9 +140,11 @@ impl Hone {
 
     /// What is enough to plan with, whatever the motif counts.
     fn most(&self, work: &Work) -> u64 {
-        let (steps, needs) = (self.most_steps(), work.needs(None, self.most_steps()));
+        let (steps, work) = (self.most_steps(), work.bounded());
+        let needs = work.needs(None, steps);
         let buffers = BUFFER * work.parts(steps) * rayon::current_num_threads() as u64;
-        let stages = (needs.fixed + work.row_numbers(steps)).saturating_add(needs.local.max(needs.global));
+        let local = needs.local.saturating_add(work.network());
+        let stages = (needs.fixed + work.row_numbers(steps)).saturating_add(local.max(needs.global));
         stages.saturating_add(memory::resident().unwrap_or(0) + work.counted_at_most() + buffers)
     }
 
@@ -160,8 +171,22 @@ impl Hone {
         if !network || self.config.model != Model::Separate || counts.pattern().rows() <= LARGEST_LAZY {
             return Ok(());
         }
-        let rows = most_touched(counts, motifs, &self.config.delta) as usize;
+        let delta = &self.config.delta;
+        let mut rows = most_touched(counts, motifs, delta) as usize;
+        if self.config.pairs == Pairs::Occurrences {
+            // A pair may be above delta where no edge of its nodes is. All nodes of an occurrence have an edge in it.
+            let may = |&&motif: &&Motif| most_touched(counts, &[motif], &Delta::All(1)) as usize > LARGEST_LAZY;
+            for &motif in motifs.iter().filter(may) {
+                rows = rows.max(counts.pair_nodes(motif, delta.of(motif))?);
+            }
+        }
         if rows <= LARGEST_LAZY { Ok(()) } else { Err(locate(too_large(rows), "local", "local embeddings")) }
+    }
+
+    /// Whether so many bytes fit beside what is held already.
+    pub(super) fn fits(&self, bytes: u64) -> bool {
+        let need = memory::resident().unwrap_or(0).saturating_add(bytes);
+        self.memory_limit.is_none_or(|limit| need <= usable(limit))
     }
 
     /// Reports how much memory is needed beside what is held already, and refuses what does not fit.
@@ -172,15 +197,12 @@ impl Hone {
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<()> {
+        let fits = self.fits(need);
         let need = memory::resident().unwrap_or(0).saturating_add(need);
         report.memory_estimate = need;
         let limit = self.memory_limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
         progress.note(&format!("{what} takes about {}{limit}", human_bytes(need)));
-        if self.memory_limit.is_some_and(|limit| need > usable(limit)) {
-            Err(self.does_not_fit(what, need))
-        } else {
-            Ok(())
-        }
+        if fits { Ok(()) } else { Err(self.does_not_fit(what, need)) }
     }
 
     /// The refusal of work that needs so many bytes to plan with.

@@ -14,7 +14,7 @@ use super::observed::{ENTRY_BYTES, Observed, least_squares};
 use super::{Factors, Method, Task};
 use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::{Error, Result};
-use crate::operator::{Operator, Workspace};
+use crate::operator::{Operator, SQUARABLE, Workspace};
 
 /// Options of alternating least squares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -75,6 +75,11 @@ impl Method for Als {
 
     fn is_scale_free(&self) -> bool {
         self.regularization == 0.0
+    }
+
+    fn largest(&self) -> f64 {
+        // Beside an orthonormal factor the other one is as large as S.
+        if self.orthogonal == Orthogonal::None { super::WITH_ROOTS } else { SQUARABLE }
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {

@@ -95,6 +95,10 @@ impl Method for Bregman {
         false
     }
 
+    fn largest(&self) -> f64 {
+        super::ALONE
+    }
+
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         let looked = self.look(s, task)?;
         let facts = Facts::of(&looked, self.loss);

@@ -54,6 +54,10 @@ impl Method for Ccd {
         self.regularization == 0.0
     }
 
+    fn largest(&self) -> f64 {
+        super::WITH_ROOTS
+    }
+
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         if self.observed_only {
             return self.observed(s, task);

@@ -62,7 +62,7 @@ impl<'a> Watch<'a> {
     pub(super) fn info(self, rank: usize, measure: String) -> Info {
         let iterations = self.done();
         let loss = Some(Loss { measure, values: self.values });
-        Info { iterations, residual: None, converged: self.converged, rank, loss }
+        Info { iterations, converged: self.converged, rank, loss, ..Info::default() }
     }
 }
 

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dense::Block;
 use crate::error::{Error, Result};
-use crate::operator::Operator;
+use crate::operator::{Operator, SQUARABLE};
 use crate::progress::Progress;
 use crate::random::Key;
 
@@ -39,6 +39,9 @@ trait Method {
 
     /// Whether a multiple of S has the same factors, but for their size.
     fn is_scale_free(&self) -> bool;
+
+    /// Largest norm of S, as an exponent of 2, for which nothing that the solver computes in f32 leaves its range.
+    fn largest(&self) -> f64;
 
     /// Bytes held beside blocks of the rank, for a matrix of that shape and with that many nonzeros.
     fn memory(&self, _rows: u64, _cols: u64, _nonzeros: u64) -> u64 {
@@ -142,6 +145,9 @@ pub struct Info {
     pub converged: bool,
     /// Columns of U that are not zero: less than asked for when S has fewer nonzero singular values.
     pub rank: usize,
+    /// The base of a power of a symmetric matrix, by its formula. Its vectors are those of S, and `residual`, `converged`
+    /// and `rank` are of its decomposition: singular values of S far below rounding are known from it, and kept.
+    pub base: Option<String>,
     /// The loss, where the solver follows it.
     pub loss: Option<Loss>,
 }
@@ -153,6 +159,29 @@ pub struct Loss {
     pub measure: String,
     /// That of the start, then one value an iteration.
     pub values: Vec<f64>,
+}
+
+/// Largest norm of S, as an exponent of 2, for factors A and B of the size of its root: S·B stays in the range of f32.
+const WITH_ROOTS: f64 = 72.0;
+
+/// The same where S alone has to stay in range.
+const ALONE: f64 = 120.0;
+
+/// What rounding in f32 can make of a loss that is zero.
+const ROUNDING: f64 = 1e-4;
+
+/// `left` as a part of `whole`. Less than nothing is rounding, or a mistake: then all else that was found is wrong, too.
+pub(crate) fn share_left(left: f64, whole: f64) -> Result<f64> {
+    let share = if whole > 0.0 { left / whole } else { 0.0 };
+    // Written so that NaN is a mistake.
+    if share >= -ROUNDING {
+        return Ok(share.max(0.0));
+    }
+    let message = format!(
+        "the factors found are larger than the matrix (a loss of {share:e}): the decomposition is wrong; please report it \
+         with the graph and settings"
+    );
+    Err(Error::Numeric { stage: "factors".into(), message })
 }
 
 impl Solver {
@@ -183,6 +212,12 @@ impl Solver {
     /// Whether a multiple of S has the same factors, but for their size: no penalty, and no loss with another opinion.
     pub fn is_scale_free(&self) -> bool {
         self.method().is_scale_free()
+    }
+
+    /// Largest norm of S, as an exponent of 2, that the solver takes as it is; for those that do not mind a multiple, the
+    /// one up to which they are given none.
+    pub fn largest(&self) -> f64 {
+        if self.is_scale_free() { SQUARABLE } else { self.method().largest() }
     }
 
     /// The error model; Gaussian but for the solver that has a choice.

@@ -53,6 +53,10 @@ impl Method for Nmf {
         self.regularization == 0.0
     }
 
+    fn largest(&self) -> f64 {
+        super::WITH_ROOTS
+    }
+
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         let mut pair = Pair::start(s, self.start, task)?;
         match self.start {

@@ -82,6 +82,10 @@ impl Method for Sgd {
         self.regularization == 0.0
     }
 
+    fn largest(&self) -> f64 {
+        super::WITH_ROOTS
+    }
+
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         let mut pair = Pair::start(s, self.start, task)?;
         let entries = Observed::of(s)?;

@@ -15,8 +15,13 @@
 //! | path4 | n (d_i + d_k − 2) − 2n (n − 1) + w − 2T + 6e |
 //!
 //! Edges, triangles and 4-cliques have no pair that is not adjacent. Cost: the wedges of the graph; the triangles times
-//! the degrees of their corners for e; walks of three steps for path4. Memory: 16 bytes per pair while W_t is made. Rows
-//! are independent and all sums are of integers, so the result is the same for any number of threads.
+//! the degrees of their corners for e; walks of three steps for path4. Memory: 16 bytes per pair while W_t is made, 8 in
+//! pieces of rows and 8 where they are joined. Rows are independent and all sums are of integers, so the result is the same
+//! for any number of threads.
+
+mod positions;
+
+pub(crate) use positions::{most_positions, positions};
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -102,8 +107,9 @@ struct Scratch {
     near: Vec<bool>,
 }
 
-/// Bytes of scratch a thread holds for each node.
-pub(crate) const SCRATCH: u64 = (size_of::<Shared>() + 5) as u64;
+/// Bytes of scratch a thread holds for each node: what is known of it, whether it is near, twice its number (lists grow to
+/// twice what they hold) and its entry; and as much for the piece that is growing, whose last row may hold every node.
+pub(crate) const SCRATCH: u64 = (size_of::<Shared>() + 1 + 2 * (4 + size_of::<(u32, f64)>()) + 3 * 8) as u64;
 /// Bytes a pair takes at the peak of making W_t.
 pub(crate) const PEAK: u64 = 16;
 
@@ -199,52 +205,24 @@ fn common(mut a: &[u32], mut b: &[u32], mut take: impl FnMut(u32)) {
     }
 }
 
-/// Positions that W_t of any of these motifs can have: walks to nodes within reach, no more than there are nodes.
-pub(crate) fn most_positions(pattern: &Pattern, motifs: &[Motif]) -> u64 {
-    let far = motifs.iter().map(|&motif| reach(motif)).max().unwrap_or(0);
-    let n = pattern.rows();
-    let mut ends = vec![1u64; n];
-    let mut within: Vec<u64> = (0..n).map(|i| pattern.row(i).len() as u64).collect();
-    for step in 0..=far {
-        let next = |i: usize| pattern.row(i).iter().fold(0u64, |sum, &j| sum.saturating_add(ends[j as usize]));
-        ends = (0..n).into_par_iter().map(next).collect();
-        if step > 0 {
-            within.iter_mut().zip(&ends).for_each(|(sum, ends)| *sum = sum.saturating_add(*ends));
-        }
-    }
-    within.iter().map(|&within| within.min(n.saturating_sub(1) as u64)).sum()
-}
-
-/// The same counted, not bounded: pairs of nodes within reach. Costs as many steps as there are walks.
-pub(crate) fn positions(pattern: &Pattern, motifs: &[Motif]) -> u64 {
-    let far = motifs.iter().map(|&motif| reach(motif)).max().unwrap_or(0);
-    let of_row = |seen: &mut Vec<u32>, i: usize| {
-        let stamp = i as u32 + 1;
-        let (mut found, mut edge) = (0u64, vec![i as u32]);
-        seen[i] = stamp;
-        for _ in 0..=far {
-            let mut next = Vec::new();
-            for &c in &edge {
-                for &k in pattern.row(c as usize) {
-                    if std::mem::replace(&mut seen[k as usize], stamp) != stamp {
-                        next.push(k);
-                    }
-                }
-            }
-            found += next.len() as u64;
-            edge = next;
-        }
-        found
-    };
-    (0..pattern.rows()).into_par_iter().with_min_len(64).map_init(|| vec![0; pattern.rows()], of_row).sum()
-}
-
 /// Columns and values of some rows, and how many each row has.
+#[derive(Default)]
 struct Piece {
     lengths: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f32>,
     sum: Sum,
+}
+
+/// What W_t of one graphlet is made from.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    counts: &'a Counts,
+    exact: &'a Exact,
+    /// The adjacent pairs that have a weight.
+    arcs: &'a Pattern,
+    motif: Motif,
+    delta: u64,
 }
 
 impl Counts {
@@ -259,56 +237,37 @@ impl Counts {
         assert_eq!(graph.nodes(), self.pattern().rows(), "counts of another graph");
         check_motif(motif)?;
         let Values::Exact(exact) = self.values() else { return Err(estimated()) };
-        let pattern = self.pattern();
-        let reached = |i: usize| pattern.row(i).iter().map(|&c| pattern.row(c as usize).len() as u64).sum::<u64>() + 4;
-        let bounds = balanced(pattern.rows(), 1 << 12, reached);
-        let pieces: Vec<Piece> = bounds
-            .par_windows(2)
-            .map_init(
-                || Scratch::new(pattern.rows()),
-                |scratch, rows| self.piece(graph, exact, motif, delta.max(1), rows[0]..rows[1], scratch),
-            )
-            .collect();
-        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        let mut sum = Sum::default();
-        for mut piece in pieces {
-            for length in piece.lengths {
-                offsets.push(offsets[offsets.len() - 1] + length);
-            }
-            columns.append(&mut piece.columns);
-            values.append(&mut piece.values);
-            sum = sum.merge(piece.sum);
-        }
-        let made = Made { shared: sum.touches_all(graph.nodes()), unit: 1.0 };
-        finished(motif, &Arc::new(Pattern::new(offsets, columns, graph.nodes())), values, &sum, made)
+        let source = Source { counts: self, exact, arcs: graph.pattern(), motif, delta: delta.max(1) };
+        joined(motif, source.pieces(|piece| piece), graph.nodes())
     }
 
-    fn piece(
-        &self,
-        graph: &Graph,
-        exact: &Exact,
-        motif: Motif,
-        delta: u64,
-        rows: std::ops::Range<usize>,
-        scratch: &mut Scratch,
-    ) -> Piece {
-        let mut piece = Piece { lengths: Vec::new(), columns: Vec::new(), values: Vec::new(), sum: Sum::default() };
-        let mut entries: Vec<(u32, f64)> = Vec::new();
+    /// How many nodes [`Counts::pair_graph`] has; nothing of it is kept.
+    pub(crate) fn pair_nodes(&self, motif: Motif, delta: u64) -> Result<usize> {
+        let Values::Exact(exact) = self.values() else { return Err(estimated()) };
+        // Either end of an arc is a node of it.
+        let source = Source { counts: self, exact, arcs: self.pattern(), motif, delta: delta.max(1) };
+        let rows = |piece: Piece| piece.lengths.iter().filter(|&&length| length > 0).count();
+        Ok(source.pieces(rows).into_iter().sum())
+    }
+}
+
+impl Source<'_> {
+    /// What `of` makes of the rows, piece by piece.
+    fn pieces<T: Send>(&self, of: impl Fn(Piece) -> T + Sync + Send) -> Vec<T> {
+        let pattern = self.counts.pattern();
+        let reached = |i: usize| pattern.row(i).iter().map(|&c| pattern.row(c as usize).len() as u64).sum::<u64>() + 4;
+        let bounds = balanced(pattern.rows(), 1 << 12, reached);
+        let scratch = || Scratch::new(pattern.rows());
+        bounds.par_windows(2).map_init(scratch, |scratch, rows| of(self.piece(rows[0]..rows[1], scratch))).collect()
+    }
+
+    fn piece(&self, rows: std::ops::Range<usize>, scratch: &mut Scratch) -> Piece {
+        let (mut piece, mut entries) = (Piece::default(), Vec::new());
         for i in rows {
-            entries.clear();
-            let arcs = graph.pattern().row(i);
-            self.for_weights(i, motif, |j, count| {
-                if arcs.binary_search(&j).is_ok() {
-                    entries.push((j, count));
-                }
-            });
-            if reach(motif) > 0 {
-                scratch.row(self.pattern(), exact, motif, i, |k, count| entries.push((k, count as f64)));
-                entries.sort_unstable_by_key(|entry| entry.0);
-            }
+            self.read(i, scratch, &mut entries);
             let before = piece.columns.len();
             for &(j, count) in entries.iter().filter(|(_, count)| *count > 0.0) {
-                if count >= delta as f64 {
+                if count >= self.delta as f64 {
                     piece.columns.push(j);
                     piece.values.push(count as f32);
                 } else {
@@ -316,11 +275,72 @@ impl Counts {
                 }
             }
             piece.lengths.push(piece.columns.len() - before);
-            let total = entries.iter().map(|entry| entry.1).filter(|&count| count >= delta as f64).sum();
+            let total = entries.iter().map(|entry| entry.1).filter(|&count| count >= self.delta as f64).sum();
             piece.sum.add_row(i as u32, piece.columns.len() - before, total);
         }
+        // Pieces are held until all are there.
+        piece.columns.shrink_to_fit();
+        piece.values.shrink_to_fit();
         piece
     }
+
+    /// Nodes and counts of a row, ascending.
+    fn read(&self, i: usize, scratch: &mut Scratch, entries: &mut Vec<(u32, f64)>) {
+        entries.clear();
+        let arcs = self.arcs.row(i);
+        self.counts.for_weights(i, self.motif, |j, count| {
+            if arcs.binary_search(&j).is_ok() {
+                entries.push((j, count));
+            }
+        });
+        if reach(self.motif) > 0 {
+            let pattern = self.counts.pattern();
+            scratch.row(pattern, self.exact, self.motif, i, |k, count| entries.push((k, count as f64)));
+            entries.sort_unstable_by_key(|entry| entry.0);
+        }
+    }
+}
+
+/// W_t from its rows, on the nodes that have an entry.
+fn joined(motif: Motif, pieces: Vec<Piece>, nodes: usize) -> Result<MotifGraph> {
+    let total = pieces.iter().map(|piece| piece.columns.len()).sum();
+    let (mut offsets, mut columns, mut values) = (vec![0], Vec::with_capacity(total), Vec::with_capacity(total));
+    let mut sum = Sum::default();
+    for mut piece in pieces {
+        offsets.extend(piece.lengths.iter().scan(columns.len(), |end, length| {
+            *end += length;
+            Some(*end)
+        }));
+        columns.append(&mut piece.columns);
+        values.append(&mut piece.values);
+        sum = sum.merge(piece.sum);
+    }
+    let kept = if sum.touches_all(nodes) { None } else { renumber(&mut offsets, &mut columns) };
+    let rows = offsets.len() - 1;
+    // There is nothing but nonzeros, on nodes that have some: nothing is left to be made compact.
+    let made = Made { shared: true, unit: 1.0 };
+    let graph = finished(motif, &Arc::new(Pattern::new(offsets, columns, rows)), values, &sum, made)?;
+    Ok(MotifGraph { nodes: kept, ..graph })
+}
+
+/// Leaves out nodes without an entry in row or column, in place; the nodes that are left, unless they are all.
+fn renumber(offsets: &mut Vec<usize>, columns: &mut [u32]) -> Option<Vec<u32>> {
+    let n = offsets.len() - 1;
+    let mut touched: Vec<bool> = offsets.windows(2).map(|ends| ends[0] < ends[1]).collect();
+    columns.iter().for_each(|&j| touched[j as usize] = true);
+    let nodes: Vec<u32> = (0..n as u32).filter(|&i| touched[i as usize]).collect();
+    if nodes.len() == n {
+        return None;
+    }
+    let mut number = vec![0; n];
+    nodes.iter().zip(0..).for_each(|(&node, new)| number[node as usize] = new);
+    columns.iter_mut().for_each(|j| *j = number[*j as usize]);
+    // Rows that go are empty: they end where they begin.
+    for (new, &node) in nodes.iter().enumerate() {
+        offsets[new + 1] = offsets[node as usize + 1];
+    }
+    offsets.truncate(nodes.len() + 1);
+    Some(nodes)
 }
 
 /// Refuses a single orbit of a graphlet that has several: occurrences have no position.

@@ -132,9 +132,7 @@ pub struct SliceEntry {
     pub step: usize,
     /// S_t^(k) as a formula of W.
     pub formula: String,
-    /// What was factored is S_t^(k) times this; 1 but for extreme counts or edge weights.
-    pub scale: f64,
-    /// The slice is what was factored, `scale` S_t^(k), times this.
+    /// The slice of the tensor is S_t^(k) times this.
     pub factor: f64,
 }
 

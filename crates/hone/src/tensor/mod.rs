@@ -79,11 +79,11 @@ pub struct Tensor<'a> {
 /// The size of a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SliceNorm {
-    /// Frobenius norm as given.
+    /// Frobenius norm of the matrix, without the slice's `scale`.
     pub frobenius: f64,
     /// Whether that is exact, not estimated from random products.
     pub exact: bool,
-    /// What the slice is multiplied with; 0 for a slice of zeros.
+    /// What the matrix is multiplied with in the tensor; 0 for a slice of zeros.
     pub factor: f64,
 }
 
@@ -178,7 +178,7 @@ impl<'a> Tensor<'a> {
         let mut at = 0;
         self.slices.visit(&mut |slice| {
             task.progress.check()?;
-            let (number, scale) = (at, self.norms[at].factor);
+            let (number, scale) = (at, self.norms[at].factor / slice.scale);
             at += 1;
             if scale == 0.0 {
                 return Ok(());

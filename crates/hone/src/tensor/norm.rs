@@ -49,8 +49,10 @@ pub(super) fn measure(slice: &Slice, scaling: Scaling, task: &Task) -> Result<Sl
         Scaling::Spectral => svd(&slice.operator, &Svd::default(), &Task { rank: 1, right: false, ..*task })?.sigma[0],
         Scaling::None => slice.scale,
     };
-    let (factor, frobenius) = (if size == 0.0 { 0.0 } else { 1.0 / size }, frobenius / slice.scale);
-    if frobenius.is_finite() && (factor as f32).is_finite() && (size == 0.0 || factor as f32 > 0.0) {
+    let (inverse, frobenius) = (if size == 0.0 { 0.0 } else { 1.0 / size }, frobenius / slice.scale);
+    let factor = inverse * slice.scale;
+    let in_range = (inverse as f32).is_finite() && (size == 0.0 || (inverse as f32 > 0.0 && factor > 0.0));
+    if frobenius.is_finite() && factor.is_finite() && in_range {
         return Ok(SliceNorm { frobenius, exact, factor });
     }
     let message = format!("its norm, {frobenius:e}, leaves the range of numbers; use fewer steps or bounded weights");

@@ -1,8 +1,10 @@
-//! Thresholds by motif, one order of local embeddings, names of columns.
+//! Thresholds by motif, one order of local embeddings, names of columns, losses that see the size of counts.
 
-use hone::Config;
 use hone::config::Layers;
+use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder, builtin};
+use hone::store::factors::Folder;
+use hone::{Config, Hone, Silent};
 
 use super::{chorded_ring, config, run};
 
@@ -87,4 +89,130 @@ fn an_empty_motif_graph_is_explained() {
     let weightless = GraphBuilder::undirected(3).edges(vec![(0, 1), (1, 2)]).weights(vec![0.0; 2]).build().unwrap();
     let notes = said(&[("motifs", "[\"edge\"]"), ("weights", "true"), ("global.dim", "2")], &weightless);
     assert!(notes.contains("motif edge does not occur on edges with a weight"), "{notes}");
+}
+
+type Dense = Vec<Vec<f64>>;
+
+/// The Poisson deviance per entry of exp(a bᵀ), as books print it.
+fn deviance(s: &Dense, a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
+    let log = |s: f64| if s > 0.0 { s * s.ln() } else { 0.0 };
+    let term = |s: f64, theta: f64| log(s) - s - s * theta + theta.exp();
+    let row = |i: usize| (0..b.len()).map(|j| term(s[i][j], a[i][0] * b[j][0] + a[i][1] * b[j][1])).sum::<f64>();
+    (0..a.len()).map(row).sum::<f64>() / (a.len() * b.len()) as f64
+}
+
+/// Improves each row of `a` by a Newton step on Σ exp(a·b) − s a·b + λ a², halved until that falls.
+fn improve(s: &Dense, a: &mut [[f64; 2]], b: &[[f64; 2]], lambda: f64) {
+    for (row, a) in s.iter().zip(a) {
+        let value = |a: [f64; 2]| {
+            let term = |(s, b): (&f64, &[f64; 2])| (a[0] * b[0] + a[1] * b[1]).exp() - s * (a[0] * b[0] + a[1] * b[1]);
+            row.iter().zip(b).map(term).sum::<f64>() + lambda * (a[0] * a[0] + a[1] * a[1])
+        };
+        let (mut g, mut h) = ([2.0 * lambda * a[0], 2.0 * lambda * a[1]], [2.0 * lambda, 0.0, 2.0 * lambda]);
+        for (s, b) in row.iter().zip(b) {
+            let mean = (a[0] * b[0] + a[1] * b[1]).exp();
+            (g[0], g[1]) = (g[0] + (mean - s) * b[0], g[1] + (mean - s) * b[1]);
+            h = [h[0] + mean * b[0] * b[0], h[1] + mean * b[0] * b[1], h[2] + mean * b[1] * b[1]];
+        }
+        let det = h[0] * h[2] - h[1] * h[1];
+        let step = [(h[2] * g[0] - h[1] * g[1]) / det, (h[0] * g[1] - h[1] * g[0]) / det];
+        let tried = |size: f64| [a[0] - size * step[0], a[1] - size * step[1]];
+        if let Some(better) = (0..30).map(|k| tried(0.5f64.powi(k))).find(|&tried| value(tried) < value(*a)) {
+            *a = better;
+        }
+    }
+}
+
+/// A fit of rank two that shares nothing with the solver: the best of a few starts.
+fn fitted(s: &Dense, lambda: f64) -> f64 {
+    let n = s.len();
+    let transposed: Dense = (0..n).map(|j| s.iter().map(|row| row[j]).collect()).collect();
+    let of = |start: usize| {
+        let wave = |i: usize, turn: usize| ((i * (7 + start) + turn * 13 + start) % 17) as f64 / 17.0 - 0.5;
+        let mut a: Vec<[f64; 2]> = (0..n).map(|i| [1.0, wave(i, 1)]).collect();
+        let mut b: Vec<[f64; 2]> = (0..n).map(|j| [-1.0, wave(j, 2)]).collect();
+        for _ in 0..400 {
+            improve(s, &mut a, &b, lambda);
+            improve(&transposed, &mut b, &a, lambda);
+        }
+        deviance(s, &a, &b)
+    };
+    (0..6).map(of).fold(f64::INFINITY, f64::min)
+}
+
+/// Triangles of the karate club under a Poisson loss: the counts themselves are fitted. Counts times 2⁻⁹, which have the
+/// same singular vectors, have other factors, more than three times worse.
+#[test]
+fn poisson_fits_the_counts_as_they_are() {
+    let graph = builtin("karate").unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let settings = [
+        ("psi", "w"),
+        ("motifs", "[\"triangle\"]"),
+        ("steps", "1"),
+        ("local.dim", "2"),
+        ("global.dim", "2"),
+        ("local.solver.method", "bregman"),
+        ("local.solver.loss", "poisson"),
+    ];
+    let hone = Hone::new(config(&settings)).unwrap().factors(place.path().join("f"), false);
+    hone.embed(&graph, &Silent).unwrap();
+    let folder = Folder::open(place.path().join("f")).unwrap();
+    let entry = &folder.manifest.local[0];
+    assert_eq!((entry.scale, entry.model.as_str()), (1.0, "S ≈ exp(U·diag(sigma)·Vᵀ)"));
+    let read = |array| folder.read(array).unwrap();
+    let rows = entry.rows.as_ref().map(|rows| read(rows).as_slice().to_vec());
+    let nodes: Vec<u32> = rows.map_or((0..34).collect(), |rows| rows.iter().map(|&i| i as u32).collect());
+    let count = |i: u32, j: u32| {
+        let third = |c: &u32| graph.has_edge(i, *c) && graph.has_edge(j, *c);
+        if graph.has_edge(i, j) { (0..34).filter(third).count() as f64 } else { 0.0 }
+    };
+    let s: Dense = nodes.iter().map(|&i| nodes.iter().map(|&j| count(i, j)).collect()).collect();
+    let (u, v, sigma) = (read(&entry.u), read(entry.v.as_ref().unwrap()), read(&entry.sigma));
+    let pairs = |block: &Block, weighted: bool| -> Vec<[f64; 2]> {
+        let of = |i: usize, j: usize| {
+            f64::from(block.get(i, j)) * if weighted { f64::from(sigma.as_slice()[j]) } else { 1.0 }
+        };
+        (0..nodes.len()).map(|i| [of(i, 0), of(i, 1)]).collect()
+    };
+    let (found, best) = (deviance(&s, &pairs(&u, true), &pairs(&v, false)), fitted(&s, 0.01));
+    assert!(found < 1.1 * best && found > 0.9 * best, "{found} where an independent fit has {best}");
+    let shrunk: Dense = s.iter().map(|row| row.iter().map(|x| x / 512.0).collect()).collect();
+    let scaled = 512.0 * fitted(&shrunk, 0.01);
+    assert!(scaled > 3.0 * found, "{scaled} {found}: this run would not tell scaled counts from real ones");
+}
+
+/// Norms up to 2¹²⁰ are factored as they are under a divergence, up to 2⁷² under a penalty; beyond, the refusal says so.
+#[test]
+fn counts_are_scaled_only_where_a_solver_cannot_take_them() {
+    let plain = builtin("karate").unwrap();
+    let weighted = |exponent: i32| {
+        let edges: Vec<(u32, u32)> =
+            (0..34).flat_map(|u| plain.neighbors(u).iter().map(move |&v| (u, v)).filter(|(u, v)| u < v)).collect();
+        let weights = vec![2f32.powi(exponent); edges.len()];
+        GraphBuilder::undirected(34).edges(edges).weights(weights).build().unwrap()
+    };
+    let embed = |exponent: i32, steps: &str, solver: &[(&str, &str)]| {
+        let base = [("psi", "w"), ("motifs", "[\"edge\"]"), ("local.dim", "3"), ("global.dim", "2"), ("steps", steps)];
+        Hone::new(config(&[&base[..], solver].concat())).unwrap().embed(&weighted(exponent), &Silent)
+    };
+    let poisson = [("local.solver.method", "bregman"), ("local.solver.loss", "poisson")];
+    let penalty = [("local.solver.method", "als"), ("local.solver.regularization", "0.1")];
+    // A norm of W of 2^(exponent + 5), at most.
+    for (exponent, steps, solver) in
+        [(30, "3", &poisson), (15, "6", &poisson), (31, "2", &penalty), (19, "3", &penalty)]
+    {
+        let local = embed(exponent, steps, solver).unwrap().report.local;
+        assert!(local.iter().all(|facts| facts.scale == 1.0 && facts.rank > 0), "{exponent} {steps}: {local:?}");
+    }
+    for (exponent, steps, solver, said) in [
+        (38, "3", &poisson, "2^±120"),
+        (38, "2", &penalty, "2^±72"),
+        (60, "1", &poisson, "edge weights are beyond 2^±40"),
+    ] {
+        let error = embed(exponent, steps, solver).unwrap_err().to_string();
+        assert!(error.contains(said) && error.contains("regularization = 0"), "{error}");
+    }
+    let local = embed(60, "3", &[]).unwrap().report.local;
+    assert!(local.iter().all(|facts| facts.scale != 1.0), "the SVD takes a multiple");
 }

@@ -130,32 +130,85 @@ fn joint_factors_make_up_the_slices() {
         let (found, folder) = written(&base, &graph, &place.path().join("f"));
         assert!(folder.manifest.local.is_empty() && folder.manifest.global.is_none());
         let joint = folder.manifest.joint.as_ref().unwrap();
-        let [left, right, motifs] = [&joint.left, &joint.right, &joint.motifs].map(|array| dense(&folder, array));
-        let weights = dense(&folder, &joint.weights).concat();
-        let core = joint.core.as_ref().map(|core| (core.shape.clone(), dense(&folder, core).concat()));
         let (mut missed, mut size) = (0.0, 0.0);
-        for (slice, row) in joint.slices.iter().zip(&motifs) {
+        for (slice, modelled) in joint.slices.iter().zip(rebuilt(&folder)) {
             let truth = transition(&graph, slice.motif == "triangle", slice.step);
             let truth: Dense = truth.iter().map(|row| row.iter().map(|x| x * slice.factor).collect()).collect();
-            let modelled = match &core {
-                None => product(&left, &weights.iter().zip(row).map(|(w, m)| w * m).collect::<Vec<_>>(), &right),
-                Some((shape, core)) => {
-                    let d = shape[1];
-                    let middle = |a: usize, b: usize| -> f64 {
-                        row.iter().enumerate().map(|(r, m)| m * core[(r * d + a) * d + b]).sum()
-                    };
-                    let across: Dense = left
-                        .iter()
-                        .map(|x| (0..d).map(|b| (0..d).map(|a| x[a] * middle(a, b)).sum()).collect())
-                        .collect();
-                    product(&across, &vec![1.0; d], &right)
-                }
-            };
             missed += distance(&modelled, &truth).powi(2);
             size += truth.iter().flatten().map(|x| x * x).sum::<f64>();
         }
         let told = found.report.joint.unwrap().residual;
         assert!((missed / size - told).abs() < 1e-3, "{model}: {} {told}", missed / size);
+    }
+}
+
+/// Slices as the manifest rebuilds them.
+fn rebuilt(folder: &Folder) -> Vec<Dense> {
+    let joint = folder.manifest.joint.as_ref().unwrap();
+    let [left, right, motifs] = [&joint.left, &joint.right, &joint.motifs].map(|array| dense(folder, array));
+    let weights = dense(folder, &joint.weights).concat();
+    let core = joint.core.as_ref().map(|core| (core.shape[1], dense(folder, core).concat()));
+    let of = |row: &Vec<f64>| match &core {
+        None => product(&left, &weights.iter().zip(row).map(|(w, m)| w * m).collect::<Vec<_>>(), &right),
+        Some((d, core)) => {
+            let middle =
+                |a: usize, b: usize| row.iter().zip(0..).map(|(m, r)| m * core[(r * d + a) * d + b]).sum::<f64>();
+            let across = |x: &Vec<f64>| (0..*d).map(|b| (0..*d).map(|a| x[a] * middle(a, b)).sum()).collect();
+            product(&left.iter().map(across).collect(), &vec![1.0; *d], &right)
+        }
+    };
+    motifs.iter().map(of).collect()
+}
+
+/// Edge weights beyond 2⁴⁰ are scaled; the slices are S times `factor` all the same, and the residual is theirs.
+#[test]
+fn joint_factors_of_scaled_matrices_make_up_the_slices() {
+    let plain = builtin("karate").unwrap();
+    let edges: Vec<(u32, u32)> =
+        (0..34).flat_map(|u| plain.neighbors(u).iter().map(move |&v| (u, v)).filter(|(u, v)| u < v)).collect();
+    let weight = |u: u32, v: u32| 2f32.powi(45) * (1 + (u + v) % 3) as f32;
+    let weights = edges.iter().map(|&(u, v)| weight(u, v)).collect();
+    let graph = hone::graph::GraphBuilder::undirected(34).edges(edges).weights(weights).build().unwrap();
+    let common = |i: u32, j: u32| (0..34).filter(|&c| graph.has_edge(i, c) && graph.has_edge(j, c)).count() as f64;
+    let entry = |i: u32, j: u32, triangles: bool| match (graph.has_edge(i, j), triangles) {
+        (false, _) => 0.0,
+        (true, false) => f64::from(weight(i, j)),
+        (true, true) => f64::from(weight(i, j)) * common(i, j),
+    };
+    let w = |triangles| -> Dense { (0..34).map(|i| (0..34).map(|j| entry(i, j, triangles)).collect()).collect() };
+    let square = |a: &Dense| -> Dense {
+        let row = |i: usize| (0..34).map(|j| (0..34).map(|l| a[i][l] * a[l][j]).sum()).collect();
+        (0..34).map(row).collect()
+    };
+    for (model, slices, steps) in
+        [("tucker", "frobenius", 2), ("cp", "frobenius", 2), ("tucker", "spectral", 2), ("tucker", "none", 1)]
+    {
+        let place = tempfile::tempdir().unwrap();
+        let steps_text = steps.to_string();
+        let base = [("model", model), ("motifs", "[\"edge\", \"triangle\"]"), ("psi", "w"), ("global.dim", "12")];
+        let more = [("joint.slices", slices), ("steps", steps_text.as_str()), ("weights", "true")];
+        let (found, folder) = written(&[&base[..], &more].concat(), &graph, &place.path().join("f"));
+        let (joint, report) = (folder.manifest.joint.as_ref().unwrap(), found.report.joint.unwrap());
+        assert!(report.slices.iter().all(|slice| slice.scale != 1.0), "{model} {slices}: nothing was scaled");
+        let (mut missed, mut size) = (0.0, 0.0);
+        for ((slice, modelled), facts) in joint.slices.iter().zip(rebuilt(&folder)).zip(&report.slices) {
+            let one = w(slice.motif == "triangle");
+            let truth = if slice.step == 2 { square(&one) } else { one };
+            let norm = truth.iter().flatten().map(|x| x * x).sum::<f64>().sqrt();
+            assert!(
+                (facts.norm.frobenius / norm - 1.0).abs() < 1e-5,
+                "{model} {slices}: {} {norm}",
+                facts.norm.frobenius
+            );
+            let truth: Dense = truth.iter().map(|row| row.iter().map(|x| x * slice.factor).collect()).collect();
+            missed += distance(&modelled, &truth).powi(2);
+            size += truth.iter().flatten().map(|x| x * x).sum::<f64>();
+            if slices == "frobenius" {
+                assert!((slice.factor * norm - 1.0).abs() < 1e-5, "{model}: {} {norm}", slice.factor);
+            }
+        }
+        let told = report.residual;
+        assert!((missed / size - told).abs() < 1e-3 && told < 0.5, "{model} {slices}: {} {told}", missed / size);
     }
 }
 

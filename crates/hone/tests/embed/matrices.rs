@@ -118,6 +118,45 @@ fn pairs_are_counted_where_their_bound_does_not_fit() {
     assert!(tight.embedding == free.embedding);
 }
 
+/// Rows that a network cannot read are counted with the delta of pairs: hubs of K(2, 3) share three 4-cycles, while none of
+/// their edges is in more than two.
+#[test]
+fn codes_of_pairs_are_refused_by_the_pairs_there_are() {
+    let books = 17_000;
+    let book = |k: u32| [5 * k, 5 * k + 1].into_iter().flat_map(move |hub| (2..5).map(move |leaf| (hub, 5 * k + leaf)));
+    let graph = GraphBuilder::undirected(5 * books).edges((0..books as u32).flat_map(book).collect()).build().unwrap();
+    let embed = |delta| {
+        let settings = [
+            ("motifs", "[\"cycle4\"]"),
+            ("pairs", "occurrences"),
+            ("delta", delta),
+            ("local.solver.method", "autoencoder"),
+            ("local.dim", "2"),
+            ("steps", "1"),
+            ("global.dim", "2"),
+        ];
+        Hone::new(config(&settings)).unwrap().embed(&graph, &Silent)
+    };
+    let error = embed("3").unwrap_err().to_string();
+    assert!(error.contains("34000 numbers") && error.contains("(local embeddings)"), "{error}");
+    // Without any pair there is nothing that is too large.
+    assert_eq!(embed("4").unwrap().report.local[0].nonzeros, 0);
+}
+
+/// The plan holds the Gram matrix that a network starts from, and its decomposition.
+#[test]
+fn the_plan_of_a_network_counts_its_start() {
+    let graph = chorded_ring(1400, false);
+    let base = [("motifs", "[\"edge\"]"), ("steps", "1"), ("local.dim", "2"), ("global.dim", "2")];
+    let network = [("local.solver.method", "autoencoder"), ("local.solver.epochs", "1")];
+    let beyond = |start: &str| {
+        let all = [&base[..], &network, &[("local.solver.start", start)]].concat();
+        let plan = run(config(&all), &graph).report.plan.unwrap();
+        plan.local - plan.resident
+    };
+    assert!(beyond("svd") > beyond("random") + 6 * 8 * 1400 * 1400);
+}
+
 /// U is the code of the rows of S; nodes without the motif have none.
 #[test]
 fn codes_of_motif_matrices_are_local_embeddings() {

@@ -74,7 +74,10 @@ fn check(s: &Matrix, u: &Matrix, facts: &LocalFacts, what: &str) {
     }
     for j in 0..rank {
         let value = factor * sigma[j];
-        assert!((length(&b[j]) - value).abs() < 1e-5 * most, "{what}: σ{j} = {value}, not {}", length(&b[j]));
+        // What is iterated on goes through SᵀS in f32, whose rounding is relative to the square of the norm.
+        let squared = if facts.iterations > 0 { 3e-6 * most * most } else { 0.0 };
+        let off = (length(&b[j]) - value).abs();
+        assert!(off < 1e-5 * most + squared / value, "{what}: σ{j} = {value}, not {}", length(&b[j]));
         let back = image(s, &b[j]);
         let off: Vec<f64> = back.iter().zip(&u[j]).map(|(x, u)| x - value * value * u).collect();
         let allowed = 2e-4 * value * value + 5e-6 * most * most;
@@ -139,15 +142,15 @@ fn pick<T: Copy>(from: &[T], numbers: &mut Numbers) -> T {
 /// One graph with choices drawn at random.
 fn one(case: u64) {
     let mut numbers = Numbers(case * 77 + 1);
-    let (least, most, steps) = match case % 12 {
-        0 => (257, 500, 2),
-        1..=2 => (60, 256, 3),
-        _ => (5, 60, 6),
+    let (least, most) = match case % 24 {
+        0 => (257, 500),
+        1..=3 => (100, 256),
+        _ => (5, 60),
     };
     let nodes = least + (numbers.next() * (most - least + 1) as f64) as u64;
     let directed = numbers.next() < 0.4;
     let graph = random_graph(case, nodes, directed, &mut numbers);
-    let k = 1 + (numbers.next() * f64::from(steps)) as usize;
+    let k = 1 + (numbers.next() * 6.0) as usize;
     let word = |word: &str| word.to_owned();
     let mut settings = vec![
         ("psi", word(pick(&["w", "p", "l", "l-norm", "l-rw"], &mut numbers))),
@@ -155,12 +158,13 @@ fn one(case: u64) {
         ("degree", word(pick(&["out", "in", "total"], &mut numbers))),
         ("steps", k.to_string()),
         ("local.dim", pick(&[3, 16, 40], &mut numbers).to_string()),
+        ("accumulate", word(pick(&["none", "none", "mean", "{ decay = 0.3 }"], &mut numbers))),
         ("global.output", word("local")),
         ("seed", case.to_string()),
     ];
-    let some = [r#"["edge", "triangle", "diamond-chord"]"#, r#"["path4-mid", "tailed-tail", "cycle4", "clique4"]"#];
     if nodes > 60 {
-        settings.push(("motifs", word(pick(&some, &mut numbers))));
+        // The oracle takes its time.
+        settings.push(("first-step", word("last")));
     }
     let config = config(&settings);
     let run = Hone::new(config.clone()).expect("in range").embed(&graph, &Silent).expect("finite");

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::{Factors, Info, Loss, Method, Task};
 use crate::dense::Norm;
 use crate::error::{Error, Result};
-use crate::operator::Operator;
+use crate::operator::{Operator, SQUARABLE};
 
 /// Options of the autoencoder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -142,6 +142,10 @@ impl Method for Autoencoder {
         true
     }
 
+    fn largest(&self) -> f64 {
+        SQUARABLE
+    }
+
     /// The code of an operator's rows as factors: U are its columns at length one, sigma their lengths. There is no V, since
     /// no linear map leads from a code to the rows; [`encode`] tells how well the network does.
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
@@ -155,7 +159,7 @@ impl Method for Autoencoder {
         let measure =
             "squared error of the rows held out, relative to that of zeros; at the start and after each epoch";
         let loss = Some(Loss { measure: measure.into(), values: fit.held_out_loss });
-        let info = Info { iterations: fit.epochs, converged: fit.converged, rank, loss, residual: None };
+        let info = Info { iterations: fit.epochs, converged: fit.converged, rank, loss, ..Info::default() };
         Ok(Factors { u, sigma, v: None, info })
     }
 }
@@ -174,13 +178,20 @@ impl Autoencoder {
         [&[columns], &self.hidden[..], &[code]].concat()
     }
 
-    /// Bytes that training takes beside Y and the code, for so many columns of Y and units of code.
+    /// Bytes that training takes beside Y, the code and blocks as wide as the code, for so many columns of Y and units of
+    /// code.
     pub(crate) fn memory_for(&self, columns: usize, code: usize) -> u64 {
         let sizes: Vec<u64> = self.sizes(columns, code).iter().map(|&size| size as u64).collect();
         let weights: u64 = sizes.windows(2).map(|pair| pair[0] * pair[1]).sum();
         let units: u64 = sizes.iter().sum();
         let rows = self.batch.max(source::rows_at_once(columns)) as u64;
-        (2 * 8 * 6 * weights).saturating_add(rows.saturating_mul(2 * 4 * 2 * units))
+        let training = (2 * 8 * 6 * weights).saturating_add(rows.saturating_mul(2 * 4 * 2 * units));
+        training.saturating_add(if self.starts_from_svd() { start::memory(columns) } else { 0 })
+    }
+
+    /// The same for any number of columns up to `columns`: narrow matrices start from a Gram matrix, wide ones do not.
+    pub(crate) fn memory_up_to(&self, columns: usize, code: usize) -> u64 {
+        self.memory_for(columns, code).max(self.memory_for(columns.min(start::WIDEST), code))
     }
 }
 

@@ -8,9 +8,9 @@
 //! those held out favour the start over what is learnt (of very wide Y, from all rows, by iteration).
 
 use super::network::{Network, Parameters};
-use super::source::{Data, Source};
+use super::source::{Data, Source, rows_at_once};
 use super::{Activation, Autoencoder};
-use crate::dense::{Block, Small};
+use crate::dense::{Block, Small, gram_memory};
 use crate::error::Result;
 use crate::factor::Task;
 use crate::factor::svd::{Svd, svd};
@@ -21,7 +21,17 @@ use crate::random::Key;
 const ZERO: f64 = 1e-5;
 
 /// Gram matrices of more columns take longer than iterations.
-const WIDEST: usize = 2048;
+pub(super) const WIDEST: usize = 2048;
+
+/// Bytes of the Gram matrix of so many columns, that of a batch, and what decomposing it takes; none where directions are
+/// iterated on.
+pub(super) fn memory(columns: usize) -> u64 {
+    if columns > WIDEST {
+        return 0;
+    }
+    // The sum over batches, beside the Gram matrix of one.
+    gram_memory(rows_at_once(columns), columns) + 8 * (columns * columns) as u64
+}
 
 /// The network before the first batch, for so many rows `learnt` from; the rows `held` out play no part in it.
 pub(super) fn network(data: Data, held: &[u32], learnt: usize, options: &Autoencoder, task: &Task) -> Result<Network> {

@@ -1,0 +1,56 @@
+//! How many pairs of nodes can share an occurrence: a bound from walks, at the cost of the edges, or their number, at the
+//! cost of the walks.
+
+use rayon::prelude::*;
+
+use super::reach;
+use crate::motif::Motif;
+use crate::sparse::Pattern;
+
+/// Positions that W_t of any of these motifs can have: walks to nodes within reach, no more than there are nodes. Arcs
+/// may be walked either way; those of a pattern that is not symmetric are turned around as well.
+pub(crate) fn most_positions(pattern: &Pattern, symmetric: bool, motifs: &[Motif]) -> u64 {
+    let far = motifs.iter().map(|&motif| reach(motif)).max().unwrap_or(0);
+    let n = pattern.rows();
+    let walked = |ends: &[u64]| -> Vec<u64> {
+        let next = |i: usize| pattern.row(i).iter().fold(0u64, |sum, &j| sum.saturating_add(ends[j as usize]));
+        let mut found: Vec<u64> = (0..n).into_par_iter().map(next).collect();
+        for i in (0..n).filter(|_| !symmetric) {
+            for &j in pattern.row(i) {
+                found[j as usize] = found[j as usize].saturating_add(ends[i]);
+            }
+        }
+        found
+    };
+    let mut ends = walked(&vec![1; n]);
+    let mut within = ends.clone();
+    for _ in 0..far {
+        ends = walked(&ends);
+        within.iter_mut().zip(&ends).for_each(|(sum, ends)| *sum = sum.saturating_add(*ends));
+    }
+    within.iter().map(|&within| within.min(n.saturating_sub(1) as u64)).sum()
+}
+
+/// The same counted, not bounded: pairs of nodes within reach. Costs as many steps as there are walks.
+pub(crate) fn positions(pattern: &Pattern, motifs: &[Motif]) -> u64 {
+    let far = motifs.iter().map(|&motif| reach(motif)).max().unwrap_or(0);
+    let of_row = |seen: &mut Vec<u32>, i: usize| {
+        let stamp = i as u32 + 1;
+        let (mut found, mut edge) = (0u64, vec![i as u32]);
+        seen[i] = stamp;
+        for _ in 0..=far {
+            let mut next = Vec::new();
+            for &c in &edge {
+                for &k in pattern.row(c as usize) {
+                    if std::mem::replace(&mut seen[k as usize], stamp) != stamp {
+                        next.push(k);
+                    }
+                }
+            }
+            found += next.len() as u64;
+            edge = next;
+        }
+        found
+    };
+    (0..pattern.rows()).into_par_iter().with_min_len(64).map_init(|| vec![0; pattern.rows()], of_row).sum()
+}

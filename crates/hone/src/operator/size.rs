@@ -1,0 +1,69 @@
+//! How large an operator is, and a multiple of it whose square stays in the range of f32.
+//!
+//! An iteration on SᵀS needs ‖S‖² in f32, other work only ‖S‖. A bound from squares of entries, diagonals and exponents costs
+//! one pass over the nonzeros and is mostly enough to know that nothing is to be done. Where it is not, products with
+//! random signs tell: the mean of ‖S x‖² is ‖S‖_F², which is no less than the square of the largest singular value.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::{Diagonal, Operator, Scaled, in_chunks};
+use crate::dense::{Block, Norm};
+use crate::random::Key;
+use crate::sparse::Csr;
+
+/// Largest norm (and with a minus the smallest), as an exponent of 2, whose square fits into f32 with room to spare.
+pub const SQUARABLE: f64 = 60.0;
+
+/// Random signs that are tried.
+const SIGNS: usize = 4;
+
+/// Values whose squares one piece of parallel work adds up.
+const CHUNK: usize = 1 << 14;
+
+/// Largest exponent of a power of two that is a normal number in f32, up or down.
+pub(crate) const STEEPEST: f64 = 126.0;
+
+impl Operator {
+    /// A power of two c and c·S, of which products with SᵀS stay in range: 1 and S itself where they do anyway.
+    pub(crate) fn squarable(&self, key: Key) -> (f64, Cow<'_, Operator>) {
+        if ((-SQUARABLE).exp2()..=SQUARABLE.exp2()).contains(&self.norm_bound()) {
+            return (1.0, Cow::Borrowed(self));
+        }
+        let mut signs = Block::random(self.cols(), SIGNS, key.with("size", 0));
+        signs.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.signum()));
+        let exponent = self.apply(&signs).column_norms(Norm::L2).into_iter().fold(0.0, f64::max).log2().ceil();
+        if !exponent.is_finite() || exponent.abs() <= SQUARABLE {
+            return (1.0, Cow::Borrowed(self));
+        }
+        let scale = (-exponent).clamp(-STEEPEST, STEEPEST).exp2();
+        let inner = Arc::new(self.clone());
+        (scale, Cow::Owned(Operator::Scaled(Scaled { shift: None, scale, left: None, inner, right: None })))
+    }
+
+    /// No less than the largest singular value; far more, where diagonals and entries cancel.
+    fn norm_bound(&self) -> f64 {
+        let most = |diagonal: &Option<Diagonal>, absent: f64| {
+            diagonal
+                .as_ref()
+                .map_or(absent, |d| d.values().iter().fold(0.0, |most, x| f64::max(most, f64::from(x.abs()))))
+        };
+        match self {
+            Operator::Sparse(leaf) => frobenius(leaf.matrix()),
+            Operator::Dense(leaf) => leaf.columns().column_energy().iter().sum::<f64>().sqrt(),
+            Operator::Scaled(Scaled { shift, scale, left, inner, right }) => {
+                most(shift, 0.0) + scale.abs() * most(left, 1.0) * most(right, 1.0) * inner.norm_bound()
+            }
+            Operator::Power(inner, k) => inner.norm_bound().powi(*k as i32),
+            Operator::Sum(terms) => terms.iter().map(|(factor, term)| factor.abs() * term.norm_bound()).sum(),
+        }
+    }
+}
+
+/// The Frobenius norm.
+fn frobenius(matrix: &Csr) -> f64 {
+    let sums = in_chunks(matrix.nnz(), CHUNK, |range| {
+        matrix.values()[range].iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>()
+    });
+    sums.into_iter().sum::<f64>().sqrt()
+}
