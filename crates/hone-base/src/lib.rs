@@ -8,6 +8,7 @@ pub mod clock;
 pub mod dense;
 pub mod error;
 pub mod pages;
+pub mod parallel;
 pub mod progress;
 pub mod random;
 

@@ -24,9 +24,25 @@ impl Key {
         Key(mix(mix(self.0 ^ name).wrapping_add(mix(index))))
     }
 
+    /// The numbers of one row of a random matrix.
+    pub fn of_row(self, row: u64) -> RowKey {
+        RowKey(mix(self.0 ^ mix(row)))
+    }
+
     /// The generator of this stream.
     pub fn rng(self) -> Xoshiro256PlusPlus {
         Xoshiro256PlusPlus::seed_from_u64(self.0)
+    }
+}
+
+/// Names the random numbers of one row: each depends on its column alone, so any part of a matrix can be drawn anywhere.
+#[derive(Debug, Clone, Copy)]
+pub struct RowKey(u64);
+
+impl RowKey {
+    /// The bits of column `column`: SplitMix64 with the row's seed, at that position.
+    pub fn bits(self, column: u64) -> u64 {
+        mix(self.0.wrapping_add(column.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hone::dense::{Block, orthonormalize};
-use hone::operator::{Operator, Workspace};
+use hone::operator::{Diagonal, Operator, Workspace};
 use hone::random::Key;
 use hone::sparse::{Csr, Fused, Pattern, Rounded};
 use rand_xoshiro::rand_core::Rng;
@@ -29,7 +29,7 @@ fn main() {
     let bound = bytes as f64 / bandwidth;
     let product = best("product", || matrix.multiply(&x, &mut y));
     println!("  bound {bound:.4} s, {:.2} x", product / bound);
-    let diagonal: Vec<f32> = (0..n).map(|i| 1.0 / (1 + i % 7) as f32).collect();
+    let diagonal = Diagonal::new("d", (0..n).map(|i| 1.0 / (1 + i % 7) as f32).collect::<Vec<_>>());
     best("product, left", || matrix.multiply_fused(&x, &mut y, &Fused { left: Some(&diagonal), ..Fused::default() }));
     let round = |words| Rounded::of(&x, None, words);
     let mut rounded = Some(round(Block::zeros(n, Rounded::words(b))));

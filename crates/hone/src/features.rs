@@ -8,6 +8,10 @@
 //! heavy-tailed, so log(1 + x) is taken of every column, and means are means of the logarithms,
 //! unless set otherwise. Neighbourhoods ignore direction. Cost: O(M) per column and level.
 
+mod streamed;
+
+pub use streamed::NamedColumns;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -191,14 +195,17 @@ fn check_finite(level: &Named) -> Result<()> {
     let norms = level.block.column_norms(Norm::Max);
     match level.names.iter().zip(norms).find(|(_, norm)| !norm.is_finite()) {
         None => Ok(()),
-        Some((name, _)) => {
-            let message = format!(
-                "`{name}` exceeds 32-bit floating point; lower attributes.features.depth, or leave out sums \
-                 (attributes.features.sum = false)"
-            );
-            Err(Error::Numeric { stage: "features".into(), message })
-        }
+        Some((name, _)) => Err(overflow(name)),
     }
+}
+
+/// The refusal of a column that overflows.
+pub(crate) fn overflow(name: &str) -> Error {
+    let message = format!(
+        "`{name}` exceeds 32-bit floating point; lower attributes.features.depth, or leave out sums \
+         (attributes.features.sum = false)"
+    );
+    Error::Numeric { stage: "features".into(), message }
 }
 
 /// log(1 + x) of every value.

@@ -2,7 +2,7 @@
 //!
 //! Leaves are sparse or tall dense matrices, shared; nodes are diag(shift) + scale·diag(left)·A·diag(right),
 //! powers and sums. W^k x is k sparse products, so no k-step matrix is stored. An operator is plain
-//! data: it prints as a formula, knows its cost and memory, and another back end may take it whole.
+//! data: it prints as a formula, knows its cost and memory, and is multiplied in any [`Space`].
 
 mod entries;
 mod explicit;
@@ -14,10 +14,15 @@ pub(crate) use entries::in_chunks;
 pub use size::SQUARABLE;
 pub(crate) use size::STEEPEST;
 
+pub use crate::space::Workspace;
+pub use crate::sparse::Diagonal;
+
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use crate::dense::{Block, Columns};
-use crate::sparse::{Csr, Fused, Plus, Rounded};
+use crate::dense::{Block, Columns, Small};
+use crate::space::{Host, Leaf, Space};
+use crate::sparse::{Csr, Fused, Plus};
 
 /// A lazy matrix.
 #[derive(Debug, Clone)]
@@ -50,13 +55,6 @@ pub struct Dense {
     columns: Arc<Columns>,
 }
 
-/// A diagonal matrix with its name in formulas.
-#[derive(Debug, Clone)]
-pub struct Diagonal {
-    name: Arc<str>,
-    values: Arc<[f32]>,
-}
-
 /// diag(shift) + scale · diag(left) · inner · diag(right); what is absent is 0 for the shift, 1 elsewhere.
 #[derive(Debug, Clone)]
 pub struct Scaled {
@@ -72,56 +70,6 @@ pub struct Scaled {
     pub right: Option<Diagonal>,
 }
 
-/// Blocks that products need on the way, kept for the next product.
-#[derive(Debug, Default)]
-pub struct Workspace {
-    free: Vec<Block>,
-    /// Whether sparse products may round what they gather, see [`Rounded`].
-    pub(crate) rounds: bool,
-}
-
-impl Workspace {
-    /// A block of that shape with arbitrary content.
-    pub fn take(&mut self, rows: usize, cols: usize) -> Block {
-        match self.free.iter().position(|block| block.rows() == rows && block.cols() == cols) {
-            Some(at) => self.free.swap_remove(at),
-            None => Block::zeros(rows, cols),
-        }
-    }
-
-    /// diag(factors) x.
-    fn scaled(&mut self, x: &Block, factors: &[f32]) -> Block {
-        let mut scaled = self.take(x.rows(), x.cols());
-        scaled.update_rows(|i, row| row.iter_mut().zip(x.row(i)).for_each(|(to, &from)| *to = factors[i] * from));
-        scaled
-    }
-
-    /// Gives a block back.
-    pub fn give(&mut self, block: Block) {
-        self.free.push(block);
-    }
-}
-
-impl Diagonal {
-    /// A diagonal that prints as `diag(name)`.
-    pub fn new(name: &str, values: impl Into<Arc<[f32]>>) -> Self {
-        Diagonal { name: name.into(), values: values.into() }
-    }
-
-    /// The entries.
-    pub fn values(&self) -> &[f32] {
-        &self.values
-    }
-
-    fn same(a: &Option<Diagonal>, b: &Option<Diagonal>) -> bool {
-        match (a, b) {
-            (None, None) => true,
-            (Some(a), Some(b)) => Arc::ptr_eq(&a.values, &b.values) || a.values == b.values,
-            _ => false,
-        }
-    }
-}
-
 impl Sparse {
     /// The matrix.
     pub fn matrix(&self) -> &Csr {
@@ -134,25 +82,10 @@ impl Sparse {
     }
 
     /// y = … (A or Aᵀ) diag(right) x …, see [`Fused`].
-    fn product(
-        &self,
-        x: &Block,
-        right: Option<&[f32]>,
-        y: &mut Block,
-        fused: &Fused,
-        transpose: bool,
-        work: &mut Workspace,
-    ) {
+    fn product<S: Space>(&self, right: Option<&Diagonal>, transpose: bool, to: Product<'_, S>) {
         let matrix = if transpose { self.transposed() } else { &self.matrix };
-        if work.rounds {
-            let rounded = Rounded::of(x, right, work.take(x.rows(), Rounded::words(x.cols())));
-            matrix.multiply_rounded(&rounded, y, fused);
-            return work.give(rounded.into_block());
-        }
-        let Some(right) = right else { return matrix.multiply_fused(x, y, fused) };
-        let scaled = work.scaled(x, right);
-        matrix.multiply_fused(&scaled, y, fused);
-        work.give(scaled);
+        let leaf = Leaf { matrix, right, rounded: to.work.rounds };
+        to.space.multiply(&leaf, to.x, to.y, &to.then, to.work);
     }
 }
 
@@ -230,6 +163,17 @@ impl Operator {
         }
     }
 
+    /// The same matrix with diagonals on both sides multiplied into a sparse leaf, where there is one: as many values as
+    /// the leaf has, instead of a scaled copy of every block that is multiplied. Its rounding differs.
+    pub(crate) fn folded(&self) -> Option<Operator> {
+        let Operator::Scaled(Scaled { shift: None, scale, left: Some(left), inner, right: Some(right) }) = self else {
+            return None;
+        };
+        let Operator::Sparse(leaf) = &**inner else { return None };
+        let matrix = leaf.matrix.scaled(|i, j| scale * (f64::from(left.values()[i]) * f64::from(right.values()[j])));
+        Some(Operator::sparse(&leaf.name, matrix, self.is_symmetric()))
+    }
+
     /// Multiply-adds of a product with one column.
     pub fn cost(&self) -> u64 {
         match self {
@@ -266,7 +210,7 @@ impl Operator {
             Operator::Dense(leaf) => once(Arc::as_ptr(&leaf.columns).addr(), leaf.columns.memory()),
             Operator::Scaled(scaled) => {
                 let diagonals = [&scaled.shift, &scaled.left, &scaled.right].into_iter().flatten();
-                let own: usize = diagonals.map(|d| once(d.values.as_ptr().addr(), 4 * d.values.len())).sum();
+                let own: usize = diagonals.map(|d| once(d.values().as_ptr().addr(), 4 * d.values().len())).sum();
                 own + scaled.inner.count_memory(seen)
             }
             Operator::Power(inner, _) => inner.count_memory(seen),
@@ -290,85 +234,103 @@ impl Operator {
 
     /// y = A x, with the intermediate blocks of `work`.
     pub fn apply_into(&self, x: &Block, y: &mut Block, work: &mut Workspace) {
-        self.product(x, y, &Fused::default(), false, work);
+        self.product(false, Product { space: &Host, x, y, then: Fused::default(), work });
     }
 
     /// y = Aᵀ x, with the intermediate blocks of `work`.
     pub fn apply_transposed_into(&self, x: &Block, y: &mut Block, work: &mut Workspace) {
-        self.product(x, y, &Fused::default(), !self.is_symmetric(), work);
+        self.product(!self.is_symmetric(), Product { space: &Host, x, y, then: Fused::default(), work });
     }
 
-    /// y = [y] + scale · left · (A or Aᵀ) x + …, see [`Fused`].
-    pub(crate) fn product(&self, x: &Block, y: &mut Block, fused: &Fused, transpose: bool, work: &mut Workspace) {
+    /// y = [y] + scale · left · (A or Aᵀ) x + …, see [`Fused`], wherever x and y are.
+    pub(crate) fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
         match self {
-            Operator::Sparse(leaf) => leaf.product(x, None, y, fused, transpose, work),
-            Operator::Dense(leaf) => {
-                let product = leaf.product(x, transpose);
-                fused.finish(&product, y);
-            }
-            Operator::Scaled(scaled) => scaled.product(x, y, fused, transpose, work),
+            Operator::Sparse(leaf) => leaf.product(None, transpose, to),
+            Operator::Dense(leaf) => leaf.product(transpose, to),
+            Operator::Scaled(scaled) => scaled.product(transpose, to),
             Operator::Power(inner, k) => {
-                let mut last: Option<Block> = None;
+                let Product { space, x, y, then, work } = to;
+                let (rows, cols) = space.shape(x);
+                let mut last: Option<S::Tall> = None;
                 for _ in 1..*k {
-                    let mut next = work.take(x.rows(), x.cols());
-                    inner.product(last.as_ref().unwrap_or(x), &mut next, &Fused::default(), transpose, work);
+                    let mut next = work.take(space, rows, cols);
+                    let from = last.as_ref().unwrap_or(x);
+                    inner.product(transpose, Product { space, x: from, y: &mut next, then: Fused::default(), work });
                     last.replace(next).into_iter().for_each(|old| work.give(old));
                 }
-                inner.product(last.as_ref().unwrap_or(x), y, fused, transpose, work);
+                inner.product(transpose, Product { space, x: last.as_ref().unwrap_or(x), y, then, work });
                 last.into_iter().for_each(|block| work.give(block));
             }
             Operator::Sum(terms) => {
+                let Product { space, x, y, then, work } = to;
                 for (at, (coefficient, term)) in terms.iter().enumerate() {
-                    let plus = if at == 0 { fused.plus } else { &[] };
-                    let accumulate = fused.accumulate || at > 0;
-                    let scale = fused.scale * *coefficient as f32;
-                    term.product(x, y, &Fused { scale, plus, accumulate, ..*fused }, transpose, work);
+                    let plus = if at == 0 { then.plus } else { &[] };
+                    let accumulate = then.accumulate || at > 0;
+                    let scale = then.scale * *coefficient as f32;
+                    let then = Fused { scale, plus, accumulate, ..then };
+                    term.product(transpose, Product { space, x, y, then, work });
                 }
             }
         }
     }
 }
 
+/// Where a product goes: y = [y] + scale · left · (matrix) x + … in some space.
+pub(crate) struct Product<'a, S: Space> {
+    pub(crate) space: &'a S,
+    pub(crate) x: &'a S::Tall,
+    pub(crate) y: &'a mut S::Tall,
+    pub(crate) then: Fused<'a, S::Tall>,
+    pub(crate) work: &'a mut Workspace<S::Tall>,
+}
+
 impl Dense {
-    fn product(&self, x: &Block, transpose: bool) -> Block {
-        if !transpose {
-            let small = crate::dense::Small::from_fn(x.rows(), x.cols(), |i, j| f64::from(x.get(i, j)));
-            return self.columns.times(&small);
-        }
-        Block::from(&self.columns.cross(x))
+    /// Dense leaves are in the memory of this process, and so are their products.
+    fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
+        let x = to.space.export(to.space.copy(to.x));
+        let product = if transpose {
+            Block::from(&self.columns.cross(&x))
+        } else {
+            self.columns.times(&Small::from_fn(x.rows(), x.cols(), |i, j| f64::from(x.get(i, j))))
+        };
+        to.space.finish(&to.space.import(&product), to.y, &to.then);
     }
 }
 
 impl Scaled {
-    fn product(&self, x: &Block, y: &mut Block, fused: &Fused, transpose: bool, work: &mut Workspace) {
+    fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
+        let Product { space, x, y, then, work } = to;
         let (left, right) = if transpose { (&self.right, &self.left) } else { (&self.left, &self.right) };
-        let both = times(fused.left, left);
-        let shifted = times(fused.left, &self.shift);
-        let mut plus = fused.plus.to_vec();
+        let both = times(then.left, left);
+        let shifted = times(then.left, &self.shift);
+        let mut plus = then.plus.to_vec();
         if self.shift.is_some() {
-            plus.push(Plus { factor: fused.scale, diagonal: shifted.as_deref(), block: x });
+            plus.push(Plus { factor: then.scale, diagonal: shifted.as_deref(), block: x });
         }
-        let scale = fused.scale * self.scale as f32;
-        let fused = Fused { scale, left: both.as_deref(), plus: &plus, accumulate: fused.accumulate };
+        let scale = then.scale * self.scale as f32;
+        let then = Fused { scale, left: both.as_deref(), plus: &plus, accumulate: then.accumulate };
         match (right, &*self.inner) {
-            (None, inner) => inner.product(x, y, &fused, transpose, work),
-            (Some(right), Operator::Sparse(leaf)) => leaf.product(x, Some(&right.values), y, &fused, transpose, work),
+            (None, inner) => inner.product(transpose, Product { space, x, y, then, work }),
+            (Some(right), Operator::Sparse(leaf)) => {
+                leaf.product(Some(right), transpose, Product { space, x, y, then, work });
+            }
             (Some(right), inner) => {
-                let scaled = work.scaled(x, &right.values);
-                inner.product(&scaled, y, &fused, transpose, work);
+                let (rows, cols) = space.shape(x);
+                let mut scaled = work.take(space, rows, cols);
+                space.scale_rows(right, x, &mut scaled);
+                inner.product(transpose, Product { space, x: &scaled, y, then, work });
                 work.give(scaled);
             }
         }
     }
 }
 
-/// The product of two diagonals, as values of one.
-fn times<'a>(outer: Option<&'a [f32]>, own: &'a Option<Diagonal>) -> Option<std::borrow::Cow<'a, [f32]>> {
-    use std::borrow::Cow::{Borrowed, Owned};
+/// The product of two diagonals, where both are there.
+fn times<'a>(outer: Option<&'a Diagonal>, own: &'a Option<Diagonal>) -> Option<Cow<'a, Diagonal>> {
     match (outer, own) {
         (None, None) => None,
-        (Some(outer), None) => Some(Borrowed(outer)),
-        (None, Some(own)) => Some(Borrowed(&own.values)),
-        (Some(outer), Some(own)) => Some(Owned(outer.iter().zip(own.values.iter()).map(|(a, b)| a * b).collect())),
+        (Some(outer), None) => Some(Cow::Borrowed(outer)),
+        (None, Some(own)) => Some(Cow::Borrowed(own)),
+        (Some(outer), Some(own)) => Some(Cow::Owned(outer.times(own))),
     }
 }

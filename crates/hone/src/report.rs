@@ -19,6 +19,9 @@ use crate::tensor::{Descent, SliceNorm};
 pub struct Report {
     /// Version of the library.
     pub version: String,
+    /// Where the work was done: `cpu`, or the name of another engine.
+    #[serde(default = "cpu")]
+    pub engine: String,
     /// Every choice of the run; the seed is in it.
     pub config: Config,
     /// Where the graph was read, and how; absent where it was made in memory.
@@ -333,6 +336,10 @@ pub struct ColumnBlock {
     pub first: usize,
     /// Number of columns.
     pub count: usize,
+}
+
+fn cpu() -> String {
+    "cpu".into()
 }
 
 impl Report {

@@ -49,12 +49,14 @@ proptest! {
         let before = block(rows, width, seed ^ 3);
         let left: Vec<f32> = (0..rows).map(|i| i as f32 * 0.1 - 1.0).collect();
         let shift: Vec<f32> = (0..rows).map(|i| 1.0 - i as f32 * 0.05).collect();
+        let [left_diagonal, shift_diagonal] = [&left, &shift].map(|values| Diagonal::new("d", values.clone()));
         let plus = [
-            Plus { factor: -1.5, diagonal: Some(&shift), block: &z },
+            Plus { factor: -1.5, diagonal: Some(&shift_diagonal), block: &z },
             Plus { factor: 0.25, diagonal: None, block: &before },
         ];
         let mut y = before.clone();
-        sparse.multiply_fused(&x, &mut y, &Fused { scale: 0.5, left: Some(&left), plus: &plus, accumulate: true });
+        let fused = Fused { scale: 0.5, left: Some(&left_diagonal), plus: &plus, accumulate: true };
+        sparse.multiply_fused(&x, &mut y, &fused);
         let mut expected = times(&dense, &wide(&x));
         for i in 0..rows {
             for j in 0..width {
@@ -74,7 +76,7 @@ proptest! {
         let x = block(cols, width, seed ^ 1);
         let factors: Vec<f32> = (0..cols).map(|i| 1.5 - i as f32 * 0.125).collect();
         let rounded = Rounded::of(&x, Some(&factors), Block::zeros(cols, Rounded::words(width)));
-        let (before, left) = (block(rows, width, seed ^ 3), vec![0.5; rows]);
+        let (before, left) = (block(rows, width, seed ^ 3), Diagonal::new("d", vec![0.5; rows]));
         let mut y = before.clone();
         let fused = Fused { scale: -2.0, left: Some(&left), plus: &[], accumulate: true };
         csr(&dense, cols).multiply_rounded(&rounded, &mut y, &fused);
@@ -96,6 +98,16 @@ proptest! {
         let expected = csr(&transpose(&dense), n);
         prop_assert_eq!(transposed.pattern(), expected.pattern());
         prop_assert_eq!(transposed.values(), expected.values());
+
+        let factor = |i: usize, j: usize| i as f64 - 0.5 * j as f64;
+        let scaled = sparse.scaled(factor);
+        for i in 0..n {
+            let (columns, values) = scaled.row(i);
+            prop_assert_eq!(columns, sparse.row(i).0);
+            for (&j, &value) in columns.iter().zip(values) {
+                prop_assert_eq!(value, (f64::from(dense[i][j as usize] as f32) * factor(i, j as usize)) as f32);
+            }
+        }
 
         // Zeros in the pattern and nodes without entries disappear.
         let mut holed = dense.clone();

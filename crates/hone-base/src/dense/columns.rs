@@ -14,8 +14,9 @@ use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use super::group::{Group, Stored, Window};
-use super::products::{gram_of, in_order, narrow, times_chunk, widen};
-use super::{Block, Norm, Small, by_some_lanes, chunk_rows, product_lanes};
+use super::lanes::{by_lanes, chunk_rows, products_at_a_time};
+use super::products::{self, Own, narrow, times_chunk};
+use super::{Block, Norm, Small};
 use crate::clock::{Work, timed};
 
 /// A group that has values in less than one of this many rows is rare.
@@ -92,6 +93,20 @@ impl Columns {
         self.window().read(&range, to, |value| value);
     }
 
+    /// Rows whose entries are all zero, ascending.
+    pub fn zero_rows(&self) -> Vec<usize> {
+        let (chunk, cols) = (chunk_rows(self.cols), self.cols);
+        let starts: Vec<usize> = (0..self.rows).step_by(chunk).collect();
+        let of = |(window, values): &mut (Window<'_>, Vec<f32>), start: &usize| {
+            let range = *start..(start + chunk).min(self.rows);
+            values.resize(range.len() * cols, 0.0);
+            window.read(&range, values, |value| value);
+            let zero = |&i: &usize| values[(i - range.start) * cols..][..cols].iter().all(|&x| x == 0.0);
+            range.clone().filter(zero).collect::<Vec<usize>>()
+        };
+        starts.par_iter().map_init(|| (self.window(), Vec::new()), of).flatten_iter().collect()
+    }
+
     /// Writes row `i` into `to`, without reading ahead; for rows in any order.
     pub fn read_row(&self, i: usize, to: &mut [f32]) {
         let mut rest = to;
@@ -102,6 +117,17 @@ impl Columns {
                 Some(stored) => group.read(stored..stored + 1, own),
                 None => own.fill(0.0),
             }
+        }
+    }
+
+    /// All in one block: the only one, where it has all rows, else a copy.
+    pub fn into_block(mut self) -> Block {
+        if self.groups.len() != 1 {
+            return self.to_block();
+        }
+        match self.groups.remove(0).into_whole() {
+            Ok(block) => block,
+            Err(group) => Columns { groups: vec![group], ..self }.to_block(),
         }
     }
 
@@ -122,10 +148,12 @@ impl Columns {
 
     fn gram_untimed(&self) -> Small {
         let parts = Parts::of(self);
-        let often = gram_of(self.rows, parts.wide, || {
+        let mut often = Small::zeros(parts.wide, parts.wide);
+        let read = || {
             let mut window = Window::new(parts.often.iter().copied());
             move |range, wide: &mut [f64]| window.read(&range, wide, f64::from)
-        });
+        };
+        products::gram_parts(&Own::all(self.rows), parts.wide, read, |part| often.add(&part));
         if parts.rare.is_empty() {
             return often;
         }
@@ -146,7 +174,7 @@ impl Columns {
             return Small::zeros(rare, all);
         }
         let chunk = chunk_rows(all);
-        let partial = by_some_lanes(product_lanes(rows.len(), all, all), rows.len(), chunk, |lane| {
+        let lane = |lane: Range<usize>| {
             let mut sum = Mat::<f64>::zeros(rare, all);
             let mut window = Window::new(parts.often.iter().chain(&parts.rare).copied());
             let mut wide = vec![0.0; chunk * all];
@@ -158,9 +186,11 @@ impl Columns {
                 let x = MatRef::from_row_major_slice(&wide[..some.len() * all], some.len(), all);
                 matmul(&mut sum, Accum::Add, x.subcols(parts.wide, rare).transpose(), x, 1.0, Par::Seq);
             }
-            sum
-        });
-        Small::from_faer(&in_order(partial, rare, all))
+            Small::from_faer(&sum)
+        };
+        let mut sum = Small::zeros(rare, all);
+        by_lanes(&Own::all(rows.len()), products_at_a_time(rows.len(), all, all), lane, |part| sum.add(&part));
+        sum
     }
 
     /// Y·M for a small matrix M.
@@ -208,26 +238,16 @@ impl Columns {
     pub fn cross(&self, other: &Block) -> Small {
         assert_eq!(self.rows, other.rows(), "rows of a cross product");
         let (a, b) = (self.cols, other.cols());
-        if a * b == 0 {
-            return Small::zeros(a, b);
-        }
-        let chunk = chunk_rows(a.max(b));
-        let partial = by_some_lanes(product_lanes(self.rows, a, b), self.rows, chunk, |lane| {
-            let mut sum = Mat::<f64>::zeros(a, b);
+        let read = || {
             let mut window = self.window();
-            let (mut left, mut right) = (vec![0.0; chunk * a], vec![0.0; chunk * b]);
-            for start in lane.clone().step_by(chunk) {
-                let range = start..(start + chunk).min(lane.end);
-                let n = range.len();
-                window.read(&range, &mut left[..n * a], f64::from);
-                widen(other.rows_slice(range), &mut right[..n * b]);
-                let left = MatRef::from_row_major_slice(&left[..n * a], n, a);
-                let right = MatRef::from_row_major_slice(&right[..n * b], n, b);
-                matmul(&mut sum, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+            move |range: Range<usize>, left: &mut [f64], right: &mut [f64]| {
+                window.read(&range, left, f64::from);
+                right.iter_mut().zip(other.rows_slice(range)).for_each(|(to, &x)| *to = f64::from(x));
             }
-            sum
-        });
-        Small::from_faer(&in_order(partial, a, b))
+        };
+        let mut sum = Small::zeros(a, b);
+        products::cross_parts(&Own::all(self.rows), (a, b), read, |part| sum.add(&part));
+        sum
     }
 
     fn window(&self) -> Window<'_> {

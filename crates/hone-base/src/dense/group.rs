@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::norms::{self, RowSlices};
-use super::{Block, Norm};
+use super::{Block, Norm, Panels};
 
 /// Values read ahead where they are stored elsewhere.
 const AHEAD: usize = 1 << 14;
@@ -22,6 +22,10 @@ pub trait Stored: Debug + Send + Sync {
     /// Writes rows `range`, row-major, into `to`. Products cannot fail: what cannot be read becomes zero,
     /// and whoever stored the rows learns of it elsewhere.
     fn read(&self, range: Range<usize>, to: &mut [f32]);
+    /// Bytes held in memory.
+    fn memory(&self) -> usize {
+        0
+    }
 }
 
 /// Some columns of a tall matrix.
@@ -42,6 +46,19 @@ impl Group {
     /// Columns stored for every row.
     pub fn full(block: Block) -> Self {
         Group { rows: None, values: Values::Held(block) }
+    }
+
+    /// Panels that stand for columns of all rows, or of `rows` only.
+    ///
+    /// # Panics
+    /// As [`Group::partial`].
+    pub fn panels(rows: Option<Vec<u32>>, panels: Panels) -> Self {
+        let rows = rows.map(|rows| checked(rows, panels.rows()));
+        let values = match panels.as_slice() {
+            [_] => Values::Held(panels.into_block()),
+            _ => Values::Stored(Arc::new(panels), None),
+        };
+        Group { rows, values }
     }
 
     /// Columns that are zero outside `rows`, which strictly ascend: row i of the block is row `rows[i]`.
@@ -73,6 +90,14 @@ impl Group {
         }
     }
 
+    /// The block, where it is in memory and has all rows.
+    pub(super) fn into_whole(self) -> Result<Block, Group> {
+        match self {
+            Group { rows: None, values: Values::Held(block) } => Ok(block),
+            other => Err(other),
+        }
+    }
+
     /// Number of columns.
     pub fn cols(&self) -> usize {
         self.values.cols()
@@ -90,7 +115,11 @@ impl Group {
 
     /// Bytes held in memory.
     pub fn memory(&self) -> usize {
-        self.block().map_or(0, Block::memory) + self.rows.as_ref().map_or(0, |rows| 4 * rows.len())
+        let values = match &self.values {
+            Values::Held(block) => block.memory(),
+            Values::Stored(values, _) => values.memory(),
+        };
+        values + self.rows.as_ref().map_or(0, |rows| 4 * rows.len())
     }
 
     /// The same columns times a factor.
@@ -133,6 +162,10 @@ impl Stored for Group {
 
     fn read(&self, range: Range<usize>, to: &mut [f32]) {
         self.values.read(range, to);
+    }
+
+    fn memory(&self) -> usize {
+        Group::memory(self)
     }
 }
 

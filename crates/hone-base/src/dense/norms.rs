@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Block, by_lanes, chunk_rows};
+use super::Block;
+use super::lanes::{MOST, by_lanes, chunk_rows};
+use super::products::Own;
 
 /// The norm by which columns are divided (the function g, eq. 13).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,25 +64,30 @@ pub(super) fn column_means(x: &impl RowSlices) -> Vec<f64> {
 }
 
 fn fold_columns(x: &impl RowSlices, add: impl Fn(f64, f64) -> f64 + Sync, join: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    let mut folded = vec![0.0; x.cols()];
+    let join = |lane: Vec<f64>| folded.iter_mut().zip(lane).for_each(|(to, x)| *to = join(*to, x));
+    fold_parts(x, &Own::all(x.rows()), add, join);
+    folded
+}
+
+/// Folds of the columns of each lane at hand, in order.
+fn fold_parts(x: &impl RowSlices, own: &Own, add: impl Fn(f64, f64) -> f64 + Sync, join: impl FnMut(Vec<f64>)) {
     let cols = x.cols();
     if cols == 0 {
-        return Vec::new();
+        return;
     }
     let chunk = chunk_rows(cols);
-    let lanes = by_lanes(x.rows(), chunk, |lane| {
+    let lane = |lane: Range<usize>| {
         let (mut folded, mut buffer) = (vec![0.0; cols], Vec::new());
         for start in lane.clone().step_by(chunk) {
-            let rows = x.slice(start..(start + chunk).min(lane.end), &mut buffer);
-            for row in rows.chunks_exact(cols) {
+            let range = start - own.range.start..(start + chunk).min(lane.end) - own.range.start;
+            for row in x.slice(range, &mut buffer).chunks_exact(cols) {
                 folded.iter_mut().zip(row).for_each(|(to, &x)| *to = add(*to, f64::from(x)));
             }
         }
         folded
-    });
-    lanes.into_iter().fold(vec![0.0; cols], |mut sum, lane| {
-        sum.iter_mut().zip(lane).for_each(|(to, x)| *to = join(*to, x));
-        sum
-    })
+    };
+    by_lanes(own, MOST, lane, join);
 }
 
 impl Block {
@@ -112,26 +119,23 @@ impl Block {
         });
     }
 
+    /// The entry of largest absolute value of each column, the topmost of equals; 0 for zero columns.
+    pub fn column_extremes(&self) -> Vec<f64> {
+        fold_columns(self, larger, larger)
+    }
+
     /// The sign of each column's entry of largest absolute value (the topmost of equals); 1 for zero columns.
     pub fn column_signs(&self) -> Vec<f64> {
-        let cols = self.cols();
-        let lanes = by_lanes(self.rows(), chunk_rows(cols), |lane| {
-            let mut extreme = vec![0.0f32; cols];
-            for i in lane {
-                extreme.iter_mut().zip(self.row(i)).for_each(|(most, &x)| larger(most, x));
-            }
-            extreme
-        });
-        let mut extreme = vec![0.0f32; cols];
-        for lane in lanes {
-            extreme.iter_mut().zip(lane).for_each(|(most, x)| larger(most, x));
-        }
-        extreme.into_iter().map(|most| if most < 0.0 { -1.0 } else { 1.0 }).collect()
+        self.column_extremes().into_iter().map(|most| if most < 0.0 { -1.0 } else { 1.0 }).collect()
+    }
+
+    /// Sums of squares of the columns, one list for each lane that the block has of a larger matrix.
+    pub fn square_parts(&self, own: &Own, add: impl FnMut(Vec<f64>)) {
+        fold_parts(self, own, |sum, x| sum + x * x, add);
     }
 }
 
-fn larger(most: &mut f32, x: f32) {
-    if x.abs() > most.abs() {
-        *most = x;
-    }
+/// The one of larger absolute value, the first of equals.
+fn larger(most: f64, x: f64) -> f64 {
+    if x.abs() > most.abs() { x } else { most }
 }

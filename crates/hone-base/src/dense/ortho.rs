@@ -16,14 +16,44 @@ const NOISE: f64 = 1e-10;
 /// Deviation of a Gram matrix from the identity that f32 entries cannot improve on.
 const ORTHONORMAL: f64 = 1e-6;
 
+/// A tall matrix, wherever it is, as far as making its columns orthonormal needs it.
+pub trait Tall {
+    /// Number of columns.
+    fn cols(&self) -> usize;
+    /// Bytes of the values.
+    fn memory(&self) -> usize;
+    /// The Gram matrix XᵀX.
+    fn gram(&self) -> Small;
+    /// X ← X·M for a small square matrix M.
+    fn transform(&mut self, matrix: &Small);
+}
+
+impl Tall for Block {
+    fn cols(&self) -> usize {
+        Block::cols(self)
+    }
+
+    fn memory(&self) -> usize {
+        Block::memory(self)
+    }
+
+    fn gram(&self) -> Small {
+        Block::gram(self)
+    }
+
+    fn transform(&mut self, matrix: &Small) {
+        Block::transform(self, matrix);
+    }
+}
+
 /// Turns X into Q with orthonormal columns that span the same space; dependent columns become zero.
 /// Returns which columns are kept: their count is the numerical rank.
-pub fn orthonormalize(x: &mut Block) -> Vec<bool> {
+pub fn orthonormalize(x: &mut impl Tall) -> Vec<bool> {
     // Mostly one pass: read for the Gram matrix, read and written for the product.
     timed(Work::Orthonormalise, 3 * x.memory() as u64, || passes(x))
 }
 
-fn passes(x: &mut Block) -> Vec<bool> {
+fn passes(x: &mut impl Tall) -> Vec<bool> {
     let mut kept = vec![true; x.cols()];
     // Columns far from dependent need one pass; the third is only reached after a bad start.
     for pass in 0..3 {

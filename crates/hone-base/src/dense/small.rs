@@ -74,6 +74,12 @@ impl Small {
         Small::from_fn(self.cols, self.rows, |i, j| self.get(j, i))
     }
 
+    /// Adds the entries of a matrix of the same shape.
+    pub fn add(&mut self, other: &Small) {
+        assert_eq!((self.rows(), self.cols()), (other.rows(), other.cols()), "shapes of a sum");
+        self.as_mut_slice().iter_mut().zip(other.as_slice()).for_each(|(to, x)| *to += x);
+    }
+
     /// The product with `other`.
     pub fn times(&self, other: &Small) -> Small {
         assert_eq!(self.cols, other.rows, "inner sizes of a product");

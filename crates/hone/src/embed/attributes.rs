@@ -12,7 +12,7 @@ use crate::attributes;
 use crate::config::{Balance, Form};
 use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
-use crate::features::Named;
+use crate::features::{Named, NamedColumns};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
 use crate::progress::Progress;
@@ -84,19 +84,21 @@ impl Hone {
             return Ok(None);
         }
         let counts = counts.filter(|_| config.structure);
-        let structure = counts.map(|counts| config.features.of(counts)).transpose()?;
-        let named: Vec<&Named> = structure.iter().chain(own.all()).collect();
-        if named.is_empty() {
+        if counts.is_none() && own.columns() == 0 {
             return Ok(None);
         }
         Ok(Some(match config.form {
             Form::Columns => {
+                let structure = counts.map(|counts| config.features.of(counts)).transpose()?;
+                let named: Vec<&Named> = structure.iter().chain(own.all()).collect();
                 let mut block = side_by_side(&named);
                 block.normalize_columns(self.config.local.norm);
                 X { block, names: unique(named.iter().flat_map(|named| &named.names)) }
             }
             Form::Components(components) => {
-                let (block, structure) = principal(&named, &components, self.config.components_dim())?;
+                let structure = counts.map(|counts| config.features.streamed(counts)).transpose()?;
+                let named = structure.into_iter().chain(own.all().cloned().map(NamedColumns::from)).collect();
+                let (block, structure) = principal(named, &components, self.config.components_dim())?;
                 report.structure = Some(structure);
                 let names = (0..block.cols()).map(|j| format!("pc{j}")).collect();
                 X { block, names }

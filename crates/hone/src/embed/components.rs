@@ -6,13 +6,12 @@
 //! Cost: O(N F²) for F features, and one eigen decomposition of F × F; where F is larger than N, or than [`WIDEST`], the
 //! same of N × N, or iterations.
 
-use super::attributes::side_by_side;
 use crate::config::Components;
-use crate::dense::{Block, Columns, Norm, Small};
+use crate::dense::{Block, Columns, Group, Norm, Small};
 use crate::error::Result;
 use crate::factor::svd::{NARROW, Svd, WIDEST, svd};
 use crate::factor::{Factors, Task};
-use crate::features::{Named, Origin};
+use crate::features::{NamedColumns, Origin, overflow};
 use crate::operator::Operator;
 use crate::progress::Silent;
 use crate::random::Key;
@@ -22,33 +21,91 @@ use crate::report::{MotifShare, Structure};
 const OWN: &str = "attributes";
 
 /// `dim` principal components, scale kept: total variance 1, then moved up by the offset; and what they hold.
-pub(super) fn principal(named: &[&Named], options: &Components, dim: usize) -> Result<(Block, Structure)> {
-    let mut x = side_by_side(named);
-    let origins: Vec<Origin> = named.iter().flat_map(|named| named.origins.iter().copied()).collect();
+///
+/// Columns are read twice: for sums of squares and products, a column of ones among them, and for the components.
+pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usize) -> Result<(Block, Structure)> {
+    let rows = named.first().map_or(0, |named| named.columns.rows());
+    let names: Vec<String> = named.iter().flat_map(|named| named.names.clone()).collect();
+    let origins: Vec<Origin> = named.iter().flat_map(|named| named.origins.clone()).collect();
     let weights: Vec<f64> = origins.iter().map(|origin| options.weight(origin)).collect();
-    standardize(&mut x, &weights);
-    let variances: Vec<f64> = x.column_norms(Norm::L2).into_iter().map(|norm| norm * norm).collect();
-    if x.cols() > NARROW.max(x.rows()).min(WIDEST) {
+    let width = names.len();
+    let mut groups: Vec<Group> = named.into_iter().flat_map(|named| named.columns.into_groups()).collect();
+    if width > NARROW.max(rows).min(WIDEST) {
+        let mut x = Columns::new(rows, groups).into_block();
+        standardize(&mut x, &weights);
+        let variances: Vec<f64> = x.column_norms(Norm::L2).into_iter().map(|norm| norm * norm).collect();
         let (z, values, vectors) = wide(x, options, dim)?;
         let whole = variances.iter().sum();
         return Ok((z, facts(&variances, whole, &values, |i, j| f64::from(vectors.get(i, j)), &origins)));
     }
-    let gram = x.gram();
-    let components = gram.eigen()?;
-    let (rows, width) = (x.rows().max(1) as f64, x.cols());
+    groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));
+    let x = Columns::new(rows, groups);
+    let moments = Moments::of(&x.gram(), rows, &weights);
+    moments.check(&names)?;
+    let components = moments.gram.eigen()?;
     let kept = dim.min(width);
     let mut basis = Small::from_fn(width, dim, |i, j| if j < kept { components.vectors.get(i, j) } else { 0.0 });
     // Positive with the sum of all features: 1ᵀXᵀX v = λ · Σ v.
     let sum = |j: usize| (0..width).map(|i| basis.get(i, j)).sum::<f64>();
     let signs: Vec<f64> = (0..dim).map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 }).collect();
     basis.scale_columns(&signs);
-    let mut z = x.times(&basis);
     let value = |j: usize| components.values.get(j).filter(|_| j < kept).map_or(0.0, |value| value.max(0.0));
-    move_up(&mut z, |j| options.offset * (value(j) / rows).sqrt());
-    let own: Vec<f64> = (0..width).map(|i| gram.get(i, i)).collect();
+    let offset = |j: usize| options.offset * (value(j) / rows.max(1) as f64).sqrt();
+    let z = x.times(&moments.towards(&basis, offset));
+    let own: Vec<f64> = (0..width).map(|i| moments.gram.get(i, i)).collect();
     let whole = components.values.iter().map(|value| value.max(0.0)).sum();
     let values = &components.values[..kept];
     Ok((z, facts(&own, whole, values, |i, j| components.vectors.get(i, j), &origins)))
+}
+
+/// What is known of columns from their sums and sums of products.
+struct Moments {
+    means: Vec<f64>,
+    /// What centred columns are multiplied with.
+    factors: Vec<f64>,
+    /// The Gram matrix of the columns, centred and multiplied.
+    gram: Small,
+}
+
+impl Moments {
+    /// From the Gram matrix of the columns and a last column of ones. Each column gets its weight as standard deviation, all
+    /// together variance 1; a constant column becomes zero.
+    fn of(gram: &Small, rows: usize, weights: &[f64]) -> Self {
+        let (width, n) = (weights.len(), rows.max(1) as f64);
+        let means: Vec<f64> = (0..width).map(|j| gram.get(j, width) / n).collect();
+        let centred = |i: usize, j: usize| gram.get(i, j) - n * means[i] * means[j];
+        let mut factors: Vec<f64> = (0..width)
+            .map(|j| {
+                let deviation = (centred(j, j).max(0.0) / n).sqrt();
+                if deviation > 1e-6 * means[j].abs().max(1.0) { weights[j] / deviation } else { 0.0 }
+            })
+            .collect();
+        let varying = factors.iter().zip(weights).filter(|(factor, _)| **factor > 0.0);
+        let variance: f64 = varying.map(|(_, weight)| weight * weight).sum();
+        let total = if variance > 0.0 { variance.sqrt() } else { 1.0 };
+        factors.iter_mut().for_each(|factor| *factor /= total);
+        let gram = Small::from_fn(width, width, |i, j| factors[i] * factors[j] * centred(i, j));
+        Moments { means, factors, gram }
+    }
+
+    /// Refuses columns that leave floating point.
+    fn check(&self, names: &[String]) -> Result<()> {
+        match names.iter().zip(&self.means).find(|(_, mean)| !mean.is_finite()) {
+            None => Ok(()),
+            Some((name, _)) => Err(overflow(name)),
+        }
+    }
+
+    /// What columns and ones are multiplied with, so that centred and scaled columns are multiplied with `basis` and
+    /// moved up by the offsets.
+    fn towards(&self, basis: &Small, offset: impl Fn(usize) -> f64) -> Small {
+        let width = self.means.len();
+        let scaled = Small::from_fn(width, basis.cols(), |i, j| self.factors[i] * basis.get(i, j));
+        Small::from_fn(width + 1, basis.cols(), |i, j| match i == width {
+            false => scaled.get(i, j),
+            true => offset(j) - (0..width).map(|k| self.means[k] * scaled.get(k, j)).sum::<f64>(),
+        })
+    }
 }
 
 /// The same where the Gram matrix of the columns would be too large, or larger than that of the rows: Z = U Σ, with the
@@ -133,6 +190,7 @@ fn standardize(x: &mut Block, weights: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::Named;
 
     /// Both ways give the same components and facts; one of them needs no matrix of all pairs of columns.
     #[test]
@@ -154,7 +212,7 @@ mod tests {
                     assert!((found - gram.values[j]).abs() < 1e-4 * gram.values[0], "column {j}: {found}");
                 }
             }
-            let (usual, structure) = principal(&[&named], &options, dim).expect("finite");
+            let (usual, structure) = principal(vec![named.clone().into()], &options, dim).expect("finite");
             let far = z.as_slice().iter().zip(usual.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(far < 1e-3, "{rows} × {cols}: {far}");
             assert!(

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::local::{energy_of, locate};
+use super::local::locate;
 use super::{Hone, Part, notes, steps};
 use crate::config::Output;
-use crate::dense::{Block, Columns, Group};
+use crate::dense::{Block, Columns, Group, Panels};
 use crate::error::Result;
 use crate::factor::loss::Divergence;
 use crate::factor::{Factors, Solver, Task, share_left};
@@ -20,18 +20,18 @@ use crate::store::factors::Writer;
 /// The columns of a result and what they stand for.
 pub(super) struct Vectors {
     labels: Vec<Label>,
-    values: Block,
+    values: Columns,
 }
 
 impl Vectors {
     /// Z, whose columns stand for themselves.
     pub(super) fn of_z(z: Block) -> Self {
         let label = Label { name: "z".into(), step: 0, columns: Arc::default(), width: z.cols() };
-        Vectors { labels: vec![label], values: z }
+        Vectors { labels: vec![label], values: z.into() }
     }
 
     /// The values of the columns.
-    pub(super) fn values(&self) -> &Block {
+    pub(super) fn values(&self) -> &Columns {
         &self.values
     }
 
@@ -43,7 +43,7 @@ impl Vectors {
             report.blocks.push(ColumnBlock { name, step, first, count: width });
             first += width;
         }
-        Embedding::with_columns(ids, self.values, report.columns.clone())
+        Embedding::with_columns(ids, self.values.into_block(), report.columns.clone())
     }
 }
 
@@ -80,7 +80,7 @@ impl Hone {
         let (labels, y) = columns(nodes, parts);
         if self.config.global.output == Output::Local {
             report.importance = importance(&labels, &y.column_energy());
-            return Ok(Vectors { labels, values: y.to_block() });
+            return Ok(Vectors { labels, values: y });
         }
         let (z, h) = self.factor_global(y, &labels, report, progress)?;
         if let Some(factors) = factors {
@@ -106,8 +106,8 @@ impl Hone {
         let y = Operator::dense("Y", y);
         let key = Key::new(self.config.seed).with("global", 0);
         let task = Task { rank, right: true, key, progress };
-        let found = self.config.global.solver.factor(&y, &task);
-        let Factors { u: mut z, sigma, v, info } = found.map_err(|e| locate(e, "global", "global embedding"))?;
+        let found = self.engine.factor(&self.config.global.solver, &y, &task);
+        let Factors { u: mut z, sigma, v, info } = found.map_err(|e| locate(e, "global", "global embedding"))?.map(Panels::into_block);
         z.scale_columns(&sigma);
         let h = v.expect("the right factor was asked for");
         let orthogonal = matches!(self.config.global.solver, Solver::Svd(_));
@@ -157,15 +157,17 @@ impl Hone {
 
     /// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1.
     pub(super) fn append(&self, nodes: usize, z: Vectors, beside: Vec<Part>) -> Vectors {
-        let Vectors { labels: mut all, values: mut z } = z;
-        let size = energy_of(&z);
+        let Vectors { labels: mut all, values: z } = z;
+        let size: f64 = z.column_energy().iter().sum();
+        let mut groups = z.into_groups();
         if size > 0.0 {
-            z.scale_columns(&vec![(nodes as f64 / size).sqrt(); z.cols()]);
+            let factor = (nodes as f64 / size).sqrt();
+            groups = groups.into_iter().map(|group| group.scaled(factor)).collect();
         }
         let (labels, x) = columns(nodes, self.weigh(beside, if size > 0.0 { nodes as f64 } else { 0.0 }));
         all.extend(labels);
-        let groups = [vec![Group::full(z)], x.into_groups()].concat();
-        Vectors { labels: all, values: Columns::new(nodes, groups).to_block() }
+        groups.extend(x.into_groups());
+        Vectors { labels: all, values: Columns::new(nodes, groups) }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Local embeddings U_t^(k), one per motif and step (sec. 2.4).
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use super::shelf::Shelf;
 use super::{Hone, Part};
 use crate::clock::{Work, timed};
 use crate::config::{Scale, Weights};
-use crate::dense::{Block, Group, Norm};
+use crate::dense::{Group, Norm, Panels};
 use crate::error::{Error, Result};
 use crate::factor::{Factors, Task};
 use crate::graph::Graph;
@@ -25,16 +25,18 @@ pub(super) struct Weighted {
 }
 
 /// A graph and its motif counts.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Counted<'a> {
     pub(super) graph: &'a Graph,
-    pub(super) counts: &'a Counts,
+    pub(super) counts: Arc<Counts>,
 }
 
 /// W_t of a motif, made when first asked for: not at all where a checkpoint has what it is for.
 pub(super) struct Lazily<'a> {
     hone: &'a Hone,
-    counted: Counted<'a>,
+    graph: &'a Graph,
+    /// Given up once W_t is made: with the last motif, the counts are.
+    counts: Cell<Option<Arc<Counts>>>,
     pub(super) motif: Motif,
     made: OnceCell<Weighted>,
 }
@@ -42,7 +44,7 @@ pub(super) struct Lazily<'a> {
 impl Lazily<'_> {
     /// Nodes of the graph.
     pub(super) fn nodes(&self) -> usize {
-        self.counted.graph.nodes()
+        self.graph.nodes()
     }
 
     /// W_t.
@@ -50,18 +52,16 @@ impl Lazily<'_> {
         if let Some(w) = self.made.get() {
             return Ok(w);
         }
-        let w = self.hone.weighted(self.counted.graph, self.counted.counts, self.motif)?;
+        let counts = self.counts.take().expect("counts are there until W is made");
+        let w = self.hone.weighted(self.graph, &counts, self.motif)?;
         Ok(self.made.get_or_init(|| w))
     }
 }
 
 impl Weighted {
     /// Columns of the touched nodes as columns of all nodes.
-    pub(super) fn group(&self, block: Block) -> Group {
-        match &self.graph.nodes {
-            None => Group::full(block),
-            Some(nodes) => Group::partial(nodes.clone(), block),
-        }
+    pub(super) fn group(&self, columns: impl Into<Panels>) -> Group {
+        Group::panels(self.graph.nodes.clone(), columns.into())
     }
 }
 
@@ -81,8 +81,9 @@ impl Hone {
     }
 
     /// W_t of one motif, for whoever asks first.
-    pub(super) fn lazily_weighted<'a>(&'a self, counted: &Counted<'a>, motif: Motif) -> Lazily<'a> {
-        Lazily { hone: self, counted: *counted, motif, made: OnceCell::new() }
+    pub(super) fn lazily_weighted<'a>(&'a self, counted: Counted<'a>, motif: Motif) -> Lazily<'a> {
+        let counts = Cell::new(Some(counted.counts));
+        Lazily { hone: self, graph: counted.graph, counts, motif, made: OnceCell::new() }
     }
 
     /// The local embeddings of one motif, a step each, computed or found on the shelf.
@@ -123,7 +124,7 @@ impl Hone {
         step: usize,
         factors: Option<&mut Writer>,
         progress: &dyn Progress,
-    ) -> Result<(Block, LocalFacts)> {
+    ) -> Result<(Panels, LocalFacts)> {
         let (matrix, solver) = (self.config.matrix(), &self.config.local.solver);
         let (scale, operator) = matrix.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
         let stage = || format!("local embedding of motif {motif}, step {step}");
@@ -132,7 +133,7 @@ impl Hone {
         }
         let key = Key::new(self.config.seed).with(motif.name(), step as u64);
         let task = Task { rank: self.config.local_dim(), right: factors.is_some(), key, progress };
-        let found = solver.factor(&operator, &task);
+        let found = self.engine.factor(solver, &operator, &task);
         let Factors { mut u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
         let facts = LocalFacts {
             motif: motif.name().to_owned(),
@@ -151,15 +152,16 @@ impl Hone {
             loss: info.loss,
         };
         if let Some(factors) = factors {
-            self.write_local(factors, &facts, w, &u, v.as_ref())?;
+            u = u.into_block().into();
+            let v = v.map(Panels::into_block);
+            self.write_local(factors, &facts, w, &u.as_slice()[0], v.as_ref())?;
         }
-        drop(v);
         self.shape(&mut u, &facts.singular_values);
         Ok((u, facts))
     }
 
     /// Norm of the columns, weight of the columns, length of the rows.
-    fn shape(&self, u: &mut Block, sigma: &[f64]) {
+    fn shape(&self, u: &mut Panels, sigma: &[f64]) {
         let local = &self.config.local;
         u.normalize_columns(local.norm);
         if local.scale == Scale::Sigma {
@@ -167,7 +169,7 @@ impl Hone {
             u.scale_columns(&sigma.iter().map(|sigma| sigma / largest).collect::<Vec<_>>());
         }
         if local.row_power > 0.0 {
-            u.update_rows(|_, row| shorten(row, local.row_power));
+            u.update_rows(|row| shorten(row, local.row_power));
         }
     }
 }
@@ -208,11 +210,6 @@ fn shorten(row: &mut [f32], power: f64) {
         let factor = length.powf(-power);
         row.iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
     }
-}
-
-/// The sum of the squares of a block.
-pub(super) fn energy_of(block: &Block) -> f64 {
-    block.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum()
 }
 
 /// The sum of the squares of some columns.

@@ -33,6 +33,7 @@ use std::sync::Arc;
 use crate::config::{Combine, Config, Model, Steps};
 use crate::dense::Group;
 use crate::diffuse::Diffusion;
+use crate::engine::{Counting, Cpu, Engine};
 use crate::error::Result;
 use crate::features::Named;
 use crate::graph::Graph;
@@ -66,6 +67,7 @@ pub struct Hone {
     temp_dir: Option<PathBuf>,
     checkpoint: Option<(PathBuf, bool)>,
     factors: Option<(PathBuf, bool)>,
+    engine: Arc<dyn Engine>,
 }
 
 /// What a run returns.
@@ -92,7 +94,23 @@ impl Hone {
         config.check()?;
         let config = config.resolved();
         let free = memory::available().map(|free| free + memory::resident().unwrap_or(0));
-        Ok(Hone { config, memory_limit: free, attributes: None, temp_dir: None, checkpoint: None, factors: None })
+        let engine = Arc::new(Cpu);
+        Ok(Hone {
+            config,
+            memory_limit: free,
+            attributes: None,
+            temp_dir: None,
+            checkpoint: None,
+            factors: None,
+            engine,
+        })
+    }
+
+    /// Sets where the work is done, instead of the threads of this process.
+    #[must_use]
+    pub fn on(mut self, engine: impl Engine + 'static) -> Self {
+        self.engine = Arc::new(engine);
+        self
     }
 
     /// Sets how many bytes this process may hold, instead of what the machine has free. What does not fit of Y
@@ -185,10 +203,9 @@ impl Hone {
             return Ok(Run { embedding, report });
         }
         shelf.record(factors);
-        let counted = Counted { graph, counts: &counts };
+        let counted = Counted { graph, counts: Arc::new(counts) };
         let (locals, diffused) =
-            report.time("local", |report| self.parts(&counted, &motifs, x, &mut shelf, report, progress))?;
-        drop(counts);
+            report.time("local", |report| self.parts(counted, &motifs, x, &mut shelf, report, progress))?;
         let entries = report.local.iter().map(|facts| (facts.motif.as_str(), facts.nonzeros, facts.below_delta));
         let empty = self.empty_graphs(entries, report.graph.weighted);
         report.notes.extend(empty);
@@ -204,10 +221,9 @@ impl Hone {
 
     /// Motif counts, exact or estimated.
     fn count(&self, graph: &Graph, report: &mut Report, progress: &dyn Progress) -> Result<Counts> {
-        let counts = {
-            let allowance = Allowance::new(self.memory_limit);
-            report.time("count", |_| self.config.sample.count_within(graph, self.config.seed, allowance, progress))?
-        };
+        let allowance = Allowance::new(self.memory_limit);
+        let counting = Counting { sample: &self.config.sample, seed: self.config.seed, allowance, progress };
+        let counts = report.time("count", |_| self.engine.count(graph, counting))?;
         resume::tell_sampled(&counts, report);
         Ok(counts)
     }
@@ -215,6 +231,7 @@ impl Hone {
     fn start_report(&self, graph: &Graph) -> Report {
         Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            engine: self.engine.name().to_owned(),
             config: self.config.clone(),
             input: None,
             graph: GraphFacts::of(graph),
@@ -267,7 +284,7 @@ impl Hone {
     /// on at a time.
     fn parts(
         &self,
-        counted: &Counted,
+        counted: Counted,
         motifs: &[Motif],
         x: Option<X>,
         shelf: &mut Shelf,
@@ -278,7 +295,8 @@ impl Hone {
         let (mut locals, mut diffused) = (Vec::new(), Vec::new());
         let Diffusion { steps: diffusion, original, .. } = self.config.attributes.diffusion;
         let diffuse = diffusion > 0;
-        for &motif in motifs {
+        // The last motif is given the counts themselves, so that they are gone when it is embedded.
+        for (&motif, counted) in motifs.iter().zip(std::iter::repeat_n(counted, motifs.len())) {
             let w = self.lazily_weighted(counted, motif);
             locals.extend(self.local(&w, shelf, report, progress)?);
             if let Some(x) = x.as_ref().filter(|_| diffuse) {

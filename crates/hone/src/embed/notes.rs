@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Hone;
 use crate::config::{Direction, Form, Weights};
-use crate::dense::Block;
+use crate::dense::Columns;
 use crate::factor::Solver;
 use crate::factor::svd::Iterations;
 use crate::graph::Graph;
@@ -144,9 +144,8 @@ pub(super) fn zero_columns(rank: usize, wanted: usize, columns: usize, component
 }
 
 /// Counts nodes whose rows of Z are zero, and says why and what to do.
-pub(super) fn zero_rows(graph: &Graph, z: &Block, report: &mut Report) {
-    let zero = |i: &usize| z.row(*i).iter().all(|&x| x == 0.0);
-    let rows: Vec<usize> = (0..z.rows()).filter(zero).collect();
+pub(super) fn zero_rows(graph: &Graph, z: &Columns, report: &mut Report) {
+    let rows = z.zero_rows();
     if rows.is_empty() || rows.len() == z.rows() && graph.edges() == 0 {
         return;
     }

@@ -53,22 +53,28 @@ impl Faults {
     }
 }
 
-/// Writes a part whose values are in memory.
+/// Writes a part.
 pub(super) fn write(part: &Part, facts: Option<&LocalFacts>, out: &mut dyn Write) -> io::Result<()> {
-    let block = part.group.block().expect("a part is written before it leaves memory");
+    let (rows, cols) = (part.group.stored_rows(), part.group.cols());
     let description =
         Description { name: part.name.clone(), step: part.step, columns: part.columns.to_vec(), facts: facts.cloned() };
     let description = serde_json::to_vec(&description)?;
     let kind = VERSION + if part.group.rows().is_some() { SOME_ROWS } else { 0 };
     out.write_all(MAGIC)?;
-    for number in [kind, block.rows() as u64, block.cols() as u64, description.len() as u64] {
+    for number in [kind, rows as u64, cols as u64, description.len() as u64] {
         out.write_all(&number.to_le_bytes())?;
     }
     out.write_all(&description)?;
     for piece in part.group.rows().unwrap_or_default().chunks(PIECE) {
         out.write_all(&piece.iter().flat_map(|row| row.to_le_bytes()).collect::<Vec<u8>>())?;
     }
-    for piece in block.as_slice().chunks(PIECE) {
+    let at_a_time = (PIECE / cols.max(1)).max(1);
+    let mut values = Vec::new();
+    for start in (0..rows).step_by(at_a_time) {
+        let range = start..(start + at_a_time).min(rows);
+        values.resize(range.len() * cols, 0.0);
+        part.group.read(range, &mut values);
+        let piece = &values[..];
         if cfg!(target_endian = "little") {
             out.write_all(bytemuck::cast_slice(piece))?;
         } else {

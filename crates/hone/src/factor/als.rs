@@ -105,8 +105,8 @@ impl Als {
         let mut watch = Watch::new("alternating least squares", self.limits(), 1.0, task);
         let mut state = Alternation::new(self, pair)?;
         let mut work = Workspace::default();
-        let mut image = work.take(s.rows(), state.pair.b.cols());
-        let mut back = work.take(s.cols(), state.pair.b.cols());
+        let mut image = work.block(s.rows(), state.pair.b.cols());
+        let mut back = work.block(s.cols(), state.pair.b.cols());
         s.apply_into(&state.pair.b, &mut image, &mut work);
         state.begin(&image);
         watch.record(state.loss_left(&loss, &image))?;

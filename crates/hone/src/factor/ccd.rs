@@ -107,8 +107,8 @@ impl Descent {
             return Ok(Descended::Nothing(nothing(s, task, loss.measure())));
         }
         let mut work = Workspace::default();
-        let mut image = work.take(s.rows(), pair.b.cols());
-        let mut back = work.take(s.cols(), pair.b.cols());
+        let mut image = work.block(s.rows(), pair.b.cols());
+        let mut back = work.block(s.cols(), pair.b.cols());
         let (mut gram_a, mut gram_b) = (pair.a.gram(), pair.b.gram());
         s.apply_into(&pair.b, &mut image, &mut work);
         let extra = |a: &Small, b: &Small| penalty(self.penalty, [a, b]);

@@ -23,7 +23,7 @@ pub use bilinear::Start;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dense::Block;
+use crate::dense::{Block, Panels};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE};
 use crate::progress::Progress;
@@ -36,6 +36,11 @@ trait Method {
 
     /// Factors an operator.
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors>;
+
+    /// The same in panels, for solvers that find them so.
+    fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
+        Ok(self.factor(s, task)?.map(Panels::from))
+    }
 
     /// Whether a multiple of S has the same factors, but for their size.
     fn is_scale_free(&self) -> bool;
@@ -66,6 +71,12 @@ macro_rules! solvers {
             fn method(&self) -> &dyn Method {
                 match self {
                     $(Solver::$variant(options) => options,)+
+                }
+            }
+
+            fn entry(&self) -> (&'static str, &'static str) {
+                match self {
+                    $(Solver::$variant(_) => ($name, concat!($($line),+)),)+
                 }
             }
         }
@@ -110,26 +121,29 @@ pub struct Task<'a> {
 
 /// S ≈ U diag(sigma) Vᵀ, or link(S) where the loss has one.
 #[derive(Debug, Clone)]
-pub struct Factors {
+pub struct Factors<T = Block> {
     /// N × rank, columns of length one (or zero).
-    pub u: Block,
+    pub u: T,
     /// Weight of each column, descending: singular values for the SVD.
     pub sigma: Vec<f64>,
     /// Columns of S × rank, when asked for.
-    pub v: Option<Block>,
+    pub v: Option<T>,
     /// How it went.
     pub info: Info,
 }
 
-impl Factors {
+impl<T> Factors<T> {
+    /// The same factors, kept otherwise.
+    pub fn map<O>(self, change: impl Fn(T) -> O) -> Factors<O> {
+        Factors { u: change(self.u), sigma: self.sigma, v: self.v.map(change), info: self.info }
+    }
+}
+
+impl Factors<Panels> {
     /// With zero columns up to `rank`.
-    fn widened(mut self, rank: usize) -> Factors {
-        if self.u.cols() < rank {
-            self.u = self.u.widened(rank);
-            self.sigma.resize(rank, 0.0);
-            self.v = self.v.map(|v| v.widened(rank));
-        }
-        self
+    fn widened(mut self, rank: usize) -> Self {
+        self.sigma.resize(rank.max(self.sigma.len()), 0.0);
+        self.map(|side| side.widened(rank))
     }
 }
 
@@ -192,12 +206,16 @@ impl Solver {
 
     /// Factors an operator.
     pub fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
+        Ok(self.factor_panels(s, task)?.map(Panels::into_block))
+    }
+
+    /// Factors an operator; wide factors are panels side by side, so that no second copy of them is needed.
+    pub fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         // Columns beyond the shape of S are zero; only a code may have more.
         let most = if matches!(self, Solver::Autoencoder(_)) { usize::MAX } else { s.rows().min(s.cols()) };
         let rank = task.rank.min(most.max(1));
-        let found = self.method().factor(s, &Task { rank, ..*task })?.widened(task.rank);
-        let finite = |block: &Block| block.as_slice().iter().all(|x| x.is_finite());
-        if finite(&found.u) && found.v.as_ref().is_none_or(finite) && found.sigma.iter().all(|x| x.is_finite()) {
+        let found = self.method().factor_panels(s, &Task { rank, ..*task })?.widened(task.rank);
+        if found.u.is_finite() && found.v.as_ref().is_none_or(Panels::is_finite) && found.sigma.iter().all(|x| x.is_finite()) {
             return Ok(found);
         }
         let message = "factors are not finite: scale the weights down, or raise the solver's regularization";
@@ -218,6 +236,11 @@ impl Solver {
     /// one up to which they are given none.
     pub fn largest(&self) -> f64 {
         if self.is_scale_free() { SQUARABLE } else { self.method().largest() }
+    }
+
+    /// The name in configurations.
+    pub fn name(&self) -> &'static str {
+        self.entry().0
     }
 
     /// The error model; Gaussian but for the solver that has a choice.

@@ -8,15 +8,18 @@
 //! do not pay for a basis: then V = orth(A V) is iterated (Halko, Martinsson, Tropp 2011), and a Chebyshev
 //! polynomial of a symmetric S may follow: small where eigenvalues are below those of V, steep beyond
 //! (Zhou, Saad 2007).
+//! Wide blocks are lists of panels ([`panels`]). Power iterations, the filter and the last product go panel by panel, in place:
+//! they hold one block and two panels.
 //! New directions are orthonormalised and projected until the projection finds nothing more: one alone would leave
 //! what the other amplified. The residuals of a basis are estimates; those reported are measured on the final vectors.
 //! Cost: an application of A (2 products, 1 if symmetric) and O(N b² blocks) each iteration.
 
 use super::svd::Svd;
 use super::{Info, Task};
-use crate::dense::{Block, Norm, Small, orthonormalize};
+use crate::dense::{Small, orthonormalize};
 use crate::error::Result;
-use crate::operator::{Operator, Workspace};
+use crate::operator::{Operator, Product};
+use crate::space::{Fold, In, Map, Space, Workspace, panels, widths};
 use crate::sparse::{Fused, Rounded};
 
 /// Blocks in the basis before it is restarted.
@@ -49,10 +52,13 @@ fn rounds(rows: usize, cols: usize) -> bool {
     rows * cols * size_of::<f32>() > LARGE && Rounded::words(cols) < cols
 }
 
-pub(super) struct Subspace<'a> {
-    a: Squared<'a>,
+/// An iteration in some space; blocks are lists of panels.
+pub(super) struct Subspace<'a, S: Space> {
+    a: Squared<'a, S>,
     task: &'a Task<'a>,
-    basis: Vec<Block>,
+    width: usize,
+    /// The panels of all blocks of the basis, one block after the other.
+    basis: Vec<S::Tall>,
     /// Qᵀ A Q of the blocks already multiplied.
     h: Small,
     /// Whether the residuals known are estimates of a basis.
@@ -62,10 +68,11 @@ pub(super) struct Subspace<'a> {
 }
 
 /// A, and the blocks its products need.
-struct Squared<'a> {
+struct Squared<'a, S: Space> {
+    space: &'a S,
     s: &'a Operator,
     symmetric: bool,
-    work: Workspace,
+    work: Workspace<S::Tall>,
 }
 
 /// Leading eigenvalues of H by magnitude, and their vectors.
@@ -74,218 +81,265 @@ struct Ritz {
     vectors: Small,
 }
 
-impl<'a> Subspace<'a> {
+/// S V, and V where it is wanted.
+pub(super) struct Image<T> {
+    pub(super) v: Option<Vec<T>>,
+    pub(super) y: Vec<T>,
+}
+
+impl<'a, S: Space> Subspace<'a, S> {
     /// Begins with `width` random directions.
-    pub(super) fn new(s: &'a Operator, task: &'a Task<'a>, width: usize) -> Self {
-        let start = Block::random(s.cols(), width, task.key.with("sketch", 0));
-        let a = Squared { s, symmetric: s.is_symmetric(), work: Workspace::default() };
-        let rounds = rounds(start.rows(), width);
-        Subspace { a, task, basis: vec![start], h: Small::zeros(0, 0), estimated: false, rounds }
+    pub(super) fn new(space: &'a S, s: &'a Operator, task: &'a Task<'a>, width: usize) -> Self {
+        let key = task.key.with("sketch", 0);
+        let basis = panels(width).into_iter().map(|range| space.random(s.cols(), range, key)).collect();
+        let a = Squared { space, s, symmetric: s.is_symmetric(), work: Workspace::default() };
+        let rounds = rounds(s.cols(), width);
+        Subspace { a, task, width, basis, h: Small::zeros(0, 0), estimated: false, rounds }
     }
 
     /// Orthonormal columns that span the space after at most `limit` applications of A.
-    pub(super) fn run(&mut self, limit: usize, options: &Svd, info: &mut Info) -> Result<Block> {
-        let room = self.a.s.cols() / self.basis[0].cols().max(1);
+    pub(super) fn run(&mut self, limit: usize, options: &Svd, info: &mut Info) -> Result<Vec<S::Tall>> {
+        let room = self.a.s.cols() / self.width.max(1);
         if limit >= MANY && room > 1 {
             return self.krylov(limit, room.min(DEPTH), options.tolerance, info);
         }
-        let filter = if self.a.symmetric { options.filter } else { 0 };
+        if self.a.symmetric && options.filter > 0 {
+            return self.filtered(limit.max(1), options.filter, info);
+        }
         // Residuals of a symmetric matrix follow from its last, exact product.
-        let judged = filter == 0 && !(self.rounds && self.a.symmetric);
-        self.a.work.rounds = self.rounds;
-        let v = self.power(limit.max(filter.min(1)), judged.then_some(options.tolerance), info);
-        self.a.work.rounds = false;
-        if filter > 0 { self.filter(v?, filter, info) } else { v }
+        let judged = !(self.rounds && self.a.symmetric);
+        self.power(limit, judged.then_some(options.tolerance), info)
     }
 
     /// S V. Residuals that are open or estimated are measured, where that takes no more than one product.
-    pub(super) fn image(&mut self, v: &Block, tolerance: f64, info: &mut Info) -> Result<Block> {
-        let mut image = self.a.work.take(self.a.s.rows(), v.cols());
-        self.a.s.apply_into(v, &mut image, &mut self.a.work);
-        if self.estimated {
-            let mut square = image.clone();
-            if !self.a.symmetric {
-                square = self.a.work.take(v.rows(), v.cols());
-                self.a.s.apply_transposed_into(&image, &mut square, &mut self.a.work);
-            }
-            self.measure(v, square, tolerance, info)?;
-        } else if self.a.symmetric && info.iterations > 0 && info.residual.is_none() {
-            self.judge(v, &image, tolerance, info)?;
+    pub(super) fn image(mut self, v: Vec<S::Tall>, tolerance: f64, info: &mut Info) -> Result<Image<S::Tall>> {
+        let judged = self.a.symmetric && info.iterations > 0 && info.residual.is_none();
+        if !self.estimated && !self.task.right && self.a.s.rows() == self.a.s.cols() {
+            return self.image_in_place(v, judged.then_some(tolerance), info);
         }
-        Ok(image)
+        let y: Vec<S::Tall> = v.iter().map(|panel| self.a.product(panel, false)).collect();
+        if self.estimated {
+            let square = match self.a.symmetric {
+                true => y.iter().map(|panel| self.a.space.copy(panel)).collect(),
+                false => y.iter().map(|panel| self.a.product(panel, true)).collect(),
+            };
+            self.measure(&v, square, tolerance, info)?;
+        } else if judged {
+            let h = self.a.space.cross(&v, &y);
+            self.judge(&h, &self.a.space.gram(&y), tolerance, info)?;
+        }
+        Ok(Image { v: Some(v), y })
+    }
+
+    /// The same where V is not wanted any more: each panel takes the place of the one that it is a product of. What H = Vᵀ S V
+    /// needs is summed on the way: H is symmetric, so columns of V that are still there are enough.
+    fn image_in_place(mut self, mut v: Vec<S::Tall>, tolerance: Option<f64>, info: &mut Info) -> Result<Image<S::Tall>> {
+        let mut h = Small::zeros(self.width, self.width);
+        for (p, range) in panels(self.width).into_iter().enumerate() {
+            self.task.progress.check()?;
+            let image = self.a.product(&v[p], false);
+            if tolerance.is_some() {
+                let part = self.a.space.cross(&v[p..], std::slice::from_ref(&image));
+                for (i, j) in (0..part.rows()).flat_map(|i| range.clone().map(move |j| (i, j))) {
+                    h.set(range.start + i, j, part.get(i, j - range.start));
+                    h.set(j, range.start + i, part.get(i, j - range.start));
+                }
+            }
+            self.a.work.give(std::mem::replace(&mut v[p], image));
+        }
+        if let Some(tolerance) = tolerance {
+            self.judge(&h, &self.a.space.gram(&v), tolerance, info)?;
+        }
+        Ok(Image { v: None, y: v })
     }
 
     /// Residuals of the Ritz vectors in the span of V, from V and A V: A V − V H itself, not its Gram matrix as a
     /// difference, which would see every deviation of V from orthonormal as the root of it.
-    fn measure(&self, v: &Block, mut image: Block, tolerance: f64, info: &mut Info) -> Result<()> {
-        let h = v.cross(&image);
-        image.add_times(v, &h, -1.0);
-        Ritz::of(&h, h.rows())?.judge(&image.gram(), self.task.rank, tolerance, info);
+    fn measure(&self, v: &[S::Tall], mut image: Vec<S::Tall>, tolerance: f64, info: &mut Info) -> Result<()> {
+        let h = self.a.space.cross(v, &image);
+        self.a.space.add_times(&mut image, v, &h, -1.0);
+        Ritz::of(&h, h.rows())?.judge(&self.a.space.gram(&image), self.task.rank, tolerance, info);
         Ok(())
     }
 
     /// V ← orth(A V). Random directions are nearly orthogonal: only the last product needs more. With a
     /// `tolerance` residuals are reported.
-    fn power(&mut self, limit: usize, tolerance: Option<f64>, info: &mut Info) -> Result<Block> {
-        let mut v = self.basis.pop().expect("the first block");
+    fn power(&mut self, limit: usize, tolerance: Option<f64>, info: &mut Info) -> Result<Vec<S::Tall>> {
+        let mut v = std::mem::take(&mut self.basis);
         if limit < 2 {
-            orthonormalize(&mut v);
+            self.orthonormal(&mut v);
         }
+        self.a.work.rounds = self.rounds;
         while info.iterations < limit {
-            self.task.progress.check()?;
-            let mut image = self.a.times(&v);
             info.iterations += 1;
-            if let Some(tolerance) = tolerance.filter(|_| info.iterations == limit) {
-                self.judge(&v, &image, tolerance, info)?;
+            match tolerance.filter(|_| info.iterations == limit) {
+                None => self.a.iterate(&mut v, self.task)?,
+                Some(tolerance) => {
+                    self.task.progress.check()?;
+                    let image: Vec<S::Tall> = v.iter().map(|panel| self.a.times(panel)).collect();
+                    let h = self.a.space.cross(&v, &image);
+                    self.judge(&h, &self.a.space.gram(&image), tolerance, info)?;
+                    v = image;
+                }
             }
-            std::mem::swap(&mut v, &mut image);
-            self.a.work.give(image);
             self.orthonormalize(&mut v, info.iterations);
         }
+        self.a.work.rounds = false;
         Ok(v)
     }
 
-    /// The same without another block, for large graphs: nothing below 10⁻³ can be seen.
-    fn judge(&self, v: &Block, image: &Block, tolerance: f64, info: &mut Info) -> Result<()> {
-        let h = v.cross(image);
-        let inside = h.transposed().times(&h);
-        let all = image.gram();
+    /// Residuals from H = Vᵀ A V and the Gram matrix of A V, for large graphs: nothing below 10⁻³ can be seen.
+    fn judge(&self, h: &Small, all: &Small, tolerance: f64, info: &mut Info) -> Result<()> {
+        let inside = h.transposed().times(h);
         let outside = Small::from_fn(h.rows(), h.rows(), |i, j| all.get(i, j) - inside.get(i, j));
-        Ritz::of(&h, h.rows())?.judge(&outside, self.task.rank, tolerance, info);
+        Ritz::of(h, h.rows())?.judge(&outside, self.task.rank, tolerance, info);
         Ok(())
     }
 
-    /// V ← orth(T_m(S/c) V), c being the smallest singular value of S V: |T_m| ≤ 1 up to c and grows fast
-    /// beyond. V is rotated to singular vectors first, so that each column grows by its own factor and none
-    /// drowns in rounding.
-    fn filter(&mut self, v: Block, degree: usize, info: &mut Info) -> Result<Block> {
-        let image = self.a.times(&v);
+    /// Power iterations, one more, and V ← orth(T_m(S/c) V), c being the smallest singular value of S V before the last
+    /// of them: |T_m| ≤ 1 up to c and grows fast beyond. V is rotated to singular vectors first, so that each column grows by its own factor
+    /// and none drowns in rounding.
+    fn filtered(&mut self, limit: usize, degree: usize, info: &mut Info) -> Result<Vec<S::Tall>> {
+        let mut v = self.power(limit, None, info)?;
+        self.a.work.rounds = self.rounds;
+        self.a.iterate(&mut v, self.task)?;
+        self.a.work.rounds = false;
         info.iterations += 1;
-        let squares = Ritz::of(&image.gram(), v.cols())?;
+        let squares = Ritz::of(&self.a.space.gram(&v), self.width)?;
         let [most, least] =
             [squares.values.first(), squares.values.last()].map(|value| value.map_or(0.0, |value| value.abs().sqrt()));
         if least <= NOISE * most {
+            self.orthonormalize(&mut v, info.iterations);
             return Ok(v);
         }
+        let mut rotation = squares.vectors.clone();
+        rotation.scale_columns(&squares.values.iter().map(|value| 1.0 / value.abs().sqrt()).collect::<Vec<_>>());
+        self.a.space.transform(&mut v, &rotation);
+        self.orthonormalize(&mut v, info.iterations);
+        // What power iterations have kept is not what the filter needs.
+        self.a.work.clear();
         let degree = (LARGEST.ln() / (most / least).acosh()).clamp(1.0, degree as f64) as usize;
-        let mut scaled = squares.vectors.clone();
-        scaled.scale_columns(&vec![1.0 / least; v.cols()]);
-        let (mut before, mut last) = (v, image);
-        before.transform(&squares.vectors);
-        last.transform(&scaled);
+        for panel in &mut v {
+            self.chebyshev(panel, degree, least)?;
+        }
+        info.iterations += degree;
+        let lengths = self.a.space.fold(&v, Fold::Length);
+        let factors: Vec<f64> = lengths.iter().map(|&n| if n > 0.0 { 1.0 / n } else { 0.0 }).collect();
+        self.a.space.map(&mut v, &Map::Scale(&factors));
+        self.orthonormalize(&mut v, info.iterations);
+        Ok(v)
+    }
+
+    /// X ← T_m(S/c) X for m = `degree`.
+    fn chebyshev(&mut self, x: &mut S::Tall, degree: usize, c: f64) -> Result<()> {
+        let (rows, cols) = self.a.space.shape(x);
+        let (space, s, work) = (self.a.space, self.a.s, &mut self.a.work);
+        let mut last = work.take(space, rows, cols);
+        let then = Fused { scale: (1.0 / c) as f32, ..Fused::default() };
+        s.product(false, Product { space, x, y: &mut last, then, work });
+        let before = x;
         for step in 1..degree {
             self.task.progress.check()?;
             // T_{m+1} = 2/c S T_m − T_{m−1} with signs + + − − + + …, so that the product adds to what is there.
-            let twice = (2.0 / least) as f32;
+            let twice = (2.0 / c) as f32;
             let scale = if step % 2 == 1 { -twice } else { twice };
-            let fused = Fused { scale, accumulate: true, ..Fused::default() };
-            self.a.s.product(&last, &mut before, &fused, false, &mut self.a.work);
-            info.iterations += 1;
-            std::mem::swap(&mut before, &mut last);
+            let then = Fused { scale, accumulate: true, ..Fused::default() };
+            s.product(false, Product { space, x: &last, y: before, then, work });
+            std::mem::swap(before, &mut last);
         }
-        self.a.work.give(before);
-        last.normalize_columns(Norm::L2);
-        self.orthonormalize(&mut last, info.iterations);
-        Ok(last)
+        std::mem::swap(before, &mut last);
+        work.give(last);
+        Ok(())
     }
 
-    fn krylov(&mut self, limit: usize, depth: usize, tolerance: f64, info: &mut Info) -> Result<Block> {
-        let width = self.basis[0].cols();
+    fn krylov(&mut self, limit: usize, depth: usize, tolerance: f64, info: &mut Info) -> Result<Vec<S::Tall>> {
+        let width = self.width;
         self.estimated = true;
-        orthonormalize(&mut self.basis[0]);
+        let mut first = std::mem::take(&mut self.basis);
+        self.orthonormal(&mut first);
+        self.basis = first;
         loop {
             self.task.progress.check()?;
             let mut outside = self.extend();
             info.iterations += 1;
             let last = info.iterations == limit;
-            if last || self.basis.len() == depth {
+            if last || self.h.rows() == depth * width {
                 let ritz = Ritz::of(&self.h, width)?;
-                ritz.judge(&outside.gram(), self.task.rank, MARGIN * tolerance, info);
-                let mut leading = self.combine(&ritz.vectors);
+                ritz.judge(&self.a.space.gram(&outside), self.task.rank, MARGIN * tolerance, info);
+                let mut leading = self.a.space.times(&self.basis, &ritz.vectors, &widths(width));
                 if info.converged || last {
-                    orthonormalize(&mut leading);
+                    self.orthonormal(&mut leading);
                     return Ok(leading);
                 }
-                self.basis.drain(..).for_each(|block| self.a.work.give(block));
-                self.basis.push(leading);
+                self.basis.drain(..).for_each(|panel| self.a.work.give(panel));
+                self.basis.extend(leading);
                 self.h = Small::from_fn(width, width, |i, j| if i == j { ritz.values[i] } else { 0.0 });
             }
             self.silence(&mut outside);
             self.orthonormalize(&mut outside, info.iterations);
-            self.basis.push(outside);
+            self.basis.extend(outside);
         }
     }
 
     /// Multiplies the last block, extends H by it, and returns the part outside the basis.
-    fn extend(&mut self) -> Block {
-        let last = self.basis.last().expect("the first block");
-        let mut outside = self.a.times(last);
-        let (known, width) = (self.h.rows(), last.cols());
-        let old = std::mem::replace(&mut self.h, Small::zeros(known + width, known + width));
+    fn extend(&mut self) -> Vec<S::Tall> {
+        let first = self.basis.len() - panels(self.width).len();
+        let mut outside: Vec<S::Tall> = self.basis[first..].iter().map(|panel| self.a.times(panel)).collect();
+        let (known, all) = (self.h.rows(), self.h.rows() + self.width);
+        let part = self.a.space.cross(&self.basis, &outside);
+        self.a.space.add_times(&mut outside, &self.basis, &part, -1.0);
+        let old = std::mem::replace(&mut self.h, Small::zeros(all, all));
         (0..known).for_each(|i| self.h.row_mut(i)[..known].copy_from_slice(old.row(i)));
-        let parts: Vec<Small> = self.basis.iter().map(|q| q.cross(&outside)).collect();
-        for (at, (q, part)) in self.basis.iter().zip(&parts).enumerate() {
-            outside.add_times(q, part, -1.0);
-            (0..width).for_each(|i| self.h.row_mut(at * width + i)[known..].copy_from_slice(part.row(i)));
-        }
+        (0..all).for_each(|i| self.h.row_mut(i)[known..].copy_from_slice(part.row(i)));
         for i in 0..known {
-            (known..known + width).for_each(|j| self.h.set(j, i, self.h.get(i, j)));
+            (known..all).for_each(|j| self.h.set(j, i, self.h.get(i, j)));
         }
         outside
     }
 
     /// Zeroes columns that are rounding noise of the products: scaled up they would not stay
     /// orthogonal to the basis.
-    fn silence(&self, outside: &mut Block) {
+    fn silence(&self, outside: &mut [S::Tall]) {
         let most = self.h.as_slice().iter().fold(0.0f64, |most, h| most.max(h.abs()));
-        let norms = outside.column_norms(Norm::L2);
-        let audible: Vec<f64> = norms.iter().map(|&norm| f64::from(u8::from(norm > NOISE * most))).collect();
-        if audible.contains(&0.0) {
-            outside.scale_columns(&audible);
+        self.keep_columns(outside, NOISE * most);
+    }
+
+    /// Zeroes columns that are no longer than `floor`.
+    fn keep_columns(&self, x: &mut [S::Tall], floor: f64) {
+        let lengths = self.a.space.fold(x, Fold::Length);
+        let kept: Vec<f64> = lengths.iter().map(|&length| f64::from(u8::from(length > floor))).collect();
+        if kept.contains(&0.0) {
+            self.a.space.map(x, &Map::Scale(&kept));
         }
     }
 
-    /// Q E.
-    fn combine(&mut self, vectors: &Small) -> Block {
-        let (rows, width, columns) = (self.basis[0].rows(), self.basis[0].cols(), vectors.cols());
-        let mut out = self.a.work.take(rows, columns);
-        out.as_mut_slice().fill(0.0);
-        for (at, q) in self.basis.iter().enumerate() {
-            let part = Small::from_fn(width, columns, |i, j| vectors.get(at * width + i, j));
-            out.add_times(q, &part, 1.0);
-        }
-        out
+    fn orthonormal(&self, x: &mut [S::Tall]) -> Vec<bool> {
+        orthonormalize(&mut In { space: self.a.space, panels: x })
     }
 
-    /// Makes new columns orthonormal, to the basis too; lost ones are drawn again, once.
-    fn orthonormalize(&mut self, block: &mut Block, round: usize) {
-        let kept = self.clean(block);
+    /// Makes new columns orthonormal, to the basis too; lost ones are drawn anew, once.
+    fn orthonormalize(&mut self, x: &mut [S::Tall], round: usize) {
+        let kept = self.clean(x);
         if kept.iter().all(|&kept| kept) {
             return;
         }
-        let fresh = Block::random(block.rows(), block.cols(), self.task.key.with("refill", round as u64));
-        block.update_rows(|i, row| {
-            let lost = row.iter_mut().zip(fresh.row(i)).zip(&kept).filter(|(_, kept)| !**kept);
-            lost.for_each(|((value, &fresh), _)| *value = fresh);
-        });
-        self.clean(block);
+        let lost: Vec<bool> = kept.iter().map(|kept| !kept).collect();
+        self.a.space.map(x, &Map::Redraw(&lost, self.task.key.with("refill", round as u64)));
+        self.clean(x);
     }
 
     /// Orthonormal columns, orthogonal to the basis too, or zero where little is left outside it: noise, scaled up.
-    fn clean(&self, block: &mut Block) -> Vec<bool> {
-        let mut kept = orthonormalize(block);
+    fn clean(&self, x: &mut [S::Tall]) -> Vec<bool> {
+        let mut kept = self.orthonormal(x);
         for _ in 0..PROJECTIONS {
             if self.basis.is_empty() {
                 break;
             }
-            let parts: Vec<Small> = self.basis.iter().map(|q| q.cross(block)).collect();
-            self.basis.iter().zip(&parts).for_each(|(q, part)| block.add_times(q, part, -1.0));
-            let norms = block.column_norms(Norm::L2);
-            let clear: Vec<f64> = norms.iter().map(|&norm| f64::from(u8::from(norm > 0.1))).collect();
-            block.scale_columns(&clear);
-            kept = orthonormalize(block);
-            let along = parts.iter().flat_map(Small::as_slice).fold(0.0f64, |most, part| most.max(part.abs()));
-            if along <= ALONG {
+            let part = self.a.space.cross(&self.basis, x);
+            self.a.space.add_times(x, &self.basis, &part, -1.0);
+            self.keep_columns(x, 0.1);
+            kept = self.orthonormal(x);
+            if part.as_slice().iter().fold(0.0f64, |most, part| most.max(part.abs())) <= ALONG {
                 break;
             }
         }
@@ -293,18 +347,36 @@ impl<'a> Subspace<'a> {
     }
 }
 
-impl Squared<'_> {
+impl<S: Space> Squared<'_, S> {
+    /// S x, or Sᵀ x.
+    fn product(&mut self, x: &S::Tall, transpose: bool) -> S::Tall {
+        let (space, cols) = (self.space, self.space.shape(x).1);
+        let rows = if transpose { self.s.cols() } else { self.s.rows() };
+        let mut y = self.work.take(space, rows, cols);
+        let transpose = transpose && !self.symmetric;
+        self.s.product(transpose, Product { space, x, y: &mut y, then: Fused::default(), work: &mut self.work });
+        y
+    }
+
     /// A x.
-    fn times(&mut self, x: &Block) -> Block {
-        let mut y = self.work.take(self.s.rows(), x.cols());
-        self.s.apply_into(x, &mut y, &mut self.work);
+    fn times(&mut self, x: &S::Tall) -> S::Tall {
+        let y = self.product(x, false);
         if self.symmetric {
             return y;
         }
-        let mut z = self.work.take(x.rows(), x.cols());
-        self.s.apply_transposed_into(&y, &mut z, &mut self.work);
+        let z = self.product(&y, true);
         self.work.give(y);
         z
+    }
+
+    /// X ← A X, panel by panel.
+    fn iterate(&mut self, x: &mut [S::Tall], task: &Task) -> Result<()> {
+        for panel in x {
+            task.progress.check()?;
+            let image = self.times(panel);
+            self.work.give(std::mem::replace(panel, image));
+        }
+        Ok(())
     }
 }
 

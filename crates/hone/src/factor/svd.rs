@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::exact::{self, exact};
 use super::iterate::{at_most, not_negative};
-use super::subspace::{DEPTH, MANY, Subspace};
+use super::subspace::{DEPTH, Image, MANY, Subspace};
 use super::{Factors, Info, Loss, Method, Task, share_left};
-use crate::dense::{Block, Columns, Small, orthonormalize};
+use crate::dense::{Block, Columns, Panels, Small, orthonormalize};
 use crate::error::Result;
 use crate::operator::{Operator, SQUARABLE, Scaled};
+use crate::space::{Fold, Host, In, Map, Space, panels, widths};
 
 /// Options of the truncated SVD.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -54,7 +55,11 @@ impl Method for Svd {
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        let mut found = svd(s, self, task)?;
+        Ok(self.factor_panels(s, task)?.map(Panels::into_block))
+    }
+
+    fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
+        let mut found = svd_in(&Host, s, self, task)?;
         let small = || s.cost() as f64 <= MEASURED / 10.0 && s.row_work() <= MEASURED;
         if matches!(s, Operator::Dense(_)) || small() {
             let (norm, kept) = (s.squared_norm(), found.sigma.iter().map(|sigma| sigma * sigma).sum::<f64>());
@@ -127,10 +132,15 @@ const STEADY: f64 = 10.0;
 
 /// The leading singular triplets of an operator.
 pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
+    Ok(svd_in(&Host, s, options, task)?.map(Panels::into_block))
+}
+
+/// The leading singular triplets of an operator, found in some space. What is small is decomposed by this process.
+pub fn svd_in<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result<Factors<Panels>> {
     match s {
-        Operator::Dense(leaf) if s.rows().min(s.cols()) <= WIDEST => dense(leaf.columns(), task),
+        Operator::Dense(leaf) if s.rows().min(s.cols()) <= WIDEST => Ok(dense(leaf.columns(), task)?.map(Panels::from)),
         Operator::Power(inner, k) if inner.is_symmetric() => {
-            let mut found = svd(inner, options, task)?;
+            let mut found = svd_in(space, inner, options, task)?;
             found.sigma.iter_mut().for_each(|sigma| *sigma = sigma.powi(*k as i32));
             if k % 2 == 0 && task.right {
                 found.v = Some(found.u.clone());
@@ -139,45 +149,72 @@ pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
             Ok(found)
         }
         Operator::Scaled(Scaled { shift: None, left: None, right: None, scale, inner }) if *scale != 0.0 => {
-            let mut found = svd(inner, options, task)?;
+            let mut found = svd_in(space, inner, options, task)?;
             found.sigma.iter_mut().for_each(|sigma| *sigma *= scale.abs());
             if let Some(v) = found.v.as_mut().filter(|_| *scale < 0.0) {
-                v.scale_columns(&vec![-1.0; task.rank]);
+                v.scale_columns(&vec![-1.0; v.cols()]);
             }
             Ok(found)
         }
-        _ if s.rows().max(s.cols()) <= exact::largest(options.width(s, task.rank)) => exact(s, options, task),
-        _ => lazy(s, options, task),
+        _ if s.rows().max(s.cols()) <= exact::largest(options.width(s, task.rank)) => {
+            Ok(exact(s, options, task)?.map(Panels::from))
+        }
+        _ => Ok(lazy(space, s, options, task)?.map(|side| exported(space, side)).widened(task.rank)),
     }
 }
 
 /// Finds the leading right space, multiplies it once more, and reads the triplets off the image.
-fn lazy(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
+fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result<Factors<Vec<S::Tall>>> {
+    let folded = s.folded();
+    let s = folded.as_ref().unwrap_or(s);
     let mut info = Info::default();
     let width = options.width(s, task.rank);
     let (scale, s) = s.squarable(task.key);
     let s = &*s;
-    let mut space = Subspace::new(s, task, width);
+    let mut subspace = Subspace::new(space, s, task, width);
     let products = if s.is_symmetric() { 1 } else { 2 };
     let limit = options.limit(s.cost() * products, s.cols() as u64, width as u64);
-    let v = space.run(limit, options, &mut info)?;
-    let y = space.image(&v, options.tolerance, &mut info)?;
-    drop(space);
-    let ritz = Ritz::of_gram(&y.gram(), task.rank)?;
+    let v = subspace.run(limit, options, &mut info)?;
+    let Image { v, mut y } = subspace.image(v, options.tolerance, &mut info)?;
+    let ritz = Ritz::of_gram(&space.gram(&y), task.rank)?;
     info.rank = ritz.rank;
-    let mut u = y.times(&ritz.left(task.rank.min(width)));
+    let rank = task.rank.min(width);
+    space.transform(&mut y, &ritz.left(width));
+    let mut u = cut(space, y, rank);
     if ritz.spread() > STEADY {
-        orthonormalize(&mut u);
+        orthonormalize(&mut In { space, panels: &mut u });
     }
-    let signs = u.column_signs();
-    u.scale_columns(&signs);
-    let v = task.right.then(|| {
-        let mut right = ritz.right(signs.len());
+    let signs: Vec<f64> = space.fold(&u, Fold::Extreme).iter().map(|&x| if x < 0.0 { -1.0 } else { 1.0 }).collect();
+    space.map(&mut u, &Map::Scale(&signs));
+    let v = v.filter(|_| task.right).map(|v| {
+        let mut right = ritz.right(rank);
         right.scale_columns(&signs);
-        v.times(&right).widened(task.rank)
+        space.times(&v, &right, &widths(rank))
     });
     let sigma = ritz.padded(task.rank).into_iter().map(|sigma| sigma / scale).collect();
-    Ok(Factors { u: u.widened(task.rank), sigma, v, info })
+    Ok(Factors { u, sigma, v, info })
+}
+
+/// The panels, in the memory of this process.
+fn exported<S: Space>(space: &S, side: Vec<S::Tall>) -> Panels {
+    side.into_iter().map(|panel| space.export(panel)).collect::<Vec<_>>().into()
+}
+
+/// The first `cols` columns.
+fn cut<S: Space>(space: &S, mut x: Vec<S::Tall>, cols: usize) -> Vec<S::Tall> {
+    let ranges = panels(cols);
+    x.truncate(ranges.len());
+    if let (Some(last), Some(range)) = (x.pop(), ranges.last()) {
+        let own = space.shape(&last).1;
+        x.push(match own == range.len() {
+            true => last,
+            false => {
+                let first = Small::from_fn(own, range.len(), |i, j| f64::from(u8::from(i == j)));
+                space.times(&[last], &first, &[range.len()]).remove(0)
+            }
+        });
+    }
+    x
 }
 
 impl Svd {

@@ -210,15 +210,15 @@ impl Scaled {
     fn add_row(&self, i: usize, transpose: bool, scale: f64, out: &mut Sums, spare: &mut Vec<Sums>) {
         let (left, right) = if transpose { (&self.right, &self.left) } else { (&self.left, &self.right) };
         if let Some(shift) = &self.shift {
-            out.add(i as u32, scale * f64::from(shift.values[i]));
+            out.add(i as u32, scale * f64::from(shift.values()[i]));
         }
-        let factor = scale * self.scale * left.as_ref().map_or(1.0, |left| f64::from(left.values[i]));
+        let factor = scale * self.scale * left.as_ref().map_or(1.0, |left| f64::from(left.values()[i]));
         match right {
             None => self.inner.add_row(i, transpose, factor, out, spare),
             Some(right) => {
                 let mut inner = spare.pop().unwrap_or_else(|| Sums::new(out.values.len()));
                 self.inner.add_row(i, transpose, factor, &mut inner, spare);
-                inner.drain(|j, value| out.add(j, value * f64::from(right.values[j as usize])));
+                inner.drain(|j, value| out.add(j, value * f64::from(right.values()[j as usize])));
                 spare.push(inner);
             }
         }

@@ -45,12 +45,12 @@ impl Operator {
 impl Scaled {
     fn explicit(&self) -> Small {
         let mut out = self.inner.explicit();
-        let at = |diagonal: &Option<Diagonal>, i: usize| diagonal.as_ref().map_or(1.0, |d| f64::from(d.values[i]));
+        let at = |diagonal: &Option<Diagonal>, i: usize| diagonal.as_ref().map_or(1.0, |d| f64::from(d.values()[i]));
         for i in 0..out.rows() {
             let left = self.scale * at(&self.left, i);
             out.row_mut(i).iter_mut().enumerate().for_each(|(j, value)| *value *= left * at(&self.right, j));
             if let Some(shift) = &self.shift {
-                out.row_mut(i)[i] += f64::from(shift.values[i]);
+                out.row_mut(i)[i] += f64::from(shift.values()[i]);
             }
         }
         out

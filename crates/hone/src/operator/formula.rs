@@ -31,12 +31,12 @@ impl Operator {
 impl Scaled {
     fn formula(&self) -> String {
         let mut product: Vec<String> = Vec::new();
-        product.extend(self.left.as_ref().map(|left| format!("diag({})", left.name)));
+        product.extend(self.left.as_ref().map(|left| format!("diag({})", left.name())));
         let open = matches!(*self.inner, Operator::Sum(_) | Operator::Scaled(Scaled { shift: Some(_), .. }));
         let inner = self.inner.formula();
         product.push(if open { format!("({inner})") } else { inner });
-        product.extend(self.right.as_ref().map(|right| format!("diag({})", right.name)));
-        let mut out = self.shift.as_ref().map_or(String::new(), |shift| format!("diag({})", shift.name));
+        product.extend(self.right.as_ref().map(|right| format!("diag({})", right.name())));
+        let mut out = self.shift.as_ref().map_or(String::new(), |shift| format!("diag({})", shift.name()));
         push_term(&mut out, self.scale, &product.join("·"));
         out
     }

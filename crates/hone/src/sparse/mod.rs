@@ -3,12 +3,14 @@
 //! Many matrices of the method share one pattern (all W_t share the graph's), so the pattern is
 //! reference-counted and the values stand apart.
 
+mod diagonal;
 mod indices;
 mod multiply;
 mod prefetch;
 mod reshape;
 mod rounded;
 
+pub use diagonal::Diagonal;
 pub use indices::Indices;
 pub use multiply::{Fused, Plus};
 pub(crate) use prefetch::prefetch;

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::Csr;
+use super::{Csr, Diagonal};
 use super::prefetch::prefetch;
 use crate::clock::{Work, timed};
 use crate::dense::Block;
@@ -25,34 +25,50 @@ const AHEAD: usize = 24;
 
 /// What is done with a row Σ_j a_ij x_j before it is stored:
 /// `y_i = [y_i] + scale · left_i · Σ_j a_ij x_j + Σ factor · diagonal_i · z_i`.
-#[derive(Debug, Clone, Copy)]
-pub struct Fused<'a> {
+#[derive(Debug)]
+pub struct Fused<'a, T = Block> {
     /// Multiplies every row.
     pub scale: f32,
     /// Multiplies row i by its entry i.
-    pub left: Option<&'a [f32]>,
+    pub left: Option<&'a Diagonal>,
     /// Adds rows of blocks of the same shape as the result.
-    pub plus: &'a [Plus<'a>],
+    pub plus: &'a [Plus<'a, T>],
     /// Adds to what is already there instead of replacing it.
     pub accumulate: bool,
 }
 
-impl Default for Fused<'_> {
+impl<T> Clone for Fused<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Fused<'_, T> {}
+
+impl<T> Default for Fused<'_, T> {
     fn default() -> Self {
         Fused { scale: 1.0, left: None, plus: &[], accumulate: false }
     }
 }
 
 /// A summand `factor · diag(diagonal) · block`.
-#[derive(Debug, Clone, Copy)]
-pub struct Plus<'a> {
+#[derive(Debug)]
+pub struct Plus<'a, T = Block> {
     /// Multiplies every row.
     pub factor: f32,
     /// Multiplies row i by its entry i.
-    pub diagonal: Option<&'a [f32]>,
+    pub diagonal: Option<&'a Diagonal>,
     /// The rows.
-    pub block: &'a Block,
+    pub block: &'a T,
 }
+
+impl<T> Clone for Plus<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Plus<'_, T> {}
 
 impl Csr {
     /// `y = A x`.
@@ -202,10 +218,10 @@ impl Csr {
 
 impl Fused<'_> {
     pub(super) fn check(&self, rows: usize, cols: usize) {
-        assert!(self.left.is_none_or(|left| left.len() == rows), "length of a left diagonal, {rows} rows");
+        assert!(self.left.is_none_or(|left| left.values().len() == rows), "length of a left diagonal, {rows} rows");
         for plus in self.plus {
             assert_eq!((plus.block.rows(), plus.block.cols()), (rows, cols), "shape of a summand of a product");
-            assert!(plus.diagonal.is_none_or(|diagonal| diagonal.len() == rows), "length of a shift, {rows} rows");
+            assert!(plus.diagonal.is_none_or(|diagonal| diagonal.values().len() == rows), "length of a shift, {rows} rows");
         }
     }
 
@@ -229,10 +245,10 @@ impl Fused<'_> {
 /// Ends row `i` of the product, columns from `at`.
 #[inline(always)]
 pub(super) fn store<const B: usize>(i: usize, at: usize, sum: &[f32; B], y: &mut [f32], fused: &Fused) {
-    let factor = fused.left.map_or(fused.scale, |left| fused.scale * left[i]);
+    let factor = fused.left.map_or(fused.scale, |left| fused.scale * left.values()[i]);
     let mut out = sum.map(|value| value * factor);
     for plus in fused.plus {
-        let factor = plus.diagonal.map_or(plus.factor, |diagonal| plus.factor * diagonal[i]);
+        let factor = plus.diagonal.map_or(plus.factor, |diagonal| plus.factor * diagonal.values()[i]);
         let z = &plus.block.row(i)[at..at + B];
         (0..B).for_each(|t| out[t] += factor * z[t]);
     }

@@ -5,8 +5,29 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{Csr, Pattern};
+use crate::parallel::for_chunks;
+
+/// Values that are scaled at a time.
+const PIECE: usize = 1 << 14;
 
 impl Csr {
+    /// The matrix with entry (i, j) multiplied by `factor(i, j)`, in f64; the pattern is shared.
+    #[must_use]
+    pub fn scaled(&self, factor: impl Fn(usize, usize) -> f64 + Sync) -> Csr {
+        let (offsets, columns) = (self.pattern.offsets(), self.pattern.columns());
+        let mut values = self.values.to_vec();
+        for_chunks(&mut values, PIECE, &|index, piece| {
+            let mut i = offsets.partition_point(|&start| start <= index * PIECE) - 1;
+            for (at, value) in (index * PIECE..).zip(piece) {
+                while offsets[i + 1] <= at {
+                    i += 1;
+                }
+                *value = (f64::from(*value) * factor(i, columns[at] as usize)) as f32;
+            }
+        });
+        Csr::new(self.pattern.clone(), values.into())
+    }
+
     /// The transpose.
     ///
     /// Each stripe of columns becomes a run of rows of the result, so stripes are filled in parallel;

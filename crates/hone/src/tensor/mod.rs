@@ -135,7 +135,7 @@ impl Slice {
     /// X_s B or X_sᵀ B on the slice's own rows, B given on all nodes.
     fn times(&self, b: &Block, transpose: bool, work: &mut Workspace) -> Block {
         let own = self.rows(b);
-        let mut out = work.take(own.rows(), own.cols());
+        let mut out = work.block(own.rows(), own.cols());
         if transpose {
             self.operator.apply_transposed_into(&own, &mut out, work);
         } else {
@@ -209,7 +209,7 @@ impl<'a> Tensor<'a> {
                 let mut sum = Block::zeros(q.rows(), q.cols());
                 self.visit(task, &mut |_, slice| {
                     let inner = slice.times(q, !transpose, &mut work);
-                    let mut outer = work.take(inner.rows(), inner.cols());
+                    let mut outer = work.block(inner.rows(), inner.cols());
                     if transpose {
                         slice.operator.apply_transposed_into(&inner, &mut outer, &mut work);
                     } else {

@@ -1,0 +1,275 @@
+//! Several blocks side by side as one wide matrix, X = [X₁ X₂ …]: Gram and cross products, products with small
+//! matrices, norms.
+//!
+//! Sparse products gather rows, and a row of 32 columns is two cache lines: wide matrices are multiplied panel by panel, in the
+//! memory of one panel. The dense algebra of all panels together is here. It reads rows of all panels into one buffer,
+//! so the bits are those of a single wide block. Sums over rows are taken in f64: Cholesky QR and eigenvalues of
+//! Gram matrices square the condition number.
+
+use std::ops::Range;
+
+use faer::Accum;
+use rayon::prelude::*;
+
+pub use super::products::Own;
+
+use super::lanes::chunk_rows;
+use super::products::{self, narrow, times_chunk};
+use super::{Block, Norm, Small, Stored};
+use crate::parallel::for_chunks;
+
+/// Blocks that stand side by side for one tall matrix.
+#[derive(Debug, Clone)]
+pub struct Panels(Vec<Block>);
+
+impl From<Block> for Panels {
+    fn from(block: Block) -> Self {
+        Panels(vec![block])
+    }
+}
+
+impl From<Vec<Block>> for Panels {
+    fn from(panels: Vec<Block>) -> Self {
+        rows(&panels);
+        Panels(panels)
+    }
+}
+
+impl Panels {
+    /// All in one block: the only panel, or a copy.
+    pub fn into_block(mut self) -> Block {
+        if self.0.len() == 1 {
+            return self.0.remove(0);
+        }
+        let mut out = Block::zeros(rows(&self.0), width(&self.0));
+        change_rows(std::slice::from_mut(&mut out), |range, to| read(&self.0, &range, to, |value| value));
+        out
+    }
+
+    /// The panels.
+    pub fn as_slice(&self) -> &[Block] {
+        &self.0
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        rows(&self.0)
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        width(&self.0)
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        self.0.iter().map(Block::memory).sum()
+    }
+
+    /// Whether all entries are finite.
+    pub fn is_finite(&self) -> bool {
+        self.0.iter().all(|panel| panel.as_slice().par_iter().with_min_len(1 << 14).all(|x| x.is_finite()))
+    }
+
+    /// Zero columns are added until there are `cols`.
+    #[must_use]
+    pub fn widened(mut self, cols: usize) -> Self {
+        let missing = cols.saturating_sub(self.cols());
+        if missing > 0 && self.0.len() == 1 {
+            return Panels(vec![self.0.remove(0).widened(cols)]);
+        }
+        if missing > 0 {
+            self.0.push(Block::zeros(self.rows(), missing));
+        }
+        self
+    }
+
+    /// Divides each column by its norm; a zero column stays zero.
+    pub fn normalize_columns(&mut self, norm: Norm) {
+        self.0.iter_mut().for_each(|panel| drop(panel.normalize_columns(norm)));
+    }
+
+    /// Multiplies column j by `factors[j]`, in f64.
+    pub fn scale_columns(&mut self, factors: &[f64]) {
+        let mut rest = factors;
+        for panel in &mut self.0 {
+            let (own, others) = rest.split_at(panel.cols());
+            panel.scale_columns(own);
+            rest = others;
+        }
+    }
+
+    /// Rewrites each row, in parallel.
+    pub fn update_rows(&mut self, change: impl Fn(&mut [f32]) + Sync) {
+        let cols = self.cols();
+        change_rows(&mut self.0, |_, values| values.chunks_exact_mut(cols).for_each(&change));
+    }
+}
+
+/// Panels as columns of a larger matrix.
+impl Stored for Panels {
+    fn rows(&self) -> usize {
+        Panels::rows(self)
+    }
+
+    fn cols(&self) -> usize {
+        Panels::cols(self)
+    }
+
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        read(&self.0, &range, to, |value| value);
+    }
+
+    fn memory(&self) -> usize {
+        Panels::memory(self)
+    }
+}
+
+/// Number of columns of all panels.
+pub fn width(x: &[Block]) -> usize {
+    x.iter().map(Block::cols).sum()
+}
+
+/// Number of rows, the same for all panels.
+///
+/// # Panics
+/// When it is not.
+pub fn rows(x: &[Block]) -> usize {
+    let rows = x.first().map_or(0, Block::rows);
+    assert!(x.iter().all(|panel| panel.rows() == rows), "panels of one matrix have the same rows");
+    rows
+}
+
+/// Writes rows `range` of all panels, row-major.
+fn read<T: Copy>(x: &[Block], range: &Range<usize>, to: &mut [T], as_t: impl Fn(f32) -> T) {
+    let all = width(x);
+    let mut at = 0;
+    for panel in x {
+        let cols = panel.cols();
+        let from = panel.rows_slice(range.clone());
+        for (to, from) in to.chunks_exact_mut(all.max(1)).zip(from.chunks_exact(cols.max(1))) {
+            to[at..at + cols].iter_mut().zip(from).for_each(|(to, &value)| *to = as_t(value));
+        }
+        at += cols;
+    }
+}
+
+/// The Gram matrix XᵀX.
+pub fn gram(x: &[Block]) -> Small {
+    let mut sum = Small::zeros(width(x), width(x));
+    gram_parts(x, &Own::all(rows(x)), |part| sum.add(&part));
+    sum
+}
+
+/// XᵀY, for matrices with the same number of rows.
+pub fn cross(x: &[Block], y: &[Block]) -> Small {
+    let mut sum = Small::zeros(width(x), width(y));
+    cross_parts(x, y, &Own::all(rows(x)), |part| sum.add(&part));
+    sum
+}
+
+/// Partial sums of XᵀX, one for each lane that X has of a larger matrix; added in order, they are its Gram matrix.
+pub fn gram_parts(x: &[Block], own: &Own, add: impl FnMut(Small)) {
+    assert_eq!(rows(x), own.range.len(), "rows of a Gram matrix");
+    products::gram_parts(own, width(x), || |range, wide: &mut [f64]| read(x, &range, wide, f64::from), add);
+}
+
+/// Partial sums of XᵀY, one for each lane that X and Y have of larger matrices.
+pub fn cross_parts(x: &[Block], y: &[Block], own: &Own, add: impl FnMut(Small)) {
+    assert!(rows(x) == own.range.len() && rows(y) == own.range.len(), "rows of a cross product");
+    let fill = |range: Range<usize>, left: &mut [f64], right: &mut [f64]| {
+        read(x, &range, left, f64::from);
+        read(y, &range, right, f64::from);
+    };
+    products::cross_parts(own, (width(x), width(y)), || fill, add);
+}
+
+/// X·M in panels of the given widths, for a small matrix M.
+pub fn times(x: &[Block], matrix: &Small, widths: &[usize]) -> Vec<Block> {
+    let mut out: Vec<Block> = widths.iter().map(|&cols| Block::zeros(rows(x), cols)).collect();
+    combine(&mut out, x, matrix, 1.0, Accum::Replace);
+    out
+}
+
+/// Y ← Y + sign · X·M for a small matrix M.
+pub fn add_times(y: &mut [Block], x: &[Block], matrix: &Small, sign: f32) {
+    combine(y, x, matrix, sign, Accum::Add);
+}
+
+/// Y ← [Y] + sign · X·M.
+fn combine(y: &mut [Block], x: &[Block], matrix: &Small, sign: f32, accum: Accum) {
+    let (a, b) = (width(x), width(y));
+    assert_eq!((matrix.rows(), matrix.cols()), (a, b), "shapes of a product with a small matrix");
+    assert_eq!(rows(x), rows(y), "rows of a product with a small matrix");
+    if a == 0 {
+        return;
+    }
+    let factor: Vec<f32> = matrix.as_slice().iter().map(|&value| sign * value as f32).collect();
+    change_rows(y, |range, to| match x {
+        [only] => times_chunk(only.rows_slice(range), &factor, a, b, to, accum),
+        _ => {
+            let mut from = vec![0.0; range.len() * a];
+            read(x, &range, &mut from, |value| value);
+            times_chunk(&from, &factor, a, b, to, accum);
+        }
+    });
+}
+
+/// X ← X·M for a small square matrix M.
+pub fn transform(x: &mut [Block], matrix: &Small) {
+    let cols = width(x);
+    assert!(matrix.rows() == cols && matrix.cols() == cols, "a transform keeps the width {cols}");
+    let factor = narrow(matrix);
+    change_rows(x, |_, to| {
+        let from = to.to_vec();
+        times_chunk(&from, &factor, cols, cols, to, Accum::Replace);
+    });
+}
+
+/// Rewrites chunks of rows of all panels together, in parallel: `change` gets the rows and their values, row-major.
+fn change_rows(x: &mut [Block], change: impl Fn(Range<usize>, &mut [f32]) + Sync) {
+    change_chunks(x, &change);
+}
+
+fn change_chunks(x: &mut [Block], change: &(dyn Fn(Range<usize>, &mut [f32]) + Sync)) {
+    let (rows, cols) = (rows(x), width(x));
+    if rows * cols == 0 {
+        return;
+    }
+    let chunk = chunk_rows(cols);
+    if let [only] = x {
+        let change = |at: usize, part: &mut [f32]| change(at * chunk..at * chunk + part.len() / cols, part);
+        return for_chunks(only.as_mut_slice(), chunk * cols, &change);
+    }
+    let widths: Vec<usize> = x.iter().map(Block::cols).filter(|&cols| cols > 0).collect();
+    let mut pieces: Vec<Vec<&mut [f32]>> = (0..rows.div_ceil(chunk)).map(|_| Vec::with_capacity(x.len())).collect();
+    for panel in x.iter_mut().filter(|panel| panel.cols() > 0) {
+        let length = chunk * panel.cols();
+        panel.as_mut_slice().chunks_mut(length).zip(&mut pieces).for_each(|(part, pieces)| pieces.push(part));
+    }
+    pieces.into_par_iter().enumerate().for_each_init(Vec::new, |wide, (at, mut parts)| {
+        let range = at * chunk..((at + 1) * chunk).min(rows);
+        wide.resize(range.len() * cols, 0.0);
+        gather(&parts, &widths, wide);
+        change(range, wide);
+        scatter(wide, &widths, &mut parts);
+    });
+}
+
+fn gather(parts: &[&mut [f32]], widths: &[usize], wide: &mut [f32]) {
+    let mut at = 0;
+    for (part, &cols) in parts.iter().zip(widths) {
+        let rows = wide.chunks_exact_mut(widths.iter().sum()).zip(part.chunks_exact(cols));
+        rows.for_each(|(to, from)| to[at..at + cols].copy_from_slice(from));
+        at += cols;
+    }
+}
+
+fn scatter(wide: &[f32], widths: &[usize], parts: &mut [&mut [f32]]) {
+    let mut at = 0;
+    for (part, &cols) in parts.iter_mut().zip(widths) {
+        let rows = wide.chunks_exact(widths.iter().sum()).zip(part.chunks_exact_mut(cols));
+        rows.for_each(|(from, to)| to.copy_from_slice(&from[at..at + cols]));
+        at += cols;
+    }
+}

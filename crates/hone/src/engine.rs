@@ -1,0 +1,70 @@
+//! [`Engine`]: where the work of an embedding is done.
+//!
+//! An embedding counts motifs and factors matrices; everything else is bookkeeping. An engine does these two, on the threads of
+//! this process ([`Cpu`]), on a device or on several machines. The method, its settings, the plan of memory, checkpoints and
+//! output are the same for all engines, and so are the bits of an engine that keeps the laws of its
+//! [`Space`](crate::space::Space).
+//!
+//! To add an engine: implement [`Space`](crate::space::Space) for its tall matrices, let [`Engine::factor`] call
+//! [`svd_in`](crate::factor::svd::svd_in) with it, and refuse the solvers that it lacks with [`Engine::lacks`].
+
+use std::fmt::Debug;
+
+use crate::dense::Panels;
+use crate::error::{Error, Result};
+use crate::factor::{Factors, Solver, Task};
+use crate::graph::Graph;
+use crate::memory::Allowance;
+use crate::motif::{Counts, Sample};
+use crate::operator::Operator;
+use crate::progress::Progress;
+
+/// A place to run the method. See the [module](self) for how to add one.
+pub trait Engine: Debug + Send + Sync {
+    /// Its name in reports and messages.
+    fn name(&self) -> &str;
+
+    /// Motif counts of a graph.
+    fn count(&self, graph: &Graph, how: Counting<'_>) -> Result<Counts> {
+        how.sample.count_within(graph, how.seed, how.allowance, how.progress)
+    }
+
+    /// Factors a motif matrix, or Y itself ([`Operator::Dense`]).
+    fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>>;
+
+    /// The refusal of a solver that the engine lacks.
+    fn lacks(&self, solver: &Solver) -> Error {
+        let message = format!("{} is not available on {}; use svd, or the engine {CPU}", solver.name(), self.name());
+        Error::config("solver.method", message)
+    }
+}
+
+/// How motifs are counted.
+#[derive(Clone, Copy)]
+pub struct Counting<'a> {
+    /// Exactly, or estimated from a sample.
+    pub sample: &'a Sample,
+    /// The seed of the sample.
+    pub seed: u64,
+    /// What estimates may take.
+    pub allowance: Allowance,
+    /// Who is told how far it is, and asked whether to stop.
+    pub progress: &'a dyn Progress,
+}
+
+/// The name of [`Cpu`].
+const CPU: &str = "cpu";
+
+/// The threads and the memory of this process; has all solvers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cpu;
+
+impl Engine for Cpu {
+    fn name(&self) -> &str {
+        CPU
+    }
+
+    fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
+        solver.factor_panels(s, task)
+    }
+}

@@ -1,0 +1,150 @@
+//! Features of one level of recursion, made anew whenever they are read.
+//!
+//! Of the counts and their sums, means and maxima over neighbours (52 columns by default) only the logarithms of the counts and
+//! of the sums are held. Means of logarithms and maxima are found when rows are read: a quarter of the memory for
+//! each, at one visit of the neighbours per pass. What follows needs two passes.
+//! Cost: O(M) per counted motif and pass; 2 of 4 columns are held.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Aggregate, Features, Named, Origin, base, check_finite, take_logs};
+use crate::dense::{Block, Columns, Group, Stored};
+use crate::error::Result;
+use crate::motif::Counts;
+use crate::sparse::Pattern;
+
+/// Named columns, wherever their values are.
+#[derive(Debug, Clone)]
+pub struct NamedColumns {
+    /// One name per column.
+    pub names: Vec<String>,
+    /// Where each column comes from.
+    pub origins: Vec<Origin>,
+    /// The values.
+    pub columns: Columns,
+}
+
+impl From<Named> for NamedColumns {
+    fn from(named: Named) -> Self {
+        NamedColumns { names: named.names, origins: named.origins, columns: named.block.into() }
+    }
+}
+
+impl Features {
+    /// The columns of [`Features::of`] for those who read them once or twice: one level of logarithms is not held whole.
+    pub fn streamed(&self, counts: &Counts) -> Result<NamedColumns> {
+        if !self.streams() {
+            return Ok(self.of(counts)?.into());
+        }
+        let aggregates = self.aggregates();
+        let mut level = base(counts, &self.motifs.motifs());
+        let pattern = counts.pattern();
+        let sums = aggregates.contains(&Aggregate::Sum).then(|| {
+            let sums = Features { mean: false, max: false, ..self.clone() }.aggregated(&level, pattern);
+            check_finite(&sums).map(|()| sums.block)
+        });
+        let mut sums = sums.transpose()?;
+        take_logs(&mut level.block);
+        sums.iter_mut().for_each(take_logs);
+        let (mut names, mut origins) = (level.names.clone(), level.origins.clone());
+        for aggregate in &aggregates {
+            names.extend(level.names.iter().map(|name| format!("{}({name})", aggregate.name())));
+            origins.extend(level.origins.iter().map(|origin| Origin { level: origin.level + 1, ..*origin }));
+        }
+        let streamed = Streamed { logs: level.block, sums, aggregates, pattern: pattern.clone() };
+        let columns = Columns::new(pattern.rows(), vec![Group::stored(None, Arc::new(streamed))]);
+        Ok(NamedColumns { names, origins, columns })
+    }
+
+    /// Whether [`Features::streamed`] holds less than all columns.
+    pub(crate) fn streams(&self) -> bool {
+        self.log && self.depth == 1
+    }
+
+    /// Columns that are held while features are read.
+    pub(crate) fn held(&self) -> usize {
+        let (all, base) = (self.columns(), self.motifs.motifs().len());
+        if self.streams() { base * (1 + usize::from(self.sum)) } else { all }
+    }
+}
+
+/// Logarithms of the counts, of their sums over neighbours, and what their means and maxima are found from.
+#[derive(Debug)]
+struct Streamed {
+    logs: Block,
+    sums: Option<Block>,
+    aggregates: Vec<Aggregate>,
+    pattern: Arc<Pattern>,
+}
+
+impl Stored for Streamed {
+    fn rows(&self) -> usize {
+        self.logs.rows()
+    }
+
+    fn cols(&self) -> usize {
+        self.logs.cols() * (1 + self.aggregates.len())
+    }
+
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        let width = self.logs.cols();
+        for (i, row) in range.zip(to.chunks_exact_mut(self.cols().max(1))) {
+            let (own, aggregated) = row.split_at_mut(width);
+            own.copy_from_slice(self.logs.row(i));
+            for (aggregate, to) in self.aggregates.iter().zip(aggregated.chunks_exact_mut(width)) {
+                match (aggregate, &self.sums) {
+                    (Aggregate::Sum, Some(sums)) => to.copy_from_slice(sums.row(i)),
+                    (Aggregate::Max, _) => maxima(&self.logs, self.pattern.row(i), to),
+                    _ => means(&self.logs, self.pattern.row(i), to),
+                }
+            }
+        }
+    }
+
+    fn memory(&self) -> usize {
+        self.logs.memory() + self.sums.as_ref().map_or(0, Block::memory)
+    }
+}
+
+/// The largest value of each column over some rows; zeros when there is none. No value is negative.
+fn maxima(block: &Block, rows: &[u32], to: &mut [f32]) {
+    to.fill(0.0);
+    for &j in rows {
+        to.iter_mut().zip(block.row(j as usize)).for_each(|(most, &x)| *most = most.max(x));
+    }
+}
+
+/// The mean of each column over some rows; zeros when there is none.
+fn means(block: &Block, rows: &[u32], to: &mut [f32]) {
+    let mut totals = vec![0f64; to.len()];
+    for &j in rows {
+        totals.iter_mut().zip(block.row(j as usize)).for_each(|(total, &x)| *total += f64::from(x));
+    }
+    let divisor = rows.len().max(1) as f64;
+    to.iter_mut().zip(totals).for_each(|(to, total)| *to = (total / divisor) as f32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Generator;
+    use crate::progress::Silent;
+
+    /// The same columns as those that are held, to rounding.
+    #[test]
+    fn streamed_features_are_the_features() {
+        let graph = Generator::Rmat { nodes: 600, degree: 6.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+        let counts = crate::motif::count(&graph.graph(3, &Silent).expect("a graph"), &Silent).expect("counted");
+        for (sum, mean, max) in [(true, true, true), (false, true, false), (true, false, true)] {
+            let features = Features { sum, mean, max, ..Features::default() };
+            let (held, streamed) = (features.of(&counts).expect("finite"), features.streamed(&counts).expect("finite"));
+            assert_eq!((&held.names, &held.origins), (&streamed.names, &streamed.origins));
+            let block = streamed.columns.to_block();
+            let off = held.block.as_slice().iter().zip(block.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(off < 1e-5, "{off}");
+        }
+        let deep = Features { depth: 2, ..Features::default() };
+        assert_eq!(deep.streamed(&counts).expect("finite").columns.to_block(), deep.of(&counts).expect("finite").block);
+    }
+}

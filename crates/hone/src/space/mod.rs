@@ -1,0 +1,197 @@
+//! [`Space`]: what a solver may do with tall matrices, wherever these are.
+//!
+//! A tall matrix has one row per node and few columns. It may lie in the memory of this process ([`Host`]), on a device, or
+//! spread over processes that own some rows each. Solvers never see its rows: they multiply it with sparse matrices and with
+//! small ones, sum over its rows, and rescale its columns. These verbs are all there is, so a solver written once
+//! runs wherever the verbs exist. [`laws::check`] is the test that every space has to pass.
+//!
+//! Wide matrices are lists of *panels*, tall matrices side by side: a sparse product then gathers rows of two cache lines, in
+//! place, in the memory of one panel. How columns are cut into panels changes no bit.
+//!
+//! To add a space: implement the trait, pass the laws, and let an [`Engine`](crate::engine::Engine) use it.
+
+mod host;
+pub mod laws;
+
+pub use host::Host;
+
+use std::ops::Range;
+
+use crate::dense::{Block, Small};
+use crate::random::Key;
+use crate::sparse::{Csr, Diagonal, Fused};
+
+/// Tall matrices in some place, and what can be done with them.
+///
+/// Sums over rows are taken in f64 and in an order that depends on the number of rows alone
+/// ([`lane_rows`](crate::dense::lane_rows)): not on threads, panels, or who owns which rows.
+pub trait Space: Sync {
+    /// Some columns of a tall matrix.
+    type Tall: Send + Sync;
+
+    /// A matrix of zeros.
+    fn zeros(&self, rows: usize, cols: usize) -> Self::Tall;
+
+    /// Columns `cols` of a random matrix whose entries depend on key, row and column alone
+    /// ([`Block::random`](crate::dense::Block::random)).
+    fn random(&self, rows: usize, cols: Range<usize>, key: Key) -> Self::Tall;
+
+    /// A copy of a matrix in the memory of this process.
+    fn import(&self, block: &Block) -> Self::Tall;
+
+    /// The matrix in the memory of this process.
+    fn export(&self, x: Self::Tall) -> Block;
+
+    /// A copy in the same place.
+    fn copy(&self, x: &Self::Tall) -> Self::Tall;
+
+    /// Rows and columns of the whole matrix.
+    fn shape(&self, x: &Self::Tall) -> (usize, usize);
+
+    /// y = [y] + scale · left · A · diag(right) · x + …, see [`Fused`].
+    fn multiply(
+        &self,
+        a: &Leaf,
+        x: &Self::Tall,
+        y: &mut Self::Tall,
+        then: &Fused<Self::Tall>,
+        work: &mut Workspace<Self::Tall>,
+    );
+
+    /// y = [y] + scale · left · product + …: what follows a product that was found elsewhere.
+    fn finish(&self, product: &Self::Tall, y: &mut Self::Tall, then: &Fused<Self::Tall>);
+
+    /// y = diag(factors) x.
+    fn scale_rows(&self, factors: &Diagonal, x: &Self::Tall, y: &mut Self::Tall);
+
+    /// XᵀX of all panels together.
+    fn gram(&self, x: &[Self::Tall]) -> Small;
+
+    /// XᵀY of all panels together.
+    fn cross(&self, x: &[Self::Tall], y: &[Self::Tall]) -> Small;
+
+    /// X·M for a small matrix M, in panels of the given widths.
+    fn times(&self, x: &[Self::Tall], matrix: &Small, widths: &[usize]) -> Vec<Self::Tall>;
+
+    /// Y ← Y + sign · X·M for a small matrix M.
+    fn add_times(&self, y: &mut [Self::Tall], x: &[Self::Tall], matrix: &Small, sign: f32);
+
+    /// X ← X·M for a small square matrix M.
+    fn transform(&self, x: &mut [Self::Tall], matrix: &Small);
+
+    /// One number per column.
+    fn fold(&self, x: &[Self::Tall], fold: Fold) -> Vec<f64>;
+
+    /// Changes all entries.
+    fn map(&self, x: &mut [Self::Tall], map: &Map);
+}
+
+/// A sparse matrix in a product, and how it is multiplied.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaf<'a> {
+    /// The matrix. Its pattern and values are shared by all clones: a place of its own may keep a copy of them.
+    pub matrix: &'a Csr,
+    /// Multiplies the columns of the matrix.
+    pub right: Option<&'a Diagonal>,
+    /// Whether gathered values may be rounded to 16 bits (bfloat16).
+    pub rounded: bool,
+}
+
+/// A number per column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fold {
+    /// Euclidean length.
+    Length,
+    /// The entry of largest absolute value, the topmost of equals.
+    Extreme,
+}
+
+/// A change of all entries.
+#[derive(Debug, Clone, Copy)]
+pub enum Map<'a> {
+    /// Entries become zero.
+    Zero,
+    /// Column j is multiplied by factor j, in f64.
+    Scale(&'a [f64]),
+    /// Columns that are marked are drawn anew, as [`Space::random`] would.
+    Redraw(&'a [bool], Key),
+}
+
+/// Tall matrices that products need on the way, kept for the next product.
+#[derive(Debug)]
+pub struct Workspace<T = Block> {
+    free: Vec<T>,
+    /// Whether sparse products may round what they gather, see [`Rounded`](crate::sparse::Rounded).
+    pub(crate) rounds: bool,
+}
+
+impl<T> Default for Workspace<T> {
+    fn default() -> Self {
+        Workspace { free: Vec::new(), rounds: false }
+    }
+}
+
+impl Workspace<Block> {
+    /// A block of that shape with arbitrary content.
+    pub fn block(&mut self, rows: usize, cols: usize) -> Block {
+        self.take(&Host, rows, cols)
+    }
+}
+
+impl<T> Workspace<T> {
+    /// A matrix of that shape with arbitrary content.
+    pub fn take(&mut self, space: &impl Space<Tall = T>, rows: usize, cols: usize) -> T {
+        match self.free.iter().position(|x| space.shape(x) == (rows, cols)) {
+            Some(at) => self.free.swap_remove(at),
+            None => space.zeros(rows, cols),
+        }
+    }
+
+    /// Gives a matrix back.
+    pub fn give(&mut self, x: T) {
+        self.free.push(x);
+    }
+
+    /// Frees what is kept.
+    pub fn clear(&mut self) {
+        self.free.clear();
+    }
+}
+
+/// The most columns of a panel: rows of two cache lines, one when rounded.
+const PANEL: usize = 32;
+
+/// The columns of each panel of a matrix with `cols` columns.
+pub fn panels(cols: usize) -> Vec<Range<usize>> {
+    (0..cols.div_ceil(PANEL).max(1)).map(|p| p * PANEL..((p + 1) * PANEL).min(cols)).collect()
+}
+
+/// Widths of the panels of a matrix with `cols` columns.
+pub(crate) fn widths(cols: usize) -> Vec<usize> {
+    panels(cols).iter().map(Range::len).collect()
+}
+
+/// All panels of a matrix in one place, so that its columns can be made orthonormal.
+pub(crate) struct In<'a, S: Space> {
+    pub(crate) space: &'a S,
+    pub(crate) panels: &'a mut [S::Tall],
+}
+
+impl<S: Space> crate::dense::Tall for In<'_, S> {
+    fn cols(&self) -> usize {
+        self.panels.iter().map(|panel| self.space.shape(panel).1).sum()
+    }
+
+    fn memory(&self) -> usize {
+        let values = |panel: &S::Tall| self.space.shape(panel).0 * self.space.shape(panel).1;
+        size_of::<f32>() * self.panels.iter().map(values).sum::<usize>()
+    }
+
+    fn gram(&self) -> Small {
+        self.space.gram(self.panels)
+    }
+
+    fn transform(&mut self, matrix: &Small) {
+        self.space.transform(self.panels, matrix);
+    }
+}
