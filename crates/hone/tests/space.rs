@@ -9,8 +9,8 @@ use hone::config::Layers;
 use hone::dense::panels::{self, Own};
 use hone::dense::{Block, Panels, Small, lane_rows};
 use hone::engine::Engine;
-use hone::factor::{Factors, Solver, Task};
 use hone::factor::svd::svd_in;
+use hone::factor::{Factors, Solver, Task};
 use hone::graph::{Generator, Graph};
 use hone::operator::Operator;
 use hone::random::Key;
@@ -230,9 +230,8 @@ fn rows_of_several_owners_keep_the_laws() {
 #[should_panic(expected = "bits of a Gram matrix")]
 fn owners_that_cut_a_lane_do_not() {
     let x = Block::random(5000, 40, Key::new(7));
-    let halves = [0..1300, 1300..5000].map(|range: Range<usize>| {
-        Block::from_vec(range.len(), 40, x.rows_slice(range).to_vec())
-    });
+    let halves =
+        [0..1300, 1300..5000].map(|range: Range<usize>| Block::from_vec(range.len(), 40, x.rows_slice(range).to_vec()));
     let mut sum = halves[0].gram();
     sum.add(&halves[1].gram());
     assert_eq!(sum.as_slice(), x.gram().as_slice(), "bits of a Gram matrix");

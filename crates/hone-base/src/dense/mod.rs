@@ -23,8 +23,8 @@ pub use decompose::{Eigen, SmallSvd};
 pub use group::{Group, Stored};
 pub use lanes::{gram_memory, lane_rows};
 pub use norms::Norm;
-pub use panels::Panels;
 pub use ortho::{Tall, orthonormalize};
+pub use panels::Panels;
 pub use small::Small;
 
 use std::ops::Range;

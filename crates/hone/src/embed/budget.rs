@@ -11,8 +11,10 @@ use crate::factor::autoencoder::LARGEST_LAZY;
 use crate::factor::svd::{NARROW, WIDEST};
 use crate::factor::{Solver, exact};
 use crate::graph::Graph;
+use crate::matrix::Psi;
 use crate::memory;
 use crate::motif::{Counts, Delta, Motif, Pairs, pairs};
+use crate::space::PANEL;
 use crate::sparse::Pattern;
 
 /// Bytes an f32 takes.
@@ -21,6 +23,8 @@ const FLOAT: u64 = 4;
 /// it keeps a Krylov basis.
 const WORK_BLOCKS: u64 = 5;
 const KRYLOV_BLOCKS: u64 = 9;
+/// Panels beside the one block of a filter.
+const PANELS: u64 = 2;
 /// Further ones of solvers that improve factors they start from.
 const MORE_BLOCKS: u64 = 2;
 /// Blocks of the width of Z that a joint model holds at once.
@@ -74,17 +78,32 @@ pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> u
     x * (plain + diffusion.steps * motifs)
 }
 
-/// Columns and number of the blocks that a local factorisation holds at once.
-fn solver_blocks(config: &Config, nodes: u64, nonzeros: u64) -> (u64, u64) {
+/// What a local factorisation holds at once: blocks of `width` columns, `columns` altogether. Where it works `in_place`, the
+/// result is among them, and there is a copy of the values of the matrix.
+struct Held {
+    width: u64,
+    columns: u64,
+    in_place: bool,
+}
+
+fn solver_holds(config: &Config, graph: &Graph, nonzeros: u64) -> Held {
     let dim = config.local_dim() as u64;
+    let blocks = |width: u64, blocks: u64| Held { width, columns: width * blocks, in_place: false };
     match &config.local.solver {
         Solver::Svd(options) => {
             let width = dim + options.oversampling as u64;
-            (width, if options.keeps_basis(nonzeros, nodes, width) { KRYLOV_BLOCKS } else { WORK_BLOCKS })
+            let symmetric = !graph.is_directed() && !matches!(config.psi, Psi::P | Psi::LRw);
+            match options.keeps_basis(nonzeros, graph.nodes() as u64, width) {
+                true => blocks(width, KRYLOV_BLOCKS),
+                false if symmetric && options.filter > 0 => {
+                    Held { width, columns: width + PANELS * width.min(PANEL as u64), in_place: true }
+                }
+                false => blocks(width, WORK_BLOCKS),
+            }
         }
         // Networks of many units start from a decomposition of their own.
-        Solver::Autoencoder(_) => (dim + OVERSAMPLING, KRYLOV_BLOCKS),
-        _ => (dim + OVERSAMPLING, WORK_BLOCKS + MORE_BLOCKS),
+        Solver::Autoencoder(_) => blocks(dim + OVERSAMPLING, KRYLOV_BLOCKS),
+        _ => blocks(dim + OVERSAMPLING, WORK_BLOCKS + MORE_BLOCKS),
     }
 }
 
@@ -99,6 +118,8 @@ pub(super) struct Needs {
     pub(super) local: u64,
     /// Passing needs of the global stage, and its result.
     pub(super) global: u64,
+    /// What the part that is made last takes of the parts, where the solver makes it in place.
+    pub(super) own: u64,
 }
 
 impl Work<'_> {
@@ -106,7 +127,7 @@ impl Work<'_> {
     pub(super) fn needs(&self, counts: Option<&Counts>, steps: usize) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
         if config.model != Model::Separate {
-            return Needs { parts: 0, fixed: 0, local: self.joint(steps), global: 0 };
+            return Needs { parts: 0, fixed: 0, local: self.joint(steps), global: 0, own: 0 };
         }
         let kept = self.kept(steps) as u64;
         // A pair may be above delta where no edge of its nodes is.
@@ -126,7 +147,7 @@ impl Work<'_> {
         let nonzeros = self.positions;
         // W_t has a pattern of its own where a motif leaves out some edges or nodes.
         let matrix = nonzeros * 2 * FLOAT * transposed;
-        let (width, blocks) = solver_blocks(config, n, nonzeros);
+        let held = solver_holds(config, self.graph, nonzeros);
         let entries = match &config.local.solver {
             Solver::Svd(_) => 0,
             // How many nodes its motif graphs have is not known before motifs are counted.
@@ -134,16 +155,22 @@ impl Work<'_> {
             other if !self.co_occurrences() => other.memory(n, n, walks(self.graph.pattern(), steps)),
             other => other.memory(n, n, if steps == 1 { nonzeros } else { n.saturating_mul(n) }),
         };
-        let blocks = blocks + u64::from(self.right);
+        let columns = held.columns + if self.right { held.width } else { 0 };
+        let folded = if held.in_place { nonzeros * FLOAT } else { 0 };
         // Small motif graphs are decomposed whole.
-        let whole = exact::memory(n.min(exact::largest(width as usize) as u64));
-        let solver = (matrix + (blocks * n * width * FLOAT).max(whole)).saturating_add(entries);
+        let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
+        let solver = (matrix + folded + (columns * n * FLOAT).max(whole)).saturating_add(entries);
         let making = self.making();
         Needs {
             parts: (rows * dim * kept + diffused_rows * diffused) * FLOAT,
             fixed: (numbered * kept + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT,
             local: solver.max(making).max(self.pairing()),
             global: self.joining(dim * kept * self.motifs.len() as u64),
+            own: if held.in_place && !self.right {
+                touched.iter().min().map_or(0, |rows| rows * dim * FLOAT)
+            } else {
+                0
+            },
         }
     }
 
@@ -159,7 +186,16 @@ impl Work<'_> {
             Form::Components(_) if features > 0 => dense_factors(n, features as u64, x as u64),
             _ => 0,
         };
-        (X_BLOCKS * n * features as u64 * FLOAT).saturating_add(reducing)
+        let columns = match self.config.attributes.form {
+            // Those of structure are read twice, those of the user copied; a column of ones, and the result.
+            Form::Components(_) if features <= NARROW => {
+                let attributes = &self.config.attributes;
+                let structure = if attributes.structure { attributes.features.held() } else { 0 };
+                structure + self.own + 1 + x
+            }
+            _ => X_BLOCKS as usize * features,
+        };
+        (n * columns as u64 * FLOAT).saturating_add(reducing)
     }
 
     /// Number of parts of Y.
@@ -236,7 +272,7 @@ impl Work<'_> {
         let before = config.attributes.combine == Combine::Before;
         let (inside, beside) = if before { (local + attributes, 0) } else { (local, attributes) };
         if config.global.output == Output::Local {
-            return rows * (inside + 2 * beside) * FLOAT;
+            return rows * (inside + beside) * FLOAT;
         }
         let dim = config.global.dim as u64;
         let factors = dense_factors(rows, inside, dim);

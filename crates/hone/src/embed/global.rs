@@ -107,7 +107,8 @@ impl Hone {
         let key = Key::new(self.config.seed).with("global", 0);
         let task = Task { rank, right: true, key, progress };
         let found = self.engine.factor(&self.config.global.solver, &y, &task);
-        let Factors { u: mut z, sigma, v, info } = found.map_err(|e| locate(e, "global", "global embedding"))?.map(Panels::into_block);
+        let Factors { u: mut z, sigma, v, info } =
+            found.map_err(|e| locate(e, "global", "global embedding"))?.map(Panels::into_block);
         z.scale_columns(&sigma);
         let h = v.expect("the right factor was asked for");
         let orthogonal = matches!(self.config.global.solver, Solver::Svd(_));

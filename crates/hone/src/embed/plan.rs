@@ -61,7 +61,8 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
     let global = (base.resident.saturating_sub(base.counts) + needs.fixed).saturating_add(needs.global);
     let least = local.max(global);
     let limit_or_all = limit.map_or(u64::MAX, usable);
-    let (held, buffers) = if least.saturating_add(needs.parts) <= limit_or_all {
+    let all = local.saturating_add(needs.parts - needs.own).max(global.saturating_add(needs.parts));
+    let (held, buffers) = if all <= limit_or_all {
         (needs.parts, 0)
     } else {
         let least = least.saturating_add(base.buffers);
@@ -71,7 +72,7 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
     Ok(MemoryPlan {
         limit,
         resident: base.resident,
-        local: local.saturating_add(held + buffers),
+        local: local.saturating_add(held.saturating_sub(needs.own) + buffers),
         global: global.saturating_add(held + buffers),
         held,
         spilled: needs.parts - held,
@@ -239,7 +240,7 @@ mod tests {
     use super::*;
 
     const BASE: Base = Base { resident: 100 << 20, counts: 30 << 20, buffers: 16 << 20 };
-    const NEEDS: Needs = Needs { parts: 640 << 20, fixed: 10 << 20, local: 500 << 20, global: 600 << 20 };
+    const NEEDS: Needs = Needs { parts: 640 << 20, fixed: 10 << 20, local: 500 << 20, global: 600 << 20, own: 0 };
 
     #[test]
     fn what_fits_is_held() {

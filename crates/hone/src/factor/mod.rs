@@ -215,7 +215,10 @@ impl Solver {
         let most = if matches!(self, Solver::Autoencoder(_)) { usize::MAX } else { s.rows().min(s.cols()) };
         let rank = task.rank.min(most.max(1));
         let found = self.method().factor_panels(s, &Task { rank, ..*task })?.widened(task.rank);
-        if found.u.is_finite() && found.v.as_ref().is_none_or(Panels::is_finite) && found.sigma.iter().all(|x| x.is_finite()) {
+        if found.u.is_finite()
+            && found.v.as_ref().is_none_or(Panels::is_finite)
+            && found.sigma.iter().all(|x| x.is_finite())
+        {
             return Ok(found);
         }
         let message = "factors are not finite: scale the weights down, or raise the solver's regularization";

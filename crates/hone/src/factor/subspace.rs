@@ -133,7 +133,12 @@ impl<'a, S: Space> Subspace<'a, S> {
 
     /// The same where V is not wanted any more: each panel takes the place of the one that it is a product of. What H = Vᵀ S V
     /// needs is summed on the way: H is symmetric, so columns of V that are still there are enough.
-    fn image_in_place(mut self, mut v: Vec<S::Tall>, tolerance: Option<f64>, info: &mut Info) -> Result<Image<S::Tall>> {
+    fn image_in_place(
+        mut self,
+        mut v: Vec<S::Tall>,
+        tolerance: Option<f64>,
+        info: &mut Info,
+    ) -> Result<Image<S::Tall>> {
         let mut h = Small::zeros(self.width, self.width);
         for (p, range) in panels(self.width).into_iter().enumerate() {
             self.task.progress.check()?;

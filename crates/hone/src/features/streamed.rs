@@ -141,7 +141,8 @@ mod tests {
             let (held, streamed) = (features.of(&counts).expect("finite"), features.streamed(&counts).expect("finite"));
             assert_eq!((&held.names, &held.origins), (&streamed.names, &streamed.origins));
             let block = streamed.columns.to_block();
-            let off = held.block.as_slice().iter().zip(block.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            let off =
+                held.block.as_slice().iter().zip(block.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(off < 1e-5, "{off}");
         }
         let deep = Features { depth: 2, ..Features::default() };

@@ -159,7 +159,7 @@ impl<T> Workspace<T> {
 }
 
 /// The most columns of a panel: rows of two cache lines, one when rounded.
-const PANEL: usize = 32;
+pub(crate) const PANEL: usize = 32;
 
 /// The columns of each panel of a matrix with `cols` columns.
 pub fn panels(cols: usize) -> Vec<Range<usize>> {

@@ -12,8 +12,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Csr, Diagonal};
 use super::prefetch::prefetch;
+use super::{Csr, Diagonal};
 use crate::clock::{Work, timed};
 use crate::dense::Block;
 
@@ -221,7 +221,10 @@ impl Fused<'_> {
         assert!(self.left.is_none_or(|left| left.values().len() == rows), "length of a left diagonal, {rows} rows");
         for plus in self.plus {
             assert_eq!((plus.block.rows(), plus.block.cols()), (rows, cols), "shape of a summand of a product");
-            assert!(plus.diagonal.is_none_or(|diagonal| diagonal.values().len() == rows), "length of a shift, {rows} rows");
+            assert!(
+                plus.diagonal.is_none_or(|diagonal| diagonal.values().len() == rows),
+                "length of a shift, {rows} rows"
+            );
         }
     }
 
