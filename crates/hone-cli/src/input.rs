@@ -12,6 +12,7 @@ use hone::graph::{Column, Comment, Graph, Input, InputFormat, ReadOptions, Recor
 
 use crate::context::Context;
 use crate::files::Files;
+use crate::options::{Known, translated};
 
 /// The input graph; flatten this into the `Args` of any command that reads one.
 #[derive(Debug, clap::Args)]
@@ -91,6 +92,17 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     nodes: Option<PathBuf>,
 }
+
+/// Settings of readers and the options that give them.
+const OPTIONS: &[Known] = &[
+    ("bipartite", "--bipartite"),
+    ("comment", "--comment"),
+    ("delimiter", "--delimiter"),
+    ("format", "--input-format"),
+    ("header", "--header"),
+    ("nodes", "--nodes"),
+    ("weights", "--weighted"),
+];
 
 const HEADING: &str = "Input options";
 
@@ -238,7 +250,7 @@ impl GraphSource {
 }
 
 fn open(input: &str, options: &ReadOptions, weights: bool, context: &Context) -> anyhow::Result<Graph> {
-    let graph = read(input, options, context.progress())?;
+    let graph = read(input, options, context.progress()).map_err(|error| translated(error, OPTIONS))?;
     note_dropped(&graph, weights, context);
     Ok(graph)
 }

@@ -224,7 +224,7 @@ impl Hone {
             least: false,
             limit: self.memory_limit.unwrap_or(u64::MAX),
             remedy: format!(
-                "lower local.dim, steps, global.dim or the number of motifs{attributes}{pairs}, or raise the memory limit"
+                "lower local.dim, global.dim, the number of steps or the number of motifs{attributes}{pairs}, or raise the memory limit"
             ),
         }
     }
