@@ -87,7 +87,7 @@ fn renamed<'a>(name: &'a str, main: &str, now: &str) -> Cow<'a, str> {
         return Cow::Owned(format!("{now}{rest}"));
     }
     match name.strip_prefix(&main[..stem(main)]) {
-        Some(rest) if rest.starts_with('.') => Cow::Owned(format!("{}{rest}", &now[..stem(now)])),
+        Some(rest) if rest.is_empty() || rest.starts_with('.') => Cow::Owned(format!("{}{rest}", &now[..stem(now)])),
         _ => Cow::Borrowed(name),
     }
 }

@@ -118,6 +118,8 @@ pub(super) struct Needs {
     pub(super) local: u64,
     /// Passing needs of the global stage, and its result.
     pub(super) global: u64,
+    /// Needs of the very end, when Y is gone.
+    pub(super) finish: u64,
     /// What the part that is made last takes of the parts, where the solver makes it in place.
     pub(super) own: u64,
 }
@@ -127,7 +129,7 @@ impl Work<'_> {
     pub(super) fn needs(&self, counts: Option<&Counts>, steps: usize) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
         if config.model != Model::Separate {
-            return Needs { parts: 0, fixed: 0, local: self.joint(steps), global: 0, own: 0 };
+            return Needs { parts: 0, fixed: 0, local: self.joint(steps), global: 0, finish: 0, own: 0 };
         }
         let kept = self.kept(steps) as u64;
         // A pair may be above delta where no edge of its nodes is.
@@ -166,6 +168,7 @@ impl Work<'_> {
             fixed: (numbered * kept + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT,
             local: solver.max(making).max(self.pairing()),
             global: self.joining(dim * kept * self.motifs.len() as u64),
+            finish: self.finishing(),
             own: if held.in_place && !self.right {
                 touched.iter().min().map_or(0, |rows| rows * dim * FLOAT)
             } else {
@@ -274,7 +277,7 @@ impl Work<'_> {
         if config.global.output == Output::Local {
             return rows * (inside + beside) * FLOAT;
         }
-        let dim = config.global.dim as u64;
+        let dim = self.z_columns();
         let factors = dense_factors(rows, inside, dim);
         let solver = match &config.global.solver {
             Solver::Svd(_) => 0,
@@ -284,8 +287,22 @@ impl Work<'_> {
                 other.memory(rows, inside, rows * inside).saturating_add(blocks)
             }
         };
-        let result = rows * dim * FLOAT + if beside > 0 { rows * (dim + beside) * FLOAT } else { 0 };
-        factors.saturating_add(solver).saturating_add(result)
+        factors.saturating_add(solver).saturating_add(rows * dim * FLOAT)
+    }
+
+    /// Bytes at the very end, when Y is gone: Z, and Z with the columns that stand beside it.
+    fn finishing(&self) -> u64 {
+        let (config, rows) = (self.config, self.graph.nodes() as u64);
+        let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
+        if config.attributes.combine == Combine::Before || attributes == 0 || config.global.output == Output::Local {
+            return 0;
+        }
+        rows * (2 * self.z_columns() + attributes) * FLOAT
+    }
+
+    /// Columns of Z alone.
+    fn z_columns(&self) -> u64 {
+        self.config.z_dim(self.config.attributes.any() || self.own > 0) as u64
     }
 
     /// Bytes that counting motifs exactly takes, at least.

@@ -58,22 +58,29 @@ struct Base {
 /// Holds as much of Y as `limit` allows; where that is not enough, the least to plan with that would do.
 fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64> {
     let local = (base.resident + needs.fixed).saturating_add(needs.local);
-    let global = (base.resident.saturating_sub(base.counts) + needs.fixed).saturating_add(needs.global);
-    let least = local.max(global);
+    let uncounted = base.resident.saturating_sub(base.counts) + needs.fixed;
+    let global = uncounted.saturating_add(needs.global);
+    let finish = uncounted.saturating_add(needs.finish);
+    let least = local.max(global).max(finish);
     let limit_or_all = limit.map_or(u64::MAX, usable);
-    let all = local.saturating_add(needs.parts - needs.own).max(global.saturating_add(needs.parts));
-    let (held, buffers) = if all <= limit_or_all {
+    let with = |held: u64| {
+        let local = local.saturating_add(held.saturating_sub(needs.own));
+        (local, global.saturating_add(held).max(finish))
+    };
+    let all = with(needs.parts);
+    let (held, buffers) = if all.0.max(all.1) <= limit_or_all {
         (needs.parts, 0)
     } else {
         let least = least.saturating_add(base.buffers);
         let room = limit_or_all.checked_sub(least).ok_or(least)?;
         (room.min(needs.parts), base.buffers)
     };
+    let (local, global) = with(held);
     Ok(MemoryPlan {
         limit,
         resident: base.resident,
-        local: local.saturating_add(held.saturating_sub(needs.own) + buffers),
-        global: global.saturating_add(held + buffers),
+        local: local.saturating_add(buffers),
+        global: global.saturating_add(buffers),
         held,
         spilled: needs.parts - held,
     })
@@ -131,7 +138,7 @@ impl Hone {
         let resident = memory::resident().unwrap_or(0);
         let needs = work.needs(None, self.most_steps());
         let counting = if self.config.sample == Sample::Exact && !counted { work.counting() } else { 0 };
-        let working = needs.fixed.saturating_add(needs.local.max(needs.global));
+        let working = needs.fixed.saturating_add(needs.local.max(needs.global).max(needs.finish));
         let least = resident.saturating_add(counting.max(working));
         if self.memory_limit.is_none_or(|limit| least <= usable(limit)) {
             return Ok(());
@@ -145,7 +152,7 @@ impl Hone {
         let needs = work.needs(None, steps);
         let buffers = BUFFER * work.parts(steps) * rayon::current_num_threads() as u64;
         let local = needs.local.saturating_add(work.network());
-        let stages = (needs.fixed + work.row_numbers(steps)).saturating_add(local.max(needs.global));
+        let stages = (needs.fixed + work.row_numbers(steps)).saturating_add(local.max(needs.global).max(needs.finish));
         stages.saturating_add(memory::resident().unwrap_or(0) + work.counted_at_most() + buffers)
     }
 
@@ -240,7 +247,8 @@ mod tests {
     use super::*;
 
     const BASE: Base = Base { resident: 100 << 20, counts: 30 << 20, buffers: 16 << 20 };
-    const NEEDS: Needs = Needs { parts: 640 << 20, fixed: 10 << 20, local: 500 << 20, global: 600 << 20, own: 0 };
+    const NEEDS: Needs =
+        Needs { parts: 640 << 20, fixed: 10 << 20, local: 500 << 20, global: 600 << 20, finish: 0, own: 0 };
 
     #[test]
     fn what_fits_is_held() {
