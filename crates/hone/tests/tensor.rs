@@ -164,7 +164,7 @@ fn a_tucker_model_is_what_its_parts_say() {
     for (s, part) in model.iter().enumerate() {
         assert!((energy(part) - found.captured[s]).abs() < 1e-4, "slice {s}");
     }
-    assert_eq!(found.captured[3], 0.0, "the slice of zeros");
+    assert!(found.captured[3] < 1e-20, "the slice of zeros: {}", found.captured[3]);
     for factor in [wide(&found.u), wide(&found.v), rows_of(&found.motifs)] {
         let gram = times(&transpose(&factor), &factor);
         for (i, j) in (0..gram.len()).flat_map(|i| (0..=i).map(move |j| (i, j))) {

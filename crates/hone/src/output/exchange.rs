@@ -44,9 +44,12 @@ pub(super) fn exchange(new: Vec<(New, PathBuf)>, obsolete: Vec<PathBuf>) -> Resu
     let alone = matches!(new.as_slice(), [(New::File(_), _)]) && obsolete.is_empty();
     let (mut old, mut done) = (Old::default(), Vec::new());
     let steps = || {
-        let targets: Vec<PathBuf> = new.iter().map(|(_, target)| target.clone()).chain(obsolete).collect();
-        for target in targets.into_iter().filter(|_| !alone) {
-            old.set_aside(&target).map_err(|e| (target, e))?;
+        let folder = |thing: &New| matches!(thing, New::Folder(_));
+        let files = obsolete.into_iter().map(|target| (target, false));
+        let targets: Vec<(PathBuf, bool)> =
+            new.iter().map(|(thing, target)| (target.clone(), folder(thing))).chain(files).collect();
+        for (target, folder) in targets.into_iter().filter(|_| !alone) {
+            old.set_aside(&target, folder).map_err(|e| (target, e))?;
         }
         for (thing, target) in new.into_iter().rev() {
             thing.put(&target).map_err(|e| (target.clone(), e))?;
@@ -81,10 +84,11 @@ struct Old {
 }
 
 impl Old {
-    /// Moves what has this name, if anything has.
-    fn set_aside(&mut self, target: &Path) -> io::Result<()> {
+    /// Moves what has this name, if anything has; a folder gives way to a folder only.
+    fn set_aside(&mut self, target: &Path, folder: bool) -> io::Result<()> {
         match fs::symlink_metadata(target) {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+            Ok(found) if found.is_dir() && !folder => return Err(ErrorKind::IsADirectory.into()),
             _ => {}
         }
         let Some(name) = target.file_name() else { return Err(ErrorKind::InvalidFilename.into()) };
@@ -169,7 +173,7 @@ mod tests {
         let target = place.path().join("a");
         fs::write(&target, "the only copy").expect("writable");
         let mut old = Old::default();
-        old.set_aside(&target).expect("moved");
+        old.set_aside(&target, false).expect("moved");
         // Somebody has put a folder there meanwhile.
         fs::create_dir(&target).expect("writable");
         fs::write(target.join("x"), "").expect("writable");
