@@ -84,8 +84,8 @@ impl Sparse {
     /// y = … (A or Aᵀ) diag(right) x …, see [`Fused`].
     fn product<S: Space>(&self, right: Option<&Diagonal>, transpose: bool, to: Product<'_, S>) {
         let matrix = if transpose { self.transposed() } else { &self.matrix };
-        let leaf = Leaf { matrix, right, rounded: to.work.rounds };
-        to.space.multiply(&leaf, to.x, to.y, &to.then, to.work);
+        let Product { space, x, y, then, work } = to;
+        space.multiply(&Leaf { matrix, right, rounded: work.rounds }, x, y, &then, work);
     }
 }
 
@@ -287,13 +287,14 @@ pub(crate) struct Product<'a, S: Space> {
 impl Dense {
     /// Dense leaves are in the memory of this process, and so are their products.
     fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
-        let x = to.space.export(to.space.copy(to.x));
+        let Product { space, x, y, then, .. } = to;
+        let x = space.export(space.copy(x));
         let product = if transpose {
             Block::from(&self.columns.cross(&x))
         } else {
             self.columns.times(&Small::from_fn(x.rows(), x.cols(), |i, j| f64::from(x.get(i, j))))
         };
-        to.space.finish(&to.space.import(&product), to.y, &to.then);
+        space.finish(&space.import(&product), y, &then);
     }
 }
 

@@ -79,7 +79,8 @@ fn a_refusal_names_a_limit_that_is_enough_for_pairs_and_networks() {
         ["[\"path3\", \"path4\", \"triangle\"]", "[\"path3\", \"diamond\"]"].map(|motifs| ("motifs", motifs));
     let network = [("local.solver.method", "autoencoder"), ("local.solver.epochs", "1"), ("steps", "1"), near];
     let few = ("global.dim", "8");
-    let cases: [(usize, bool, &[(&str, &str)]); 5] = [
+    type Settings<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(usize, bool, Settings); 5] = [
         (400, false, &[pairs, far, few]),
         (3_000, false, &[pairs, near, few]),
         (3_000, true, &[pairs, near, few]),
