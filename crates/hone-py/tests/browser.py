@@ -1,6 +1,7 @@
 """A headless Chromium, driven over the DevTools protocol: enough to open a page from disk and use it."""
 
 import base64
+import contextlib
 import json
 import os
 import pathlib
@@ -35,7 +36,8 @@ class Browser:
         port = self._wait(lambda: (profile / "DevToolsActivePort").read_text().split()[0])
         pages = self._wait(lambda: json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json")))
         page = next(page for page in pages if page["type"] == "page")
-        self.socket = connect(page["webSocketDebuggerUrl"], max_size=None)
+        self.stack = contextlib.ExitStack()
+        self.socket = self.stack.enter_context(connect(page["webSocketDebuggerUrl"], max_size=None))
         self.count, self.problems, self.requests = 0, [], []
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
@@ -108,15 +110,12 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, text=key if kind == "keyDown" and len(key) == 1 else "")
 
-    def picture(self, path=None):
-        """The page as a PNG."""
-        self.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        image = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
-        if path:
-            pathlib.Path(path).write_bytes(image)
-        return image
+    def picture(self, path):
+        """Writes what the page shows as a PNG."""
+        image = self.call("Page.captureScreenshot", format="png")["data"]
+        pathlib.Path(path).write_bytes(base64.b64decode(image))
 
     def close(self):
-        self.socket.close()
+        self.stack.close()
         self.process.terminate()
         self.process.wait(30)

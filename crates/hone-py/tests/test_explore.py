@@ -1,0 +1,104 @@
+"""Similar nodes, roles and layouts against scikit-learn and plain NumPy."""
+
+import networkx
+import numpy as np
+import pytest
+from sklearn.manifold import trustworthiness
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import NearestNeighbors
+
+import hone_embed
+from hone_embed import HONE
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    """Groups of vectors without structure columns, so that similarity is the cosine."""
+    rng = np.random.default_rng(5)
+    centres = rng.normal(size=(9, 20))
+    return (centres[np.arange(360) % 9] + 0.5 * rng.normal(size=(360, 20))).astype(np.float32)
+
+
+def test_neighbours_are_those_of_scikit_learn(vectors):
+    found = hone_embed.neighbours((np.arange(360), vectors), 8)
+    distances, rows = NearestNeighbors(n_neighbors=9, metric="cosine").fit(vectors).kneighbors(vectors)
+    assert found.recall is None and found.rows.shape == (360, 8)
+    np.testing.assert_allclose(found.similarities, 1 - distances[:, 1:], atol=1e-5)
+    assert (found.rows == rows[:, 1:]).mean() > 0.999
+    near = hone_embed.neighbours((np.arange(360), vectors), 8, search="approximate")
+    assert near.recall is not None and near.recall > 0.95
+
+
+def test_most_similar_as_in_gensim(vectors):
+    names = np.asarray([f"n{k}" for k in range(360)])
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    found = hone_embed.most_similar((names, vectors), positive=["n0", "n1"], negative=["n2"], top=5)
+    mean = unit[0] + unit[1] - unit[2]
+    scores = unit @ (mean / np.linalg.norm(mean))
+    scores[:3] = -2
+    best = np.argsort(-scores)[:5]
+    assert [name for name, _ in found] == names[best].tolist()
+    np.testing.assert_allclose([score for _, score in found], scores[best], atol=1e-5)
+    with pytest.raises(ValueError, match="no node is called 'n36x'; did you mean"):
+        hone_embed.most_similar((names, vectors), "n36x")
+    with pytest.raises(ValueError, match="give a node"):
+        hone_embed.most_similar((names, vectors))
+    with pytest.raises(ValueError, match="no structure columns"):
+        hone_embed.most_similar((names, vectors), "n0", by="structure")
+
+
+def test_a_fitted_estimator_answers(karate):
+    model = HONE(n_components=32).fit(karate)
+    assert model.most_similar(33, top=1)[0][0] == 32
+    by = {by: model.most_similar(0, by=by, top=3) for by in ("all", "proximity", "structure")}
+    assert 33 in [node for node, _ in by["structure"]] and by["all"] != by["structure"]
+
+
+def test_layouts_keep_neighbours_together(vectors):
+    places = hone_embed.layout((np.arange(360), vectors))
+    assert places.dtype == np.float32 and np.isfinite(places).all()
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert trustworthiness(unit, places, n_neighbors=15) > 0.9
+    again = hone_embed.layout((np.arange(360), vectors), n_jobs=1)
+    assert (places == again).all()
+    flat = hone_embed.layout((np.arange(360), vectors), method="pca")
+    centred = unit - unit.mean(axis=0)
+    left, values, _ = np.linalg.svd(centred, full_matrices=False)
+    for axis in range(2):
+        assert abs(np.corrcoef(left[:, axis] * values[axis], flat[:, axis])[0, 1]) > 0.999
+
+
+def test_roles_of_a_planted_graph():
+    graph = networkx.disjoint_union_all([networkx.star_graph(12), networkx.complete_graph(8)] * 8)
+    truth = ([0] + [1] * 12 + [2] * 8) * 8
+    found = hone_embed.roles(graph)
+    assert adjusted_rand_score(truth, found.assignments) == 1.0
+    assert set(found.names) == {"star leaf", "star centre", "clique member"}
+    np.testing.assert_allclose(found.memberships.sum(axis=1), 1, atol=1e-5)
+    assert found.explain(0).startswith("0 is a star centre") and len(found.reasons(0)["reasons"]) == 3
+    assert found.to_frame().shape == (168, 4)
+    names = {node: f"node {node}" for node in graph}
+    renamed = networkx.relabel_nodes(graph, names)
+    order = list(renamed)
+    np.random.default_rng(1).shuffle(order)
+    shuffled = networkx.Graph()
+    shuffled.add_nodes_from(order)
+    shuffled.add_edges_from(renamed.edges)
+    other = hone_embed.roles(shuffled)
+    rows = [order.index(names[node]) for node in graph]
+    assert (other.memberships[rows] == found.memberships).all()
+    with pytest.raises(ValueError, match="not between 1 and 12"):
+        hone_embed.roles(graph, 40)
+
+
+def test_pictures_are_saved(tmp_path, karate):
+    made = hone_embed.map(karate, layout="pca")
+    for name, head in (("a.html", b"<!doctype html>"), ("a.svg", b"<svg"), ("a.png", b"\x89PNG")):
+        made.save(tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(head)
+    with pytest.raises(FileExistsError):
+        made.save(tmp_path / "a.png")
+    with pytest.raises(ValueError, match=".pdf"):
+        made.save(tmp_path / "a.pdf")
+    with pytest.raises(ValueError, match="label: 3 values for 34 nodes"):
+        hone_embed.map(karate, labels=[1, 2, 3])
