@@ -1,7 +1,7 @@
 //! [`Engine`]: where the work of an embedding is done.
 //!
-//! An embedding counts motifs and factors matrices; everything else is bookkeeping. An engine does these two, on the threads of
-//! this process ([`Cpu`]), on a device or on several machines. The method, its settings, the plan of memory, checkpoints and
+//! Counting motifs and factoring matrices take nearly all of the time. An engine does these two, on the threads of
+//! this process ([`Cpu`]), on a device or on several machines. Features, diffusion and joint models are done by this process. The method, its settings, the plan of memory, checkpoints and
 //! output are the same for all engines, and so are the bits of an engine that keeps the laws of its
 //! [`Space`](crate::space::Space).
 //!
@@ -10,6 +10,7 @@
 
 use std::fmt::Debug;
 
+use crate::config::{Config, Model};
 use crate::dense::Panels;
 use crate::error::{Error, Result};
 use crate::factor::{Factors, Solver, Task};
@@ -32,10 +33,36 @@ pub trait Engine: Debug + Send + Sync {
     /// Factors a motif matrix, or Y itself ([`Operator::Dense`]).
     fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>>;
 
+    /// Whether the engine has a solver; asked before any work.
+    fn has(&self, solver: &Solver) -> bool;
+
+    /// Whether it has the joint models (Tucker, CP).
+    fn has_joint_models(&self) -> bool {
+        false
+    }
+
+    /// Refuses settings that ask for what the engine lacks.
+    fn check(&self, config: &Config) -> Result<()> {
+        if config.model != Model::Separate && !self.has_joint_models() {
+            let name = serde_json::to_value(config.model).ok().and_then(|name| name.as_str().map(str::to_owned));
+            return Err(Error::config("model", self.missing(&name.unwrap_or_default())));
+        }
+        for (group, solver) in [("local", &config.local.solver), ("global", &config.global.solver)] {
+            if !self.has(solver) {
+                return Err(Error::config(format!("{group}.solver.method"), self.missing(solver.name())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that the engine lacks something, and who has it.
+    fn missing(&self, what: &str) -> String {
+        format!("{what} is not available on {}; use svd and model = \"separate\", or the engine {CPU}", self.name())
+    }
+
     /// The refusal of a solver that the engine lacks.
     fn lacks(&self, solver: &Solver) -> Error {
-        let message = format!("{} is not available on {}; use svd, or the engine {CPU}", solver.name(), self.name());
-        Error::config("solver.method", message)
+        Error::config("solver.method", self.missing(solver.name()))
     }
 }
 
@@ -62,6 +89,14 @@ pub struct Cpu;
 impl Engine for Cpu {
     fn name(&self) -> &str {
         CPU
+    }
+
+    fn has(&self, _solver: &Solver) -> bool {
+        true
+    }
+
+    fn has_joint_models(&self) -> bool {
+        true
     }
 
     fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>> {

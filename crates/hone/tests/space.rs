@@ -208,6 +208,10 @@ impl Engine for ThreeOwners {
         "three owners"
     }
 
+    fn has(&self, solver: &Solver) -> bool {
+        matches!(solver, Solver::Svd(_))
+    }
+
     fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         match solver {
             Solver::Svd(options) => svd_in(&Owners, s, options, task),
@@ -227,14 +231,10 @@ fn rows_of_several_owners_keep_the_laws() {
 }
 
 #[test]
-#[should_panic(expected = "bits of a Gram matrix")]
-fn owners_that_cut_a_lane_do_not() {
-    let x = Block::random(5000, 40, Key::new(7));
-    let halves =
-        [0..1300, 1300..5000].map(|range: Range<usize>| Block::from_vec(range.len(), 40, x.rows_slice(range).to_vec()));
-    let mut sum = halves[0].gram();
-    sum.add(&halves[1].gram());
-    assert_eq!(sum.as_slice(), x.gram().as_slice(), "bits of a Gram matrix");
+#[should_panic(expected = "are not whole lanes")]
+fn owners_must_have_whole_lanes() {
+    let x = [Block::random(1300, 40, Key::new(7))];
+    panels::gram_parts(&x, &Own { rows: 5000, range: 0..1300 }, drop);
 }
 
 fn graph() -> Graph {
@@ -263,10 +263,16 @@ fn an_embedding_has_the_same_bits_on_any_engine() {
 
 #[test]
 fn solvers_that_an_engine_lacks_are_refused_by_name() {
-    let config = Layers::new().preset("hone-p").unwrap().set("local.solver.method", "als").unwrap().build().unwrap();
-    let error = Hone::new(config).unwrap().on(ThreeOwners).embed(&graph(), &Silent).unwrap_err();
-    assert!(matches!(error, Error::Config { .. }), "{error}");
-    for part in ["als", "three owners", "cpu"] {
-        assert!(error.to_string().contains(part), "{error}");
+    for (setting, value, what) in [
+        ("local.solver.method", "als", "local.solver.method: als"),
+        ("global.solver.method", "autoencoder", "global.solver.method: autoencoder"),
+        ("model", "tucker", "model: tucker"),
+    ] {
+        let config = Layers::new().preset("hone-p").unwrap().set(setting, value).unwrap().build().unwrap();
+        let error = Hone::new(config).unwrap().on(ThreeOwners).embed(&graph(), &Silent).unwrap_err();
+        assert!(matches!(error, Error::Config { .. }), "{error}");
+        for part in [what, "three owners", "cpu"] {
+            assert!(error.to_string().contains(part), "{error}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Sums over rows whose bits depend on the rows alone.
 //!
 //! Rows are cut into at most [`MOST`] lanes. Each lane is summed from its first row to its last, lanes are added first to
-//! last. Where the lanes begin depends on the number of rows only: not on threads, not on the width of a matrix, not on how many
-//! lanes are in work at a time, and not on who works on which. Processes that share the rows of a matrix own whole lanes,
+//! last. Where the lanes begin depends on the number of rows only: not on threads, not on how many lanes are in work at a time,
+//! and not on who works on which. Processes that share the rows of a matrix own whole lanes,
 //! and get the same bits as one process.
 
 use std::ops::Range;

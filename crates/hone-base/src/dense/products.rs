@@ -128,6 +128,12 @@ pub(super) fn cross_parts<F: FnMut(Range<usize>, &mut [f64], &mut [f64])>(
 /// `to` (n × b) = [`to` +] `from` (n × a) · `factor` (a × b), all row-major.
 pub(super) fn times_chunk(from: &[f32], factor: &[f32], a: usize, b: usize, to: &mut [f32], accum: Accum) {
     let n = from.len() / a;
+    if n == 1 {
+        // A single row would be summed in another order than the same row among others.
+        let (twice, mut both) = ([from, from].concat(), [&*to, &*to].concat());
+        times_chunk(&twice, factor, a, b, &mut both, accum);
+        return to.copy_from_slice(&both[..b]);
+    }
     let from = MatRef::from_row_major_slice(from, n, a);
     let factor = MatRef::from_row_major_slice(factor, a, b);
     matmul(MatMut::from_row_major_slice_mut(to, n, b), accum, from, factor, 1.0, Par::Seq);

@@ -97,7 +97,7 @@ impl Hone {
             }
             Form::Components(components) => {
                 let structure = counts.map(|counts| config.features.streamed(counts)).transpose()?;
-                let named = structure.into_iter().chain(own.all().cloned().map(NamedColumns::from)).collect();
+                let named = structure.into_iter().chain(own.all().map(centred)).collect();
                 let (block, structure) = principal(named, &components, self.config.components_dim())?;
                 report.structure = Some(structure);
                 let names = (0..block.cols()).map(|j| format!("pc{j}")).collect();
@@ -174,6 +174,17 @@ impl Hone {
         let name = if own { "attributes" } else { "structure" };
         Part { name: name.into(), step: 0, columns: x.names, group: Group::full(x.block) }
     }
+}
+
+/// Columns of the user's own without their means: values may be far from zero, as years and times are, and what follows
+/// works with 32 bits.
+fn centred(named: &Named) -> NamedColumns {
+    let mut named = named.clone();
+    let means = named.block.column_means();
+    named.block.update_rows(|_, row| {
+        row.iter_mut().zip(&means).for_each(|(x, mean)| *x = (f64::from(*x) - mean) as f32);
+    });
+    named.into()
 }
 
 fn diffused_name(motif: Motif) -> String {

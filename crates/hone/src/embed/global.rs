@@ -106,7 +106,7 @@ impl Hone {
         let y = Operator::dense("Y", y);
         let key = Key::new(self.config.seed).with("global", 0);
         let task = Task { rank, right: true, key, progress };
-        let found = self.engine.factor(&self.config.global.solver, &y, &task);
+        let found = self.engine.factor(&self.config.global.solver, &y, &task).and_then(Factors::finite);
         let Factors { u: mut z, sigma, v, info } =
             found.map_err(|e| locate(e, "global", "global embedding"))?.map(Panels::into_block);
         z.scale_columns(&sigma);

@@ -133,7 +133,7 @@ impl Hone {
         }
         let key = Key::new(self.config.seed).with(motif.name(), step as u64);
         let task = Task { rank: self.config.local_dim(), right: factors.is_some(), key, progress };
-        let found = self.engine.factor(solver, &operator, &task);
+        let found = self.engine.factor(solver, &operator, &task).and_then(Factors::finite);
         let Factors { mut u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
         let facts = LocalFacts {
             motif: motif.name().to_owned(),

@@ -176,6 +176,7 @@ impl Hone {
     /// Embeds a graph; the folder of [factors](Hone::factors) appears together with the other files of a batch, when that is
     /// committed.
     pub fn embed_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
+        self.engine.check(&self.config)?;
         let start = Start::now();
         let motifs = self.config.motifs.motifs();
         let mut report = self.start_report(graph);

@@ -140,6 +140,16 @@ impl<T> Factors<T> {
 }
 
 impl Factors<Panels> {
+    /// The factors, or an error where one of them is not finite.
+    pub fn finite(self) -> Result<Self> {
+        let sigma = self.sigma.iter().all(|x| x.is_finite());
+        if sigma && self.u.is_finite() && self.v.as_ref().is_none_or(Panels::is_finite) {
+            return Ok(self);
+        }
+        let message = "factors are not finite: scale the weights down, or raise the solver's regularization";
+        Err(Error::Numeric { stage: "factors".into(), message: message.into() })
+    }
+
     /// With zero columns up to `rank`.
     fn widened(mut self, rank: usize) -> Self {
         self.sigma.resize(rank.max(self.sigma.len()), 0.0);
@@ -206,23 +216,16 @@ impl Solver {
 
     /// Factors an operator.
     pub fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        Ok(self.factor_panels(s, task)?.map(Panels::into_block))
+        Ok(self.factor_panels(s, task)?.finite()?.map(Panels::into_block))
     }
 
-    /// Factors an operator; wide factors are panels side by side, so that no second copy of them is needed.
+    /// Factors an operator; wide factors are panels side by side, so that no second copy of them is needed. Whether they are
+    /// finite is the caller's to check.
     pub fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         // Columns beyond the shape of S are zero; only a code may have more.
         let most = if matches!(self, Solver::Autoencoder(_)) { usize::MAX } else { s.rows().min(s.cols()) };
         let rank = task.rank.min(most.max(1));
-        let found = self.method().factor_panels(s, &Task { rank, ..*task })?.widened(task.rank);
-        if found.u.is_finite()
-            && found.v.as_ref().is_none_or(Panels::is_finite)
-            && found.sigma.iter().all(|x| x.is_finite())
-        {
-            return Ok(found);
-        }
-        let message = "factors are not finite: scale the weights down, or raise the solver's regularization";
-        Err(Error::Numeric { stage: "factors".into(), message: message.into() })
+        Ok(self.method().factor_panels(s, &Task { rank, ..*task })?.widened(task.rank))
     }
 
     /// Bytes held beside blocks of the rank, for a matrix of that shape and with that many nonzeros.

@@ -276,7 +276,9 @@ impl<'a, S: Space> Subspace<'a, S> {
                     self.orthonormal(&mut leading);
                     return Ok(leading);
                 }
-                self.basis.drain(..).for_each(|panel| self.a.work.give(panel));
+                // As many panels are given up as the new block has taken.
+                let kept = self.basis.drain(..).skip(panels(width).len());
+                kept.for_each(|panel| self.a.work.give(panel));
                 self.basis.extend(leading);
                 self.h = Small::from_fn(width, width, |i, j| if i == j { ritz.values[i] } else { 0.0 });
             }

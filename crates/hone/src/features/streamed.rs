@@ -107,6 +107,9 @@ impl Stored for Streamed {
     }
 }
 
+/// Columns whose sums are kept at a time; all of the usual ones.
+const PIECE: usize = 16;
+
 /// The largest value of each column over some rows; zeros when there is none. No value is negative.
 fn maxima(block: &Block, rows: &[u32], to: &mut [f32]) {
     to.fill(0.0);
@@ -117,12 +120,17 @@ fn maxima(block: &Block, rows: &[u32], to: &mut [f32]) {
 
 /// The mean of each column over some rows; zeros when there is none.
 fn means(block: &Block, rows: &[u32], to: &mut [f32]) {
-    let mut totals = vec![0f64; to.len()];
-    for &j in rows {
-        totals.iter_mut().zip(block.row(j as usize)).for_each(|(total, &x)| *total += f64::from(x));
-    }
     let divisor = rows.len().max(1) as f64;
-    to.iter_mut().zip(totals).for_each(|(to, total)| *to = (total / divisor) as f32);
+    let mut totals = [0f64; PIECE];
+    for (piece, to) in to.chunks_mut(PIECE).enumerate() {
+        let totals = &mut totals[..to.len()];
+        totals.fill(0.0);
+        for &j in rows {
+            let row = &block.row(j as usize)[piece * PIECE..];
+            totals.iter_mut().zip(row).for_each(|(total, &x)| *total += f64::from(x));
+        }
+        to.iter_mut().zip(totals).for_each(|(to, total)| *to = (*total / divisor) as f32);
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The laws of a [`Space`]: one function that every implementation has to pass.
 //!
 //! Verbs are compared with naive loops in f64 that share no code with any space, on shapes that cross the limits of
-//! panels, lanes and chunks, on rows that are empty and on matrices without rows or columns. Sums must be the very bits of
-//! [`Host`], which are those of one process with any number of threads.
+//! panels, lanes and chunks, on rows that are empty and on matrices without rows or columns. Sums over rows and products with
+//! small matrices must be the very bits of [`Host`], which are those of one process with any number of threads: then a
+//! whole embedding has the same bits too.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::random::Key;
 use crate::sparse::{Csr, Diagonal, Fused, Pattern, Plus};
 
 /// Shapes that cross the limits of lanes (256 rows, 64 lanes) and panels (32 columns).
-const SHAPES: [(usize, usize); 6] = [(0, 3), (1, 1), (255, 8), (700, 33), (5000, 40), (17_000, 5)];
+const SHAPES: [(usize, usize); 7] = [(0, 3), (1, 1), (255, 8), (700, 33), (1365, 24), (5000, 40), (17_000, 5)];
 
 /// Checks all verbs.
 ///
@@ -108,23 +109,34 @@ impl<'a, S: Space> Wide<'a, S> {
         let widths: Vec<usize> = panels(self.cols).iter().map(std::ops::Range::len).collect();
         let product = self.gather(self.space.times(&self.panels, &m, &widths));
         near_block(&product, &truth, &format!("product with a small matrix, {}", self.what()));
+        let host = std::slice::from_ref(&self.truth);
+        assert_eq!(product, Host.times(host, &m, &[self.cols]).remove(0), "bits of a product, {}", self.what());
+        let narrow = Small::from_fn(self.cols, 1, |i, _| i as f64 - 1.0);
+        let one = self.gather(self.space.times(&self.panels, &narrow, &[1]));
+        assert_eq!(one, Host.times(host, &narrow, &[1]).remove(0), "a product of another width, {}", self.what());
         let mut changed = self.copies();
         self.space.transform(&mut changed, &m);
         assert_eq!(self.gather(changed), product, "transform, {}", self.what());
         let mut sum = self.copies();
         self.space.add_times(&mut sum, &self.panels, &m, -1.0);
         let less = Small::from_fn(self.rows, self.cols, |i, j| f64::from(self.truth.get(i, j)) - truth.get(i, j));
-        near_block(&self.gather(sum), &less, &format!("sum of products, {}", self.what()));
+        let sum = self.gather(sum);
+        near_block(&sum, &less, &format!("sum of products, {}", self.what()));
+        let mut same = [self.truth.clone()];
+        Host.add_times(&mut same, host, &m, -1.0);
+        assert_eq!(sum, same[0], "bits of a sum of products, {}", self.what());
     }
 
     /// Lengths, extremes, and changes of all entries.
     fn folds_and_maps(&self) {
         let lengths = self.space.fold(&self.panels, Fold::Length);
         let extremes = self.space.fold(&self.panels, Fold::Extreme);
+        let host = Host.fold(std::slice::from_ref(&self.truth), Fold::Length);
         for j in 0..self.cols {
             let column = || (0..self.rows).map(|i| f64::from(self.truth.get(i, j)));
             let length = column().map(|x| x * x).sum::<f64>().sqrt();
             assert!((lengths[j] - length).abs() <= 1e-12 * length, "length of a column, {}", self.what());
+            assert_eq!(lengths[j], host[j], "bits of a length, {}", self.what());
             let extreme = column().fold(0.0f64, |most, x| if x.abs() > most.abs() { x } else { most });
             assert_eq!(extremes[j], extreme, "extreme of a column, {}", self.what());
         }
@@ -179,6 +191,7 @@ impl<'a, S: Space> Wide<'a, S> {
                 }
             }
         }
+        self.plain_product(&a);
         let (first, block) = (&self.panels[0], self.truth.columns(panels(self.cols)[0].clone()));
         let mut y = self.space.zeros(self.rows, block.cols());
         self.space.scale_rows(&left, first, &mut y);
@@ -191,6 +204,24 @@ impl<'a, S: Space> Wide<'a, S> {
                 assert_eq!(y.get(i, j), scaled, "scaled rows, {}", self.what());
                 let found = sum.get(i, j) - (block.get(i, j) + 3.0 * scaled);
                 assert!(found.abs() <= 1e-6, "what follows a product, {}", self.what());
+            }
+        }
+    }
+
+    /// A product alone, into a matrix whose content must not matter.
+    fn plain_product(&self, a: &Csr) {
+        let range = panels(self.cols)[0].clone();
+        let mut y =
+            self.space.import(&Block::from_vec(self.rows, range.len(), vec![f32::NAN; self.rows * range.len()]));
+        let leaf = Leaf { matrix: a, right: None, rounded: false };
+        self.space.multiply(&leaf, &self.panels[0], &mut y, &Fused::default(), &mut Workspace::default());
+        let y = self.space.export(y);
+        for i in 0..self.rows {
+            let (columns, values) = a.row(i);
+            for j in range.clone() {
+                let term = |(&k, &a): (&u32, &f32)| f64::from(a) * f64::from(self.truth.get(k as usize, j));
+                let truth: f64 = columns.iter().zip(values).map(term).sum();
+                assert!((f64::from(y.get(i, j)) - truth).abs() <= 1e-5, "plain sparse product, {}", self.what());
             }
         }
     }
@@ -225,11 +256,11 @@ fn matrix(rows: usize) -> Csr {
 }
 
 fn near(found: &Small, truth: &Small, bound: f64, what: &str) {
-    let off = found.as_slice().iter().zip(truth.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    assert!(off <= bound, "{what}: {off:e} apart");
+    let near = found.as_slice().iter().zip(truth.as_slice()).all(|(a, b)| (a - b).abs() <= bound);
+    assert!(near, "{what}");
 }
 
 fn near_block(found: &Block, truth: &Small, what: &str) {
-    let off = found.as_slice().iter().zip(truth.as_slice()).map(|(&a, b)| (f64::from(a) - b).abs());
-    assert!(off.fold(0.0, f64::max) <= 1e-4, "{what}");
+    let near = found.as_slice().iter().zip(truth.as_slice()).all(|(&a, b)| (f64::from(a) - b).abs() <= 1e-4);
+    assert!(near, "{what}");
 }

@@ -6,7 +6,7 @@
 //! runs wherever the verbs exist. [`laws::check`] is the test that every space has to pass.
 //!
 //! Wide matrices are lists of *panels*, tall matrices side by side: a sparse product then gathers rows of two cache lines, in
-//! place, in the memory of one panel. How columns are cut into panels changes no bit.
+//! place, in the memory of one panel. Panels are the same for every space ([`panels`]).
 //!
 //! To add a space: implement the trait, pass the laws, and let an [`Engine`](crate::engine::Engine) use it.
 
