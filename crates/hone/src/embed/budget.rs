@@ -163,12 +163,13 @@ impl Work<'_> {
         let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
         let solver = (matrix + folded + (columns * n * FLOAT).max(whole)).saturating_add(entries);
         let making = self.making();
+        let joining = self.joining(dim * kept * self.motifs.len() as u64);
         Needs {
             parts: (rows * dim * kept + diffused_rows * diffused) * FLOAT,
             fixed: (numbered * kept + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT,
             local: solver.max(making).max(self.pairing()),
-            global: self.joining(dim * kept * self.motifs.len() as u64),
-            finish: self.finishing(),
+            global: if diffusions > 0 { joining.max(self.finishing()) } else { joining },
+            finish: if diffusions > 0 { 0 } else { self.finishing() },
             own: if held.in_place && !self.right {
                 touched.iter().min().map_or(0, |rows| rows * dim * FLOAT)
             } else {
@@ -290,7 +291,8 @@ impl Work<'_> {
         factors.saturating_add(solver).saturating_add(rows * dim * FLOAT)
     }
 
-    /// Bytes at the very end, when Y is gone: Z, and Z with the columns that stand beside it.
+    /// Bytes at the very end, when Y is gone: Z, and Z with the columns that stand beside it. Where these are diffused they
+    /// are parts too, and still there: then it belongs to the global stage.
     fn finishing(&self) -> u64 {
         let (config, rows) = (self.config, self.graph.nodes() as u64);
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;

@@ -63,19 +63,19 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
     let finish = uncounted.saturating_add(needs.finish);
     let least = local.max(global).max(finish);
     let limit_or_all = limit.map_or(u64::MAX, usable);
-    let with = |held: u64| {
-        let local = local.saturating_add(held.saturating_sub(needs.own));
+    let with = |held: u64, own: u64| {
+        let local = local.saturating_add(held.saturating_sub(own));
         (local, global.saturating_add(held).max(finish))
     };
-    let all = with(needs.parts);
-    let (held, buffers) = if all.0.max(all.1) <= limit_or_all {
-        (needs.parts, 0)
+    let all = with(needs.parts, needs.own);
+    let (held, own, buffers) = if all.0.max(all.1) <= limit_or_all {
+        (needs.parts, needs.own, 0)
     } else {
-        let least = least.saturating_add(base.buffers);
-        let room = limit_or_all.checked_sub(least).ok_or(least)?;
-        (room.min(needs.parts), base.buffers)
+        let room = |least: u64| limit_or_all.checked_sub(least.saturating_add(base.buffers));
+        room(least).ok_or(least.saturating_add(base.buffers))?;
+        (room(local.max(global)).unwrap_or(0).min(needs.parts), 0, base.buffers)
     };
-    let (local, global) = with(held);
+    let (local, global) = with(held, own);
     Ok(MemoryPlan {
         limit,
         resident: base.resident,
