@@ -28,7 +28,8 @@ class Browser:
         profile = pathlib.Path(folder) / "profile"
         options = [
             "--headless=new", "--no-sandbox", "--no-first-run", "--disable-gpu", "--use-gl=angle",
-            "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage", "--remote-debugging-port=0",
+            "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage",
+            "--remote-debugging-port=0",
             f"--user-data-dir={profile}", f"--window-size={size[0]},{size[1]}", "about:blank",
         ]  # fmt: skip
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -108,7 +109,9 @@ class Browser:
 
     def key(self, key):
         for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, text=key if kind == "keyDown" and len(key) == 1 else "")
+            self.call(
+                "Input.dispatchKeyEvent", type=kind, key=key, text=key if kind == "keyDown" and len(key) == 1 else ""
+            )
 
     def picture(self, path):
         """Writes what the page shows as a PNG."""

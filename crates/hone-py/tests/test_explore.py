@@ -1,14 +1,13 @@
 """Similar nodes, roles and layouts against scikit-learn and plain NumPy."""
 
+import hone_embed
 import networkx
 import numpy as np
 import pytest
+from hone_embed import HONE
 from sklearn.manifold import trustworthiness
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
-
-import hone_embed
-from hone_embed import HONE
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,8 @@ def brightness(chrome):
 
 def place(chrome, id):
     """Where a node is on the screen."""
-    script = f"(() => {{ const b = points.getBoundingClientRect(), [x, y] = toScreen(...at(findId({id!r}))); return [b.left + x, b.top + y] }})()"
+    corner = "points.getBoundingClientRect()"
+    script = f"(([x, y]) => [{corner}.left + x, {corner}.top + y])(toScreen(...at(findId({id!r}))))"
     return chrome.run(script)
 
 
@@ -112,7 +113,9 @@ def test_the_legend_filters(chrome, page):
 
 def test_box_and_lasso_select(chrome, page):
     chrome.open(page)
-    left, top, right, bottom = chrome.run("(() => { const b = points.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom] })()")
+    left, top, right, bottom = chrome.run(
+        "(() => { const b = points.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom] })()"
+    )
     chrome.run("document.getElementById('tool-box').click()")
     chrome.drag((left + 3, top + 3), (left + 300, top + 300), (right - 3, bottom - 3))
     assert chrome.run("document.getElementById('picked').textContent") == "34 nodes"
