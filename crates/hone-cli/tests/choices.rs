@@ -329,6 +329,15 @@ fn stand_ins(folder: &Path, example: &str) {
             make(&[&sbm[..], &[file]].concat());
         }
     }
+    if ["hone similar", "hone layout", "hone roles", "hone map"].iter().any(|command| example.starts_with(command)) {
+        let names = ["alice", "bob", "king", "woman", "man"];
+        let name = |i: usize| names.get(i).map_or_else(|| i.to_string(), ToString::to_string);
+        let edge = |i: usize, step: usize| format!("{}\t{}\n", name(i), name((i * step + 1) % 60));
+        let text: String = (0..60).flat_map(|i| [edge(i, 7), edge(i, 3)]).collect();
+        fs::write(folder.join("graph.tsv"), text).expect("writable");
+        make(&["embed", "graph.tsv", "-o", "vectors.npy"]);
+        make(&["embed", "builtin:karate", "-o", "karate.tsv"]);
+    }
     if example.contains("--weighted") {
         let text: String = (0..60).map(|i| format!("{i}\t{}\t{}.5\n", (i * 7 + 1) % 60, i % 4)).collect();
         let file = fs::File::create(folder.join("graph.tsv.gz")).expect("writable");

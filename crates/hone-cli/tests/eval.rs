@@ -238,8 +238,8 @@ fn roles_need_labels_that_fit() {
 fn slips_are_usage_errors() {
     for (args, part) in [
         (vec!["link", "builtin:karate", "--methods", "node3vec"], "`node3vec` is unknown"),
-        (vec!["link", "builtin:karate", "--operators", "sum"], "none of mean"),
-        (vec!["link", "builtin:karate", "--protocol", "all"], "none of select10"),
+        (vec!["link", "builtin:karate", "--operators", "sum"], "not one of mean"),
+        (vec!["link", "builtin:karate", "--protocol", "all"], "not one of select10"),
         (vec!["link", "builtin:karate", "--removed", "1.5"], "not between 0 and 1"),
         (vec!["paper", "--data", "."], "none of the paper's graphs"),
         (vec!["runtime", "--methods", "katz", "--sizes", "100"], "no vectors"),

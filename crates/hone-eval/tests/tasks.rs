@@ -101,10 +101,9 @@ fn graphs_without_edges_and_memory_limits_are_values() {
     assert!(small.unwrap_err().to_string().contains("GraRep needs about"));
     assert!(Node2Vec { p: 0.0, ..Node2Vec::default() }.embed(&planted(20), 1, &Silent).is_err());
     for name in ["random", "node2vec", "line", "grarep", "spectral"] {
-        for (dim, part) in [("0", "at least 1"), ("4000000000000", "smaller `dim`")] {
-            let method = Method::parse(&format!("{name}:dim={dim}"), false).unwrap();
-            let refused = method.single().unwrap().embed(&TrainGraph::whole(planted(20)), 1, &Silent);
-            assert!(refused.unwrap_err().to_string().contains(part), "{name}, {dim}");
+        for dim in ["0", "4000000000000"] {
+            let refused = Method::parse(&format!("{name}:dim={dim}"), false).unwrap_err().to_string();
+            assert!(refused.contains("must be from 1 to 65536"), "{name}, {dim}: {refused}");
         }
     }
 }

@@ -210,7 +210,7 @@ def test_output_containers(karate):
     assert isinstance(hone.set_output(transform="default").transform(karate), np.ndarray)
     with config_context(transform_output="pandas"):
         assert isinstance(HONE(n_components=24).fit_transform(karate), pandas.DataFrame)
-    with pytest.raises(ValueError, match="none of 'default', 'pandas', 'polars'"):
+    with pytest.raises(ValueError, match="not one of 'default', 'pandas', 'polars'"):
         hone.set_output(transform="list")
 
 

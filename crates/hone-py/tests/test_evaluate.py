@@ -83,7 +83,7 @@ def test_vectors_are_kept_and_compete_again(graph, tmp_path):
     [
         ({"methods": ["node3vec"]}, "`node3vec` is unknown"),
         ({"methods": []}, "methods: there must be at least one"),
-        ({"protocol": "leave-one-out"}, "none of select10"),
+        ({"protocol": "leave-one-out"}, "not one of select10"),
         ({"operators": ["sum"]}, "`sum` is not one of"),
         ({"operators": []}, "operators"),
         ({"removed": 1.5}, "removed"),

@@ -111,7 +111,7 @@ struct Scratch {
 /// twice what they hold) and its entry; and as much for the piece that is growing, whose last row may hold every node.
 pub(crate) const SCRATCH: u64 = (size_of::<Shared>() + 1 + 2 * (4 + size_of::<(u32, f64)>()) + 3 * 8) as u64;
 /// Bytes a pair takes at the peak of making W_t.
-pub(crate) const PEAK: u64 = 16;
+pub(crate) const PEAK: u64 = 22;
 
 impl Scratch {
     fn new(nodes: usize) -> Self {
