@@ -125,8 +125,9 @@ fn missed(slices: &[Matrix], model: &[Matrix]) -> f64 {
     slices.iter().zip(model).map(|(x, m)| energy(&plus(x.clone(), m, -1.0))).sum::<f64>() / total
 }
 
+/// Losses are differences of sums of f32 products: what is below 2e-5 is rounding.
 fn falls(losses: &[f64]) -> bool {
-    losses.windows(2).all(|pair| pair[1] <= pair[0] + 1e-6)
+    losses.windows(2).all(|pair| pair[1] <= pair[0] + 2e-5)
 }
 
 #[test]
