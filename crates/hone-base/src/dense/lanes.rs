@@ -21,7 +21,7 @@ const UNIT: usize = 256;
 /// ```
 /// use hone_base::dense::lane_rows;
 /// assert_eq!(lane_rows(1_000), 256);
-/// assert_eq!(1_000_000usize.div_ceil(lane_rows(1_000_000)), 63);
+/// assert_eq!(1_000_000usize.div_ceil(lane_rows(1_000_000)), 64);
 /// ```
 pub fn lane_rows(rows: usize) -> usize {
     rows.div_ceil(UNIT).div_ceil(MOST).max(1) * UNIT

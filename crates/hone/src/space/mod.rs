@@ -48,7 +48,7 @@ pub trait Space: Sync {
     /// Rows and columns of the whole matrix.
     fn shape(&self, x: &Self::Tall) -> (usize, usize);
 
-    /// y = [y] + scale · left · A · diag(right) · x + …, see [`Fused`].
+    /// `y = [y] + scale · left · A · diag(right) · x + …`, see [`Fused`].
     fn multiply(
         &self,
         a: &Leaf,
@@ -58,7 +58,7 @@ pub trait Space: Sync {
         work: &mut Workspace<Self::Tall>,
     );
 
-    /// y = [y] + scale · left · product + …: what follows a product that was found elsewhere.
+    /// `y = [y] + scale · left · product + …`: what follows a product that was found elsewhere.
     fn finish(&self, product: &Self::Tall, y: &mut Self::Tall, then: &Fused<Self::Tall>);
 
     /// y = diag(factors) x.
