@@ -100,7 +100,7 @@ impl Pattern {
     }
 }
 
-/// A sparse matrix: a shared pattern and one value a position.
+/// A sparse matrix: a shared pattern and one value per position.
 #[derive(Debug, Clone)]
 pub struct Csr {
     pattern: Arc<Pattern>,
@@ -113,7 +113,7 @@ impl Csr {
     /// # Panics
     /// When their lengths differ.
     pub fn new(pattern: Arc<Pattern>, values: Arc<[f32]>) -> Self {
-        assert_eq!(pattern.nnz(), values.len(), "one value a position");
+        assert_eq!(pattern.nnz(), values.len(), "one value per position");
         Csr { pattern, values }
     }
 
