@@ -23,6 +23,8 @@ const FLOAT: u64 = 4;
 /// it keeps a Krylov basis.
 const WORK_BLOCKS: u64 = 5;
 const KRYLOV_BLOCKS: u64 = 9;
+/// Those of the second basis of a matrix that is not symmetric.
+const LEFT_BLOCKS: u64 = 5;
 /// Panels beside the one block of a filter.
 const PANELS: u64 = 2;
 /// Further ones of solvers that improve factors they start from.
@@ -94,7 +96,8 @@ fn solver_holds(config: &Config, graph: &Graph, nonzeros: u64) -> Held {
             let width = dim + options.oversampling as u64;
             let symmetric = !graph.is_directed() && !matches!(config.psi, Psi::P | Psi::LRw);
             match options.keeps_basis(nonzeros, graph.nodes() as u64, width) {
-                true => blocks(width, KRYLOV_BLOCKS),
+                true if symmetric => blocks(width, KRYLOV_BLOCKS),
+                true => blocks(width, KRYLOV_BLOCKS + LEFT_BLOCKS),
                 false if symmetric && options.filter > 0 => {
                     Held { width, columns: width + PANELS * width.min(PANEL as u64), in_place: true }
                 }
@@ -102,7 +105,7 @@ fn solver_holds(config: &Config, graph: &Graph, nonzeros: u64) -> Held {
             }
         }
         // Networks of many units start from a decomposition of their own.
-        Solver::Autoencoder(_) => blocks(dim + OVERSAMPLING, KRYLOV_BLOCKS),
+        Solver::Autoencoder(_) => blocks(dim + OVERSAMPLING, KRYLOV_BLOCKS + LEFT_BLOCKS),
         _ => blocks(dim + OVERSAMPLING, WORK_BLOCKS + MORE_BLOCKS),
     }
 }

@@ -1,20 +1,21 @@
 //! The leading right singular space of an operator: restarted block Krylov, or power iteration.
 //!
-//! Let A = SᵀS, or S itself when S is symmetric. A basis Q of orthonormal blocks grows by
-//! F = (I − Q Qᵀ) A Q_last, and H = Qᵀ A Q is small. Its leading eigenvectors E give Ritz vectors
-//! X = Q E with A X = X Λ + F E_last: their residuals cost nothing. When [`DEPTH`] blocks are full, or as many as the
-//! rows have room for, the basis is restarted as [X, orth(F)], which keeps the Krylov structure without wasting a product
-//! (thick restart: Wu, Simon 2000; block Krylov for the SVD: Musco, Musco 2015). A few products alone
-//! do not pay for a basis: then V = orth(A V) is iterated (Halko, Martinsson, Tropp 2011), and a Chebyshev
+//! Where many products are affordable, a basis of several blocks is kept and restarted: one basis for a symmetric S
+//! (`lanczos`), one on each side for any other (`bidiagonal`). A few products alone do not pay for a basis. With
+//! A = SᵀS, or S itself when S is symmetric, V = orth(A V) is then iterated (Halko, Martinsson, Tropp 2011), and a Chebyshev
 //! polynomial of a symmetric S may follow: small where eigenvalues are below those of V, steep beyond
 //! (Zhou, Saad 2007).
 //! Wide blocks are lists of panels ([`panels`]). Power iterations, the filter and the last product go panel by panel, in place:
 //! they hold one block and two panels.
-//! New directions are orthonormalised and projected until the projection finds nothing more: one alone would leave
-//! what the other amplified. The residuals of a basis are estimates; those reported are measured on the final vectors.
+//! The residuals of a basis are estimates; those reported are measured on the final vectors.
 //! Cost: an application of A (2 products, 1 if symmetric) and O(N b² blocks) each iteration.
 
-use super::svd::Svd;
+mod basis;
+mod bidiagonal;
+mod lanczos;
+
+use self::basis::Basis;
+use super::svd::{Svd, ZERO};
 use super::{Info, Task};
 use crate::dense::{Small, orthonormalize};
 use crate::error::Result;
@@ -37,12 +38,6 @@ const NOISE: f64 = 3e-7;
 /// The part of the tolerance at which a basis is left, so that measured residuals meet it too.
 const MARGIN: f64 = 0.7;
 
-/// What a projection may find along the basis and leave columns orthogonal to it, to f32 precision.
-const ALONG: f64 = 1e-3;
-
-/// Times that new columns are projected at most.
-const PROJECTIONS: usize = 4;
-
 /// Blocks of more bytes are beyond the caches: power iterations round what their products gather (see [`Rounded`]).
 /// Filters do not: they would amplify early errors.
 const LARGE: usize = 1 << 24;
@@ -57,10 +52,8 @@ pub(super) struct Subspace<'a, S: Space> {
     a: Squared<'a, S>,
     task: &'a Task<'a>,
     width: usize,
-    /// The panels of all blocks of the basis, one block after the other.
-    basis: Vec<S::Tall>,
-    /// Qᵀ A Q of the blocks already multiplied.
-    h: Small,
+    /// Where iterations begin.
+    start: Vec<S::Tall>,
     /// Whether the residuals known are estimates of a basis.
     estimated: bool,
     /// Whether power iterations round what their products gather.
@@ -81,6 +74,16 @@ struct Ritz {
     vectors: Small,
 }
 
+/// When an iteration with a basis ends.
+struct Until {
+    /// Applications of A at most.
+    limit: usize,
+    /// Blocks in the basis before it is restarted.
+    depth: usize,
+    /// The residual that is small enough.
+    tolerance: f64,
+}
+
 /// S V, and V where it is wanted.
 pub(super) struct Image<T> {
     pub(super) v: Option<Vec<T>>,
@@ -91,17 +94,23 @@ impl<'a, S: Space> Subspace<'a, S> {
     /// Begins with `width` random directions.
     pub(super) fn new(space: &'a S, s: &'a Operator, task: &'a Task<'a>, width: usize) -> Self {
         let key = task.key.with("sketch", 0);
-        let basis = panels(width).into_iter().map(|range| space.random(s.cols(), range, key)).collect();
+        let start = panels(width).into_iter().map(|range| space.random(s.cols(), range, key)).collect();
         let a = Squared { space, s, symmetric: s.is_symmetric(), work: Workspace::default() };
         let rounds = rounds(s.cols(), width);
-        Subspace { a, task, width, basis, h: Small::zeros(0, 0), estimated: false, rounds }
+        Subspace { a, task, width, start, estimated: false, rounds }
     }
 
     /// Orthonormal columns that span the space after at most `limit` applications of A.
     pub(super) fn run(&mut self, limit: usize, options: &Svd, info: &mut Info) -> Result<Vec<S::Tall>> {
-        let room = self.a.s.cols() / self.width.max(1);
+        let room = self.a.s.cols().min(self.a.s.rows()) / self.width.max(1);
         if limit >= MANY && room > 1 {
-            return self.krylov(limit, room.min(DEPTH), options.tolerance, info);
+            self.estimated = true;
+            let start = std::mem::take(&mut self.start);
+            let until = Until { limit, depth: room.min(DEPTH), tolerance: MARGIN * options.tolerance };
+            return match self.a.symmetric {
+                true => lanczos::run(&mut self.a, start, self.task, &until, info),
+                false => bidiagonal::run(&mut self.a, start, self.task, &until, info),
+            };
         }
         if self.a.symmetric && options.filter > 0 {
             return self.filtered(limit.max(1), options.filter, info);
@@ -119,11 +128,7 @@ impl<'a, S: Space> Subspace<'a, S> {
         }
         let y: Vec<S::Tall> = v.iter().map(|panel| self.a.product(panel, false)).collect();
         if self.estimated {
-            let square = match self.a.symmetric {
-                true => y.iter().map(|panel| self.a.space.copy(panel)).collect(),
-                false => y.iter().map(|panel| self.a.product(panel, true)).collect(),
-            };
-            self.measure(&v, square, tolerance, info)?;
+            self.measure(&v, &y, tolerance, info)?;
         } else if judged {
             let h = self.a.space.cross(&v, &y);
             self.judge(&h, &self.a.space.gram(&y), tolerance, info)?;
@@ -158,19 +163,34 @@ impl<'a, S: Space> Subspace<'a, S> {
         Ok(Image { v: None, y: v })
     }
 
-    /// Residuals of the Ritz vectors in the span of V, from V and A V: A V − V H itself, not its Gram matrix as a
-    /// difference, which would see every deviation of V from orthonormal as the root of it.
-    fn measure(&self, v: &[S::Tall], mut image: Vec<S::Tall>, tolerance: f64, info: &mut Info) -> Result<()> {
-        let h = self.a.space.cross(v, &image);
-        self.a.space.add_times(&mut image, v, &h, -1.0);
-        Ritz::of(&h, h.rows())?.judge(&self.a.space.gram(&image), self.task.rank, tolerance, info);
+    /// Residuals of the vectors in the span of V, from V and S V: of Ritz vectors, or of singular triplets, Sᵀu − σ v. They are
+    /// formed before they are measured: from Gram matrices alone, every deviation of V from orthonormal would be seen as the root of it.
+    fn measure(&mut self, v: &[S::Tall], y: &[S::Tall], tolerance: f64, info: &mut Info) -> Result<()> {
+        let space = self.a.space;
+        if self.a.symmetric {
+            let h = space.cross(v, y);
+            let mut outside: Vec<S::Tall> = y.iter().map(|panel| space.copy(panel)).collect();
+            space.add_times(&mut outside, v, &h, -1.0);
+            Ritz::of(&h, h.rows())?.judge(&space.gram(&outside), self.task.rank, tolerance, info);
+            return Ok(());
+        }
+        let squares = Ritz::of(&space.gram(y), self.width)?;
+        let turned = space.times(y, &squares.vectors, &widths(self.width));
+        let mut outside: Vec<S::Tall> = turned.iter().map(|panel| self.a.product(panel, true)).collect();
+        let mut right = squares.vectors.clone();
+        right.scale_columns(&squares.values);
+        space.add_times(&mut outside, v, &right, -1.0);
+        let sigma: Vec<f64> = squares.values.iter().map(|square| square.max(0.0).sqrt()).collect();
+        let over = |(length, sigma): (f64, &f64)| if *sigma > 0.0 { length / sigma } else { 0.0 };
+        let lengths = space.fold(&outside, Fold::Length).into_iter().zip(&sigma).map(over);
+        info.judge(lengths.zip(&sigma).take(self.task.rank), tolerance);
         Ok(())
     }
 
     /// V ← orth(A V). Random directions are nearly orthogonal: only the last product needs more. With a
     /// `tolerance` residuals are reported.
     fn power(&mut self, limit: usize, tolerance: Option<f64>, info: &mut Info) -> Result<Vec<S::Tall>> {
-        let mut v = std::mem::take(&mut self.basis);
+        let mut v = std::mem::take(&mut self.start);
         if limit < 2 {
             self.orthonormal(&mut v);
         }
@@ -257,100 +277,13 @@ impl<'a, S: Space> Subspace<'a, S> {
         Ok(())
     }
 
-    fn krylov(&mut self, limit: usize, depth: usize, tolerance: f64, info: &mut Info) -> Result<Vec<S::Tall>> {
-        let width = self.width;
-        self.estimated = true;
-        let mut first = std::mem::take(&mut self.basis);
-        self.orthonormal(&mut first);
-        self.basis = first;
-        loop {
-            self.task.progress.check()?;
-            let mut outside = self.extend();
-            info.iterations += 1;
-            let last = info.iterations == limit;
-            if last || self.h.rows() == depth * width {
-                let ritz = Ritz::of(&self.h, width)?;
-                ritz.judge(&self.a.space.gram(&outside), self.task.rank, MARGIN * tolerance, info);
-                let mut leading = self.a.space.times(&self.basis, &ritz.vectors, &widths(width));
-                if info.converged || last {
-                    self.orthonormal(&mut leading);
-                    return Ok(leading);
-                }
-                // As many panels are given up as the new block has taken.
-                let kept = self.basis.drain(..).skip(panels(width).len());
-                kept.for_each(|panel| self.a.work.give(panel));
-                self.basis.extend(leading);
-                self.h = Small::from_fn(width, width, |i, j| if i == j { ritz.values[i] } else { 0.0 });
-            }
-            self.silence(&mut outside);
-            self.orthonormalize(&mut outside, info.iterations);
-            self.basis.extend(outside);
-        }
+    fn orthonormal(&self, x: &mut [S::Tall]) {
+        orthonormalize(&mut In { space: self.a.space, panels: x });
     }
 
-    /// Multiplies the last block, extends H by it, and returns the part outside the basis.
-    fn extend(&mut self) -> Vec<S::Tall> {
-        let first = self.basis.len() - panels(self.width).len();
-        let mut outside: Vec<S::Tall> = self.basis[first..].iter().map(|panel| self.a.times(panel)).collect();
-        let (known, all) = (self.h.rows(), self.h.rows() + self.width);
-        let part = self.a.space.cross(&self.basis, &outside);
-        self.a.space.add_times(&mut outside, &self.basis, &part, -1.0);
-        let old = std::mem::replace(&mut self.h, Small::zeros(all, all));
-        (0..known).for_each(|i| self.h.row_mut(i)[..known].copy_from_slice(old.row(i)));
-        (0..all).for_each(|i| self.h.row_mut(i)[known..].copy_from_slice(part.row(i)));
-        for i in 0..known {
-            (known..all).for_each(|j| self.h.set(j, i, self.h.get(i, j)));
-        }
-        outside
-    }
-
-    /// Zeroes columns that are rounding noise of the products: scaled up they would not stay
-    /// orthogonal to the basis.
-    fn silence(&self, outside: &mut [S::Tall]) {
-        let most = self.h.as_slice().iter().fold(0.0f64, |most, h| most.max(h.abs()));
-        self.keep_columns(outside, NOISE * most);
-    }
-
-    /// Zeroes columns that are no longer than `floor`.
-    fn keep_columns(&self, x: &mut [S::Tall], floor: f64) {
-        let lengths = self.a.space.fold(x, Fold::Length);
-        let kept: Vec<f64> = lengths.iter().map(|&length| f64::from(u8::from(length > floor))).collect();
-        if kept.contains(&0.0) {
-            self.a.space.map(x, &Map::Scale(&kept));
-        }
-    }
-
-    fn orthonormal(&self, x: &mut [S::Tall]) -> Vec<bool> {
-        orthonormalize(&mut In { space: self.a.space, panels: x })
-    }
-
-    /// Makes new columns orthonormal, to the basis too; lost ones are drawn anew, once.
-    fn orthonormalize(&mut self, x: &mut [S::Tall], round: usize) {
-        let kept = self.clean(x);
-        if kept.iter().all(|&kept| kept) {
-            return;
-        }
-        let lost: Vec<bool> = kept.iter().map(|kept| !kept).collect();
-        self.a.space.map(x, &Map::Redraw(&lost, self.task.key.with("refill", round as u64)));
-        self.clean(x);
-    }
-
-    /// Orthonormal columns, orthogonal to the basis too, or zero where little is left outside it: noise, scaled up.
-    fn clean(&self, x: &mut [S::Tall]) -> Vec<bool> {
-        let mut kept = self.orthonormal(x);
-        for _ in 0..PROJECTIONS {
-            if self.basis.is_empty() {
-                break;
-            }
-            let part = self.a.space.cross(&self.basis, x);
-            self.a.space.add_times(x, &self.basis, &part, -1.0);
-            self.keep_columns(x, 0.1);
-            kept = self.orthonormal(x);
-            if part.as_slice().iter().fold(0.0f64, |most, part| most.max(part.abs())) <= ALONG {
-                break;
-            }
-        }
-        kept
+    /// Makes columns orthonormal; lost ones are drawn anew, once.
+    fn orthonormalize(&self, x: &mut [S::Tall], round: usize) {
+        Basis::new(self.a.space, self.task.key).orthonormalize(x, round);
     }
 }
 
@@ -399,23 +332,32 @@ impl Ritz {
         Ok(Ritz { values, vectors: Small::from_fn(n, count, |i, j| eigen.vectors.get(i, order[j])) })
     }
 
-    /// Residuals ‖F E_last‖ from the Gram matrix of F: the largest, relative to its eigenvalue, beyond what rounding
-    /// of the products explains. The tolerance is met if that one number meets it.
+    /// Residuals ‖F E_last‖ from the Gram matrix of F.
     fn judge(&self, gram: &Small, rank: usize, tolerance: f64, info: &mut Info) {
         let (n, width) = (self.vectors.rows(), gram.rows());
         let last = Small::from_fn(width, self.vectors.cols(), |i, j| self.vectors.get(n - width + i, j));
         let image = gram.times(&last);
-        let noise = NOISE * self.values.first().map_or(0.0, |value| value.abs());
-        let mut worst = 0.0f64;
-        for (j, value) in self.values.iter().take(rank).map(|value| value.abs()).enumerate() {
+        let lengths = (0..self.values.len()).map(|j| {
             let square: f64 = (0..width).map(|i| last.get(i, j) * image.get(i, j)).sum();
-            let beyond = square.max(0.0).sqrt() - noise;
-            if beyond > 0.0 {
-                worst = worst.max(beyond / value.max(noise));
+            square.max(0.0).sqrt()
+        });
+        info.judge(lengths.zip(&self.values).take(rank), tolerance);
+    }
+}
+
+impl Info {
+    /// The largest of the residuals, each relative to its value, beyond what rounding of the products explains. Values that count as
+    /// zero have none. The tolerance is met if that one number meets it.
+    fn judge<'a>(&mut self, residuals: impl Iterator<Item = (f64, &'a f64)>, tolerance: f64) {
+        let (mut worst, mut most) = (0.0f64, None);
+        for (length, value) in residuals.map(|(length, value)| (length, value.abs())) {
+            let most = *most.get_or_insert(value);
+            if length > NOISE * most && value > ZERO * most {
+                worst = worst.max((length - NOISE * most) / value);
             }
         }
-        info.residual = Some(worst);
-        info.converged = worst <= tolerance;
+        self.residual = Some(worst);
+        self.converged = worst <= tolerance;
     }
 }
 

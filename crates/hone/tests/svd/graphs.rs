@@ -74,13 +74,12 @@ fn check(s: &Matrix, u: &Matrix, facts: &LocalFacts, what: &str) {
     }
     for j in 0..rank {
         let value = factor * sigma[j];
-        // What is iterated on goes through SᵀS in f32, whose rounding is relative to the square of the norm.
-        let squared = if facts.iterations > 0 { 3e-6 * most * most } else { 0.0 };
         let off = (length(&b[j]) - value).abs();
-        assert!(off < 1e-5 * most + squared / value, "{what}: σ{j} = {value}, not {}", length(&b[j]));
+        assert!(off < 1e-5 * most, "{what}: σ{j} = {value}, not {}", length(&b[j]));
         let back = image(s, &b[j]);
         let off: Vec<f64> = back.iter().zip(&u[j]).map(|(x, u)| x - value * value * u).collect();
-        let allowed = 2e-4 * value * value + 5e-6 * most * most;
+        // U is stored in f32, and multiplied twice here.
+        let allowed = 2e-4 * value * value + 5e-6 * most * value + 2e-7 * most * most;
         assert!(length(&off) < allowed, "{what}: column {j} is no singular vector, {} of {allowed}", length(&off));
     }
     let mut left = s.clone();
