@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::estimate::Estimates;
-use super::estimated::{Amounts, Estimated};
 use super::exact::Exact;
 use super::formula::{self, End, Middle, Number, orbits};
 use super::orbit::Orbit;
-use super::sample::Sampled;
+use super::sampled::Estimates;
+use super::sampled::Sampled;
+use super::sampled::{Amounts, Estimated};
 use super::set::Motif;
 use crate::error::{Error, Result};
 use crate::sparse::Pattern;

@@ -22,43 +22,34 @@
 //! ```
 //!
 //! How it works: everything follows from five numbers per edge and three per node
-//! (`formula`); two wedge sweeps (`wedge`), two triangle sweeps (`triangle`) and popcounts
-//! (`clique`) over nodes ranked by degree (`ranked`) find those. [`Sample`] estimates them instead,
-//! from a bounded number of neighbours of each node (`estimate`, `estimated`).
+//! (`formula`). `exact/` finds those by sweeps over nodes ranked by degree (`ranked`), `sampled/` estimates them
+//! from a bounded number of neighbours of each node, and [`Sample`] (`counting`) says which of the two it is. [`Counts`] holds
+//! either; W_t of edges is made in `motif_graph`, that of all pairs in `pairs`.
 
-mod bits;
-mod clique;
 mod column;
+mod counting;
 mod counts;
-mod cycles;
 mod delta;
-mod estimate;
-mod estimated;
 mod exact;
 mod formula;
-mod links;
-mod neighbours;
+mod motif_graph;
 mod orbit;
 pub(crate) mod pairs;
 mod ranked;
-mod sample;
+mod sampled;
 mod saved;
 mod set;
-mod sweeps;
 mod totals;
-mod triangle;
-mod wedge;
-mod weight;
 
+pub use counting::Sample;
 pub use counts::Counts;
 pub use delta::Delta;
-pub use estimate::Estimates;
+pub use motif_graph::{MotifGraph, Weighting};
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use pairs::Pairs;
-pub use sample::{Sample, Sampled};
+pub use sampled::{Estimates, Sampled};
 pub use set::{Motif, MotifSet};
 pub use totals::Totals;
-pub use weight::{MotifGraph, Weighting};
 
 use std::sync::Arc;
 
@@ -74,7 +65,7 @@ use crate::sparse::Pattern;
 ///
 /// Fails when `progress` asks to stop, or when a node has 2³¹ neighbours or more.
 pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
-    sample::exact(counted_on(graph), progress)
+    counting::exact(counted_on(graph), progress)
 }
 
 /// The symmetric adjacency that motifs are counted on.

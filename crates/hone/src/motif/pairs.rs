@@ -31,10 +31,10 @@ use serde::{Deserialize, Serialize};
 
 use super::counts::{Counts, Values};
 use super::exact::Exact;
+use super::motif_graph::{Made, MotifGraph, Sum, finished};
 use super::orbit::Graphlet;
 use super::ranked::balanced;
 use super::set::Motif;
-use super::weight::{Made, MotifGraph, Sum, finished};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::sparse::Pattern;

@@ -8,10 +8,10 @@ use std::io::{self, ErrorKind, Read, Write};
 
 use super::column::{Column, Rank};
 use super::counts::{Counts, Values};
-use super::estimate::Estimates;
-use super::estimated::Estimated;
 use super::exact::Exact;
-use super::sample::Sampled;
+use super::sampled::Estimated;
+use super::sampled::Estimates;
+use super::sampled::Sampled;
 use crate::graph::Graph;
 use crate::pages::Pages;
 

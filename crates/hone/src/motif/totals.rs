@@ -8,11 +8,11 @@ use rayon::prelude::*;
 
 use super::column::Column;
 use super::counts::{Counts, Values};
-use super::estimate::Estimates;
-use super::estimated::Estimated;
 use super::exact::Exact;
 use super::formula::{End, Middle, Number, Sum, Terms};
 use super::orbit::{Graphlet, Orbit};
+use super::sampled::Estimated;
+use super::sampled::Estimates;
 use super::set::Motif;
 use crate::sparse::Pattern;
 

@@ -17,10 +17,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
-use super::estimate::{self, Estimates, estimate};
-use super::estimated::Estimated;
 use super::exact::Exact;
 use super::orbit::Orbit;
+use super::sampled::{self, Estimated, Estimates, Sampled, estimate};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
@@ -56,62 +55,6 @@ pub enum Sample {
         /// Share of the nodes that keep it.
         confidence: f64,
     },
-}
-
-/// What was estimated, and how well.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Sampled {
-    /// Neighbours looked at, at most.
-    pub cap: usize,
-    /// Independent estimates that were averaged.
-    pub replicates: usize,
-    /// Nodes with more neighbours than the cap.
-    pub nodes: usize,
-    /// Edges between two such nodes: only their common neighbours are estimated; longer cycles and
-    /// sums of other edges may pass such nodes too.
-    pub edges: usize,
-    /// Share of the nodes where a motif was seen, in the order of [`Orbit::ALL`], whose motif degrees
-    /// are within the error asked for as the two estimates show; empty when no error was.
-    #[serde(with = "by_orbit")]
-    pub within: Vec<f64>,
-}
-
-impl fmt::Display for Sampled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Sampled { cap, replicates, nodes, edges, within } = self;
-        if *nodes == 0 {
-            return write!(f, "motif counts are exact: no node has more than {cap} neighbours");
-        }
-        write!(f, "motif counts are estimates from at most {cap} neighbours of a node; nodes with more: {nodes}, ")?;
-        write!(f, "edges between two of those: {edges}")?;
-        if let Some((orbit, share)) = Orbit::ALL.iter().zip(within).min_by(|a, b| a.1.total_cmp(b.1)) {
-            let share = 100.0 * share;
-            write!(
-                f,
-                "; the mean of {replicates}, by which {share:.1} % of the motif degrees of {orbit} are within the "
-            )?;
-            f.write_str("error, and of the other motifs as many or more")?;
-        }
-        Ok(())
-    }
-}
-
-/// Shares by the name of the orbit.
-mod by_orbit {
-    use std::collections::BTreeMap;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use super::Orbit;
-
-    pub(super) fn serialize<S: Serializer>(shares: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(Orbit::ALL.map(Orbit::name).iter().zip(shares))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
-        let shares = BTreeMap::<String, f64>::deserialize(deserializer)?;
-        Ok(Orbit::ALL.iter().filter_map(|orbit| shares.get(orbit.name()).copied()).collect())
-    }
 }
 
 /// Caps that can be asked for. Larger ones cost what exact counting does.
@@ -211,7 +154,7 @@ fn target(
 /// is the least.
 fn fits(pattern: &Pattern, cap: usize, replicates: u64, allowance: Allowance) -> Result<()> {
     let kept = (replicates - 1) * 6 * 4 * pattern.nnz() as u64;
-    let more = estimate::bytes(pattern, cap) + kept;
+    let more = sampled::bytes(pattern, cap) + kept;
     allowance.exceeded(more).map_or(Ok(()), |(need, limit)| {
         Err(Error::Memory {
             stage: format!("estimating motifs from {cap} neighbours"),

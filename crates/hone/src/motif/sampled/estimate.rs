@@ -19,12 +19,12 @@
 use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
+use super::super::column::cut;
+use super::super::ranked::{ranges, sweep};
 use super::bits::{for_ones, ones, ones_of_both};
-use super::column::cut;
-use super::cycles::Cycles;
 use super::links::Link;
-use super::ranked::{ranges, sweep};
-use super::sweeps::{AHEAD, Common, Ground, Sweeps};
+use super::shared::{AHEAD, Common, Ground, Sweeps};
+use super::wedges::Cycles;
 use crate::error::Result;
 use crate::pages::Pages;
 use crate::progress::Progress;
@@ -50,7 +50,7 @@ pub struct Estimates {
 }
 
 /// Bytes that estimating takes at its peak.
-pub(super) fn bytes(pattern: &Pattern, cap: usize) -> u64 {
+pub(in super::super) fn bytes(pattern: &Pattern, cap: usize) -> u64 {
     let (slots, members) = (pattern.nnz(), pattern.nnz().min(pattern.rows() * cap));
     let common = size_of::<Common>();
     let masks = 8 * Sweeps::words(pattern, cap);
@@ -62,7 +62,12 @@ pub(super) fn bytes(pattern: &Pattern, cap: usize) -> u64 {
 }
 
 /// Estimates all primitives.
-pub(super) fn estimate(pattern: &Pattern, cap: usize, key: Key, progress: &dyn Progress) -> Result<Estimates> {
+pub(in super::super) fn estimate(
+    pattern: &Pattern,
+    cap: usize,
+    key: Key,
+    progress: &dyn Progress,
+) -> Result<Estimates> {
     progress.stage("sampling", 0);
     let ground = Ground::new(pattern, cap, key);
     let sweeps = Sweeps::new(pattern, &ground, cap, progress);

@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use rand_xoshiro::rand_core::Rng;
 use rayon::prelude::*;
 
-use super::column::cut;
+use super::super::column::cut;
 use crate::pages::Pages;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};

@@ -2,9 +2,9 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use super::super::ranked::{balanced, by_degree};
 use super::links::{Link, links};
 use super::neighbours::{Drawn, HEADS_AHEAD, SAMPLES_AHEAD, Samples};
-use super::ranked::{balanced, by_degree};
 use crate::pages::Pages;
 use crate::progress::Progress;
 use crate::random::Key;

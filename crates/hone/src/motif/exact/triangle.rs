@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::column::{Rank, cut};
-use super::ranked::{Head, Ranked, balanced, heads, ranges, sweep};
+use super::super::column::{Rank, cut};
+use super::super::ranked::{Head, Ranked, balanced, heads, ranges, sweep};
 use super::wedge::Wedges;
 use crate::error::Result;
 use crate::progress::Progress;

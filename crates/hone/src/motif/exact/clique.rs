@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::ranked::{balanced, ranges, sweep};
+use super::super::ranked::{balanced, ranges, sweep};
 use super::triangle::TriangleGraph;
 use crate::error::Result;
 use crate::progress::Progress;

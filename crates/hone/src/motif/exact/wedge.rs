@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::column::cut;
-use super::ranked::{Ranked, balanced, ranges, sweep};
+use super::super::column::cut;
+use super::super::ranked::{Ranked, balanced, ranges, sweep};
 use crate::error::Result;
 use crate::progress::Progress;
 

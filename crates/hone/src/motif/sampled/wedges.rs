@@ -4,11 +4,11 @@
 //! edge) and the 4-cycles without the chord across. The samples of neighbours lie scattered: they are
 //! asked for some neighbours ahead.
 
+use super::super::column::cut;
+use super::super::ranked::{ranges, sweep};
 use super::bits::ones;
-use super::column::cut;
 use super::neighbours::{HEADS_AHEAD, Head, SAMPLES_AHEAD};
-use super::ranked::{ranges, sweep};
-use super::sweeps::{Common, Sweeps};
+use super::shared::{Common, Sweeps};
 use crate::error::Result;
 use crate::pages::Pages;
 

@@ -1,6 +1,6 @@
 //! [`Estimated`]: orbit counts of every edge from estimated primitives.
 //!
-//! Orbit counts are linear in the primitives ([`formula`](super::formula)), so those of unbiased
+//! Orbit counts are linear in the primitives ([`formula`](super::super::formula)), so those of unbiased
 //! estimates are unbiased too; but as differences of large numbers they come out negative, or large
 //! where there is nothing. Totals and node orbits are sums of these *raw* counts. What is reported of a
 //! single edge is *held* between zero and what the edge can have. With the letters of the formulas:
@@ -23,26 +23,26 @@
 
 use rayon::prelude::*;
 
+use super::super::formula::{End, Middle, Number, orbits};
+use super::super::orbit::Orbit;
+use super::Sampled;
 use super::estimate::Estimates;
-use super::formula::{End, Middle, Number, orbits};
-use super::orbit::Orbit;
-use super::sample::Sampled;
 use crate::sparse::Pattern;
 
 /// Estimated primitives, and what follows from them for nodes.
 #[derive(Debug, Clone)]
-pub(super) struct Estimated {
-    pub(super) facts: Sampled,
-    pub(super) edge: Estimates,
+pub(in super::super) struct Estimated {
+    pub(in super::super) facts: Sampled,
+    pub(in super::super) edge: Estimates,
     triangles: Vec<f64>,
     s: Vec<f64>,
 }
 
 /// Orbit counts that need not be whole.
-pub(super) type Amounts = [f64; Orbit::COUNT];
+pub(in super::super) type Amounts = [f64; Orbit::COUNT];
 
 impl Estimated {
-    pub(super) fn new(pattern: &Pattern, edge: Estimates, facts: Sampled) -> Estimated {
+    pub(in super::super) fn new(pattern: &Pattern, edge: Estimates, facts: Sampled) -> Estimated {
         let rows = || (0..pattern.rows()).into_par_iter();
         let triangles = rows().map(|i| edge.t[pattern.range(i)].iter().map(|&t| f64::from(t)).sum::<f64>() / 2.0);
         let triangles = triangles.collect();
@@ -53,12 +53,12 @@ impl Estimated {
     }
 
     /// Bytes held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(in super::super) fn bytes(&self) -> usize {
         6 * size_of::<f32>() * self.edge.t.len() + 2 * size_of::<f64>() * self.s.len()
     }
 
     /// Neighbours of node `i` from the `k`-th on, with the counts of the edge to each, held to what it can have.
-    pub(super) fn row<'a>(
+    pub(in super::super) fn row<'a>(
         &'a self,
         pattern: &'a Pattern,
         i: usize,
@@ -68,12 +68,12 @@ impl Estimated {
     }
 
     /// Sums over the edges of node `i` of the counts as they are.
-    pub(super) fn degrees(&self, pattern: &Pattern, i: usize) -> Amounts {
+    pub(in super::super) fn degrees(&self, pattern: &Pattern, i: usize) -> Amounts {
         self.primitives(pattern, i, 0).fold([0.0; Orbit::COUNT], |sum, (_, u, v, e)| add(sum, orbits(u, v, e)))
     }
 
     /// As [`Estimated::degrees`] of two estimates, and the sums that the edges of their mean are held to.
-    pub(super) fn degrees_of_mean(&self, other: &Estimated, pattern: &Pattern, i: usize) -> [Amounts; 3] {
+    pub(in super::super) fn degrees_of_mean(&self, other: &Estimated, pattern: &Pattern, i: usize) -> [Amounts; 3] {
         let both = self.primitives(pattern, i, 0).zip(other.primitives(pattern, i, 0));
         both.fold([[0.0; Orbit::COUNT]; 3], |[a, b, kept], ((_, u, v, e), (_, u2, v2, e2))| {
             let mean = held(u.mean(u2), v.mean(v2), e.mean(e2));
@@ -82,7 +82,7 @@ impl Estimated {
     }
 
     /// The primitives of a node.
-    pub(super) fn end(&self, pattern: &Pattern, i: usize) -> End<f64> {
+    pub(in super::super) fn end(&self, pattern: &Pattern, i: usize) -> End<f64> {
         End { d: pattern.range(i).len() as f64, triangles: self.triangles[i], s: self.s[i] }
     }
 
@@ -153,8 +153,8 @@ fn add(mut a: Amounts, b: Amounts) -> Amounts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::counts::Values;
-    use super::super::{Sample, count};
+    use super::super::super::counts::Values;
+    use super::super::super::{Sample, count};
     use super::*;
     use crate::graph::{Generator, Graph};
     use crate::progress::Silent;

@@ -3,15 +3,18 @@
 //! Cost: Σ_e min(d_u, d_v) steps for wedges and triangles, popcounts for cliques; memory linear in
 //! the edges. Every result is a sum of integers, so it does not depend on the number of threads.
 
+mod clique;
+mod triangle;
+mod wedge;
+
 use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
+use self::triangle::{TriangleGraph, common};
+use self::wedge::Wedges;
 use super::column::{Column, Part, Rank, Sizes, cut};
 use super::ranked::{Ranked, balanced};
-use super::triangle::{TriangleGraph, common};
-use super::wedge::Wedges;
-use super::{clique, wedge};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
