@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use hone::Error;
-use hone::output::{Batch, Output, is_stream, same_file};
+use hone::output::{Batch, Existing, Output, is_stream, same_file};
 use hone::record;
 
 use crate::exit::{self, Kept};
@@ -61,9 +61,9 @@ impl Files {
             if is_stream(path) {
                 exit::keep(Kept::Stream);
             } else {
-                Output::create(path, force)?;
+                Output::create(path, Existing::replaced_if(force))?;
             }
         }
-        Ok(Batch::new(force))
+        Ok(Batch::new(Existing::replaced_if(force)))
     }
 }

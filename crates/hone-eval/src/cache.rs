@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use hone::graph::Graph;
-use hone::output::Output;
+use hone::output::{Existing, Output};
 use hone::{Error, Result, record};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ impl Cache {
         }
         let entry = Entry { key, value: compute()? };
         let text = serde_json::to_vec(&entry).map_err(broken)?;
-        let mut output = Output::create(&path, true)?;
+        let mut output = Output::create(&path, Existing::Replace)?;
         output.write_all(&text).map_err(|e| Error::io(&path, e))?;
         output.commit()?;
         // Reading may change the last digit: give what the next run will read.

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, mem};
 
 use hone::graph::{Graph, GraphFacts, NodeId, NodeIds, quoted, quoted_line};
-use hone::output::{Batch, Output};
+use hone::output::{Batch, Existing, Output};
 use hone::{Error, Result};
 use serde_json::json;
 
@@ -54,7 +54,7 @@ fn write_files(split: &LinkSplit, origin: &Origin, folder: &Path, overwrite: boo
         ("pairs.tsv", Box::new(|out| pairs(split, out))),
         ("split.json", Box::new(|out| about(split, origin, out))),
     ];
-    let mut batch = Batch::new(overwrite);
+    let mut batch = Batch::new(Existing::replaced_if(overwrite));
     for (name, write) in files {
         let mut output = batch.begin(folder.join(name))?;
         write(&mut output).map_err(|e| output.error(e))?;

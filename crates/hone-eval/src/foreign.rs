@@ -21,7 +21,7 @@ const SHOWN: usize = 5;
 /// Nodes without an edge may be absent, and count as zero. A file of which most rows, or that lacks most nodes, is of
 /// another graph and is refused, and so is one that lacks a node with edges.
 pub fn read(path: &Path, graph: &Graph) -> Result<Vectors> {
-    let file = Embedding::read(path, None)?;
+    let file = Embedding::read(path)?;
     if file.vectors.cols() == 0 {
         return Err(Error::input(path, "vectors have no columns", "write at least one number per node"));
     }

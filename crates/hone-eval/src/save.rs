@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use hone::dense::Block;
 use hone::graph::{Graph, GraphFacts};
-use hone::output::{Batch, Output};
+use hone::output::{Batch, Existing, Output};
 use hone::store::Embedding;
 use hone::{Error, Result, record};
 use serde::{Deserialize, Serialize};
@@ -118,7 +118,7 @@ impl Save {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let entry = entry(whose, graph, vectors.cols())?;
         // A record without vectors belongs to some that are gone.
-        let mut batch = Batch::new(self.overwrite || !path.exists());
+        let mut batch = Batch::new(Existing::replaced_if(self.overwrite || !path.exists()));
         Embedding::new(graph.ids().clone(), vectors.clone()).add_to(&mut batch, &path, None)?;
         record::add_to(&mut batch, &path, &entry)?;
         batch.commit()?;
@@ -170,7 +170,7 @@ fn entry(whose: &Whose<'_>, graph: &Graph, dim: usize) -> Result<Entry> {
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value).map_err(|e| Error::config("save", e.to_string()))?;
-    let mut output = Output::create(path, true)?;
+    let mut output = Output::create(path, Existing::Replace)?;
     output.write_all(text.as_bytes()).and_then(|()| output.write_all(b"\n")).map_err(|e| output.error(e))?;
     output.commit()
 }

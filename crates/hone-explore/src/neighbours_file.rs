@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use hone::columnar::{Column, Kind};
 use hone::graph::NodeIds;
-use hone::output::{Batch, Output};
+use hone::output::{Batch, Existing, Output};
 use hone::record;
 use hone::store::{write_ids, write_npy_header};
 use hone::{Error, Progress, Result};
@@ -46,8 +46,9 @@ impl<'a> NeighbourTable<'a> {
     }
 
     /// Writes the table, all files of it or none; returns them.
-    pub fn write(&self, path: &Path, overwrite: bool, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
-        let mut batch = Batch::new(overwrite);
+    pub fn write(&self, path: impl AsRef<Path>, existing: Existing, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
+        let path = path.as_ref();
+        let mut batch = Batch::new(existing);
         self.add_to(&mut batch, path, progress)?;
         record::path(path).map_or(Ok(()), |record| batch.obsolete(&record))?;
         batch.commit()

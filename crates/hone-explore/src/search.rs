@@ -20,6 +20,7 @@ const ROUNDING: f64 = 1e-6;
 /// How the neighbours of all rows are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Method {
     /// Exact up to [`EXACT_LIMIT`] rows, else approximate.
     #[default]

@@ -33,6 +33,7 @@ const PLACED: [&str; 2] = ["structure.", "attributes."];
 /// Which columns are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum By {
     /// Proximity, and structure among near equals.
     #[default]

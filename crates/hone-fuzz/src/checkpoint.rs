@@ -43,7 +43,7 @@ fn saved() -> &'static Saved {
 }
 
 fn run(config: &Config, graph: &Graph, place: &Path) -> Result<String> {
-    let hone = Hone::new(config.clone())?.checkpoint(place, true);
+    let hone = Hone::new(config.clone())?.resume(place);
     let run = hone.embed(graph, &Silent)?;
     Ok(format!("{} rows", run.embedding.vectors.rows()))
 }

@@ -7,6 +7,7 @@ use hone::config::Config;
 use hone::dense::Block;
 use hone::graph::NodeIds;
 use hone::motif::Sample;
+use hone::output::Existing;
 use hone::store::{Embedding, Format};
 use hone::{Error, Hone, Result, Silent};
 
@@ -92,7 +93,7 @@ fn arrays(seeds: &mut Vec<(&str, Vec<u8>)>) -> Result<()> {
     let folder = tempfile::tempdir().map_err(|e| Error::io("corpus", e))?;
     let written = |embedding: &Embedding, name: &str, format: Format| -> Result<Vec<u8>> {
         let path = folder.path().join(name);
-        embedding.write(&path, Some(format), true)?;
+        embedding.write_as(&path, format, Existing::Replace)?;
         fs::read(&path).map_err(|e| Error::io(&path, e))
     };
     let vectors = |rows: usize| Block::from_vec(rows, 2, (0..2 * rows).map(|i| i as f32 / 4.0).collect());

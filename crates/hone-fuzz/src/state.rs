@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use hone::output::Output;
+use hone::output::{Existing, Output};
 use hone::{Error, Result, record};
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +78,7 @@ impl State {
         self.saved = Instant::now();
         let Some(file) = &self.file else { return Ok(()) };
         let text = serde_json::to_string_pretty(&self.tallies).expect("plain data") + "\n";
-        let mut output = Output::create(file, true)?;
+        let mut output = Output::create(file, Existing::Replace)?;
         output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
         output.commit()
     }

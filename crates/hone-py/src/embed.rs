@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use hone::config::{Layers, PRESETS};
 use hone::dense::Block;
 use hone::features::{Named, Origin};
+use hone::output::Existing;
 use hone::{Config, Hone};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -81,10 +82,10 @@ pub(crate) fn embed<'py>(
         hone = hone.memory_limit(bytes);
     }
     if let Some(folder) = checkpoint {
-        hone = hone.checkpoint(folder, true);
+        hone = hone.resume(folder);
     }
     if let Some(folder) = factors {
-        hone = hone.factors(folder, true);
+        hone = hone.factors(folder, Existing::Replace);
     }
     if let Some((values, names)) = attributes {
         let values = values.as_array();

@@ -45,7 +45,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
         Error::Exists { .. } => PyFileExistsError::new_err(text),
         Error::Memory { .. } => PyMemoryError::new_err(text),
         Error::Interrupted => PyKeyboardInterrupt::new_err(text),
-        Error::Input { .. } | Error::Config { .. } | Error::Numeric { .. } => PyValueError::new_err(text),
+        _ => PyValueError::new_err(text),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use hone::dense::Block;
 use hone::graph::NodeIds;
-use hone::output::Batch;
+use hone::output::{Batch, Existing};
 use hone::record;
 use hone::store::{Embedding, Format};
 use numpy::{PyArray2, PyReadonlyArray2};
@@ -31,7 +31,8 @@ type Stored<'py> = (Option<Bound<'py, PyAny>>, Bound<'py, PyArray2<f32>>, Vec<St
 #[pyo3(signature = (path, format=None))]
 pub(crate) fn read_embedding<'py>(py: Python<'py>, path: PathBuf, format: Option<&str>) -> PyResult<Stored<'py>> {
     let format = format_of(format)?;
-    let embedding = run(py, 0, None, move |_| Embedding::read(&path, format))?;
+    let embedding =
+        run(py, 0, None, move |_| Embedding::read_within(&path, format, hone::memory::Allowance::new(None)))?;
     Ok((ids_to_python(py, &embedding.ids)?, memory::array(py, embedding.vectors)?, embedding.columns))
 }
 
@@ -62,8 +63,11 @@ pub(crate) fn write_embedding(
     let block = Block::from_vec(rows, cols, values.iter().copied().collect());
     run(py, 0, None, move |_| {
         let embedding = Embedding::with_columns(ids, block, columns);
-        let Some(report) = report else { return embedding.write(&path, format, overwrite) };
-        let mut batch = Batch::new(overwrite);
+        let existing = Existing::replaced_if(overwrite);
+        let Some(report) = report else {
+            return embedding.write_as(&path, format.map_or_else(|| Format::of(&path), Ok)?, existing);
+        };
+        let mut batch = Batch::new(existing);
         embedding.add_to(&mut batch, &path, format)?;
         record::add_to(&mut batch, &path, &report)?;
         batch.commit()

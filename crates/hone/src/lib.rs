@@ -28,11 +28,12 @@
 //!
 //! Who depends on whom, strictly downward: [`error`], [`progress`], [`memory`], [`random`] < [`dense`] < [`sparse`] <
 //! [`graph`] < [`motif`]; [`sparse`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; all < [`config`] < [`embed`], with
-//! [`report`] and [`store`] beside it. [`output`] and [`columnar`] serve every writer, [`record`]
+//! [`report`] and [`store`] beside it. [`output`] serves every writer, [`record`]
 //! names the files of a run. The lowest layer, up to
 //! [`dense`], is the crate `hone-base`.
 
 pub mod attributes;
+#[doc(hidden)]
 pub mod columnar;
 pub mod config;
 pub mod diffuse;
@@ -56,4 +57,7 @@ pub mod tensor;
 
 pub use config::Config;
 pub use embed::{Hone, Run};
-pub use hone_base::{Error, Progress, Result, Silent, clock, dense, error, pages, parallel, progress, random};
+pub use hone_base::{Error, Progress, Result, Silent, dense, error, progress, random};
+// For the other crates of this project; nothing that a user of the library needs.
+#[doc(hidden)]
+pub use hone_base::{clock, pages, parallel};

@@ -7,10 +7,12 @@
 mod entries;
 mod explicit;
 mod formula;
+mod norm;
 mod size;
 
 pub use entries::Rows;
 pub(crate) use entries::in_chunks;
+pub(crate) use norm::Energy;
 pub use size::SQUARABLE;
 pub(crate) use size::STEEPEST;
 

@@ -206,6 +206,7 @@ fn sound(format: InputFormat) -> Vec<Vec<u8>> {
         InputFormat::MatrixMarket => &["%%MatrixMarket matrix coordinate real symmetric\n% c\n4 4 2\n2 1 0.5\n3 2 1\n"],
         InputFormat::Metis => &["3 2 011 2\n9 9 2 5\n9 9 1 5 3 7\n9 9 2 7\n", "3 2\n2\n1 3\n2\n"],
         InputFormat::Parquet => return vec![parquet()],
+        other => unreachable!("{other:?} has no samples"),
     };
     text.iter().map(|text| text.as_bytes().to_vec()).collect()
 }

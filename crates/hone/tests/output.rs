@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use hone::Error;
-use hone::output::{Batch, Output};
+use hone::output::{Batch, Existing, Output};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
@@ -20,7 +20,7 @@ fn listing(folder: &Path) -> Vec<String> {
 }
 
 fn write(path: &Path, overwrite: bool, text: &str) -> hone::Result<()> {
-    let mut output = Output::create(path, overwrite)?;
+    let mut output = Output::create(path, Existing::replaced_if(overwrite))?;
     output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
     output.commit()
 }
@@ -29,7 +29,7 @@ fn write(path: &Path, overwrite: bool, text: &str) -> hone::Result<()> {
 fn nothing_under_the_name_until_committed_and_nothing_else_after() {
     let dir = folder();
     let path = dir.path().join("a.txt");
-    let mut output = Output::create(&path, false).expect("writable");
+    let mut output = Output::create(&path, Existing::Refuse).expect("writable");
     output.write_all(b"hello").expect("writable");
     assert!(!path.exists());
     output.commit().expect("writable");
@@ -42,7 +42,7 @@ fn dropped_leaves_nothing_and_the_old_file_alone() {
     let dir = folder();
     let path = dir.path().join("a.txt");
     write(&path, false, "old").expect("writable");
-    let mut output = Output::create(&path, true).expect("writable");
+    let mut output = Output::create(&path, Existing::Replace).expect("writable");
     output.write_all(&vec![b'x'; 1 << 20]).expect("writable");
     drop(output);
     assert_eq!(fs::read(&path).expect("there"), b"old");
@@ -64,7 +64,7 @@ fn replaces_only_when_asked() {
 fn seeks_back_in_a_file() {
     let dir = folder();
     let path = dir.path().join("a.txt");
-    let mut output = Output::create(&path, false).expect("writable");
+    let mut output = Output::create(&path, Existing::Refuse).expect("writable");
     assert!(output.can_seek());
     output.write_all(b"0000 data").expect("writable");
     output.seek(SeekFrom::Start(0)).expect("a file");
@@ -84,7 +84,7 @@ fn impossible_places_are_input_errors_with_a_remedy() {
         (dir.path().join("x".repeat(300)), "name"),
     ];
     for (path, text) in cases {
-        let error = Output::create(&path, true).expect_err("impossible");
+        let error = Output::create(&path, Existing::Replace).expect_err("impossible");
         assert!(error.is_input() && error.to_string().contains(text), "{error}");
     }
     assert_eq!(listing(dir.path()), ["file"]);
@@ -131,7 +131,7 @@ mod unix {
     fn a_link_to_itself_is_an_error() {
         let dir = folder();
         symlink("loop", dir.path().join("loop")).expect("links");
-        assert!(Output::create(dir.path().join("loop"), true).is_err());
+        assert!(Output::create(dir.path().join("loop"), Existing::Replace).is_err());
         assert_eq!(listing(dir.path()), ["loop"]);
     }
 
@@ -167,7 +167,7 @@ fn temporary_folders_go_with_all_in_them() {
 
 /// A batch of files with their texts, in order, not committed yet.
 fn batch(dir: &Path, files: &[(&str, &str)]) -> hone::Result<Batch> {
-    let mut batch = Batch::new(true);
+    let mut batch = Batch::new(Existing::Replace);
     for (name, text) in files {
         let mut output = batch.begin(dir.join(name))?;
         output.write_all(text.as_bytes()).map_err(|e| output.error(e))?;
@@ -223,7 +223,7 @@ fn a_batch_takes_obsolete_files_along_and_no_file_twice() {
     assert!(dir.path().join("old").exists());
     second.commit().expect("in place");
     assert_eq!(listing(dir.path()), ["a"]);
-    assert!(matches!(Batch::new(false).obsolete(&dir.path().join("a")), Err(Error::Exists { .. })));
+    assert!(matches!(Batch::new(Existing::Refuse).obsolete(&dir.path().join("a")), Err(Error::Exists { .. })));
     let twice = batch(dir.path(), &[("a", "1"), ("a", "2")]).expect_err("twice the same");
     assert!(twice.to_string().contains("two outputs go to"), "{twice}");
 }
@@ -231,7 +231,7 @@ fn a_batch_takes_obsolete_files_along_and_no_file_twice() {
 #[test]
 fn checksums_are_of_the_file_also_where_it_was_written_over() {
     let dir = folder();
-    let mut batch = Batch::new(false);
+    let mut batch = Batch::new(Existing::Refuse);
     let mut output = batch.begin(dir.path().join("a")).expect("writable");
     output.write_all(b"0000 data").expect("writable");
     output.seek(SeekFrom::Start(0)).expect("a file");

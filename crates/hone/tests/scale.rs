@@ -162,7 +162,7 @@ impl Progress for StopAfter {
 /// A run that is stopped after some parts; the folder of its checkpoint.
 fn interrupted(hone: &Hone, graph: &Graph, parts: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let begun = hone.clone().checkpoint(folder.path(), false);
+    let begun = hone.clone().checkpoint(folder.path());
     let stopped = begun.embed(graph, &StopAfter(parts, AtomicUsize::new(usize::MAX / 2)));
     assert!(matches!(stopped, Err(Error::Interrupted)));
     folder
@@ -190,12 +190,12 @@ fn an_interrupted_run_goes_on_to_the_same_bits() {
         for done in [0, 1, 3, 5] {
             let folder = interrupted(&hone, &graph, done);
             assert!(folder.path().join("counts").exists() && parts(folder.path()).len() >= done);
-            let resumed = embed(&hone.clone().checkpoint(folder.path(), true), &graph).unwrap();
+            let resumed = embed(&hone.clone().resume(folder.path()), &graph).unwrap();
             assert!(bits(&plain) == bits(&resumed), "stopped after {done}");
             assert_eq!(plain.report.notes, resumed.report.notes);
             assert_eq!(plain.report.sampled.is_some(), resumed.report.sampled.is_some());
             // Once more, with nothing left to do.
-            let again = embed(&hone.clone().checkpoint(folder.path(), true), &graph).unwrap();
+            let again = embed(&hone.clone().resume(folder.path()), &graph).unwrap();
             assert!(bits(&plain) == bits(&again));
         }
     }
@@ -208,7 +208,7 @@ fn a_budget_and_a_checkpoint_go_together() {
     let hone = Hone::new(config("hone-p", &[few, ("global.dim", "32")])).unwrap();
     let plain = embed(&hone, &graph).unwrap();
     let folder = interrupted(&hone, &graph, 3);
-    let resumed = tight(&hone.checkpoint(folder.path(), true), &graph, plain.report.plan.unwrap()).unwrap();
+    let resumed = tight(&hone.resume(folder.path()), &graph, plain.report.plan.unwrap()).unwrap();
     assert!(bits(&plain) == bits(&resumed));
 }
 
@@ -218,7 +218,7 @@ fn damaged_files_are_refused_by_name_and_made_anew_when_deleted() {
     let hone = Hone::new(config("hone-p", &[("global.dim", "16")])).unwrap();
     let plain = embed(&hone, &graph).unwrap();
     let folder = interrupted(&hone, &graph, 4);
-    let resume = || embed(&hone.clone().checkpoint(folder.path(), true), &graph);
+    let resume = || embed(&hone.clone().resume(folder.path()), &graph);
     let mut files = parts(folder.path());
     assert_eq!(files.len(), 4);
     files.push(folder.path().join("counts"));
@@ -246,7 +246,7 @@ fn crafted_checkpoints_are_refused() {
     let graph = graph(300, 5);
     let hone = Hone::new(config("hone-p", &[("motifs", "[\"edge\", \"clique4\"]"), ("global.dim", "4")])).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    embed(&hone.clone().checkpoint(folder.path(), false), &graph).unwrap();
+    embed(&hone.clone().checkpoint(folder.path()), &graph).unwrap();
     let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
     let (manifest, part, counts) = (read("manifest.json"), read("edge.k1.part"), read("counts"));
     let crafted = |name: &str, bytes: Vec<u8>| {
@@ -254,7 +254,7 @@ fn crafted_checkpoints_are_refused() {
         json["files"][name] = serde_json::json!({ "bytes": bytes.len(), "crc32": crc32fast::hash(&bytes) });
         fs::write(folder.path().join("manifest.json"), json.to_string()).unwrap();
         fs::write(folder.path().join(name), bytes).unwrap();
-        let error = embed(&hone.clone().checkpoint(folder.path(), true), &graph).unwrap_err();
+        let error = embed(&hone.clone().resume(folder.path()), &graph).unwrap_err();
         fs::write(folder.path().join("edge.k1.part"), &part).unwrap();
         fs::write(folder.path().join("counts"), &counts).unwrap();
         assert!(error.is_input() && error.to_string().contains("the next run makes it again"), "{error}");
@@ -283,7 +283,9 @@ fn foreign_checkpoints_are_refused_with_the_difference() {
     let hone = Hone::new(config("hone-p", &[few])).unwrap();
     let folder = interrupted(&hone, &mine, 2);
     let refusal = |hone: &Hone, graph: &Graph, resume: bool| {
-        let error = embed(&hone.clone().checkpoint(folder.path(), resume), graph).unwrap_err();
+        let hone = hone.clone();
+        let hone = if resume { hone.resume(folder.path()) } else { hone.checkpoint(folder.path()) };
+        let error = embed(&hone, graph).unwrap_err();
         assert!(error.is_input(), "{error}");
         error.to_string()
     };

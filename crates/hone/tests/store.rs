@@ -9,6 +9,7 @@ use hone::Error;
 use hone::dense::Block;
 use hone::graph::{NodeIds, ReadOptions};
 use hone::memory::Allowance;
+use hone::output::Existing;
 use hone::store::{Embedding, Format};
 use proptest::prelude::*;
 
@@ -24,8 +25,8 @@ fn sample(ids: NodeIds, cols: usize) -> Embedding {
 fn round_trip(embedding: &Embedding, name: &str) -> Embedding {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
-    embedding.write(&path, None, false).unwrap();
-    let back = Embedding::read(&path, None).unwrap();
+    embedding.write(&path, Existing::Refuse).unwrap();
+    let back = Embedding::read(&path).unwrap();
     let stray = fs::read_dir(folder.path()).unwrap().count();
     let files = if name.ends_with(".npy") { 3 } else { 1 + usize::from(name.contains(".w2v")) };
     assert_eq!(stray, files, "{name}: nothing else is left behind");
@@ -58,12 +59,12 @@ fn names_of_other_columns_are_refused() {
     for name in ["a.npy", "a.w2v"] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
-        sample(NodeIds::Sequential(4), 3).write(&path, None, false).unwrap();
+        sample(NodeIds::Sequential(4), 3).write(&path, Existing::Refuse).unwrap();
         fs::write(folder.path().join(format!("{name}.columns.txt")), "a\nb\n").unwrap();
-        let error = Embedding::read(&path, None).unwrap_err().to_string();
+        let error = Embedding::read(&path).unwrap_err().to_string();
         assert!(error.contains("2 names for 3 columns") && error.contains("columns.txt"), "{error}");
         fs::remove_file(folder.path().join(format!("{name}.columns.txt"))).unwrap();
-        assert_eq!(Embedding::read(&path, None).unwrap().columns, ["z0", "z1", "z2"]);
+        assert_eq!(Embedding::read(&path).unwrap().columns, ["z0", "z1", "z2"]);
     }
 }
 
@@ -91,7 +92,7 @@ fn awkward_ids_are_quoted_or_refused() {
     }
     for name in ["a.w2v", "a.safetensors"] {
         let folder = tempfile::tempdir().unwrap();
-        let error = embedding.write(&folder.path().join(name), None, false).unwrap_err();
+        let error = embedding.write(&folder.path().join(name), Existing::Refuse).unwrap_err();
         assert!(matches!(error, Error::Input { .. }), "{name}: {error}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{name}: nothing is left behind");
     }
@@ -103,10 +104,10 @@ fn existing_files_are_kept_unless_told_otherwise() {
     let path = folder.path().join("a.tsv");
     fs::write(&path, "mine").unwrap();
     let embedding = sample(NodeIds::Sequential(2), 1);
-    assert!(matches!(embedding.write(&path, None, false), Err(Error::Exists { .. })));
+    assert!(matches!(embedding.write(&path, Existing::Refuse), Err(Error::Exists { .. })));
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
-    embedding.write(&path, None, true).unwrap();
-    assert_eq!(Embedding::read(&path, None).unwrap(), embedding);
+    embedding.write(&path, Existing::Replace).unwrap();
+    assert_eq!(Embedding::read(&path).unwrap(), embedding);
 }
 
 #[test]
@@ -136,7 +137,7 @@ fn broken_files_are_refused_by_name() {
     for (name, bytes) in cases {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
-        let error = Embedding::read(&path, None).unwrap_err();
+        let error = Embedding::read(&path).unwrap_err();
         assert!(error.to_string().contains(name), "{error}");
     }
 }
@@ -147,7 +148,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(FORMATS[format]);
         fs::write(&path, bytes).unwrap();
-        let _ = Embedding::read(&path, None);
+        let _ = Embedding::read(&path);
     }
 }
 
@@ -158,14 +159,14 @@ fn damaged_files_never_make_a_panic() {
     let embedding = sample(NodeIds::from_texts(&["ada", "grace", "émilie"]), 2);
     for name in ["a.parquet", "a.npz", "a.npy", "a.safetensors", "a.tsv.gz"] {
         let path = folder.path().join(name);
-        embedding.write(&path, None, false).unwrap();
+        embedding.write(&path, Existing::Refuse).unwrap();
         let whole = fs::read(&path).unwrap();
         for at in 0..whole.len() {
             for flip in [0x01, 0x80, 0xff] {
                 let mut bytes = whole.clone();
                 bytes[at] ^= flip;
                 fs::write(&path, bytes).unwrap();
-                if let Err(error) = Embedding::read(&path, None) {
+                if let Err(error) = Embedding::read(&path) {
                     let shown = error.to_string();
                     assert!(error.is_input() && shown.contains("a."), "{name}, byte {at}: {shown}");
                     assert!(
@@ -175,7 +176,7 @@ fn damaged_files_never_make_a_panic() {
                 }
             }
             fs::write(&path, &whole[..at]).unwrap();
-            assert!(Embedding::read(&path, None).is_err_and(|error| error.is_input()), "{name} cut to {at}");
+            assert!(Embedding::read(&path).is_err_and(|error| error.is_input()), "{name} cut to {at}");
         }
     }
 }
@@ -186,7 +187,7 @@ fn compressed_archives_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let (stored, packed) = (folder.path().join("a.npz"), folder.path().join("b.npz"));
     let embedding = sample(NodeIds::from_texts(&["ada", "grace"]), 3);
-    embedding.write(&stored, None, false).unwrap();
+    embedding.write(&stored, Existing::Refuse).unwrap();
     let mut from = zip::ZipArchive::new(fs::File::open(&stored).unwrap()).unwrap();
     let mut to = zip::ZipWriter::new(fs::File::create(&packed).unwrap());
     let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
@@ -196,7 +197,7 @@ fn compressed_archives_are_read() {
         std::io::copy(&mut member, &mut to).unwrap();
     }
     to.finish().unwrap();
-    assert_eq!(Embedding::read(&packed, None).unwrap(), embedding);
+    assert_eq!(Embedding::read(&packed).unwrap(), embedding);
 }
 
 /// Files of a few kilobytes that would take hundreds of megabytes.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use hone::config::{Config, Layers, Output as OutputKind};
 use hone::motif::{Delta, Sample};
+use hone::output::Existing;
 use hone::report::{Report, Stage, Start};
 use hone::store::factors::check_target;
 use hone::store::{Embedding, Format};
@@ -64,7 +65,7 @@ impl ScaleArgs {
         match &self.checkpoint {
             Some(folder) => {
                 exit::keep(Kept::Stages(folder.clone()));
-                hone.checkpoint(folder, self.resume)
+                if self.resume { hone.resume(folder) } else { hone.checkpoint(folder) }
             }
             None => hone,
         }
@@ -273,7 +274,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         hone = hone.memory_limit(bytes);
     }
     if let Some(folder) = &args.factors {
-        hone = hone.factors(folder, args.table.force);
+        hone = hone.factors(folder, Existing::replaced_if(args.table.force));
     }
     let hone = args.scale.lay(hone, &args.output);
     let start = Start::now();
@@ -300,7 +301,7 @@ fn refuse_folder<'a>(folder: &Path, mut files: impl Iterator<Item = &'a PathBuf>
     if files.any(|file| file == folder) {
         return Err(Error::input(folder, "is also the name of another output", "name another folder for --factors"));
     }
-    check_target(folder, force)
+    check_target(folder, Existing::replaced_if(force))
 }
 
 /// What was learnt from this graph, where the time went, and what to know.

@@ -94,7 +94,7 @@ impl Args {
             let Run { embedding, .. } = Hone::new(Config::preset("hone")?)?.embed(graph, context.progress())?;
             return Ok(embedding);
         };
-        let read = Embedding::read(path, self.vectors_format)?;
+        let read = Embedding::read_within(path, self.vectors_format, hone::memory::Allowance::new(None))?;
         let index = read.ids.index();
         let row = |node: u32| {
             let id = graph.ids().get(node).to_string();

@@ -137,7 +137,7 @@ impl Args {
 
 /// Ids and prepared vectors of a file; the vectors as they were read are dropped.
 pub(crate) fn open(path: &Path, format: Option<Format>, by: By) -> Result<(NodeIds, Space), Error> {
-    let embedding = Embedding::read(path, format)?;
+    let embedding = Embedding::read_within(path, format, hone::memory::Allowance::new(None))?;
     let space = Space::of(&embedding, by).map_err(|error| match error {
         Error::Config { field, message } if field == "vectors" => Error::input(path, message, "write the vectors anew"),
         Error::Config { field, message } => Error::config(format!("--{field}"), message),

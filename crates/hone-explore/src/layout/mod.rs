@@ -25,6 +25,7 @@ use crate::space::Space;
 /// How a layout is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum LayoutMethod {
     /// Neighbours together, by descent.
     #[default]

@@ -13,6 +13,7 @@ const COLUMNS: usize = 40;
 
 /// A value per node.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Colour {
     /// One of a few names.
     Categories {

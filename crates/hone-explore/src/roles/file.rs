@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hone::columnar::{Column, Kind};
 use hone::graph::NodeIds;
-use hone::output::Batch;
+use hone::output::{Batch, Existing};
 use hone::{Error, Progress, Result, record};
 
 use super::Roles;
@@ -35,8 +35,9 @@ impl<'a> RoleTable<'a> {
     }
 
     /// Writes the table; returns the file.
-    pub fn write(&self, path: &Path, overwrite: bool, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
-        let mut batch = Batch::new(overwrite);
+    pub fn write(&self, path: impl AsRef<Path>, existing: Existing, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
+        let path = path.as_ref();
+        let mut batch = Batch::new(existing);
         self.add_to(&mut batch, path, progress)?;
         record::path(path).map_or(Ok(()), |record| batch.obsolete(&record))?;
         batch.commit()

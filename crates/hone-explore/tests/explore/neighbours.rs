@@ -2,6 +2,7 @@
 
 use hone::dense::Block;
 use hone::graph::NodeIds;
+use hone::output::Existing;
 use hone::random::Key;
 use hone::store::Embedding;
 use hone::{Progress, Silent};
@@ -222,15 +223,15 @@ fn tables_hold_what_was_found() {
     let found = Neighbours::new(2, vec![1, 2, 0, 2, 1, 0], vec![0.5, 0.25, 0.5, -1.0, 1.0, 0.0]);
     let table = NeighbourTable::new(&ids, &found);
     let path = folder.path().join("knn.csv");
-    table.write(&path, false, &Silent).expect("written");
+    table.write(&path, Existing::Refuse, &Silent).expect("written");
     let text = std::fs::read_to_string(&path).expect("text");
     let lines = ["id,rank,neighbour,similarity", "\"a,b\",1,\"\"\"q\"\"\",0.5", "\"a,b\",2,c,0.25"];
     assert_eq!(text.lines().take(3).collect::<Vec<_>>(), lines);
     let path = folder.path().join("knn.npy");
-    let files = table.write(&path, false, &Silent).expect("written");
+    let files = table.write(&path, Existing::Refuse, &Silent).expect("written");
     assert_eq!(files.len(), 3);
     let bytes = std::fs::read(&path).expect("bytes");
     assert_eq!(bytes[bytes.len() - 48..][..8], 1i64.to_le_bytes());
-    assert!(table.write(&path, false, &Silent).is_err(), "existing files stay");
-    assert!(table.write(&folder.path().join("knn.xyz"), false, &Silent).is_err());
+    assert!(table.write(&path, Existing::Refuse, &Silent).is_err(), "existing files stay");
+    assert!(table.write(&folder.path().join("knn.xyz"), Existing::Refuse, &Silent).is_err());
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use hone::Silent;
 use hone::graph::{Graph, GraphBuilder, ReadOptions, builtin, read};
+use hone::output::Existing;
 use hone::random::Key;
 use hone_explore::{RoleOptions, RoleTable, Roles};
 use rand_xoshiro::rand_core::Rng;
@@ -196,9 +197,11 @@ fn tables_hold_names_and_memberships() {
     let graph = builtin("star").expect("built in");
     let found = find(&graph);
     let path = folder.path().join("roles.csv");
-    RoleTable::new(graph.ids(), &found).write(&path, false, &Silent).expect("written");
+    RoleTable::new(graph.ids(), &found).write(&path, Existing::Refuse, &Silent).expect("written");
     let text = std::fs::read_to_string(&path).expect("text");
     assert!(text.starts_with("id,role,membership,star leaf"), "{text}");
     assert_eq!(text.lines().count(), graph.nodes() + 1);
-    assert!(RoleTable::new(graph.ids(), &found).write(&folder.path().join("x.npy"), false, &Silent).is_err());
+    assert!(
+        RoleTable::new(graph.ids(), &found).write(&folder.path().join("x.npy"), Existing::Refuse, &Silent).is_err()
+    );
 }

@@ -80,6 +80,7 @@ impl Default for Table {
 /// What stands for a missing number. A missing category is no category: zeros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Missing {
     /// The mean of the column over the nodes that have a value.
     Mean,

@@ -49,6 +49,7 @@ impl Default for Attributes {
 /// The size of attributes beside that of the embeddings they join.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "BalanceText", into = "BalanceText")]
+#[non_exhaustive]
 pub enum Balance {
     /// As printed in the paper: each column keeps the length that the normalisation gave it, one.
     Unit,
@@ -86,6 +87,7 @@ impl From<Balance> for BalanceText {
 /// What becomes of attribute columns before they join the embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Form {
     /// They stay columns, normalised like those of the local embeddings.
     Columns,
@@ -124,6 +126,7 @@ impl Components {
 /// Where attributes join the embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Combine {
     /// As further columns of Y, before the global stage.
     Before,

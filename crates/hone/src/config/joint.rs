@@ -9,6 +9,7 @@ use crate::tensor::Scaling;
 /// How motif matrices become an embedding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Model {
     /// A local embedding a motif and step, then a global one: the paper's two stages.
     #[default]

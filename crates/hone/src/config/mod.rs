@@ -16,6 +16,7 @@ mod pairs;
 mod preset;
 mod share;
 mod steps;
+mod with;
 
 pub use attributes::{Attributes, Balance, Combine, Components, Form};
 pub use choice::{Dim, Direction, FirstStep, Weights};
@@ -41,9 +42,17 @@ pub const MAX_STEPS: usize = 16;
 /// The most columns of an embedding, or of a part of one, that are accepted.
 pub const MAX_DIM: usize = 1 << 16;
 
-/// Every choice of the method. `Config::default()` is the preset `hone-p` with K = 2.
+/// Every choice of the method. `Config::default()` is the preset `hone`, as for the command and for Python.
+///
+/// ```
+/// use hone::{Config, matrix::Psi};
+/// let mine = Config { seed: 7, psi: Psi::P, ..Config::preset("hone-p")? };
+/// assert_ne!(mine, Config::default());
+/// assert_eq!(Config::default(), Config::preset("hone")?);
+/// # Ok::<(), hone::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, default = "Config::plain", rename_all = "kebab-case")]
 pub struct Config {
     /// Seed of every random number; the same seed gives the same bits for any number of threads.
     pub seed: u64,
@@ -87,6 +96,13 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
+        Config::preset("hone").expect("the default is valid")
+    }
+}
+
+impl Config {
+    /// What settings are laid on: the preset `hone-p` with K = 2.
+    fn plain() -> Self {
         Config {
             seed: 0,
             motifs: MotifSet::default(),
@@ -136,6 +152,7 @@ impl Default for Local {
 /// The weight of the columns of a local embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Scale {
     /// As the norm left them.
     Unit,
@@ -165,6 +182,7 @@ impl Default for Global {
 /// What an embedding run returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Output {
     /// Z, the global embedding.
     Global,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::output::{Output, Sum, checksum, is_temporary};
+use crate::output::{Existing, Output, Sum, checksum, is_temporary};
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
@@ -58,6 +58,15 @@ impl Entry {
     }
 }
 
+/// How a checkpoint is begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// In a folder that is empty or new.
+    Anew,
+    /// Going on from what the folder holds.
+    Resumed,
+}
+
 /// A folder of finished stages.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
@@ -69,10 +78,10 @@ pub(super) struct Checkpoint {
 
 impl Checkpoint {
     /// Begins a checkpoint in an empty or new folder, or goes on with one.
-    pub(super) fn begin(folder: &Path, resume: bool, identity: Identity) -> Result<Self> {
+    pub(super) fn begin(folder: &Path, begin: Begin, identity: Identity) -> Result<Self> {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let (used, leftovers) = used(folder)?;
-        if used && !resume {
+        if used && begin == Begin::Anew {
             let remedy = "continue it with resume = true, or name another folder";
             return Err(Error::input(folder, "the checkpoint folder is not empty", remedy));
         }
@@ -116,7 +125,7 @@ impl Checkpoint {
     /// Saves a finished stage.
     pub(super) fn save(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let path = self.folder.join(name);
-        let mut out = Output::create(&path, true)?;
+        let mut out = Output::create(&path, Existing::Replace)?;
         write(&mut out).map_err(|e| Error::io(&path, e))?;
         let entry = Entry::of(out.sum());
         out.commit()?;
@@ -127,7 +136,7 @@ impl Checkpoint {
     fn write_manifest(&self) -> Result<()> {
         let path = self.folder.join(MANIFEST);
         let text = serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
-        let mut out = Output::create(&path, true)?;
+        let mut out = Output::create(&path, Existing::Replace)?;
         out.write_all(text.as_bytes()).map_err(|e| Error::io(&path, e))?;
         out.commit()
     }

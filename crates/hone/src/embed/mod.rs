@@ -39,12 +39,13 @@ use crate::features::Named;
 use crate::graph::Graph;
 use crate::memory::{self, Allowance};
 use crate::motif::{Counts, Motif};
-use crate::output::Batch;
+use crate::output::{Batch, Existing};
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report, Start};
 use crate::store::Embedding;
 use crate::store::factors::Writer;
 use attributes::X;
+use checkpoint::Begin;
 use factors::finish_factors;
 use local::Counted;
 use shelf::Shelf;
@@ -65,8 +66,8 @@ pub struct Hone {
     memory_limit: Option<u64>,
     attributes: Option<Named>,
     temp_dir: Option<PathBuf>,
-    checkpoint: Option<(PathBuf, bool)>,
-    factors: Option<(PathBuf, bool)>,
+    checkpoint: Option<(PathBuf, Begin)>,
+    factors: Option<(PathBuf, Existing)>,
     engine: Arc<dyn Engine>,
 }
 
@@ -128,23 +129,30 @@ impl Hone {
         self
     }
 
-    /// Saves finished stages in a folder, which must be empty or new. With `resume` it may also hold a checkpoint of
-    /// the same graph, settings, attributes and version: the run goes on from there, to the same bits.
+    /// Saves finished stages in a folder, which must be empty or new.
     #[must_use]
-    pub fn checkpoint(mut self, folder: impl Into<PathBuf>, resume: bool) -> Self {
-        self.checkpoint = Some((folder.into(), resume));
+    pub fn checkpoint(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.checkpoint = Some((folder.into(), Begin::Anew));
+        self
+    }
+
+    /// Saves finished stages in a folder, which may hold a checkpoint of the same graph, settings, attributes and version: the
+    /// run goes on from there, to the same bits.
+    #[must_use]
+    pub fn resume(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.checkpoint = Some((folder.into(), Begin::Resumed));
         self
     }
 
     /// Writes U, Σ and V of every local embedding and Z and H of the global one (or the factors of a joint model) to a
-    /// folder, see [`factors`](crate::store::factors); an existing folder of factors is replaced if `replace`. Local
+    /// folder, see [`factors`](crate::store::factors); `existing` concerns a folder of factors. Local
     /// embeddings are then computed even where a checkpoint has them.
     ///
     /// ```
-    /// use hone::{Config, Hone, Silent, graph, store::factors::Folder};
+    /// use hone::{Config, Hone, Silent, graph, output::Existing, store::factors::Folder};
     /// # let place = tempfile::tempdir().unwrap();
     /// # let folder = place.path().join("factors");
-    /// let hone = Hone::new(Config::preset("hone-p")?)?.factors(&folder, false);
+    /// let hone = Hone::new(Config::preset("hone-p")?)?.factors(&folder, Existing::Refuse);
     /// hone.embed(&graph::builtin("karate")?, &Silent)?;
     /// let found = Folder::open(&folder)?;
     /// let edge = &found.manifest.local[0];
@@ -152,8 +160,8 @@ impl Hone {
     /// # Ok::<(), hone::Error>(())
     /// ```
     #[must_use]
-    pub fn factors(mut self, folder: impl Into<PathBuf>, replace: bool) -> Self {
-        self.factors = Some((folder.into(), replace));
+    pub fn factors(mut self, folder: impl Into<PathBuf>, existing: Existing) -> Self {
+        self.factors = Some((folder.into(), existing));
         self
     }
 
@@ -167,7 +175,7 @@ impl Hone {
     /// Embeds a graph: one vector per node, in the graph's node order; isolated nodes get zeros where
     /// no attribute says otherwise.
     pub fn embed(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
-        let mut batch = Batch::new(true);
+        let mut batch = Batch::new(Existing::Replace);
         let run = self.embed_into(&mut batch, graph, progress)?;
         batch.commit()?;
         Ok(run)

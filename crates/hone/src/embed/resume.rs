@@ -4,7 +4,7 @@ use std::io::BufReader;
 
 use super::Hone;
 use super::attributes::Own;
-use super::checkpoint::{AGAIN, Checkpoint, Identity};
+use super::checkpoint::{AGAIN, Begin, Checkpoint, Identity};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::motif::{Counts, Sampled};
@@ -13,7 +13,7 @@ use crate::report::Report;
 
 /// Version of the program and of what its stages compute: raise the second when parts of an earlier one are no longer
 /// those that a run would make.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+2");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+3");
 
 /// File of the motif counts.
 const COUNTS: &str = "counts";
@@ -31,15 +31,15 @@ impl Hone {
         own: &Own,
         progress: &dyn Progress,
     ) -> Result<Option<Checkpoint>> {
-        let Some((folder, resume)) = &self.checkpoint else { return Ok(None) };
+        let Some((folder, begin)) = &self.checkpoint else { return Ok(None) };
         let identity = Identity {
             version: VERSION.to_owned(),
             graph: graph.fingerprint(),
             attributes: format!("{:08x}", own.fingerprint()),
             config: self.config.clone(),
         };
-        let checkpoint = Checkpoint::begin(folder, *resume, identity)?;
-        if *resume {
+        let checkpoint = Checkpoint::begin(folder, *begin, identity)?;
+        if *begin == Begin::Resumed {
             let folder = folder.display();
             progress.note(&match checkpoint.len() {
                 0 => format!("nothing to resume in {folder}: starting from the beginning"),

@@ -1,9 +1,7 @@
 //! What solvers of S ≈ A Bᵀ in squared loss share: a start, the loss through traces, and the end.
 //!
 //! ‖S − A Bᵀ‖² = ‖S‖² − 2⟨S B, A⟩ + ⟨AᵀA, BᵀB⟩ needs one product and two small Gram matrices. ‖S‖² is the
-//! same in all iterations; it is summed exactly where reading the rows costs at most [`WALKS`] additions, else
-//! ‖S Q‖² + ‖S (I − QQᵀ)‖² is taken, the second term from random probes (Hutch++: Meyer et al. 2021), Q being
-//! the leading right space.
+//! same in all iterations ([`Operator::energy`]).
 //!
 //! A and B are only defined up to A M, B M⁻ᵀ. The factors returned are the singular value decomposition of
 //! A Bᵀ, so that all solvers agree on what the columns are; those with signs to keep stay as they are.
@@ -14,13 +12,7 @@ use super::svd::{Iterations, Svd, svd};
 use super::{Factors, Info, Task};
 use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::Result;
-use crate::operator::{Operator, in_chunks};
-
-/// Additions spent on the exact ‖S‖².
-const WALKS: f64 = 5e8;
-
-/// Random probes of what is outside the leading space.
-const PROBES: usize = 32;
+use crate::operator::{Energy, Operator, in_chunks};
 
 /// Iterations of the SVD that a solver starts from.
 const WARM: usize = 2;
@@ -46,10 +38,7 @@ pub(super) struct Pair {
 }
 
 /// The squared loss on all entries, relative to ‖S‖².
-pub(super) struct Squared {
-    norm: f64,
-    exact: bool,
-}
+pub(super) struct Squared(Energy);
 
 impl Pair {
     /// Factors to begin with, as wide as the rank and the shape allow.
@@ -135,33 +124,27 @@ impl Basis {
 impl Squared {
     /// Finds ‖S‖²; the columns of `right` are near the leading right space.
     pub(super) fn of(s: &Operator, right: &Block, task: &Task) -> Squared {
-        if matches!(s, Operator::Dense(_)) || s.row_work() <= WALKS {
-            return Squared { norm: s.squared_norm(), exact: true };
-        }
-        let mut q = right.clone();
-        orthonormalize(&mut q);
-        let inside: f64 = energy(&s.apply(&q));
-        let mut probes = Block::random(s.cols(), PROBES, task.key.with("probes", 0));
-        probes.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.signum()));
-        let along = q.cross(&probes);
-        probes.add_times(&q, &along, -1.0);
-        Squared { norm: inside + energy(&s.apply(&probes)) / PROBES as f64, exact: false }
+        Squared(s.energy(task.key, || right.clone()))
     }
 
     /// Whether S is zero.
     pub(super) fn is_zero(&self) -> bool {
-        self.norm == 0.0
+        self.0.value == 0.0
     }
 
     /// (‖S − A Bᵀ‖² + penalty) / ‖S‖², given `image` = S B.
     pub(super) fn value(&self, image: &Block, a: &Block, gram_a: &Small, gram_b: &Small, penalty: f64) -> f64 {
         let product: f64 = gram_a.as_slice().iter().zip(gram_b.as_slice()).map(|(a, b)| a * b).sum();
-        if self.norm == 0.0 { 0.0 } else { (self.norm - 2.0 * inner(image, a) + product + penalty) / self.norm }
+        if self.0.value == 0.0 {
+            0.0
+        } else {
+            (self.0.value - 2.0 * inner(image, a) + product + penalty) / self.0.value
+        }
     }
 
     /// What [`Squared::value`] measures.
     pub(super) fn measure(&self) -> String {
-        let how = if self.exact { "exact" } else { "estimated from random probes" };
+        let how = if self.0.exact { "exact" } else { "estimated from random probes" };
         format!("squared error and penalty relative to ‖S‖², all entries; ‖S‖² {how}")
     }
 }
@@ -208,10 +191,6 @@ pub(super) fn inner(x: &Block, y: &Block) -> f64 {
         pairs.map(|(&x, &y)| f64::from(x) * f64::from(y)).sum::<f64>()
     });
     pieces.into_iter().sum()
-}
-
-fn energy(x: &Block) -> f64 {
-    inner(x, x)
 }
 
 /// The factors of a zero matrix.

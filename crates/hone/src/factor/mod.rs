@@ -60,6 +60,7 @@ macro_rules! solvers {
         /// How an operator is factored; each solver brings its own options.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "method")]
+        #[non_exhaustive]
         pub enum Solver {
             $($(#[doc = $line])+ #[serde(rename = $name)] $variant($options),)+
         }

@@ -46,6 +46,7 @@ const BYTES_AN_EDGE: f64 = 16.0;
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Generator {
     /// Erdős–Rényi G(n, p): every pair with the same probability.
     Er {

@@ -16,12 +16,13 @@ use serde::{Deserialize, Serialize};
 use super::generate::{Edges, Generator};
 use crate::columnar::{Column, Kind, TableWriter};
 use crate::error::{Error, Result};
-use crate::output::Output;
+use crate::output::{Existing, Output};
 use crate::progress::Progress;
 
 /// A file format for graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum GraphFormat {
     /// Edge list with tabs, after one comment line (`#`) that says where it comes from.
     Tsv,
@@ -113,7 +114,7 @@ impl Generator {
         if let (GraphFormat::Parquet, Some(_)) = (format, compression) {
             return Err(Error::input(path, "Parquet is compressed inside", "leave out .gz or .zst"));
         }
-        let mut output = Output::create(path, options.overwrite)?;
+        let mut output = Output::create(path, Existing::replaced_if(options.overwrite))?;
         let drawn = Drawn { generator: self, seed, progress };
         let edges = match format {
             GraphFormat::Parquet => drawn.parquet(path, &mut output)?,

@@ -41,6 +41,7 @@ use crate::sparse::Pattern;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "String")]
+#[non_exhaustive]
 pub enum Sample {
     /// Exactly: `exact`.
     #[default]

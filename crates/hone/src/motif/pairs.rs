@@ -42,6 +42,7 @@ use crate::sparse::Pattern;
 /// Which pairs of nodes have a weight in W_t.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Pairs {
     /// Adjacent nodes: how often their edge occurs in the motif.
     #[default]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::exchange::{New, exchange};
 use super::place::{Place, folder_of, sync};
 use super::temporary::{Temporary, TemporaryFolder, registry};
-use super::{Output, Written, WrittenFolder};
+use super::{Existing, Output, Written, WrittenFolder};
 use crate::error::{Error, Result};
 
 /// Files that appear together or not at all; the first one is the one that matters.
@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 /// use std::io::Write;
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let (table, names) = (folder.path().join("table"), folder.path().join("names"));
-/// let mut batch = hone::output::Batch::new(false);
+/// let mut batch = hone::output::Batch::default();
 /// for path in [&table, &names] {
 ///     let mut output = batch.begin(path)?;
 ///     output.write_all(b"1 2 3\n").map_err(|e| output.error(e))?;
@@ -34,7 +34,7 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug, Default)]
 pub struct Batch {
-    overwrite: bool,
+    existing: Existing,
     /// As named by the caller.
     paths: Vec<PathBuf>,
     ready: Vec<Temporary>,
@@ -45,9 +45,9 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// No files yet; existing ones may be replaced when `overwrite`.
-    pub fn new(overwrite: bool) -> Self {
-        Batch { overwrite, ..Batch::default() }
+    /// No files yet.
+    pub fn new(existing: Existing) -> Self {
+        Batch { existing, ..Batch::default() }
     }
 
     /// Opens a file (`-`: standard output) for writing, to be [added](Batch::add) when complete.
@@ -55,7 +55,7 @@ impl Batch {
     /// # Errors
     /// As [`Output::create`].
     pub fn begin(&self, path: impl AsRef<Path>) -> Result<Output> {
-        Output::create(path, self.overwrite)
+        Output::create(path, self.existing)
     }
 
     /// Takes a complete file: its data is on disk, but not yet under its name. Streams are flushed.
@@ -95,7 +95,9 @@ impl Batch {
     /// [`Error::Exists`] when it exists and may not be replaced.
     pub fn obsolete(&mut self, path: &Path) -> Result<()> {
         match Place::of(path)? {
-            Place::File { existing: Some(_), .. } if !self.overwrite => Err(Error::Exists { path: path.to_path_buf() }),
+            Place::File { existing: Some(_), .. } if self.existing == Existing::Refuse => {
+                Err(Error::Exists { path: path.to_path_buf() })
+            }
             Place::File { target, existing: Some(_) } => {
                 self.obsolete.push(target);
                 Ok(())

@@ -36,13 +36,30 @@ use temporary::Temporary;
 /// Large enough that system calls do not count.
 const BUFFER: usize = 256 * 1024;
 
+/// What becomes of a file or folder that is already there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and writing is an error.
+    #[default]
+    Refuse,
+    /// The new one takes its place.
+    Replace,
+}
+
+impl Existing {
+    /// Replaced if a user said so.
+    pub fn replaced_if(force: bool) -> Self {
+        if force { Existing::Replace } else { Existing::Refuse }
+    }
+}
+
 /// A buffered file under construction, or standard output.
 ///
 /// ```
 /// use std::io::Write;
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("result.txt");
-/// let mut output = hone::output::Output::create(&path, false)?;
+/// let mut output = hone::output::Output::create(&path, hone::output::Existing::Refuse)?;
 /// output.write_all(b"42\n").map_err(|e| output.error(e))?;
 /// assert!(!path.exists());
 /// output.commit()?;
@@ -71,14 +88,16 @@ impl Output {
     /// Opens `path` (`-`: standard output) for writing.
     ///
     /// # Errors
-    /// [`Error::Exists`] when there is a file already and not `overwrite`; an error with a remedy
+    /// [`Error::Exists`] when there is a file already that may not be replaced; an error with a remedy
     /// when the path is a folder, or its folder is missing or cannot be written to.
-    pub fn create(path: impl AsRef<Path>, overwrite: bool) -> Result<Self> {
+    pub fn create(path: impl AsRef<Path>, existing: Existing) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
         let sink = match Place::of(&path)? {
             Place::Stdout => Sink::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())),
             Place::Stream => direct(&path)?,
-            Place::File { existing: Some(_), .. } if !overwrite => return Err(Error::Exists { path }),
+            Place::File { existing: Some(_), .. } if existing == Existing::Refuse => {
+                return Err(Error::Exists { path });
+            }
             Place::File { target, existing } => {
                 let (file, temporary) = Temporary::create(&path, target, existing)?;
                 Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary)
@@ -109,7 +128,7 @@ impl Output {
 
     /// Finishes: all data is on disk, and the target is complete under its own name.
     pub fn commit(self) -> Result<()> {
-        let mut alone = Batch::new(true);
+        let mut alone = Batch::new(Existing::Replace);
         alone.add(self)?;
         alone.commit().map(drop)
     }

@@ -21,7 +21,7 @@ use crate::columnar::{Column, Kind, TableWriter};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, NodeIds, quoted};
 use crate::motif::{Counts, Motif, NODE_ORBITS};
-use crate::output::{Batch, Output, is_stream};
+use crate::output::{Batch, Existing, Output, is_stream};
 use crate::progress::Progress;
 use crate::record;
 
@@ -101,8 +101,9 @@ impl<'a> CountTable<'a> {
 
     /// Writes the table (to standard output as TSV for `-`), all files of it or none; returns them. The record of an
     /// earlier run beside it is removed.
-    pub fn write(&self, path: &Path, overwrite: bool, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
-        let mut batch = Batch::new(overwrite);
+    pub fn write(&self, path: impl AsRef<Path>, existing: Existing, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
+        let path = path.as_ref();
+        let mut batch = Batch::new(existing);
         self.add_to(&mut batch, path, progress)?;
         record::path(path).map_or(Ok(()), |record| batch.obsolete(&record))?;
         batch.commit()

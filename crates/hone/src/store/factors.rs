@@ -24,7 +24,7 @@ use super::npy;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::output::{Batch, Sum, TemporaryFolder, Written};
+use crate::output::{Batch, Existing, Sum, TemporaryFolder, Written};
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
@@ -191,14 +191,14 @@ impl Folder {
 pub(crate) struct Writer {
     folder: TemporaryFolder,
     target: PathBuf,
-    replace: bool,
+    existing: Existing,
     pub(crate) manifest: Manifest,
 }
 
-/// Refuses a folder that is in the way; with `replace`, unless it holds factors or nothing.
-pub fn check_target(target: &Path, replace: bool) -> Result<()> {
+/// Refuses a folder that is in the way. Only one that holds factors or nothing can be replaced.
+pub fn check_target(target: &Path, existing: Existing) -> Result<()> {
     let Ok(metadata) = fs::symlink_metadata(target) else { return Ok(()) };
-    if !replace {
+    if existing == Existing::Refuse {
         return Err(Error::Exists { path: target.to_path_buf() });
     }
     let remedy = "name another folder";
@@ -214,8 +214,8 @@ pub fn check_target(target: &Path, replace: bool) -> Result<()> {
 
 impl Writer {
     /// Begins a folder.
-    pub(crate) fn begin(target: &Path, replace: bool, ids: &NodeIds) -> Result<Writer> {
-        check_target(target, replace)?;
+    pub(crate) fn begin(target: &Path, existing: Existing, ids: &NodeIds) -> Result<Writer> {
+        check_target(target, existing)?;
         let manifest = Manifest {
             format: FORMAT.into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -224,7 +224,7 @@ impl Writer {
             ..Manifest::default()
         };
         let folder = TemporaryFolder::beside(target)?;
-        let mut writer = Writer { folder, target: target.to_path_buf(), replace, manifest };
+        let mut writer = Writer { folder, target: target.to_path_buf(), existing, manifest };
         writer.put("ids.npy", |out| npy::write_ids(ids, out))?;
         Ok(writer)
     }
@@ -273,7 +273,7 @@ impl Writer {
         let text = serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
         self.put(MANIFEST, |out| out.write_all(text.as_bytes()))?;
         // It may have appeared meanwhile.
-        check_target(&self.target, self.replace)?;
+        check_target(&self.target, self.existing)?;
         let Writer { folder, target, manifest, .. } = self;
         batch.add_folder(folder, target, manifest.files);
         Ok(())

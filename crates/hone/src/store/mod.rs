@@ -29,7 +29,7 @@ use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::memory::Allowance;
-use crate::output::{Batch, is_stream};
+use crate::output::{Batch, Existing, is_stream};
 use crate::record;
 
 pub use counts::{CountTable, CountsBy};
@@ -71,12 +71,14 @@ impl Embedding {
     /// Reads an embedding that [`Embedding::write`] or a compatible tool wrote, if there is memory free for it.
     ///
     /// Where a record of the run stands beside it ([`crate::record`]), the files must be those that it lists.
-    pub fn read(path: &Path, format: Option<Format>) -> Result<Self> {
-        Self::read_within(path, format, Allowance::new(None))
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Self::read_within(path, None, Allowance::new(None))
     }
 
-    /// Reads an embedding; what would take more memory than allowed is refused.
-    pub fn read_within(path: &Path, format: Option<Format>, allowance: Allowance) -> Result<Self> {
+    /// Reads an embedding, in the format that the extension names if none is given; what would take more memory than allowed is
+    /// refused.
+    pub fn read_within(path: impl AsRef<Path>, format: Option<Format>, allowance: Allowance) -> Result<Self> {
+        let path = path.as_ref();
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         record::verify(path)?;
         match format {
@@ -91,11 +93,16 @@ impl Embedding {
     /// Writes the embedding, all files of it or none, and returns what was written. The record of an earlier run beside
     /// it is removed.
     ///
-    /// `format` defaults to the one the extension names; existing files are refused unless
-    /// `overwrite`.
-    pub fn write(&self, path: &Path, format: Option<Format>, overwrite: bool) -> Result<Vec<PathBuf>> {
-        let mut batch = Batch::new(overwrite);
-        self.add_to(&mut batch, path, format)?;
+    /// The extension names the format; [`Embedding::write_as`] takes any.
+    pub fn write(&self, path: impl AsRef<Path>, existing: Existing) -> Result<Vec<PathBuf>> {
+        self.write_as(&path, Format::of(path.as_ref())?, existing)
+    }
+
+    /// Writes the embedding in a format of choice, as [`Embedding::write`] does.
+    pub fn write_as(&self, path: impl AsRef<Path>, format: Format, existing: Existing) -> Result<Vec<PathBuf>> {
+        let path = path.as_ref();
+        let mut batch = Batch::new(existing);
+        self.add_to(&mut batch, path, Some(format))?;
         record::path(path).map_or(Ok(()), |record| batch.obsolete(&record))?;
         batch.commit()
     }
@@ -145,6 +152,7 @@ impl Embedding {
 /// File formats of embeddings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Format {
     /// Tab-separated text with a header.
     Tsv,

@@ -3,6 +3,7 @@
 use hone::config::Layers;
 use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder, builtin};
+use hone::output::Existing;
 use hone::store::factors::Folder;
 use hone::{Config, Hone, Silent};
 
@@ -155,7 +156,7 @@ fn poisson_fits_the_counts_as_they_are() {
         ("local.solver.method", "bregman"),
         ("local.solver.loss", "poisson"),
     ];
-    let hone = Hone::new(config(&settings)).unwrap().factors(place.path().join("f"), false);
+    let hone = Hone::new(config(&settings)).unwrap().factors(place.path().join("f"), Existing::Refuse);
     hone.embed(&graph, &Silent).unwrap();
     let folder = Folder::open(place.path().join("f")).unwrap();
     let entry = &folder.manifest.local[0];

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hone::dense::Block;
 use hone::graph::{Graph, NodeIds, builtin};
+use hone::output::Existing;
 use hone::store::factors::{ArrayEntry, Folder};
 use hone::{Error, Hone, Progress, Silent};
 
@@ -14,7 +15,7 @@ use super::{chorded_ring, config, run};
 type Dense = Vec<Vec<f64>>;
 
 fn written(settings: &[(&str, &str)], graph: &Graph, folder: &Path) -> (hone::Run, Folder) {
-    let run = Hone::new(config(settings)).unwrap().factors(folder, false).embed(graph, &Silent).unwrap();
+    let run = Hone::new(config(settings)).unwrap().factors(folder, Existing::Refuse).embed(graph, &Silent).unwrap();
     (run, Folder::open(folder).unwrap())
 }
 
@@ -229,7 +230,7 @@ fn a_folder_in_the_way_is_refused_or_replaced() {
     let target = place.path().join("f");
     let embed = |replace| {
         let hone = Hone::new(config(&[("motifs", "[\"edge\"]"), ("global.dim", "4")])).unwrap();
-        hone.factors(&target, replace).embed(&graph, &Silent)
+        hone.factors(&target, Existing::replaced_if(replace)).embed(&graph, &Silent)
     };
     embed(false).unwrap();
     assert!(matches!(embed(false), Err(Error::Exists { .. })));
@@ -263,10 +264,11 @@ fn a_run_that_fails_leaves_no_folder() {
     let graph = builtin("karate").unwrap();
     let place = tempfile::tempdir().unwrap();
     let hone = Hone::new(config(&[("motifs", "[\"edge\"]"), ("global.dim", "4")])).unwrap();
-    let failed = hone.factors(place.path().join("f"), false).embed(&graph, &Stop::default());
+    let failed = hone.factors(place.path().join("f"), Existing::Refuse).embed(&graph, &Stop::default());
     assert!(matches!(failed, Err(Error::Interrupted)));
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
-    let absent = Hone::new(config(&[])).unwrap().factors(place.path().join("no/f"), false).embed(&graph, &Silent);
+    let absent =
+        Hone::new(config(&[])).unwrap().factors(place.path().join("no/f"), Existing::Refuse).embed(&graph, &Silent);
     assert!(absent.unwrap_err().to_string().contains("there is no folder"));
 }
 
@@ -279,8 +281,9 @@ fn ids_and_checkpoints_go_with_factors() {
     let graph = plain.with_ids(NodeIds::from_texts(&names)).unwrap();
     let settings = [("motifs", "[\"edge\", \"clique4\"]"), ("global.dim", "4")];
     let embed = |resume: bool, factors: &str| {
-        let hone = Hone::new(config(&settings)).unwrap().checkpoint(place.path().join("c"), resume);
-        hone.factors(place.path().join(factors), false).embed(&graph, &Silent).unwrap()
+        let (hone, folder) = (Hone::new(config(&settings)).unwrap(), place.path().join("c"));
+        let hone = if resume { hone.resume(folder) } else { hone.checkpoint(folder) };
+        hone.factors(place.path().join(factors), Existing::Refuse).embed(&graph, &Silent).unwrap()
     };
     let (first, again) = (embed(false, "a"), embed(true, "b"));
     assert!(first.embedding == again.embedding);

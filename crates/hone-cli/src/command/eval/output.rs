@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use hone::Error;
-use hone::output::Batch;
+use hone::output::{Batch, Existing};
 use hone_eval::report::{Bold, Report};
 
 use crate::context::Context;
@@ -71,7 +71,7 @@ impl OutputArgs {
         report: &Report,
         context: &Context,
     ) -> anyhow::Result<()> {
-        let mut batch = Batch::new(self.force);
+        let mut batch = Batch::new(Existing::replaced_if(self.force));
         let files = self.files();
         let standard = |path: &Path| path.as_os_str() == "-";
         if !files.iter().any(|(_, path, _)| standard(path)) {

@@ -110,6 +110,7 @@ impl fmt::Display for Column {
 /// A file format that graphs are read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum InputFormat {
     /// One edge per line: two ids and perhaps a weight, separated by spaces, tabs, commas, ….
     Edges,

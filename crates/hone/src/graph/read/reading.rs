@@ -48,6 +48,7 @@ pub struct TableColumns {
 /// Something about the reading of a file that its owner should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ReadNote {
     /// The first line is taken for a header, but might be an edge.
     Header {
