@@ -7,7 +7,7 @@
 //! Cost: O(n³) for each sweep; some ten sweeps.
 
 use super::Small;
-use super::decompose::{Eigen, SmallSvd};
+use super::spectrum::{Eigen, SmallSvd};
 
 /// Sweeps at most; convergence is quadratic, ten are many.
 const SWEEPS: usize = 64;

@@ -16,16 +16,17 @@ mod ortho;
 pub mod panels;
 mod products;
 mod small;
+mod spectrum;
 mod verify;
 
 pub use columns::Columns;
-pub use decompose::{Eigen, SmallSvd};
 pub use group::{Group, Stored};
 pub use lanes::{gram_memory, lane_rows};
 pub use norms::Norm;
 pub use ortho::{Tall, orthonormalize};
 pub use panels::Panels;
 pub use small::Small;
+pub use spectrum::{Eigen, SmallSvd};
 
 use std::ops::Range;
 

@@ -5,7 +5,7 @@
 //! ended in the right ones, and everything that follows (ranks, residuals, losses) would repeat the mistake.
 
 use super::Small;
-use super::decompose::{Eigen, SmallSvd};
+use super::spectrum::{Eigen, SmallSvd};
 use crate::random::Key;
 
 use rand_xoshiro::rand_core::Rng;

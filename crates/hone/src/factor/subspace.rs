@@ -15,7 +15,7 @@ mod bidiagonal;
 mod lanczos;
 
 use self::basis::Basis;
-use super::svd::{Svd, ZERO};
+use super::svd::options::{Svd, ZERO};
 use super::{Info, Task};
 use crate::dense::{Small, orthonormalize};
 use crate::error::Result;

@@ -7,8 +7,11 @@
 //! solved through the Gram matrix of the fewer.
 //! Cost: 2 products with S an iteration (1 if symmetric), one more, and O(N b²).
 
-use serde::{Deserialize, Serialize};
+pub(super) mod options;
 
+pub use options::{Iterations, Svd};
+
+use self::options::ZERO;
 use super::exact::{self, exact};
 use super::iterate::{at_most, not_negative};
 use super::subspace::{DEPTH, Image, MANY, Subspace};
@@ -17,27 +20,6 @@ use crate::dense::{Block, Columns, Panels, Small, orthonormalize};
 use crate::error::Result;
 use crate::operator::{Operator, SQUARABLE, Scaled};
 use crate::space::{Fold, Host, In, Map, Space, panels, widths};
-
-/// Options of the truncated SVD.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Svd {
-    /// Columns of the iterated block beyond the rank; they speed up convergence.
-    pub oversampling: usize,
-    /// Iterations stop when all residuals, relative to their singular values, are below.
-    pub tolerance: f64,
-    /// How many iterations at most.
-    pub iterations: Iterations,
-    /// Where iterations are few and the matrix is symmetric: degree of a Chebyshev polynomial of it that
-    /// sharpens the space at one product a degree; 0 for none.
-    pub filter: usize,
-}
-
-impl Default for Svd {
-    fn default() -> Self {
-        Svd { oversampling: 8, tolerance: 1e-4, iterations: Iterations::Auto, filter: 0 }
-    }
-}
 
 impl Method for Svd {
     fn check(&self, field: &str) -> Result<()> {
@@ -73,44 +55,6 @@ impl Method for Svd {
 /// Additions spent on ‖S‖², for which the decomposition itself has no use.
 const MEASURED: f64 = 1e6;
 
-/// A number of iterations, or as many as are affordable.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "IterationsText", into = "IterationsText")]
-pub enum Iterations {
-    /// What about 4·10⁹ multiply-adds allow, between 2 and 400.
-    #[default]
-    Auto,
-    /// That many, fewer only when the tolerance is met.
-    AtMost(usize),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum IterationsText {
-    Count(usize),
-    Word(String),
-}
-
-impl TryFrom<IterationsText> for Iterations {
-    type Error = String;
-    fn try_from(text: IterationsText) -> Result<Self, String> {
-        match text {
-            IterationsText::Count(count) => Ok(Iterations::AtMost(count)),
-            IterationsText::Word(word) if word == "auto" => Ok(Iterations::Auto),
-            IterationsText::Word(word) => Err(format!("iterations are a number or \"auto\", not {word:?}")),
-        }
-    }
-}
-
-impl From<Iterations> for IterationsText {
-    fn from(iterations: Iterations) -> Self {
-        match iterations {
-            Iterations::Auto => IterationsText::Word("auto".into()),
-            Iterations::AtMost(count) => IterationsText::Count(count),
-        }
-    }
-}
-
 /// Multiply-adds spent on one factorisation when iterations are automatic.
 const BUDGET: u64 = 4_000_000_000;
 
@@ -123,9 +67,6 @@ pub const NARROW: usize = 512;
 
 /// The most oversampling, and the highest degree of a filter, that make sense.
 const MOST_BEYOND: usize = 1 << 12;
-
-/// Singular values below this part of the largest count as zero: rounding noise of f32 weights, degrees and products.
-pub(super) const ZERO: f64 = 2e-6;
 
 /// Up to this ratio of singular values U = Y E diag(1/sigma) is orthonormal to f32 precision.
 const STEADY: f64 = 10.0;

@@ -1,0 +1,67 @@
+//! Options of the truncated SVD, and what counts as zero in all of its forms.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+
+/// Options of the truncated SVD.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Svd {
+    /// Columns of the iterated block beyond the rank; they speed up convergence.
+    pub oversampling: usize,
+    /// Iterations stop when all residuals, relative to their singular values, are below.
+    pub tolerance: f64,
+    /// How many iterations at most.
+    pub iterations: Iterations,
+    /// Where iterations are few and the matrix is symmetric: degree of a Chebyshev polynomial of it that
+    /// sharpens the space at one product a degree; 0 for none.
+    pub filter: usize,
+}
+
+impl Default for Svd {
+    fn default() -> Self {
+        Svd { oversampling: 8, tolerance: 1e-4, iterations: Iterations::Auto, filter: 0 }
+    }
+}
+
+/// A number of iterations, or as many as are affordable.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "IterationsText", into = "IterationsText")]
+pub enum Iterations {
+    /// What about 4·10⁹ multiply-adds allow, between 2 and 400.
+    #[default]
+    Auto,
+    /// That many, fewer only when the tolerance is met.
+    AtMost(usize),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum IterationsText {
+    Count(usize),
+    Word(String),
+}
+
+impl TryFrom<IterationsText> for Iterations {
+    type Error = String;
+    fn try_from(text: IterationsText) -> Result<Self, String> {
+        match text {
+            IterationsText::Count(count) => Ok(Iterations::AtMost(count)),
+            IterationsText::Word(word) if word == "auto" => Ok(Iterations::Auto),
+            IterationsText::Word(word) => Err(format!("iterations are a number or \"auto\", not {word:?}")),
+        }
+    }
+}
+
+impl From<Iterations> for IterationsText {
+    fn from(iterations: Iterations) -> Self {
+        match iterations {
+            Iterations::Auto => IterationsText::Word("auto".into()),
+            Iterations::AtMost(count) => IterationsText::Count(count),
+        }
+    }
+}
+
+/// Singular values below this part of the largest count as zero: rounding noise of f32 weights, degrees and products.
+pub(in crate::factor) const ZERO: f64 = 2e-6;
