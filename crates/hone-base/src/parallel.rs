@@ -3,6 +3,8 @@
 //! A parallel iterator is generic in all that it calls: each use compiles the whole machinery of work stealing anew, about a
 //! thousand lines. These loops call a closure behind a pointer, once per piece of work. They are for pieces that are not small.
 
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -23,6 +25,58 @@ pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     slots.into_iter().map(|slot| value(slot).expect("every piece was worked on")).collect()
 }
 
+/// Gives each item to `work`, with its number, in parallel.
+pub fn each<T: Send>(items: Vec<T>, work: &(dyn Fn(usize, T) + Sync)) {
+    let slots: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    for_each(slots.len(), &|i| {
+        let item = slots[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+        work(i, item.expect("every item is taken once"));
+    });
+}
+
+/// Gives each item to `work`, with its number, in parallel; after an error, no further ones.
+pub fn try_each<T: Send, E: Send>(items: Vec<T>, work: &(dyn Fn(usize, T) -> Result<(), E> + Sync)) -> Result<(), E> {
+    let (failed, error) = (AtomicBool::new(false), Mutex::new(None));
+    each(items, &|i, item| {
+        if failed.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Err(found) = work(i, item) {
+            failed.store(true, Ordering::Relaxed);
+            error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(found);
+        }
+    });
+    error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// What `work` gives for each item and its number, in order, found in parallel.
+pub fn map_each<T: Send, O: Send>(items: Vec<T>, work: impl Fn(usize, T) -> O + Sync) -> Vec<O> {
+    let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    map(items.len(), |i| {
+        let item = items[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+        work(i, item.expect("every item is taken once"))
+    })
+}
+
+/// What `work` gives for each stretch of `length` numbers of `0..count`, in order, found in parallel.
+pub fn stretches<T: Send>(count: usize, length: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    map(count.div_ceil(length), |i| work(i * length..count.min((i + 1) * length)))
+}
+
+/// The first of `0..count` that `wanted` takes, looked for in parallel.
+pub fn first(count: usize, wanted: impl Fn(usize) -> bool + Sync) -> Option<usize> {
+    let found = stretches(count, LOOKED_AT, |range| range.into_iter().find(|&i| wanted(i)));
+    found.into_iter().flatten().next()
+}
+
+/// How many of `0..count` `wanted` takes.
+pub fn count(count: usize, wanted: impl Fn(usize) -> bool + Sync) -> usize {
+    stretches(count, LOOKED_AT, |range| range.filter(|&i| wanted(i)).count()).into_iter().sum()
+}
+
+/// Numbers that a thread looks at in one go.
+const LOOKED_AT: usize = 1 << 14;
+
 /// Cuts `values` into pieces of `length` and changes each, given its number, in parallel.
 pub fn for_chunks(values: &mut [f32], length: usize, change: &(dyn Fn(usize, &mut [f32]) + Sync)) {
     values.par_chunks_mut(length).enumerate().for_each(|(index, piece)| change(index, piece));
@@ -36,6 +90,18 @@ mod tests {
     fn results_come_in_order() {
         assert_eq!(map(1000, |i| i * i), (0..1000).map(|i| i * i).collect::<Vec<_>>());
         assert!(map(0, |i| i).is_empty());
+        assert_eq!(stretches(10, 4, |range| range.sum::<usize>()), [6, 22, 17]);
+        assert_eq!(first(100_000, |i| i >= 77_777), Some(77_777));
+        assert_eq!((first(100_000, |_| false), first(0, |_| true)), (None, None));
+        assert_eq!(count(100_000, |i| i % 10 == 3), 10_000);
+        let taken = Mutex::new(Vec::new());
+        each(vec!["a", "b", "c"], &|i, item| taken.lock().expect("not poisoned").push((i, item)));
+        let mut taken = taken.into_inner().expect("not poisoned");
+        taken.sort_unstable();
+        assert_eq!(taken, [(0, "a"), (1, "b"), (2, "c")]);
+        assert_eq!(try_each(vec![1, 2, 3], &|_, x| if x == 2 { Err(x) } else { Ok(()) }), Err(2));
+        assert_eq!(try_each(vec![1, 2, 3], &|_, _| Ok::<(), ()>(())), Ok(()));
+        assert_eq!(map_each(vec!["a", "b"], |i, item| item.repeat(i + 1)), ["a", "bb"]);
         let mut values = vec![0.0; 10];
         for_chunks(&mut values, 3, &|index, piece| piece.fill(index as f32));
         assert_eq!(values, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0]);

@@ -12,12 +12,12 @@ mod streamed;
 
 pub use streamed::NamedColumns;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::dense::{Block, Norm};
 use crate::error::{Error, Result};
 use crate::motif::{Counts, Motif, MotifSet, Orbit};
+use crate::parallel;
 use crate::sparse::Pattern;
 
 /// Which features are made.
@@ -250,10 +250,8 @@ fn pruned(levels: &[Named], next: &Named, most: f64) -> Named {
 fn correlations(block: &Block) -> Vec<f64> {
     let (n, width) = (block.rows() as f64, block.cols());
     let gram = block.gram();
-    let means: Vec<f64> = (0..width)
-        .into_par_iter()
-        .map(|j| (0..block.rows()).map(|i| f64::from(block.row(i)[j])).sum::<f64>() / n.max(1.0))
-        .collect();
+    let mean = |j: usize| (0..block.rows()).map(|i| f64::from(block.row(i)[j])).sum::<f64>() / n.max(1.0);
+    let means = parallel::map(width, mean);
     let covariance = |i: usize, j: usize| gram.get(i, j) / n.max(1.0) - means[i] * means[j];
     let flat = |i: usize| covariance(i, i) <= 1e-12 * (1.0 + means[i] * means[i]);
     let of = |i: usize, j: usize| {

@@ -10,7 +10,6 @@
 //! The start is a constant at the mean of the entries with small multiples of the singular vectors beside it.
 //! Cost an iteration: O(b²) an entry looked at, and O(N b³).
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bilinear::{Pair, Start, nothing, penalty};
@@ -22,6 +21,7 @@ use super::{Factors, Method, Task};
 use crate::dense::{Block, Norm};
 use crate::error::Result;
 use crate::operator::{Operator, in_chunks};
+use crate::parallel;
 
 /// Entries up to which `auto` looks at all of them.
 pub const EXACT: usize = 1 << 20;
@@ -182,7 +182,7 @@ impl Bregman {
         if width == 0 {
             return 0.0;
         }
-        let pieces = x.as_mut_slice().par_chunks_mut(CHUNK * width).enumerate().map(|(piece, rows)| {
+        let pieces = parallel::map_each(x.as_mut_slice().chunks_mut(CHUNK * width).collect(), |piece, rows| {
             let mut reader = looked.reader(transpose);
             let mut sum = 0.0;
             for (at, row) in rows.chunks_exact_mut(width).enumerate() {
@@ -191,7 +191,7 @@ impl Bregman {
             }
             sum
         });
-        pieces.collect::<Vec<f64>>().into_iter().sum()
+        pieces.into_iter().sum()
     }
 }
 

@@ -7,11 +7,10 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::builder::{Slots, assemble, check_weights};
 use super::{Dropped, Graph, NodeIds};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::sparse::{Indices, Pattern};
 
 /// Rows in a piece of work.
@@ -65,8 +64,10 @@ impl Graph {
     /// The arcs above the diagonal and those below it are two sets; they are the same if their sums
     /// of 128-bit hashes are, but for one case in 2¹²⁸. That takes two streams and no search.
     fn is_symmetric(&self) -> bool {
-        let rows = (0..self.nodes() as u32).into_par_iter().with_min_len(PIECE);
-        rows.map(|i| self.imbalance(i)).reduce(|| 0, u128::wrapping_add) == 0
+        let sums = parallel::stretches(self.nodes(), PIECE, |rows| {
+            rows.map(|i| self.imbalance(i as u32)).fold(0, u128::wrapping_add)
+        });
+        sums.into_iter().fold(0, u128::wrapping_add) == 0
     }
 
     /// Hashes of the arcs of row `i` above the diagonal less those below it.
@@ -115,7 +116,7 @@ impl Matrix {
         if self.offsets[0] != 0 || self.offsets[rows] != stored || self.offsets.windows(2).any(|w| w[0] > w[1]) {
             return fail(format!("the row offsets do not run from 0 to the {stored} columns without falling"));
         }
-        if let Some(at) = self.columns.par_iter().position_first(|&j| j as usize >= nodes) {
+        if let Some(at) = parallel::first(stored, |at| self.columns[at] as usize >= nodes) {
             let row = self.offsets.partition_point(|&start| start <= at) - 1;
             return fail(format!("row {row} has column {}, but there are {nodes} nodes", self.columns[at]));
         }
@@ -136,13 +137,13 @@ impl Matrix {
             let row = self.row(i);
             row.windows(2).all(|w| w[0] < w[1]) && row.binary_search(&(i as u32)).is_err()
         };
-        if (0..nodes).into_par_iter().with_min_len(PIECE).all(kept) {
+        if parallel::stretches(nodes, PIECE, |mut rows| rows.all(kept)).into_iter().all(|kept| kept) {
             let pattern = Arc::new(Pattern::shared(self.offsets, self.columns, nodes));
             let (weights, dropped) = (self.weights, Dropped::default());
             return Ok(Graph { pattern, weights, directed: true, ids, dropped, reading: None });
         }
         let loops = |i: usize| self.row(i).iter().filter(|&&j| j as usize == i).count() as u64;
-        let self_loops = (0..nodes).into_par_iter().with_min_len(PIECE).map(loops).sum();
+        let self_loops = parallel::stretches(nodes, PIECE, |rows| rows.map(loops).sum::<u64>()).into_iter().sum();
         let parts = if self.weights.is_some() { assemble::<3>(nodes, self) } else { assemble::<2>(nodes, self) };
         if parts.weights.as_ref().is_some_and(|weights| weights.iter().any(|w| w.is_infinite())) {
             return Err(Error::config("weights", "those of repeated arcs add up to more than f32 can hold"));

@@ -8,13 +8,14 @@
 //! time; at the peak 8 bytes per slot (12 with weights) beside the input or beside the result,
 //! never both.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::prelude::*;
+use rayon::slice::ParallelSliceMut;
 
 use super::{Dropped, Graph, NodeIds};
 use crate::clock::{Work, timed};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::sparse::Pattern;
 
 /// Edges a piece of the input that one task deals out.
@@ -90,7 +91,7 @@ impl GraphBuilder {
     pub fn build(self) -> Result<Graph> {
         self.check()?;
         let GraphBuilder { directed, ids, edges, weights, ignored_weights } = self;
-        let self_loops = edges.par_iter().filter(|(u, v)| u == v).count();
+        let self_loops = parallel::count(edges.len(), |e| edges[e].0 == edges[e].1);
         let slots = Pairs { edges, weights, both: !directed };
         // Read, dealt into buckets, sorted there, copied to their place: 8 bytes per slot each time, 12 with weights.
         let slot = if slots.weights.is_some() { 12 } else { 8 };
@@ -99,7 +100,7 @@ impl GraphBuilder {
             Some(_) => assemble::<3>(ids.len(), slots),
             None => assemble::<2>(ids.len(), slots),
         });
-        if parts.weights.as_ref().is_some_and(|w| w.par_iter().any(|w| w.is_infinite())) {
+        if parts.weights.as_ref().is_some_and(|w| parallel::first(w.len(), |e| w[e].is_infinite()).is_some()) {
             let message = "those of duplicate edges add up to more than f32 can hold; scale them down";
             return Err(Error::config("weights", message));
         }
@@ -114,7 +115,7 @@ impl GraphBuilder {
         if n > u32::MAX as usize {
             return Err(Error::config("nodes", format!("{n} nodes; at most {} are supported", u32::MAX)));
         }
-        if let Some(e) = self.edges.par_iter().position_first(|&(u, v)| u.max(v) as usize >= n) {
+        if let Some(e) = parallel::first(self.edges.len(), |e| self.edges[e].0.max(self.edges[e].1) as usize >= n) {
             let (u, v) = self.edges[e];
             return Err(Error::config("edges", format!("edge {e} is ({u}, {v}), but there are {n} nodes")));
         }
@@ -129,7 +130,7 @@ impl GraphBuilder {
 
 /// Fails at the first weight that is negative or not finite.
 pub(super) fn check_weights(weights: &[f32]) -> Result<()> {
-    match weights.par_iter().position_first(|w| !(w.is_finite() && *w >= 0.0)) {
+    match parallel::first(weights.len(), |e| !(weights[e].is_finite() && weights[e] >= 0.0)) {
         Some(e) => {
             Err(Error::config("weights", format!("weight {e} is {}; weights must be finite and ≥ 0", weights[e])))
         }
@@ -204,12 +205,14 @@ pub(super) fn assemble<const K: usize>(nodes: usize, slots: impl Slots) -> Parts
     let total = buckets.slots.len();
     let mut offsets = vec![0; nodes + 1];
     let shift = buckets.shift;
-    let kept: Vec<usize> = split(&mut buckets.slots, &buckets.sizes)
-        .into_par_iter()
-        .zip(offsets[1..].par_chunks_mut(1 << shift))
-        .enumerate()
-        .map(|(b, (bucket, counts))| settle(bucket, b << shift, counts))
-        .collect();
+    let rows = offsets[1..].chunks_mut(1 << shift);
+    let filled: Vec<_> = split(&mut buckets.slots, &buckets.sizes).into_iter().zip(rows).map(Mutex::new).collect();
+    let kept = parallel::map(filled.len(), |b| {
+        let mut filled = filled[b].lock().unwrap_or_else(PoisonError::into_inner);
+        let (bucket, counts) = &mut *filled;
+        settle(bucket, b << shift, counts)
+    });
+    drop(filled);
     for i in 0..nodes {
         offsets[i + 1] += offsets[i];
     }
@@ -217,12 +220,13 @@ pub(super) fn assemble<const K: usize>(nodes: usize, slots: impl Slots) -> Parts
     let mut columns = vec![0; nnz];
     let mut weights: Option<Arc<[f32]>> = (K == 3).then(|| std::iter::repeat_n(0.0, nnz).collect());
     let bucket_slots = split(&mut buckets.slots, &buckets.sizes);
-    split(&mut columns, &kept).into_par_iter().zip(&bucket_slots).for_each(|(columns, slots)| {
-        columns.iter_mut().zip(slots.iter()).for_each(|(column, slot)| *column = slot[1]);
+    parallel::each(split(&mut columns, &kept), &|b, columns| {
+        columns.iter_mut().zip(bucket_slots[b].iter()).for_each(|(column, slot)| *column = slot[1]);
     });
     if let Some(weights) = weights.as_mut().and_then(Arc::get_mut) {
-        split(weights, &kept).into_par_iter().zip(&bucket_slots).for_each(|(weights, slots)| {
-            weights.iter_mut().zip(slots.iter()).for_each(|(weight, slot)| *weight = f32::from_bits(slot[K - 1]));
+        parallel::each(split(weights, &kept), &|b, weights| {
+            let slots = bucket_slots[b].iter();
+            weights.iter_mut().zip(slots).for_each(|(weight, slot)| *weight = f32::from_bits(slot[K - 1]));
         });
     }
     let pattern = Pattern::new(offsets, columns, nodes);
@@ -235,14 +239,11 @@ fn deal<const K: usize>(nodes: usize, slots: &impl Slots) -> Buckets<K> {
     let wanted = (slots.total() / BUCKET).clamp(1, MAX_BUCKETS);
     let shift = (0..usize::BITS).find(|&s| last >> s < wanted).unwrap_or(0);
     let number = if nodes == 0 { 0 } else { (last >> shift) + 1 };
-    let counts: Vec<Vec<u32>> = (0..slots.pieces())
-        .into_par_iter()
-        .map(|piece| {
-            let mut counts = vec![0; number];
-            slots.each(piece, |row, _, _| counts[(row >> shift) as usize] += 1);
-            counts
-        })
-        .collect();
+    let counts: Vec<Vec<u32>> = parallel::map(slots.pieces(), |piece| {
+        let mut counts = vec![0; number];
+        slots.each(piece, |row, _, _| counts[(row >> shift) as usize] += 1);
+        counts
+    });
     let sizes: Vec<usize> = (0..number).map(|b| counts.iter().map(|c| c[b] as usize).sum()).collect();
     let mut dealt = vec![[0; K]; sizes.iter().sum()];
     let mut rest = &mut dealt[..];
@@ -254,7 +255,7 @@ fn deal<const K: usize>(nodes: usize, slots: &impl Slots) -> Buckets<K> {
             rest = tail;
         }
     }
-    targets.into_par_iter().enumerate().for_each(|(piece, mut targets)| {
+    parallel::each(targets, &|piece, mut targets| {
         let mut filled = vec![0; number];
         slots.each(piece, |row, column, bits| {
             let b = (row >> shift) as usize;

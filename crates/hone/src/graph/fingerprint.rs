@@ -8,13 +8,17 @@
 //! whoever looks for two with the same name.
 
 use std::io::Write;
+use std::ops::Range;
 
-use rayon::prelude::*;
+use crate::parallel;
 
 use super::{Graph, NodeId};
 
 /// Values a thread takes at a time.
 const CHUNK: usize = 1 << 16;
+
+/// Rows whose edges a thread takes at a time.
+const ROWS: usize = 1 << 12;
 
 impl Graph {
     /// A name for the content, of 32 hexadecimal digits: ids and their order, edges, direction and weights.
@@ -23,29 +27,31 @@ impl Graph {
             NodeId::Integer(id) => mark.and(id.cast_unsigned()),
             NodeId::Text(id) => id.bytes().fold(mark.and(!(id.len() as u64)), |mark, byte| mark.and(u64::from(byte))),
         };
-        let starts: Vec<usize> = (0..self.nodes()).step_by(CHUNK).collect();
-        let chunk = |&start: &usize| start as u32..self.nodes().min(start + CHUNK) as u32;
-        let ids = starts.par_iter().map(|start| chunk(start).fold(Mark::new(1), id));
+        let ids = parallel::stretches(self.nodes(), CHUNK, |nodes| {
+            nodes.fold(Mark::new(1), |mark, node| id(mark, node as u32))
+        });
         let offsets = marks(2, self.pattern().offsets(), |&o| o as u64);
         let columns = marks(3, self.pattern().columns(), |&j| u64::from(j));
         let weights = marks(4, self.weights().map_or(&[][..], |weights| weights), |w| u64::from(w.to_bits()));
-        let parts: Vec<Mark> = ids.chain(offsets).chain(columns).chain(weights).collect();
+        let parts = ids.into_iter().chain(offsets).chain(columns).chain(weights);
         let start = Mark::new(u64::from(self.is_directed())).and(self.nodes() as u64);
-        let Mark(a, b) = parts.into_iter().fold(start, |mark, part| mark.and(part.0).and(part.1));
+        let Mark(a, b) = parts.fold(start, |mark, part| mark.and(part.0).and(part.1));
         format!("{:016x}{:016x}", spread(a), spread(b))
     }
 
     /// A name for the set of edges between ids, of 16 hexadecimal digits. The order of nodes and edges, directions, weights
     /// and nodes without an edge do not count.
     pub fn edge_fingerprint(&self) -> String {
-        let names: Vec<u64> = (0..self.nodes() as u32).into_par_iter().map(|i| name(self.ids().get(i))).collect();
+        let names = |nodes: Range<usize>| nodes.map(|i| name(self.ids().get(i as u32))).collect::<Vec<u64>>();
+        let names = parallel::stretches(self.nodes(), CHUNK, names).concat();
         let of_row = |u: u32| {
             // Each pair once: from its smaller node, or from the larger when there is no arc back.
             let once = |&&v: &&u32| u < v || self.is_directed() && self.neighbors(v).binary_search(&u).is_err();
             let pair = |&v: &u32| unordered(names[u as usize], names[v as usize]);
             self.neighbors(u).iter().filter(once).map(pair).fold(0, u64::wrapping_add)
         };
-        let sum = (0..self.nodes() as u32).into_par_iter().map(of_row).reduce(|| 0, u64::wrapping_add);
+        let of_rows = |rows: Range<usize>| rows.map(|u| of_row(u as u32)).fold(0, u64::wrapping_add);
+        let sum = parallel::stretches(self.nodes(), ROWS, of_rows).into_iter().fold(0, u64::wrapping_add);
         format!("{sum:016x}")
     }
 }
@@ -74,12 +80,10 @@ fn name(id: NodeId<'_>) -> u64 {
 }
 
 /// Marks of the chunks of some values.
-fn marks<T: Sync>(
-    kind: u64,
-    values: &[T],
-    word: impl Fn(&T) -> u64 + Sync + Send,
-) -> impl IndexedParallelIterator<Item = Mark> {
-    values.par_chunks(CHUNK).map(move |chunk| chunk.iter().fold(Mark::new(kind), |mark, value| mark.and(word(value))))
+fn marks<T: Sync>(kind: u64, values: &[T], word: impl Fn(&T) -> u64 + Sync) -> Vec<Mark> {
+    parallel::stretches(values.len(), CHUNK, |range| {
+        values[range].iter().fold(Mark::new(kind), |mark, value| mark.and(word(value)))
+    })
 }
 
 /// What was seen so far.

@@ -16,11 +16,11 @@ use std::fmt::Display;
 use std::ops::Range;
 
 use rand::Rng;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Graph, GraphBuilder};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::random::Key;
 use check::{check_communities, check_degree, check_quadrants, expect_room};
@@ -154,7 +154,7 @@ impl Generator {
             progress.check()?;
             let batch = first..chunks.min(first + BATCH);
             let done = batch.end - batch.start;
-            sink(&batch.into_par_iter().map(|c| self.chunk(c, key)).collect::<Vec<_>>())?;
+            sink(&parallel::map(done as usize, |c| self.chunk(first + c as u64, key)))?;
             progress.advance(done);
         }
         Ok(())

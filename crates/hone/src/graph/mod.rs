@@ -21,8 +21,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rayon::prelude::*;
-
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use facts::{GraphFacts, Input, Recorded, RecordedAttributes};
@@ -38,8 +36,15 @@ pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};
 
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::sparse::Pattern;
 use builder::{Slots, assemble, check_weights};
+
+/// Rows that a thread checks in one go.
+const ROWS: usize = 1 << 12;
+
+/// Stored positions that a thread takes in one go.
+const COLUMNS: usize = 1 << 16;
 
 /// A simple graph, directed or not, with optional edge weights.
 #[derive(Debug, Clone)]
@@ -97,11 +102,13 @@ impl Graph {
     ) -> Result<Graph> {
         let graph = Graph { pattern, weights, directed, ids, dropped: Dropped::default(), reading: None };
         graph.check_shape()?;
-        let rows = || (0..graph.nodes() as u32).into_par_iter();
-        let fault = rows().find_map_first(|i| graph.check_row(i).err());
-        let lopsided = || (!directed).then(|| rows().find_map_first(|i| graph.check_symmetry(i).err())).flatten();
-        if let Some(error) = fault.or_else(lopsided) {
-            return Err(error);
+        let rows = |check: &(dyn Fn(u32) -> Result<()> + Sync)| {
+            let checked = parallel::stretches(graph.nodes(), ROWS, |mut rows| rows.try_for_each(|i| check(i as u32)));
+            checked.into_iter().collect::<Result<()>>()
+        };
+        rows(&|i| graph.check_row(i))?;
+        if !directed {
+            rows(&|i| graph.check_symmetry(i))?;
         }
         Ok(graph)
     }
@@ -193,8 +200,9 @@ impl Graph {
             return self.pattern.offsets().windows(2).map(|w| (w[1] - w[0]) as u32).collect();
         }
         let counts: Vec<AtomicU32> = (0..self.nodes()).map(|_| AtomicU32::new(0)).collect();
-        self.pattern.columns().par_iter().for_each(|&j| {
-            counts[j as usize].fetch_add(1, Ordering::Relaxed);
+        let columns = self.pattern.columns();
+        parallel::stretches(columns.len(), COLUMNS, |range| {
+            columns[range].iter().for_each(|&j| _ = counts[j as usize].fetch_add(1, Ordering::Relaxed));
         });
         counts.into_iter().map(AtomicU32::into_inner).collect()
     }
@@ -230,7 +238,7 @@ impl Graph {
             _ => assemble::<2>(self.nodes(), arcs),
         };
         if let Some(weights) = parts.weights.as_mut().and_then(Arc::get_mut) {
-            weights.par_iter_mut().for_each(|w| *w = w.min(f32::MAX));
+            parallel::for_chunks(weights, COLUMNS, &|_, weights| weights.iter_mut().for_each(|w| *w = w.min(f32::MAX)));
         }
         (Arc::new(parts.pattern), parts.weights)
     }

@@ -1,11 +1,10 @@
 //! Numbers nodes that a caller names by ids of its own, as the readers number those of a file:
 //! integers in ascending order, text in order of first appearance.
 
-use rayon::prelude::*;
-
 use super::ids::{Names, NodeIds};
 use super::read::{Ends, join};
 use crate::error::{Error, Result};
+use crate::parallel;
 
 /// Edges per chunk.
 const CHUNK: usize = 1 << 16;
@@ -34,7 +33,7 @@ impl NodeIds {
             let small: Option<Vec<_>> = edges.clone().map(narrow).collect();
             small.map_or_else(|| Ends::Wide(edges.map(&edge).collect()), Ends::Narrow)
         };
-        let chunks = (0..count.div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
+        let chunks = parallel::map(count.div_ceil(CHUNK), chunk);
         if count == 0 {
             return Ok((NodeIds::Sequential(0), Vec::new()));
         }

@@ -3,7 +3,7 @@
 //! Time O(M α(N) + N log N): degrees are sorted for their quantiles, components found by
 //! union–find with path halving. Memory 4 bytes per node.
 
-use rayon::prelude::*;
+use rayon::slice::ParallelSliceMut;
 use serde::Serialize;
 
 use super::Graph;
@@ -71,7 +71,7 @@ impl Summary {
     /// Summarises `graph`.
     pub fn of(graph: &Graph) -> Self {
         let (n, directed) = (graph.nodes(), graph.is_directed());
-        let out: Vec<u32> = (0..n as u32).into_par_iter().map(|i| graph.degree(i) as u32).collect();
+        let out: Vec<u32> = (0..n as u32).map(|i| graph.degree(i) as u32).collect();
         let into = directed.then(|| in_degrees(graph));
         let total = into.as_ref().map(|into| out.iter().zip(into).map(|(o, i)| o.saturating_add(*i)).collect());
         let (components, largest_component) = components(graph);
@@ -84,7 +84,7 @@ impl Summary {
             directed,
             weighted: graph.weights().is_some(),
             density: if n < 2 { 0.0 } else { graph.edges() as f64 / pairs },
-            isolated: degrees.par_iter().filter(|d| **d == 0).count() as u64,
+            isolated: degrees.iter().filter(|d| **d == 0).count() as u64,
             degree: Degrees::of(degrees),
             out_degree,
             in_degree: into.map(Degrees::of),

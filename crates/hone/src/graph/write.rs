@@ -10,13 +10,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use flate2::write::GzEncoder;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::generate::{Edges, Generator};
 use crate::columnar::{Column, Kind, TableWriter};
 use crate::error::{Error, Result};
 use crate::output::{Existing, Output};
+use crate::parallel;
 use crate::progress::Progress;
 
 /// A file format for graphs.
@@ -148,7 +148,7 @@ impl Drawn<'_> {
                 out.write_all(head.as_bytes()).map_err(failed)?;
                 self.generator.edges(self.seed, self.progress, |batch| {
                     edges += batch.iter().map(|chunk| chunk.len() as u64).sum::<u64>();
-                    let texts: Vec<Vec<u8>> = batch.par_iter().map(|chunk| lines(chunk, format)).collect();
+                    let texts = parallel::map(batch.len(), |c| lines(&batch[c], format));
                     texts.iter().try_for_each(|text| out.write_all(text)).map_err(failed)
                 })?;
             }
@@ -173,7 +173,7 @@ impl Drawn<'_> {
         out.write_all(head.as_bytes()).map_err(|e| Error::io(path, e))?;
         let nodes: Vec<u32> = (0..graph.nodes() as u32).collect();
         for batch in nodes.chunks(1 << 16) {
-            let texts: Vec<Vec<u8>> = batch.par_chunks(1 << 10).map(|rows| neighborhoods(&graph, rows)).collect();
+            let texts = parallel::stretches(batch.len(), 1 << 10, |rows| neighborhoods(&graph, &batch[rows]));
             texts.iter().try_for_each(|text| out.write_all(text)).map_err(|e| Error::io(path, e))?;
         }
         Ok(graph.edges() as u64)

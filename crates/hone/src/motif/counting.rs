@@ -13,7 +13,6 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::counts::Counts;
@@ -24,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
 use crate::pages::Pages;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::Pattern;
@@ -169,9 +169,12 @@ fn fits(pattern: &Pattern, cap: usize, replicates: u64, allowance: Allowance) ->
 
 fn facts(pattern: &Pattern, cap: usize, replicates: usize) -> Sampled {
     let large = |i: usize| pattern.range(i).len() > cap;
-    let rows = (0..pattern.rows()).into_par_iter().filter(|&i| large(i));
-    let ends: usize = rows.clone().map(|i| pattern.row(i).iter().filter(|&&j| large(j as usize)).count()).sum();
-    Sampled { cap, replicates, nodes: rows.count(), edges: ends / 2, within: Vec::new() }
+    let inside = |i: usize| pattern.row(i).iter().filter(|&&j| large(j as usize)).count();
+    let found = parallel::stretches(pattern.rows(), 1 << 12, |rows| {
+        rows.filter(|&i| large(i)).fold((0, 0), |(nodes, ends), i| (nodes + 1, ends + inside(i)))
+    });
+    let (nodes, ends) = found.into_iter().fold((0, 0), |(nodes, ends), of| (nodes + of.0, ends + of.1));
+    Sampled { cap, replicates, nodes, edges: ends / 2, within: Vec::new() }
 }
 
 /// For each orbit the share of nodes with it whose degrees in the mean of two estimates are seen to be within
@@ -190,16 +193,16 @@ fn within(pattern: &Pattern, a: &Estimated, b: &Estimated, error: f64) -> Vec<f6
             if held > 0.0 { [u64::from(off <= error * held.min(mean)), 1] } else { [0, 0] }
         })
     };
-    let nodes = (0..pattern.rows()).into_par_iter();
-    let sums = nodes.map(node).reduce(|| [[0; 2]; Orbit::COUNT], add);
+    let nothing = || [[0; 2]; Orbit::COUNT];
+    let sums = parallel::stretches(pattern.rows(), 1 << 12, |nodes| nodes.map(node).fold(nothing(), add));
+    let sums = sums.into_iter().fold(nothing(), add);
     sums.map(|[close, all]| if all == 0 { 1.0 } else { close as f64 / all as f64 }).to_vec()
 }
 
 impl Estimates {
     /// The mean of two estimates.
     pub(super) fn averaged(&self, other: &Estimates) -> Estimates {
-        let mean =
-            |a: &[f32], b: &[f32]| Pages::from(a.par_iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect::<Vec<_>>());
+        let mean = |a: &[f32], b: &[f32]| Pages::from(a.iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect::<Vec<_>>());
         Estimates {
             t: mean(&self.t, &other.t),
             p: mean(&self.p, &other.p),

@@ -4,18 +4,16 @@
 //! [`formula`](super::formula), in narrow columns; K, Q and R only for edges in triangles. At ten
 //! million nodes and fifty million random edges that is 0.3 GB.
 
+use std::ops::Range;
 use std::sync::Arc;
-
-use rayon::prelude::*;
 
 use super::exact::Exact;
 use super::formula::{self, End, Middle, Number, orbits};
 use super::orbit::Orbit;
-use super::sampled::Estimates;
-use super::sampled::Sampled;
-use super::sampled::{Amounts, Estimated};
+use super::sampled::{Amounts, Estimated, Estimates, Sampled};
 use super::set::Motif;
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::sparse::Pattern;
 
 /// Orbit counts of all edges of a graph.
@@ -242,7 +240,9 @@ impl Counts {
     /// ([`NODE_ORBITS`](super::NODE_ORBITS)). Fails when one exceeds u64, which takes a node of
     /// about five million neighbours.
     pub fn node_orbits(&self) -> Result<Vec<[u64; 15]>> {
-        (0..self.pattern.rows() as u32).into_par_iter().map(|i| self.node(i)).collect()
+        let rows = |rows: Range<usize>| rows.map(|i| self.node(i as u32)).collect::<Result<Vec<_>>>();
+        let found: Result<Vec<_>> = parallel::stretches(self.pattern.rows(), 1 << 12, rows).into_iter().collect();
+        Ok(found?.concat())
     }
 
     /// Sums of the orbit counts over the edges of a node; of estimates as they are, then rounded.

@@ -9,14 +9,13 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::column::cut;
 use super::counts::Counts;
 use super::ranked::balanced;
 use super::set::Motif;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
+use crate::parallel;
 use crate::sparse::{Csr, Pattern};
 
 /// How counts become weights.
@@ -75,10 +74,9 @@ impl Counts {
         let bounds = balanced(pattern.rows(), 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
         let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
         let parts: Vec<_> = bounds.windows(2).zip(cut(&mut values, &slots)).collect();
-        let sums: Vec<Sum> = parts
-            .into_par_iter()
-            .map(|(rows, values)| self.fill(pattern, weights, motif, weighting.delta, rows[0]..rows[1], values))
-            .collect();
+        let sums = parallel::map_each(parts, |_, (rows, values)| {
+            self.fill(pattern, weights, motif, weighting.delta, rows[0]..rows[1], values)
+        });
         let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
         let shared = sum.nnz as f64 >= SHARE * values.len() as f64;
         finished(motif, pattern, values, &sum, Made { shared, unit })
@@ -131,7 +129,7 @@ struct Own<'a> {
 
 impl<'a> Own<'a> {
     fn new(weights: &'a [f32]) -> Self {
-        let largest = f64::from(weights.par_iter().copied().reduce(|| 0.0, f32::max));
+        let largest = f64::from(weights.iter().copied().fold(0.0, f32::max));
         let exponent = largest.log2().ceil();
         let usual = !exponent.is_finite() || exponent.abs() <= USUAL;
         Own { weights, unit: if usual { 1.0 } else { (-exponent).exp2() } }

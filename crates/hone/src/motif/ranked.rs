@@ -11,10 +11,9 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use super::column::cut;
 use crate::error::Result;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
 
@@ -71,9 +70,8 @@ impl Ranked {
             .zip(cut(&mut split, &bounds))
             .zip(cut(&mut s, &bounds))
             .zip(cut(&mut work, &bounds))
-            .enumerate()
             .collect();
-        parts.into_par_iter().try_for_each(|(part, (((columns, split), s), work))| {
+        parallel::try_each(parts, &|part, (((columns, split), s), work)| {
             progress.check()?;
             let (first, base) = (bounds[part], slots[part]);
             for r in first..bounds[part + 1] {
@@ -251,7 +249,7 @@ pub(super) fn sweep<S: Send, P: Send>(
     sweep: impl Fn(Range<usize>, P, &mut S) + Sync,
 ) -> Result<()> {
     let pool: Mutex<Vec<S>> = Mutex::new(Vec::new());
-    parts.into_par_iter().rev().with_max_len(1).try_for_each(|(range, part)| {
+    parallel::try_each(parts.into_iter().rev().collect(), &|_, (range, part)| {
         progress.check()?;
         let idle = pool.lock().expect("no thread panics with the lock").pop();
         let mut mine = idle.unwrap_or_else(&scratch);

@@ -9,9 +9,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use super::column::{Column, Rank};
 use super::counts::{Counts, Values};
 use super::exact::Exact;
-use super::sampled::Estimated;
-use super::sampled::Estimates;
-use super::sampled::Sampled;
+use super::sampled::{Estimated, Estimates, Sampled};
 use crate::graph::Graph;
 use crate::pages::Pages;
 

@@ -4,16 +4,14 @@
 //! columns that are held: no edge is looked at from both ends. Linear in the edges, in the order of
 //! memory. Estimates are added up as they are, not held to what single edges can have: that keeps sums unbiased.
 
-use rayon::prelude::*;
-
 use super::column::Column;
 use super::counts::{Counts, Values};
 use super::exact::Exact;
 use super::formula::{End, Middle, Number, Sum, Terms};
 use super::orbit::{Graphlet, Orbit};
-use super::sampled::Estimated;
-use super::sampled::Estimates;
+use super::sampled::{Estimated, Estimates};
 use super::set::Motif;
+use crate::parallel;
 use crate::sparse::Pattern;
 
 /// Occurrences in the whole graph.
@@ -99,9 +97,8 @@ const CHUNK: usize = 1 << 12;
 
 /// Sums of what the numbers below `len` give.
 fn sums<N: Sum, const K: usize>(len: usize, values: impl Fn(usize) -> [N; K] + Sync + Send) -> [N; K] {
-    let starts = (0..len.div_ceil(CHUNK)).into_par_iter().map(|chunk| chunk * CHUNK);
-    let chunk = |start: usize| (start..len.min(start + CHUNK)).map(&values).fold([N::of(0); K], add);
-    starts.map(chunk).collect::<Vec<_>>().into_iter().fold([N::of(0); K], add)
+    let chunks = parallel::stretches(len, CHUNK, |range| range.map(&values).fold([N::of(0); K], add));
+    chunks.into_iter().fold([N::of(0); K], add)
 }
 
 fn add<N: Number, const K: usize>(a: [N; K], b: [N; K]) -> [N; K] {

@@ -6,13 +6,12 @@
 //! Cost of all rows: [`Operator::row_work`], which is the number of nonzeros for a matrix without powers.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Operator, Scaled};
 use crate::dense::{Columns, Stored};
+use crate::parallel;
 use crate::sparse::{Csr, Pattern};
 
 /// Rows that one piece of parallel work takes.
@@ -24,15 +23,20 @@ pub(crate) fn in_chunks<T: Send>(count: usize, chunk: usize, work: impl Fn(Range
 }
 
 /// The same with scratch space that a thread keeps for some of its chunks.
-fn in_chunks_with<S, T: Send>(
+fn in_chunks_with<S: Send, T: Send>(
     count: usize,
     chunk: usize,
-    scratch: impl Fn() -> S + Sync + Send,
-    work: impl Fn(&mut S, Range<usize>) -> T + Sync + Send,
+    scratch: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, Range<usize>) -> T + Sync,
 ) -> Vec<T> {
-    let pieces = count.div_ceil(chunk);
-    let range = |at: usize| at * chunk..((at + 1) * chunk).min(count);
-    (0..pieces).into_par_iter().with_min_len(64).map_init(scratch, |scratch, at| work(scratch, range(at))).collect()
+    let idle: Mutex<Vec<S>> = Mutex::new(Vec::new());
+    parallel::stretches(count, chunk, |range| {
+        let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut mine = kept.unwrap_or_else(&scratch);
+        let found = work(&mut mine, range);
+        idle.lock().unwrap_or_else(PoisonError::into_inner).push(mine);
+        found
+    })
 }
 
 /// Reads rows of an operator, or its columns.
@@ -156,7 +160,8 @@ impl Operator {
             Operator::Sparse(leaf) => {
                 let pattern = leaf.matrix.pattern();
                 let of = |i: usize| pattern.row(i).iter().map(|&j| x[j as usize]).sum();
-                (0..pattern.rows()).into_par_iter().map(of).collect()
+                let some = |rows: Range<usize>| rows.map(of).collect::<Vec<f64>>();
+                parallel::stretches(pattern.rows(), 1 << 12, some).concat()
             }
             Operator::Dense(leaf) => {
                 let each = x.iter().sum::<f64>() * leaf.columns.stored() as f64;

@@ -10,12 +10,11 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::prefetch::prefetch;
 use super::{Csr, Diagonal};
 use crate::clock::{Work, timed};
 use crate::dense::Block;
+use crate::parallel;
 
 /// Work (nonzeros plus rows) below which a range is not split again.
 const GRAIN: usize = 1 << 14;
@@ -111,7 +110,8 @@ impl Csr {
             let (columns, values) = self.row(i);
             columns.iter().zip(values).map(|(&j, &a)| f64::from(a) * x[j as usize]).sum()
         };
-        (0..self.rows()).into_par_iter().with_min_len(1 << 10).map(entry).collect()
+        let some = |rows: Range<usize>| rows.map(entry).collect::<Vec<f64>>();
+        parallel::stretches(self.rows(), 1 << 12, some).concat()
     }
 
     /// Halves a range of rows by work until it is small, then multiplies it; `y` has rows of that `width`.

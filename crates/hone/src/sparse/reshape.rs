@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::{Csr, Pattern};
+use crate::parallel;
 use crate::parallel::for_chunks;
 
 /// Values that are scaled at a time.
@@ -42,7 +41,7 @@ impl Csr {
         let offsets = counts;
         let (mut columns, mut values) = (vec![0u32; self.nnz()], vec![0.0f32; self.nnz()]);
         let stripes = cut(&offsets, &mut columns, &mut values, rayon::current_num_threads() * 2);
-        stripes.into_par_iter().for_each(|stripe| stripe.fill(self, &offsets));
+        parallel::each(stripes, &|_, stripe| stripe.fill(self, &offsets));
         Csr::new(Arc::new(Pattern::new(offsets, columns, self.rows())), values.into())
     }
 

@@ -14,14 +14,13 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
 use super::{npy, text};
 use crate::columnar::{Column, Kind, TableWriter};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, NodeIds, quoted};
 use crate::motif::{Counts, Motif, NODE_ORBITS};
 use crate::output::{Batch, Existing, Output, is_stream};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::record;
 
@@ -240,7 +239,8 @@ impl<'a> CountTable<'a> {
         for wave in self.stretches().chunks(WAVE) {
             progress.check()?;
             let made = |nodes: &Range<usize>| self.stretch(nodes.clone()).map(&piece);
-            sink(wave.par_iter().map(made).collect::<Result<_>>()?)?;
+            let found = parallel::map(wave.len(), |at| made(&wave[at]));
+            sink(found.into_iter().collect::<Result<_>>()?)?;
             progress.advance(wave.iter().map(|nodes| nodes.len() as u64).sum());
         }
         Ok(())

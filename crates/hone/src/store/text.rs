@@ -7,11 +7,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use rayon::prelude::*;
-
 use super::{Embedding, Format};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds, quoted, quoted_line};
+use crate::parallel;
 
 /// Rows formatted by one task.
 const CHUNK: usize = 4096;
@@ -67,15 +66,11 @@ pub(super) fn write_plain_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -
 fn in_chunks(n: usize, out: &mut dyn Write, row: impl Fn(usize, &mut String) + Sync) -> io::Result<()> {
     for wave in (0..n).step_by(CHUNK * WAVE) {
         let end = n.min(wave + CHUNK * WAVE);
-        let chunks: Vec<String> = (wave..end)
-            .into_par_iter()
-            .step_by(CHUNK)
-            .map(|start| {
-                let mut text = String::new();
-                (start..end.min(start + CHUNK)).for_each(|i| row(i, &mut text));
-                text
-            })
-            .collect();
+        let chunks = parallel::stretches(end - wave, CHUNK, |rows| {
+            let mut text = String::new();
+            rows.for_each(|i| row(wave + i, &mut text));
+            text
+        });
         for chunk in chunks {
             out.write_all(chunk.as_bytes())?;
         }

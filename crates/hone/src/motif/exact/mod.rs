@@ -9,13 +9,12 @@ mod wedge;
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use rayon::prelude::*;
-
 use self::triangle::{TriangleGraph, common};
 use self::wedge::Wedges;
 use super::column::{Column, Part, Rank, Sizes, cut};
 use super::ranked::{Ranked, balanced};
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
 
@@ -106,20 +105,16 @@ impl Found<'_> {
             .zip(&inside)
             .map(|((((t, c), ((k, q), r)), triangles), &next)| Stretch { t, c, kqr: [k, q, r], triangles, next })
             .collect();
-        let wide: Vec<[Vec<(usize, u64)>; 5]> = stretches
-            .into_par_iter()
-            .enumerate()
-            .map(|(p, mut stretch)| {
-                let mut scratch = Scratch::default();
-                for i in bounds[p]..bounds[p + 1] {
-                    if self.edges_of(i, &mut scratch) {
-                        stretch.triangles[i - bounds[p]] = self.write_row(i, &scratch.edges, &mut stretch);
-                    }
+        let wide: Vec<[Vec<(usize, u64)>; 5]> = parallel::map_each(stretches, |p, mut stretch| {
+            let mut scratch = Scratch::default();
+            for i in bounds[p]..bounds[p + 1] {
+                if self.edges_of(i, &mut scratch) {
+                    stretch.triangles[i - bounds[p]] = self.write_row(i, &scratch.edges, &mut stretch);
                 }
-                let [k, q, r] = stretch.kqr;
-                [stretch.t.wide, stretch.c.wide, k.wide, q.wide, r.wide]
-            })
-            .collect();
+            }
+            let [k, q, r] = stretch.kqr;
+            [stretch.t.wide, stretch.c.wide, k.wide, q.wide, r.wide]
+        });
         let [k, q, r] = kqr;
         let mut columns = [t, c, k, q, r];
         for (x, column) in columns.iter_mut().enumerate() {
@@ -213,10 +208,10 @@ struct Scratch {
 
 /// Sizes of the values, each of which stands in two slots.
 fn sizes<T: Sync>(values: &[T], value: impl Fn(&T) -> u64 + Sync) -> Sizes {
-    let chunk = |chunk: &[T]| {
+    let chunks = parallel::stretches(values.len(), 1 << 16, |range| {
         let mut sizes = Sizes::default();
-        chunk.iter().for_each(|x| sizes.add(value(x), 2));
+        values[range].iter().for_each(|x| sizes.add(value(x), 2));
         sizes
-    };
-    values.par_chunks(1 << 16).map(chunk).reduce(Sizes::default, Sizes::merge)
+    });
+    chunks.into_iter().fold(Sizes::default(), Sizes::merge)
 }

@@ -7,12 +7,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use rayon::prelude::*;
-
 use super::super::column::{Rank, cut};
 use super::super::ranked::{Head, Ranked, balanced, heads, ranges, sweep};
 use super::wedge::Wedges;
 use crate::error::Result;
+use crate::parallel;
 use crate::progress::Progress;
 
 /// Common neighbours of the ends of every edge.
@@ -113,7 +112,7 @@ impl TriangleGraph {
             nodes.iter().for_each(|&u| add_row(&mut rows, u as usize));
             rows
         };
-        let parts: Vec<Rows> = nodes.par_chunks(1024).map(some_rows).collect();
+        let parts = parallel::stretches(nodes.len(), 1024, |range| some_rows(&nodes[range]));
         let Rows { columns, t, lower_edge, lengths } = parts.into_iter().fold(Rows::default(), Rows::append);
         let (mut offsets, mut split, mut end) = (vec![0], Vec::with_capacity(nodes.len()), 0);
         for (lower, all) in lengths {
@@ -123,7 +122,7 @@ impl TriangleGraph {
         }
         let heads = heads(&offsets, &split);
         let degree: Vec<u32> = nodes.iter().map(|&u| graph.row(u as usize).len() as u32).collect();
-        let degrees = columns.par_iter().map(|&w| degree[w as usize]).collect();
+        let degrees = columns.iter().map(|&w| degree[w as usize]).collect();
         TriangleGraph { heads, columns, lower_edge, t, degrees, nodes }
     }
 

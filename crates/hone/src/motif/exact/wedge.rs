@@ -15,11 +15,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use rayon::prelude::*;
-
 use super::super::column::cut;
 use super::super::ranked::{Ranked, balanced, ranges, sweep};
 use crate::error::Result;
+use crate::parallel;
 use crate::progress::Progress;
 
 /// What the wedge sweeps find.
@@ -134,8 +133,10 @@ pub(super) fn count(graph: &Ranked, progress: &dyn Progress) -> Result<Wedges> {
             up(graph, w, &reverse, &mut lower_end[start..start + graph.upper(w).len()], scratch, &found);
         }
     })?;
-    found.cycles.par_iter().zip(&lower_end).with_min_len(1 << 14).for_each(|(sum, &more)| {
-        sum.store(sum.load(Relaxed) + more, Relaxed);
+    parallel::stretches(lower_end.len(), 1 << 16, |edges| {
+        for (sum, more) in found.cycles[edges.clone()].iter().zip(&lower_end[edges]) {
+            sum.store(sum.load(Relaxed) + more, Relaxed);
+        }
     });
     Ok(Wedges { reverse, ..found })
 }

@@ -1,10 +1,13 @@
 //! How many pairs of nodes can share an occurrence: a bound from walks, at the cost of the edges, or their number, at the
 //! cost of the walks.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::reach;
 use crate::motif::Motif;
+use crate::parallel;
 use crate::sparse::Pattern;
 
 /// Positions that W_t of any of these motifs can have: walks to nodes within reach, no more than there are nodes. Arcs
@@ -14,7 +17,8 @@ pub(crate) fn most_positions(pattern: &Pattern, symmetric: bool, motifs: &[Motif
     let n = pattern.rows();
     let walked = |ends: &[u64]| -> Vec<u64> {
         let next = |i: usize| pattern.row(i).iter().fold(0u64, |sum, &j| sum.saturating_add(ends[j as usize]));
-        let mut found: Vec<u64> = (0..n).into_par_iter().map(next).collect();
+        let rows = |rows: Range<usize>| rows.map(next).collect::<Vec<u64>>();
+        let mut found = parallel::stretches(n, 1 << 12, rows).concat();
         for i in (0..n).filter(|_| !symmetric) {
             for &j in pattern.row(i) {
                 found[j as usize] = found[j as usize].saturating_add(ends[i]);

@@ -17,7 +17,6 @@
 //! skewed graph. Cost: O(M cap) steps, and O(M cap²/64) for cliques; memory O(M (1 + cap/64)).
 
 use bytemuck::{Pod, Zeroable};
-use rayon::prelude::*;
 
 use super::super::column::cut;
 use super::super::ranked::{ranges, sweep};
@@ -27,6 +26,7 @@ use super::shared::{AHEAD, Common, Ground, Sweeps};
 use super::wedges::Cycles;
 use crate::error::Result;
 use crate::pages::Pages;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::Pattern;
@@ -125,7 +125,7 @@ impl Sweeps<'_> {
     #[expect(clippy::needless_pass_by_value, reason = "not needed any longer")]
     fn mirrored(&self, common: Pages<Common>) -> Pages<Common> {
         let mut both = Pages::zeros(common.len());
-        both.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, both)| {
+        parallel::each(both.chunks_mut(CHUNK).collect(), &|chunk, both| {
             for (slot, both) in (chunk * CHUNK..).zip(both) {
                 self.ask(&common, slot + AHEAD, Link::up);
                 let link = self.links[slot];
@@ -291,9 +291,9 @@ impl Sweeps<'_> {
     fn joined(&self, edges: &[Edge], common: &[Common]) -> Estimates {
         let list = || Pages::zeros(edges.len());
         let mut e = Estimates { t: list(), p: list(), c: list(), k: list(), q: list(), r: list() };
-        let tpc = e.t.par_chunks_mut(CHUNK).zip(e.p.par_chunks_mut(CHUNK)).zip(e.c.par_chunks_mut(CHUNK));
-        let kqr = e.k.par_chunks_mut(CHUNK).zip(e.q.par_chunks_mut(CHUNK)).zip(e.r.par_chunks_mut(CHUNK));
-        tpc.zip(kqr).enumerate().for_each(|(chunk, (((t, p), c), ((k, q), r)))| {
+        let tpc = e.t.chunks_mut(CHUNK).zip(e.p.chunks_mut(CHUNK)).zip(e.c.chunks_mut(CHUNK));
+        let kqr = e.k.chunks_mut(CHUNK).zip(e.q.chunks_mut(CHUNK)).zip(e.r.chunks_mut(CHUNK));
+        parallel::each(tpc.zip(kqr).collect(), &|chunk, (((t, p), c), ((k, q), r))| {
             for at in 0..t.len() {
                 let slot = chunk * CHUNK + at;
                 self.ask(edges, slot + AHEAD, |link| !link.up());

@@ -6,10 +6,10 @@
 
 use bytemuck::{Pod, Zeroable};
 use rand_xoshiro::rand_core::Rng;
-use rayon::prelude::*;
 
 use super::super::column::cut;
 use crate::pages::Pages;
+use crate::parallel;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};
 
@@ -73,9 +73,9 @@ impl Drawn {
         let (mut members, mut places) = (Pages::zeros(end), Pages::zeros(end));
         let bounds: Vec<usize> = (0..n).step_by(1024).chain([n]).collect();
         let starts: Vec<usize> = bounds.iter().map(|&i| heads.get(i).map_or(end, |head| head.start as usize)).collect();
-        let parts = cut(&mut members, &starts).into_par_iter().zip(cut(&mut places, &starts));
-        let parts = parts.zip(cut(&mut heads, &bounds)).enumerate();
-        parts.for_each(|(part, ((members, places), heads))| {
+        let parts = cut(&mut members, &starts).into_iter().zip(cut(&mut places, &starts));
+        let parts = parts.zip(cut(&mut heads, &bounds)).collect();
+        parallel::each(parts, &|part, ((members, places), heads)| {
             let mut row = Row::default();
             for (head, i) in heads.iter_mut().zip(bounds[part]..) {
                 head.rank = ranks[i];

@@ -21,12 +21,11 @@
 //! estimates too, and holding is a rule of thumb: edges of a clique, whose a and b are about zero, get few paths
 //! however noisy the cycles. Cost: a few dozen operations per edge.
 
-use rayon::prelude::*;
-
 use super::super::formula::{End, Middle, Number, orbits};
 use super::super::orbit::Orbit;
 use super::Sampled;
 use super::estimate::Estimates;
+use crate::parallel;
 use crate::sparse::Pattern;
 
 /// Estimated primitives, and what follows from them for nodes.
@@ -43,12 +42,13 @@ pub(in super::super) type Amounts = [f64; Orbit::COUNT];
 
 impl Estimated {
     pub(in super::super) fn new(pattern: &Pattern, edge: Estimates, facts: Sampled) -> Estimated {
-        let rows = || (0..pattern.rows()).into_par_iter();
-        let triangles = rows().map(|i| edge.t[pattern.range(i)].iter().map(|&t| f64::from(t)).sum::<f64>() / 2.0);
-        let triangles = triangles.collect();
+        let rows = |of: &(dyn Fn(usize) -> f64 + Sync)| {
+            parallel::stretches(pattern.rows(), 1 << 12, |rows| rows.map(of).collect::<Vec<f64>>()).concat()
+        };
+        let triangles = rows(&|i| edge.t[pattern.range(i)].iter().map(|&t| f64::from(t)).sum::<f64>() / 2.0);
         let other_degrees =
             |i: usize| pattern.row(i).iter().map(|&j| pattern.range(j as usize).len() - 1).sum::<usize>();
-        let s = rows().map(|i| other_degrees(i) as f64).collect();
+        let s = rows(&|i| other_degrees(i) as f64);
         Estimated { facts, edge, triangles, s }
     }
 
