@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
-use hone::Error;
 use hone::attributes::content;
 use hone::graph::{Column, Comment, Graph, Input, InputFormat, ReadOptions, Recorded, read};
+use hone::{Error, record};
 
 use crate::context::Context;
 use crate::files::Files;
 use crate::options::{Known, translated};
+use crate::repeat::Changed;
 
 /// The input graph; flatten this into the `Args` of any command that reads one.
 #[derive(Debug, clap::Args)]
@@ -44,13 +45,28 @@ pub(crate) struct GraphArgs {
     changed: Option<Changed>,
 }
 
-/// What becomes of a run whose graph or attributes are not the recorded ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Changed {
-    /// It is refused.
-    Refuse,
-    /// It goes on, with a note.
-    Allow,
+/// The same for a command whose choices are all in its record, and in no configuration.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RepeatableArgs {
+    #[command(flatten)]
+    graph: GraphArgs,
+    /// Repeat an earlier run: its OUT.run.json, with the graph and all choices; what is given here wins.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl RepeatableArgs {
+    /// The record of the run that is repeated.
+    pub(crate) fn config(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
+    /// Settles what is read and how, and lists the files.
+    pub(crate) fn resolve(&self) -> Result<(GraphSource, Files), Error> {
+        let source = self.graph.resolve(self.config())?;
+        let files = source.files().read("--config", &self.config);
+        Ok((source, files))
+    }
 }
 
 /// How a graph is read; flatten this where there are several, or where the graph has an argument of its own.
@@ -98,9 +114,11 @@ const OPTIONS: &[Known] = &[
     ("bipartite", "--bipartite"),
     ("comment", "--comment"),
     ("delimiter", "--delimiter"),
+    ("directed", "--directed"),
     ("format", "--input-format"),
     ("header", "--header"),
     ("nodes", "--nodes"),
+    ("weighted", "--weighted"),
     ("weights", "--weighted"),
 ];
 
@@ -127,11 +145,6 @@ impl InputArgs {
     /// The files that are read.
     pub(crate) fn files(&self) -> Files {
         self.read.files([&self.input])
-    }
-
-    /// Where the graph is read and how, for the record of a run.
-    pub(crate) fn input(&self) -> Result<Input, Error> {
-        Ok(Input { path: self.input.clone(), options: self.read.over(ReadOptions::default())? })
     }
 
     /// Reads the graph, and notes on standard error what was a guess and what was dropped on the way.
@@ -184,15 +197,26 @@ impl GraphArgs {
     /// Settles what is read and how: the options of the command line over those of the record that `config` is.
     pub(crate) fn resolve(&self, config: Option<&Path>) -> Result<GraphSource, Error> {
         let recorded = config.map(Recorded::read).transpose()?.flatten();
-        let before = recorded.as_ref().and_then(|recorded| recorded.input.clone());
-        let (path, options) = before.map_or_else(Default::default, |input| (Some(input.path), input.options));
+        let recorded = config.map(Path::to_path_buf).zip(recorded);
+        let (path, options) = self.recorded_input(recorded.as_ref())?;
         let path = self.input.clone().or(path).ok_or_else(|| {
             let shown = config.unwrap_or(Path::new("")).display();
             Error::config("INPUT", format!("{shown} names no graph; give one, such as graph.tsv"))
         })?;
         let input = Input { path, options: self.read.over(options)? };
-        let recorded = config.map(Path::to_path_buf).zip(recorded);
         Ok(GraphSource { input, recorded, changed: self.changed.unwrap_or(Changed::Refuse) })
+    }
+
+    /// The graph of a record and how it was read; files that the command line does not replace are looked for.
+    fn recorded_input(&self, recorded: Option<&(PathBuf, Recorded)>) -> Result<(Option<String>, ReadOptions), Error> {
+        let Some((record, recorded)) = recorded else { return Ok(Default::default()) };
+        let Some(Input { path, mut options }) = recorded.input.clone() else { return Ok(Default::default()) };
+        let locate = |named: &str| recorded.locate(record, named);
+        let path = if self.input.is_none() { locate(&path)? } else { path };
+        if let Some(nodes) = options.nodes.as_mut().filter(|_| self.read.nodes.is_none()) {
+            *nodes = nodes.to_str().map_or_else(|| Ok(nodes.clone()), |named| locate(named).map(PathBuf::from))?;
+        }
+        Ok((Some(path), options))
     }
 }
 
@@ -206,6 +230,16 @@ pub(crate) struct GraphSource {
 }
 
 impl GraphSource {
+    /// What the graph is called.
+    pub(crate) fn name(&self) -> String {
+        stem(&self.input.path)
+    }
+
+    /// What becomes of inputs that are not as recorded.
+    pub(crate) fn changed(&self) -> Changed {
+        self.changed
+    }
+
     /// The files that are read.
     pub(crate) fn files(&self) -> Files {
         Files::default().read("INPUT", [&self.input.path]).read("--nodes", &self.input.options.nodes)
@@ -216,35 +250,42 @@ impl GraphSource {
     /// machine has free.
     pub(crate) fn open(&self, weights: bool, memory: Option<u64>, context: &Context) -> anyhow::Result<Graph> {
         let Input { path, options } = &self.input;
-        let graph = open(path, &ReadOptions { memory, ..options.clone() }, weights, context)?;
+        let graph = open(path, &ReadOptions { memory, ..options.clone() }, weights, context);
+        let graph = graph.map_err(|error| self.named_by_record(error))?;
         let Some((file, recorded)) = &self.recorded else { return Ok(graph) };
         if let Some(how) = recorded.difference(&graph) {
-            self.differs(path, format!("not the graph of {}: {how}", file.display()), context)?;
+            self.changed.differs(path, format!("not the graph of {}: {how}", file.display()), context)?;
         }
         Ok(graph)
+    }
+
+    /// Says of an option that the graph refuses whether it comes from the record.
+    fn named_by_record(&self, error: anyhow::Error) -> anyhow::Error {
+        match (&self.recorded, error.downcast_ref::<Error>()) {
+            (Some((file, recorded)), Some(Error::Config { field, message })) if recorded.input.is_some() => {
+                let record = file.display();
+                let no = ["--directed", "--weighted"].contains(&field.as_str());
+                let remedy = if no { format!("; {field}=no takes that back") } else { String::new() };
+                let message = format!("{message} (what the command line leaves open is as in {record}{remedy})");
+                Error::config(field.clone(), message).into()
+            }
+            _ => error,
+        }
     }
 
     /// Compares a file of attributes with the record.
     pub(crate) fn check_attributes(&self, attributes: Option<&str>, context: &Context) -> Result<(), Error> {
         let Some((file, recorded)) = &self.recorded else { return Ok(()) };
+        let folder = &recorded.folder;
         let Some((path, recorded)) = attributes.zip(recorded.attributes.as_ref()) else { return Ok(()) };
-        match recorded.difference(&content(Path::new(path))?) {
-            Some(how) => self.differs(path, format!("not the attributes of {}: {how}", file.display()), context),
-            None => Ok(()),
+        if path == recorded.file && !Path::new(path).exists() {
+            record::locate(file, folder.as_deref(), path)?;
         }
-    }
-
-    /// Notes or refuses what is not as recorded.
-    fn differs(&self, path: &str, message: String, context: &Context) -> Result<(), Error> {
-        match self.changed {
-            Changed::Allow => {
-                context.note(format_args!("note: {path}: {message}"));
-                Ok(())
+        match recorded.difference(&content(Path::new(path))?) {
+            Some(how) => {
+                self.changed.differs(path, format!("not the attributes of {}: {how}", file.display()), context)
             }
-            Changed::Refuse => {
-                let remedy = "give what that run was given, or use this with --changed allow";
-                Err(Error::input(path, message, remedy))
-            }
+            None => Ok(()),
         }
     }
 }

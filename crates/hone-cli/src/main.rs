@@ -12,7 +12,9 @@ mod exit;
 mod files;
 mod input;
 mod options;
+mod repeat;
 mod report;
+mod vectors;
 
 use std::process::ExitCode;
 

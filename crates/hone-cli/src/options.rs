@@ -21,11 +21,14 @@ pub(crate) fn in_options(text: &str) -> String {
     COMMON.iter().fold(text.to_owned(), |text, (setting, option)| text.replace(setting, option))
 }
 
+/// A text in the words of a command with these options; names without a dot are everyday words, and stay.
+pub(crate) fn worded(text: &str, options: &[Known]) -> String {
+    let dotted = options.iter().filter(|(setting, _)| setting.contains('.'));
+    dotted.fold(text.to_owned(), |text, (setting, option)| text.replace(setting, option))
+}
+
 /// An error in the words of a command with these options: the field that it is about, and what can be done.
 pub(crate) fn translated(error: Error, options: &[Known]) -> Error {
-    // Names without a dot are everyday words in a text.
-    let dotted = || options.iter().filter(|(setting, _)| setting.contains('.'));
-    let words = |text: String| dotted().fold(text, |text, (setting, option)| text.replace(setting, option));
     match error {
         Error::Config { field, message } => {
             let option = options.iter().find(|(setting, _)| *setting == field).map(|(_, option)| *option);
@@ -34,10 +37,10 @@ pub(crate) fn translated(error: Error, options: &[Known]) -> Error {
                 Some(option) => format!("{option} ({field})"),
                 None => field,
             };
-            Error::Config { field, message: words(message) }
+            Error::Config { field, message: worded(&message, options) }
         }
         Error::Memory { stage, need, least, limit, remedy } => {
-            Error::Memory { stage, need, least, limit, remedy: words(remedy) }
+            Error::Memory { stage, need, least, limit, remedy: worded(&remedy, options) }
         }
         other => other,
     }

@@ -1,12 +1,14 @@
 //! Choices that combine: every preset with everyday options, weights, directions, files with presets, examples in the help.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
+
+#[path = "choices/examples.rs"]
+mod examples;
 
 fn hone() -> Command {
     Command::cargo_bin("hone").expect("the binary of this package")
@@ -274,120 +276,80 @@ fn the_summary_shows_findings_of_this_graph() {
     );
 }
 
-/// Names of the subcommands that a help text lists.
-fn subcommands(help: &str) -> Vec<String> {
-    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
-    let listed = listed.take_while(|line| !line.trim().is_empty());
-    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
-    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
-}
-
-/// All example lines of a command and of those below it.
-fn examples(command: &[String], found: &mut Vec<String>) {
-    let help = hone().args(command).arg("--help").assert().success();
-    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
-    let listed = help.lines().skip_while(|line| !line.starts_with("Examples:")).skip(1);
-    let lines = listed.take_while(|line| !line.trim().is_empty()).map(str::trim);
-    // What an example does may stand behind it, after two spaces.
-    found.extend(
-        lines.map(|line| line.split("   ").next().unwrap_or(line).split("  ").next().unwrap_or(line).to_owned()),
-    );
-    for name in subcommands(&help) {
-        examples(&[command, &[name]].concat(), found);
-    }
-}
-
-/// A smaller run of the same kind: fewer nodes, one split, cheap methods where the example names none.
-fn smaller(example: &str) -> String {
-    let shrink = |word: &str| {
-        let numbers = word
-            .split(',')
-            .map(|part| if part.len() > 4 && part.bytes().all(|b| b.is_ascii_digit()) { "300" } else { part });
-        numbers.collect::<Vec<_>>().join(",")
-    };
-    let example = example.replace("--source from --target to", "--source source --target target");
-    let line = example.split(' ').map(shrink).collect::<Vec<_>>().join(" ");
-    let lacks = |option: &str| !line.contains(option);
-    match line.split(' ').nth(2) {
-        Some("paper") => format!("{line} --seeds 1 --largest 0 --methods degree"),
-        Some("link" | "nodes" | "roles") if line.starts_with("hone eval") => {
-            let seeds = if lacks("--seeds") { " --seeds 1" } else { "" };
-            format!("{line}{seeds}{}", if lacks("--methods") { " --methods degree" } else { "" })
-        }
-        _ => line,
-    }
-}
-
-/// Files that examples read, small.
-fn stand_ins(folder: &Path, example: &str) {
-    let make = |args: &[&str]| drop(hone().current_dir(folder).arg("-q").args(args).assert().success());
-    let sbm = ["generate", "sbm", "--nodes", "60", "--degree", "10", "--communities", "2", "--mixing", "0.1", "-o"];
-    for file in ["graph.tsv", "graph.tsv.gz", "graph.mtx", "hubs.tsv", "a.tsv", "b.tsv", "g.tsv", "ca-netscience.edges"]
-    {
-        let read = example.split("-o ").next().unwrap_or(example).split(' ').any(|word| word == file);
-        if read {
-            make(&[&sbm[..], &[file]].concat());
-        }
-    }
-    if ["hone similar", "hone layout", "hone roles", "hone map"].iter().any(|command| example.starts_with(command)) {
-        let names = ["alice", "bob", "king", "woman", "man"];
-        let name = |i: usize| names.get(i).map_or_else(|| i.to_string(), ToString::to_string);
-        let edge = |i: usize, step: usize| format!("{}\t{}\n", name(i), name((i * step + 1) % 60));
-        let text: String = (0..60).flat_map(|i| [edge(i, 7), edge(i, 3)]).collect();
-        fs::write(folder.join("graph.tsv"), text).expect("writable");
-        make(&["embed", "graph.tsv", "-o", "vectors.npy"]);
-        make(&["embed", "builtin:karate", "-o", "karate.tsv"]);
-    }
-    if example.contains("--weighted") {
-        let text: String = (0..60).map(|i| format!("{i}\t{}\t{}.5\n", (i * 7 + 1) % 60, i % 4)).collect();
-        let file = fs::File::create(folder.join("graph.tsv.gz")).expect("writable");
-        let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-        out.write_all(text.as_bytes()).and_then(|()| out.finish().map(drop)).expect("writable");
-    }
-    let lines = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<String>();
-    fs::write(folder.join("people.csv"), format!("id,age\n{}", lines(&|i| format!("{i},{}\n", 20 + i % 7))))
-        .expect("writable");
-    fs::write(folder.join("labels.tsv"), lines(&|i| format!("{i}\t{}\n", i / 30))).expect("writable");
-    for inner in ["DIR", "docs", "site", ".local/share/bash-completion/completions", ".config/fish/completions"] {
-        fs::create_dir_all(folder.join(inner)).expect("writable");
-    }
-    if example.contains("table.parquet") {
-        make(&["generate", "er", "--nodes", "60", "--degree", "6", "-o", "table.parquet"]);
-    }
-    if example.contains("eval paper") {
-        make(&[&sbm[..], &["paper.tsv"]].concat());
-        fs::rename(folder.join("paper.tsv"), folder.join("DIR/soc-hamsterster.edges")).expect("writable");
-    }
-    // The record of an earlier run, of embedding unless the example counts.
-    if let Some(file) = example.split(' ').find_map(|word| word.strip_suffix(".run.json")) {
-        if !folder.join("graph.tsv").exists() {
-            make(&[&sbm[..], &["graph.tsv"]].concat());
-        }
-        make(&[if example.starts_with("hone count") { "count" } else { "embed" }, "graph.tsv", "-o", file]);
-    }
+#[test]
+fn rows_of_zeros_are_explained_and_zeros_have_no_sign() {
+    let run = hone().args(["embed", "-", "--dim", "2", "-o", "-"]).write_stdin("a b\nb c\n").assert().success();
+    let (table, said) = (&run.get_output().stdout, String::from_utf8_lossy(&run.get_output().stderr).into_owned());
+    assert!(!said.contains("none of the motifs"), "every node has an edge: {said}");
+    assert!(said.contains("1 outside the 1 leading directions that Z keeps (a larger --dim keeps more)"), "{said}");
+    assert!(!String::from_utf8_lossy(table).contains("-0.0"), "{table:?}");
+    let triangles = ["embed", "-", "--preset", "hone-p", "--motifs", "triangle", "-o", "-"];
+    let run = hone().args(triangles).write_stdin("a b\nb c\nc a\nc d\nd e\n").assert().success();
+    run.stderr(contains("2 of 5 rows of Z are zero, those of nodes: 2 that take part in none of the motifs"));
 }
 
 #[test]
-fn every_example_in_the_help_runs() {
-    let mut all = Vec::new();
-    examples(&[], &mut all);
-    assert!(all.len() > 30 && all.iter().all(|line| line.contains("hone ")), "{all:?}");
-    let binary = assert_cmd::cargo::cargo_bin("hone");
-    let path = format!("{}:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").expect("set"));
-    all.sort();
-    all.dedup();
-    for example in all {
-        let folder = folder();
-        stand_ins(folder.path(), &example);
-        let script = format!("set -e; fpath=(. \"$HOME/site\"); {}", smaller(&example));
-        let run = Command::new("bash")
-            .args(["-c", &script])
-            .current_dir(folder.path())
-            .env("HOME", folder.path())
-            .env("PATH", &path)
-            .timeout(std::time::Duration::from_secs(300))
-            .output()
-            .expect("bash");
-        assert!(run.status.success(), "{example}: {}", String::from_utf8_lossy(&run.stderr));
+fn shares_are_shown_where_they_say_something() {
+    let said = |args: &[&str]| {
+        let run = hone().arg("embed").args(args).args(["-o", "-"]).assert().success();
+        String::from_utf8_lossy(&run.get_output().stderr).into_owned()
+    };
+    for graph in ["builtin:star", "builtin:grid", "builtin:karate"] {
+        assert!(!said(&[graph]).contains(" 0.0 %"), "{graph}");
     }
+    // Two motifs whose columns all have length one: half each, whatever the graph.
+    let even = said(&["builtin:karate", "--preset", "hone-p", "--motifs", "edge,path3", "--steps", "1"]);
+    assert!(!even.contains("share of the embedding"), "{even}");
+    let uneven = said(&["builtin:karate", "--preset", "hone-p", "--steps", "1", "--local-dim", "64"]);
+    assert!(uneven.contains("share of the embedding"), "{uneven}");
+}
+
+#[test]
+fn automatic_steps_of_many_columns_on_few_nodes_are_chosen_at_once() {
+    let args = ["embed", "builtin:karate", "--preset", "hone-p", "--steps", "auto", "--local-dim", "64", "-o", "-"];
+    // 3328 columns of rank 29: eigenvectors of all of them take minutes.
+    hone().args(args).timeout(std::time::Duration::from_secs(60)).assert().success().stderr(contains("K = 1 steps"));
+}
+
+#[test]
+fn a_record_is_repeated_from_any_folder() {
+    let folder = folder();
+    let at = |inner: &str| folder.path().join(inner);
+    for inner in ["work/out", "elsewhere"] {
+        fs::create_dir_all(at(inner)).expect("writable");
+    }
+    fs::rename(graph_file(folder.path()), at("work/graph.tsv")).expect("writable");
+    let people =
+        |shift: usize| format!("id,age\n{}", (0..24).map(|i| format!("{i},{}\n", i * i + shift)).collect::<String>());
+    fs::write(at("work/people.csv"), people(0)).expect("writable");
+    fs::write(at("work/nodes.txt"), (0..30).map(|i| format!("{i}\n")).collect::<String>()).expect("writable");
+    let options = ["--nodes", "nodes.txt", "--attributes", "people.csv", "--dim", "12"];
+    let run = |inner: &str, args: &[&str]| hone().current_dir(at(inner)).args(args).assert();
+    run("work", &[&["-q", "embed", "graph.tsv", "-o", "out/z.npy"], &options[..]].concat()).success();
+    let repeat = ["-q", "embed", "-o", "again.npy", "--force", "--config", "../work/out/z.npy.run.json"];
+    run("elsewhere", &repeat).success();
+    assert_eq!(fs::read(at("elsewhere/again.npy")).expect("written"), fs::read(at("work/out/z.npy")).expect("written"));
+    // The files of the run are meant, not others of the same name.
+    fs::write(at("elsewhere/graph.tsv"), "x y\ny z\n").expect("writable");
+    run("elsewhere", &repeat).success();
+    // The new record leads there too.
+    run(".", &["-q", "embed", "-o", "third.npy", "--config", "elsewhere/again.npy.run.json"]).success();
+    fs::remove_file(at("elsewhere/graph.tsv")).expect("there");
+    // Moved together.
+    fs::rename(at("work"), at("moved")).expect("writable");
+    let moved = ["-q", "embed", "-o", "b.npy", "--config", "../moved/out/z.npy.run.json"];
+    run("elsewhere", &moved).success();
+    for (file, said) in [("graph.tsv", "moved"), ("people.csv", "moved"), ("nodes.txt", "moved")] {
+        fs::rename(at("moved").join(file), at(file)).expect("writable");
+        let lost = run("elsewhere", &[&moved[..], &["--force"]].concat()).code(2);
+        lost.stderr(contains(file).and(contains(format!("neither in ../{said} nor in this folder"))));
+        fs::rename(at(file), at("moved").join(file)).expect("writable");
+    }
+    fs::write(at("moved/people.csv"), people(1)).expect("writable");
+    run("elsewhere", &[&moved[..], &["--force"]].concat()).code(2).stderr(contains("not the attributes of"));
+    // Options of a record that the graph cannot have.
+    run("moved", &["-q", "embed", "graph.tsv", "--directed", "-o", "d.npy"]).success();
+    let karate = ["embed", "builtin:karate", "-o", "k.npy", "--config", "d.npy.run.json", "--changed", "allow"];
+    run("moved", &karate).code(2).stderr(contains("--directed=no takes that back").and(contains("d.npy.run.json")));
+    run("moved", &[&karate[..], &["--directed=no"]].concat()).success();
 }

@@ -324,3 +324,62 @@ fn every_mangled_file() {
     }
     assert!(count >= 40, "only {count} mangled files");
 }
+
+#[test]
+fn first_lines_unlike_the_others_are_named() {
+    let dir = folder();
+    let cases: [(&str, &str, usize, &str); 11] = [
+        ("a.csv", "a;b,c\nd;e,f\n", 4, "commas separate the columns of a.csv, as in `d;e,f`; --delimiter ';'"),
+        ("a.csv", "10,20\na,b\nb,c\n", 5, "`10,20`, is read as an edge, though neither id occurs again"),
+        ("a.txt", "3 2\na b\nb c\n", 5, "--header yes"),
+        ("a.txt", "4 3\n0 1\n1 2\n2 3\n", 5, "though 3 lines follow it: if it holds the numbers of nodes and edges"),
+        ("a.txt", "// hi\na b\nb c\n", 5, "looks like a comment; --comment '/' skips"),
+        ("a.txt", "; hi\na b\nb c\n", 5, "looks like a comment; --comment ';' skips"),
+        (
+            "a.csv",
+            "a,b # seen twice\nb,c\n",
+            4,
+            "ends with what looks like a comment, and is read whole: `a,b # seen twice`",
+        ),
+        ("a.csv", "a;b;0,5\nb;c;1\nc;d;2\n", 4, "columns 1 and 2 of 3"),
+        ("a.txt", "a -> b\nb -> c\nc -> d\n", 4, "columns 1 and 3 of 3"),
+        ("a.txt", "a -- b 5\nb -- c 6\n", 3, "columns 1 and 3 of 4"),
+        ("a.csv", "0,1,0\n1,0,1\n0,1,0\n", 2, "WARNING: a.csv has 3 lines of 3 numbers, as an adjacency matrix has"),
+    ];
+    for (name, content, nodes, note) in cases {
+        let (ids, notes) = nodes_and_notes(content, name, &[], dir.path());
+        assert!(ids.len() == nodes && notes.iter().any(|said| said.contains(note)), "{content}: {ids:?} {notes:?}");
+    }
+    for (content, options, nodes) in [
+        ("4 3\n0 1\n1 2\n2 3\n", ["--header", "yes"], 4),
+        ("4 3\n0 1\n1 2\n2 3\n", ["--header", "no"], 5),
+        ("// hi\na b\nb c\n", ["--comment", "/"], 3),
+        ("10 20\na b\nb c\n", ["--header", "yes"], 3),
+    ] {
+        let (ids, notes) = nodes_and_notes(content, "a.txt", &options, dir.path());
+        assert!(ids.len() == nodes && notes.is_empty(), "{content} {options:?}: {ids:?} {notes:?}");
+    }
+    // Ordinary lists get no note.
+    for content in ["7 3\n3 2\n2 1\n1 7\n7 5\n", "-- a\n-- b\n-- c\n", "a b\nb c\nc d\n", "#1 2\n2 3\n3 #1\n"] {
+        let (_, notes) = nodes_and_notes(content, "a.txt", &[], dir.path());
+        assert!(!notes.iter().any(|note| note.contains("first line")), "{content}: {notes:?}");
+    }
+    for (name, content, error) in [
+        (
+            "a.csv",
+            "// hi\na,b\nb,c\n",
+            "a.csv, line 1: this line does not have the 2 columns of all lines below: `// hi`",
+        ),
+        ("a.csv", "// hi\na,b\nb,c\n", "if it is a comment, set comment to /"),
+        ("a.txt", "exported by x today\na b\nb c\n", "line 1: this line does not have the 2 columns"),
+        (
+            "a.txt",
+            "a b\nb c # twice\nc d\n",
+            "line 2: 4 columns where 2 are expected: `b c # twice` (comments stand on",
+        ),
+    ] {
+        fs::write(dir.path().join(name), content).expect("writable");
+        let run = hone().current_dir(dir.path()).args(["info", name]).assert().code(2);
+        run.stderr(contains(error));
+    }
+}

@@ -132,8 +132,11 @@ pub fn refuse_leak(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Resu
         format!("these vectors were made from the training graph of another split than that of seed {seed}")
     } else {
         return Ok(Some(format!(
-            "{name}: these vectors were made from another graph ({} nodes, {} edges), which may hold edges to be predicted",
-            facts.nodes, facts.edges
+            "{name}: these vectors were made from another graph ({} nodes, {} edges; the training graph of seed {seed} has {} \
+             edges); if it holds the edges to be predicted, the result is worthless",
+            facts.nodes,
+            facts.edges,
+            train.edges()
         )));
     };
     let remedy = format!(

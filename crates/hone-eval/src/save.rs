@@ -92,7 +92,21 @@ impl Save {
             return Err(Error::config("save", format!("{} is a file; give a folder", folder.display())));
         }
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        Ok(Save { folder: folder.to_path_buf(), overwrite, kept: Mutex::new(Vec::new()) })
+        let save = Save { folder: folder.to_path_buf(), overwrite, kept: Mutex::new(Vec::new()) };
+        // Now, not after hours.
+        save.listed()?;
+        Ok(save)
+    }
+
+    /// The files that earlier runs have listed.
+    fn listed(&self) -> Result<Vec<Entry>> {
+        let path = self.manifest();
+        let Some(text) = record::read(&path)? else { return Ok(Vec::new()) };
+        let read: Result<Manifest, _> = serde_json::from_slice(&text);
+        read.map(|manifest| manifest.vectors).map_err(|e| {
+            let remedy = "name another folder, or delete the file: it is written anew, without what it listed";
+            Error::input(&path, format!("not a list of saved vectors: {e}"), remedy)
+        })
     }
 
     /// Whether these vectors are in the folder already. They are then listed too.
@@ -134,9 +148,8 @@ impl Save {
     /// Writes the list of all files, those of earlier runs included, and returns how many there are.
     pub fn finish(&self) -> Result<usize> {
         let path = self.manifest();
-        let earlier = record::read(&path)?.and_then(|text| serde_json::from_slice::<Manifest>(&text).ok());
+        let mut vectors = self.listed()?;
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut vectors = earlier.unwrap_or_default().vectors;
         vectors.retain(|old| !kept.iter().any(|new| new.file == old.file) && self.folder.join(&old.file).exists());
         vectors.extend(kept);
         vectors.sort_by(|a, b| a.file.cmp(&b.file));

@@ -48,10 +48,7 @@ impl<'a> NeighbourTable<'a> {
     /// Writes the table, all files of it or none; returns them.
     pub fn write(&self, path: impl AsRef<Path>, existing: Existing, progress: &dyn Progress) -> Result<Vec<PathBuf>> {
         let path = path.as_ref();
-        let mut batch = Batch::new(existing);
-        self.add_to(&mut batch, path, progress)?;
-        record::path(path).map_or(Ok(()), |record| batch.obsolete(&record))?;
-        batch.commit()
+        record::without(path, existing, |batch| self.add_to(batch, path, progress))
     }
 
     /// Writes the table into a batch, where further files may join it.

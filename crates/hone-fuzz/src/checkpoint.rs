@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hone::graph::{Graph, GraphBuilder};
 use hone::{Config, Error, Hone, Result, Silent, config::Layers};
@@ -58,11 +59,14 @@ pub(crate) fn seed(name: &str) -> Vec<u8> {
 pub(crate) const SEEDS: [(&str, &str); 3] =
     [("checkpoint-manifest", MANIFEST), ("checkpoint-part", PART), ("checkpoint-counts", COUNTS)];
 
-/// Resumes with one file replaced by the one at `path`.
+/// Resumes with one file replaced by the one at `path`. The others are written again where the run before may have
+/// changed them: one that was accepted, or whose manifest asked for anything.
 fn resume(path: &Path, replaced: &str) -> Result<String> {
+    static CHANGED: AtomicBool = AtomicBool::new(true);
     let saved = saved();
     let new = fs::read(path).map_err(|e| Error::io(path, e))?;
-    for (name, bytes) in &saved.files {
+    let all = CHANGED.swap(true, Ordering::Relaxed);
+    for (name, bytes) in saved.files.iter().filter(|(name, _)| all || name == replaced) {
         let bytes: &[u8] = if name == replaced { &new } else { bytes };
         fs::write(saved.place.join(name), bytes).map_err(|e| Error::io(path, e))?;
     }
@@ -71,7 +75,9 @@ fn resume(path: &Path, replaced: &str) -> Result<String> {
         manifest["files"][replaced] = json!({ "bytes": new.len(), "crc32": crc32fast::hash(&new) });
         fs::write(saved.place.join(MANIFEST), manifest.to_string()).map_err(|e| Error::io(path, e))?;
     }
-    run(&saved.config, &saved.graph, &saved.place)
+    let outcome = run(&saved.config, &saved.graph, &saved.place);
+    CHANGED.store(outcome.is_ok() || replaced == MANIFEST, Ordering::Relaxed);
+    outcome
 }
 
 pub(crate) fn manifest(path: &Path) -> Result<String> {

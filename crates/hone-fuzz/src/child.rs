@@ -119,10 +119,18 @@ fn signature(outcome: &Result<String>, file: &Path) -> u64 {
         Err(error) => error.to_string(),
     };
     let shown = shown.replace(&file.display().to_string(), "");
-    let parts: Vec<&str> = shown.split('`').step_by(2).collect();
-    let text: String = parts.concat().chars().filter(|c| outcome.is_ok() || !c.is_ascii_digit()).collect();
+    let text: String = unquoted(&shown).chars().filter(|c| outcome.is_ok() || !c.is_ascii_digit()).collect();
     (outcome.is_ok(), text).hash(&mut hasher);
     hasher.finish()
+}
+
+/// A message without what it quotes of the input: all from the first grave accent to the last, since the input may have
+/// some too.
+pub(crate) fn unquoted(message: &str) -> String {
+    match (message.find('`'), message.rfind('`')) {
+        (Some(first), Some(last)) => [&message[..first], &message[last..]].concat(),
+        _ => message.to_owned(),
+    }
 }
 
 /// Ends the process when an input takes too long.

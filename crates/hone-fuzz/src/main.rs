@@ -7,6 +7,7 @@
 
 mod checkpoint;
 mod child;
+mod folders;
 mod mutate;
 mod pack;
 mod parent;

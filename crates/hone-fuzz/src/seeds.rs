@@ -12,6 +12,7 @@ use hone::store::{Embedding, Format};
 use hone::{Error, Hone, Result, Silent};
 
 use crate::checkpoint;
+use crate::folders;
 use crate::pack::gzip;
 use crate::tables;
 use crate::target::{Target, karate};
@@ -76,6 +77,9 @@ fn texts(seeds: &mut Vec<(&str, Vec<u8>)>) {
         ("embedding-w2v", "2 3\na 1 2 3\nb 0.5 -1 1e-9\n"),
         ("labels", "# c\n0\ta,b\n1 b\n2\tc\n"),
         ("labels", "0 1\n1 2\n33\t10\n"),
+        ("map-labels", "id\tclub\n0\tHi\n1\tOfficer\n33\t\"a\tb\"\n"),
+        ("map-labels", "0 1\n1 2\n33 1\n"),
+        ("map-attributes", "id,age,city\n0,30,Rome\n1,,Oslo\n2,NA,\"R,o\"\n99,1,x\n"),
     ];
     seeds.extend(texts.iter().map(|&(target, text)| (target, text.as_bytes().to_vec())));
     let lines: String = (0..34).map(|i| format!("{} 1:{i} 4:0.5\n", i % 2)).collect();
@@ -125,5 +129,6 @@ fn runs(seeds: &mut Vec<(&str, Vec<u8>)>) -> Result<()> {
         seeds.push(("counts", bytes));
     }
     seeds.extend(checkpoint::SEEDS.iter().map(|&(target, file)| (target, checkpoint::seed(file))));
+    seeds.extend(folders::seeds()?);
     Ok(())
 }

@@ -5,14 +5,16 @@ use std::sync::OnceLock;
 
 use hone::attributes::{self, Table};
 use hone::config::Layers;
-use hone::graph::{self, Graph, InputFormat, ReadOptions};
+use hone::graph::{self, Graph, InputFormat, NodeIds, ReadOptions, Recorded};
 use hone::memory::Allowance;
 use hone::motif::{Counts, MotifSet, Weighting};
 use hone::store::{Embedding, Format};
-use hone::{Error, Result, Silent};
+use hone::{Error, Progress, Result, Silent};
 use hone_eval::labels::NodeLabels;
+use hone_explore::{Colour, read_labels};
 
-use crate::checkpoint;
+use crate::child::unquoted;
+use crate::{checkpoint, folders};
 
 /// Bytes that readers are allowed to hold.
 const ALLOWED: u64 = 192 << 20;
@@ -109,11 +111,18 @@ pub(crate) const TARGETS: &[Target] = &[
     target("embedding-safetensors", "st", JSON, |path| embedding(path, Format::Safetensors)),
     target("labels", "labels", TEXT, labels),
     target("config", "toml", TOML, config),
-    target("run-json", "json", JSON, config),
+    target("run-json", "npy.run.json", JSON, record_of_run),
     target("counts", "counts", BINARY, counts),
     target("checkpoint-manifest", "json", JSON, checkpoint::manifest),
     target("checkpoint-part", "part", BINARY, checkpoint::part),
     target("checkpoint-counts", "counts", BINARY, checkpoint::counts),
+    target("factors-manifest", "json", JSON, folders::factors_manifest),
+    target("factors-array", "npy", NPY, folders::factors_array),
+    target("saved-manifest", "json", JSON, folders::saved_manifest),
+    target("saved-record", "json", JSON, folders::saved_record),
+    target("cells", "json", JSON, folders::cells),
+    target("map-labels", "tsv", TEXT, |path| colours(path, read_labels)),
+    target("map-attributes", "csv", TEXT, |path| colours(path, hone_explore::read_attributes)),
 ];
 
 /// A small graph that other files speak of.
@@ -137,7 +146,7 @@ fn read_graph(path: &Path, format: InputFormat) -> Result<String> {
         Ok(format!("{} edges", if read.edges() == 0 { "no" } else { "some" }))
     };
     let weighted = read(true, true).unwrap_or_else(|error: Error| error.to_string());
-    read(false, false).map(|found| format!("{found}, {}", weighted.split('`').step_by(2).collect::<String>()))
+    read(false, false).map(|found| format!("{found}, {}", unquoted(&weighted)))
 }
 
 fn nodes(path: &Path) -> Result<String> {
@@ -175,6 +184,26 @@ fn config(path: &Path) -> Result<String> {
     std::fs::write(&again, read.to_toml()).map_err(|e| Error::io(&again, e))?;
     assert_eq!(Layers::new().file(&again)?.build()?, read, "a configuration repeats itself");
     Ok(format!("{:?}", read.model))
+}
+
+/// A record names a graph and its settings, and lists the files it belongs to.
+fn record_of_run(path: &Path) -> Result<String> {
+    let recorded = Recorded::read(path)?;
+    let differs = recorded.as_ref().map(|recorded| recorded.difference(karate()).is_some());
+    let input = recorded.as_ref().and_then(|recorded| recorded.input.as_ref());
+    let input = input.map(|input| recorded.as_ref().map(|recorded| recorded.locate(path, &input.path).is_ok()));
+    let output = path.with_extension("").with_extension("");
+    let listed = hone::record::verify(&output).is_ok();
+    config(path).map(|model| format!("{model} {differs:?} {input:?} {listed}"))
+}
+
+type Colours = fn(&str, &NodeIds, Option<u64>, &dyn Progress) -> Result<(Vec<Colour>, Vec<String>)>;
+
+/// Labels and attributes as a map reads them: a value for every node.
+fn colours(path: &Path, read: Colours) -> Result<String> {
+    let (found, notes) = read(text(path), karate().ids(), Some(ALLOWED), &Silent)?;
+    assert!(found.iter().all(|colour| colour.len() == karate().nodes()), "a value for every node");
+    Ok(format!("{} colours, {} notes", found.len().min(9), notes.len().min(3)))
 }
 
 /// Counts that load are used like any others.

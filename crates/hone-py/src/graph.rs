@@ -335,7 +335,8 @@ pub(crate) fn read_recorded(
 ) -> PyResult<(Graph, Option<String>)> {
     run(py, 0, listener, move |progress| {
         let recorded = Recorded::read(&record)?;
-        let (recorded, input) = recorded.and_then(|mut r| r.input.take().map(|input| (r, input))).ok_or_else(|| {
+        let input = recorded.as_ref().map(|recorded| recorded.located_input(&record)).transpose()?.flatten();
+        let (recorded, input) = recorded.zip(input).ok_or_else(|| {
             let remedy = "give the OUT.run.json of a run whose graph was a file";
             hone::Error::input(&record, "names no graph", remedy)
         })?;

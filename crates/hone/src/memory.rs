@@ -59,7 +59,8 @@ impl Allowance {
             // The rest of the file, and the work that follows, are not known yet.
             least: true,
             limit,
-            remedy: "raise the memory limit, or give a smaller file".into(),
+            remedy: "raise the memory limit (the work that follows may need more, and says so), or give a smaller file"
+                .into(),
         })
     }
 }

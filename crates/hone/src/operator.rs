@@ -107,7 +107,12 @@ impl Operator {
 
     /// A dense leaf.
     pub fn dense(name: &str, columns: impl Into<Columns>) -> Self {
-        Operator::Dense(Dense { name: name.into(), columns: Arc::new(columns.into()) })
+        Operator::shared(name, Arc::new(columns.into()))
+    }
+
+    /// A dense leaf that others hold too.
+    pub fn shared(name: &str, columns: Arc<Columns>) -> Self {
+        Operator::Dense(Dense { name: name.into(), columns })
     }
 
     /// inner^k.

@@ -3,22 +3,28 @@
 //! The record is written in one [`Batch`] with the files it lists. Whoever reads one of them later calls [`verify`], so
 //! that files of two runs are never taken for one: ids of one beside vectors of another, or a record that describes
 //! something else. Cost: one more pass over the files.
+//!
+//! Inputs are recorded as the user named them, mostly relative to the folder of the run. The record says where that folder
+//! is as seen from itself, so that [`locate`] finds them from any other folder, also after all was moved together.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, human_bytes};
-use crate::output::{Batch, Written, WrittenFolder, checksum, is_stream};
+use crate::output::{Batch, Existing, Written, WrittenFolder, checksum, is_stream, same_file};
 
 /// What a record says of files, and all else that it says.
 #[derive(Serialize)]
 struct Complete<'a, T> {
     #[serde(flatten)]
     run: &'a T,
+    /// The folder of the run, as seen from that of the record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<PathBuf>,
     files: &'a [Written],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     folders: &'a [WrittenFolder],
@@ -45,11 +51,83 @@ fn beside(output: &Path) -> PathBuf {
 /// Adds the record of a run, as indented JSON, to the files of its batch, which it lists; nothing for a stream.
 pub fn add_to(batch: &mut Batch, output: &Path, run: &impl Serialize) -> Result<()> {
     let Some(path) = path(output) else { return Ok(()) };
-    let complete = Complete { run, files: batch.written(), folders: batch.folders() };
+    let complete = Complete { run, folder: run_folder(&path), files: batch.written(), folders: batch.folders() };
     let text = serde_json::to_string_pretty(&complete).expect("a record is plain data") + "\n";
     let mut out = batch.begin(&path)?;
     out.write_all(text.as_bytes()).map_err(|e| out.error(e))?;
     batch.add(out)
+}
+
+/// Writes what `add` adds to a batch, all files or none, without a record: that of an earlier run beside `output` is removed.
+/// Returns the files.
+pub fn without(
+    output: &Path,
+    existing: Existing,
+    add: impl FnOnce(&mut Batch) -> Result<()>,
+) -> Result<Vec<PathBuf>> {
+    let mut batch = Batch::new(existing);
+    add(&mut batch)?;
+    path(output).map_or(Ok(()), |record| batch.obsolete(&record))?;
+    batch.commit()
+}
+
+/// The folder of this process as seen from that of a record, when both can be known.
+fn run_folder(record: &Path) -> Option<PathBuf> {
+    let of_record = match record.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let (from, to) = (of_record.canonicalize().ok()?, Path::new(".").canonicalize().ok()?);
+    Some(relative(&from, &to))
+}
+
+/// The way from one folder to another, both absolute.
+fn relative(from: &Path, to: &Path) -> PathBuf {
+    let same = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(same).map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(to.components().skip(same)).collect();
+    if way.as_os_str().is_empty() { PathBuf::from(".") } else { way }
+}
+
+/// Where a file is that a record names: in the folder of the run that `folder` leads to from the record, else in the present
+/// one. A record without that folder is taken to lie in it.
+pub fn locate(record: &Path, folder: Option<&Path>, named: &str) -> Result<String> {
+    let path = Path::new(named);
+    if named == "-" || path.is_absolute() {
+        return Ok(named.to_owned());
+    }
+    let beside = record.parent().unwrap_or(Path::new("")).join(folder.unwrap_or(Path::new("")));
+    let there = plain(&beside.join(path));
+    match there.to_str() {
+        _ if same_file(&there, path) => Ok(named.to_owned()),
+        Some(place) if there.exists() => Ok(place.to_owned()),
+        _ if path.exists() => Ok(named.to_owned()),
+        _ => {
+            let place = |folder: &Path| match folder.as_os_str().is_empty() {
+                true => "this folder".to_owned(),
+                false => folder.display().to_string(),
+            };
+            let beside = plain(&beside);
+            let here = if beside.as_os_str().is_empty() { "" } else { " nor in this folder" };
+            let neither = if here.is_empty() { "not" } else { "neither" };
+            let message =
+                format!("{} names this file, which is {neither} in {}{here}", record.display(), place(&beside));
+            Err(Error::input(named, message, "give the file by its present name, or put it back"))
+        }
+    }
+}
+
+/// A path without steps that take each other back: `a/..`, `.`.
+fn plain(path: &Path) -> PathBuf {
+    let mut out: Vec<Component> = Vec::new();
+    for part in path.components() {
+        match (part, out.last()) {
+            (Component::CurDir, _) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => drop(out.pop()),
+            _ => out.push(part),
+        }
+    }
+    out.into_iter().collect()
 }
 
 /// Refuses an output whose record lists other files than those that are there; what has no record is not checked. Files
@@ -137,7 +215,7 @@ fn compare(file: &Written, name: &str, output: &Path, record: &Path) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::renamed;
+    use super::*;
 
     #[test]
     fn companions_are_renamed_with_the_main_file() {
@@ -150,6 +228,29 @@ mod tests {
             ("z.ids.txt", "z.npy", "z.npy", "z.ids.txt"),
         ] {
             assert_eq!(renamed(name, main, now), new, "{name}");
+        }
+    }
+
+    #[test]
+    fn files_are_found_from_any_folder() {
+        for (from, to, way) in
+            [("/a/b", "/a/b", "."), ("/a/b", "/a", ".."), ("/a", "/a/b/c", "b/c"), ("/a/b", "/c", "../../c")]
+        {
+            assert_eq!(relative(Path::new(from), Path::new(to)), Path::new(way), "{from} {to}");
+        }
+        for (path, short) in [("a/../b", "b"), ("../a", "../a"), ("./a/./b/..", "a"), ("../../a", "../../a")] {
+            assert_eq!(plain(Path::new(path)), Path::new(short), "{path}");
+        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::create_dir_all(folder.path().join("out")).expect("made");
+        std::fs::write(folder.path().join("g.tsv"), "a b\n").expect("written");
+        let record = folder.path().join("out/z.npy.run.json");
+        let found = locate(&record, Some(Path::new("..")), "g.tsv").expect("there");
+        assert_eq!(Path::new(&found), folder.path().join("g.tsv"));
+        let lost = locate(&record, None, "g.tsv").expect_err("not beside the record").to_string();
+        assert!(lost.contains("neither in") && lost.contains("out") && lost.contains("this folder"), "{lost}");
+        for kept in ["-", "/no/such/file"] {
+            assert_eq!(locate(&record, None, kept).expect("as it is"), kept);
         }
     }
 }

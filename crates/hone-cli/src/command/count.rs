@@ -15,21 +15,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::embed::parse_memory;
 use crate::context::Context;
-use crate::input::{GraphArgs, GraphSource};
+use crate::input::{GraphSource, RepeatableArgs};
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: GraphArgs,
+    input: RepeatableArgs,
     /// File to write: .tsv, .txt, .csv (also .gz, .zst), .npy (ids in a file beside it) or .parquet; totals .tsv or .csv;
     /// - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// Repeat an earlier run: its OUT.run.json, with the graph and all choices; what is given here wins.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     /// What a line of the result stands for [default: edge].
     #[arg(long, value_enum)]
     by: Option<By>,
@@ -70,10 +67,10 @@ const EXAMPLES: &str = "\
 Examples:
   hone count builtin:karate --by total
   hone count graph.tsv -o counts.tsv
-  hone count graph.tsv -o cliques.parquet --motifs triangle,diamond,clique4
+  hone count graph.tsv -o clique-counts.parquet --motifs triangle,diamond,clique4
   hone count graph.tsv -o nodes.npy --by node
   hone count hubs.tsv -o counts.parquet --sample cap=64
-  hone count -o again.parquet --config counts.parquet.run.json
+  hone count -o counts-again.parquet --config counts.parquet.run.json
 
 Beside OUT stands OUT.run.json: what was counted, of which graph, and whether it was estimated; --config repeats it.
 Occurrences are induced subgraphs. Directions and weights of edges are ignored for counting: by edge
@@ -132,7 +129,7 @@ struct Record<'a> {
 impl Args {
     /// The choices of the record, if there is one, below those of the command line.
     fn choices(&self) -> Result<Choices, Error> {
-        let before = self.config.as_deref().map(Choices::read).transpose()?.unwrap_or_default();
+        let before = self.input.config().map(Choices::read).transpose()?.unwrap_or_default();
         let by = self.by.unwrap_or(before.by);
         let given = self.motifs.is_some() || self.motif_size.is_some();
         let motifs = if given || by != By::Node { before.motifs } else { MotifSet::default() };
@@ -176,9 +173,8 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let (choices, source) = (args.choices()?, args.input.resolve(args.config.as_deref())?);
+    let (choices, (source, inputs)) = (args.choices()?, args.input.resolve()?);
     let files = args.files(choices.by)?;
-    let inputs = source.files().read("--config", &args.config);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();

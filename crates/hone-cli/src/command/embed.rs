@@ -90,10 +90,11 @@ pub(crate) struct TableArgs {
 const EXAMPLES: &str = "\
 Examples:
   hone embed builtin:karate -o karate.tsv
-  hone embed graph.tsv.gz -o vectors.npy --preset hone-w --dim 64
-  hone embed graph.mtx -o vectors.parquet --motifs edge,triangle,clique4 --steps auto
-  hone embed graph.tsv -o vectors.npy --preset hone-p+x --attributes people.csv
-  hone embed graph.tsv -o vectors.npy --preset hone-p --factors factors
+  hone embed graph.tsv -o vectors.npy
+  hone embed graph.tsv.gz -o w.npy --preset hone-w --dim 64
+  hone embed graph.mtx -o cliques.parquet --motifs edge,triangle,clique4 --steps auto
+  hone embed graph.tsv -o people.npy --preset hone-p+x --attributes people.csv
+  hone embed graph.tsv -o p.npy --preset hone-p --factors factors
   hone embed -o again.npy --config vectors.npy.run.json
 
 Beside OUT stands OUT.run.json: the graph and how it was read, every choice, the seed, what was measured; --config repeats
@@ -314,7 +315,7 @@ fn summary(report: &Report) -> String {
         let _ = writeln!(out, "note: K = {} steps chosen", chosen.steps);
     }
     for note in &report.notes {
-        let _ = writeln!(out, "note: {note}");
+        let _ = writeln!(out, "note: {}", options::worded(note, OPTIONS));
     }
     out.truncate(out.trim_end().len());
     out
@@ -323,9 +324,11 @@ fn summary(report: &Report) -> String {
 /// Which motifs count in Z, how concentrated it is, and which motifs the node features consist of.
 fn findings(report: &Report) -> String {
     // Those without a share are in the note about motifs that do not occur.
-    let motifs: Vec<_> = report.motif_importance().into_iter().filter(|(_, share)| *share > 0.0).collect();
+    let motifs: Vec<_> = report.motif_importance().into_iter().filter(|(_, share)| *share >= VISIBLE).collect();
     let mut out = String::new();
-    if motifs.len() > 1 {
+    if let [(_, most), .., (_, least)] = motifs[..]
+        && most > UNEVEN * least
+    {
         out.push_str(&shares("share of the embedding", motifs));
     }
     if let Some(found) = report.proximity.filter(|found| found.directions > found.leading) {
@@ -335,9 +338,10 @@ fn findings(report: &Report) -> String {
     if let Some(found) = report.structure.as_ref().filter(|found| found.components > 0) {
         let (leading, all) = (found.components.min(SHOWN), found.components);
         let held = 100.0 * found.explained.iter().take(leading).sum::<f64>();
-        let motifs = found.motifs.iter().take(SHOWN + 2);
+        let visible: Vec<_> = found.motifs.iter().filter(|entry| entry.share >= VISIBLE).collect();
+        let motifs = visible.iter().take(SHOWN + 2);
         let motifs: Vec<_> = motifs.map(|entry| format!("{} {:.1} %", entry.motif, 100.0 * entry.share)).collect();
-        let more = if found.motifs.len() > motifs.len() { ", …" } else { "" };
+        let more = if visible.len() > motifs.len() { ", …" } else { "" };
         let motifs = motifs.join(", ");
         let _ = writeln!(out, "structure: the first {leading} of {all} components hold {held:.1} %; {motifs}{more}");
     }
@@ -346,6 +350,13 @@ fn findings(report: &Report) -> String {
 
 /// Components of node features that a summary adds up.
 const SHOWN: usize = 3;
+
+/// Shares below this would be shown as 0.0 %.
+const VISIBLE: f64 = 0.0005;
+
+/// Shares are shown when the largest is more than this times the smallest: columns of equal length make even shares, which
+/// say nothing of the graph.
+const UNEVEN: f64 = 2.0;
 
 /// Shares as a table with bars.
 fn shares(title: &str, motifs: Vec<(String, f64)>) -> String {

@@ -35,8 +35,8 @@ Examples:
   hone features graph.tsv -o x.parquet --depth 2 --aggregates sum,mean
   hone features graph.tsv -o counts.csv --depth 0 --no-log --motifs triangle,clique4
   hone features graph.tsv -o x.npz --attributes people.csv --diffuse 2 --over edge,triangle
-  hone features graph.tsv -o x.parquet --config vectors.npy.run.json
-  hone features -o again.parquet --config x.parquet.run.json
+  hone features -o structure.parquet --config vectors.npy.run.json   the features of that embedding
+  hone features -o x-again.parquet --config x.parquet.run.json
 
 Beside OUT stands OUT.run.json: the graph and how it was read, every choice, what was measured; --config repeats it.
 A column is called after what it holds: triangle, mean(triangle), max(sum(edge)), city=Rome,
@@ -173,7 +173,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let start = Start::now();
     let graph = source.open(weights, args.table.memory, context)?;
     let read = Stage::since("read", &start);
-    let Run { embedding, mut report } = hone.features(&graph, context.progress())?;
+    let Run { embedding, mut report } =
+        hone.features(&graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
     drop(graph);
     context.progress().stage("writing", 0);
     report.input = Some(source.input);
@@ -184,7 +185,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     batch.commit()?;
     context.progress_done();
     for note in &report.notes {
-        context.note(format_args!("note: {note}"));
+        context.note(format_args!("note: {}", options::worded(note, OPTIONS)));
     }
     if args.output.as_os_str() != "-" {
         let (rows, columns) = (embedding.vectors.rows(), embedding.vectors.cols());

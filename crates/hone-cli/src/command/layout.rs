@@ -1,34 +1,28 @@
 //! `hone layout VECTORS -o XY`: two coordinates per node.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use hone::graph::NodeIds;
 use hone::record;
 use hone::report::{Stage, Start};
-use hone::store::{Embedding, Format};
-use hone_explore::{By, Layout, LayoutMethod, Method, Space};
-use serde::Serialize;
+use hone::store::Embedding;
+use hone_explore::{By, Layout, LayoutMethod, Method};
+use serde::{Deserialize, Serialize};
 
-use crate::command::similar;
 use crate::context::Context;
-use crate::files::Files;
+use crate::vectors::{self, RecordedVectors, VectorArgs};
 
 /// Lay an embedding out in two dimensions: similar nodes close together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The vectors: a file that `hone embed` or another tool wrote (.tsv .csv .npy .npz .parquet .w2v .safetensors).
-    #[arg(value_name = "VECTORS")]
-    vectors: PathBuf,
+    #[command(flatten)]
+    vectors: VectorArgs,
     /// Where the coordinates go, columns x and y; the extension names the format. `-` for standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     #[command(flatten)]
     layout: LayoutArgs,
-    /// Format of the vectors, whatever their extension.
-    #[arg(long, value_name = "FORMAT", value_parser = similar::format())]
-    vectors_format: Option<Format>,
     /// Replace files that exist.
     #[arg(short, long)]
     force: bool,
@@ -38,35 +32,47 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Layout")]
 pub(crate) struct LayoutArgs {
-    /// neighbours (each node near those it is similar to) or pca (two principal components, at once).
-    #[arg(long, value_name = "HOW", default_value = "neighbours", value_parser = method())]
-    layout: LayoutMethod,
-    /// Neighbours that each node is drawn to.
-    #[arg(long, value_name = "K", default_value_t = 15, value_parser = clap::value_parser!(u16).range(2..=200))]
-    neighbours: u16,
+    /// neighbours (each node near those it is similar to) or pca (two principal components, at once) [default:
+    /// neighbours].
+    #[arg(long, value_name = "HOW", value_parser = method())]
+    layout: Option<LayoutMethod>,
+    /// Neighbours that each node is drawn to [default: 15].
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=200))]
+    neighbours: Option<u16>,
     /// Steps of the layout [default: 400, beyond 50000 nodes 200].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     steps: Option<u16>,
-    /// What is compared: all, proximity or structure.
-    #[arg(long, value_name = "WHAT", default_value = "all", value_parser = similar::by())]
+    /// What is compared: all, proximity or structure [default: all].
+    #[arg(long, value_name = "WHAT", value_parser = vectors::by())]
+    by: Option<By>,
+    /// How neighbours are found: exact, approximate, or auto: exact up to 100000 nodes [default: auto].
+    #[arg(long, value_name = "HOW", value_parser = vectors::method())]
+    search: Option<Method>,
+    /// Seed of the layout [default: 0].
+    #[arg(long = "layout-seed", value_name = "N")]
+    seed: Option<u64>,
+}
+
+/// How nodes are placed: part of a record, where a later run finds it.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Placing {
     pub(crate) by: By,
-    /// How neighbours are found: exact, approximate, or auto: exact up to 100000 nodes.
-    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = similar::method())]
-    search: Method,
-    /// Seed of the layout.
-    #[arg(long = "layout-seed", value_name = "N", default_value_t = 0)]
-    seed: u64,
+    pub(crate) layout: Layout,
 }
 
 impl LayoutArgs {
-    pub(crate) fn layout(&self) -> Layout {
-        Layout {
-            layout: self.layout,
-            neighbours: self.neighbours.into(),
-            steps: self.steps.map(usize::from),
-            search: self.search,
-            seed: self.seed,
-        }
+    /// These options over those of an earlier run.
+    pub(crate) fn over(&self, before: Placing) -> Placing {
+        let Placing { by, layout } = before;
+        let layout = Layout {
+            layout: self.layout.unwrap_or(layout.layout),
+            neighbours: self.neighbours.map_or(layout.neighbours, usize::from),
+            steps: self.steps.map(usize::from).or(layout.steps),
+            search: self.search.unwrap_or(layout.search),
+            seed: self.seed.unwrap_or(layout.seed),
+        };
+        Placing { by: self.by.unwrap_or(by), layout }
     }
 }
 
@@ -80,17 +86,21 @@ Examples:
   hone layout vectors.npy -o xy.tsv
   hone layout vectors.npy -o xy.parquet --layout pca
   hone layout vectors.npy -o xy.csv --by structure --neighbours 30
+  hone layout -o xy.npy --config xy.csv.run.json
 
 The same vectors, options and seed give the same coordinates, whatever the number of threads.";
 
+const COMMAND: &str = "layout";
+
 /// What is kept beside the coordinates.
 #[derive(Serialize)]
-struct Record<'a> {
+struct Record {
     version: &'static str,
     command: &'static str,
-    vectors: &'a Path,
-    by: By,
-    layout: Layout,
+    #[serde(flatten)]
+    vectors: RecordedVectors,
+    #[serde(flatten)]
+    placing: Placing,
     nodes: usize,
     /// Of an approximate search.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,27 +109,23 @@ struct Record<'a> {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let (source, before) = args.vectors.resolve::<Placing>(COMMAND)?;
+    let placing = args.layout.over(before.unwrap_or_default());
     let outputs = Embedding::files(&args.output, None)?;
-    let inputs = Files::default().read_vectors("VECTORS", [&args.vectors]);
-    let mut batch = inputs.write("--output", outputs.iter().chain(&record::path(&args.output))).check(args.force)?;
-    let layout = args.layout.layout();
+    let outputs = source.files().write("--output", outputs.iter().chain(&record::path(&args.output)));
+    let mut batch = outputs.check(args.force)?;
     let start = Start::now();
     context.progress().stage("reading", 0);
-    let (ids, space): (NodeIds, Space) = similar::open(&args.vectors, args.vectors_format, args.layout.by)?;
+    let vectors = source.facts(context)?;
+    let (ids, space) = source.open(placing.by)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
-    let placed = layout.place(&space, context.progress())?;
-    if let Some(recall) = placed.recall {
-        context.note(format_args!(
-            "note: neighbours are approximate: {:.1} % of the true ones, by a sample",
-            100.0 * recall
-        ));
-    }
+    let placed = placing.layout.place(&space, context.progress())?;
+    note_recall(placed.recall, context);
     let record = Record {
         version: env!("CARGO_PKG_VERSION"),
-        command: "layout",
-        vectors: &args.vectors,
-        by: args.layout.by,
-        layout,
+        command: COMMAND,
+        vectors,
+        placing,
         nodes: ids.len(),
         recall: placed.recall,
         stages: vec![read, Stage::since("layout", &start)],
@@ -129,4 +135,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.progress_done();
     batch.commit()?;
     Ok(())
+}
+
+/// Says how many of the true neighbours an approximate search found.
+pub(crate) fn note_recall(recall: Option<f64>, context: &Context) {
+    if let Some(recall) = recall {
+        let percent = 100.0 * recall;
+        context.note(format_args!("note: approximate: {percent:.1} % of the true neighbours were found, by a sample"));
+    }
 }

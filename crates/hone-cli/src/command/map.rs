@@ -3,25 +3,27 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use hone::graph::Graph;
+use hone::graph::{Graph, NodeIds, RecordedFile};
 use hone::output::Batch;
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{Embedding, Format};
 use hone::{Config, Error, Hone, Run, record};
-use hone_explore::{By, Colour, Layout, Map, Method, RoleOptions, Search, Space, read_attributes, read_labels};
-use serde::Serialize;
+use hone_explore::{Colour, Map, Method, Placed, RoleOptions, Roles, Search, Space, read_attributes, read_labels};
+use serde::{Deserialize, Serialize};
 
-use crate::command::layout::LayoutArgs;
-use crate::command::similar;
+use crate::command::layout::{LayoutArgs, Placing, note_recall};
 use crate::context::Context;
-use crate::input::InputArgs;
+use crate::files::Files;
+use crate::input::RepeatableArgs;
+use crate::repeat::{Changed, Chosen, Earlier};
+use crate::vectors;
 
 /// Make a map: one HTML file with all nodes, their roles, motifs and neighbours, that opens without a network.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    input: RepeatableArgs,
     /// The page to write.
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["svg", "png"])]
     output: Option<PathBuf>,
@@ -29,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
     /// Format of the vectors, whatever their extension.
-    #[arg(long, value_name = "FORMAT", value_parser = similar::format(), requires = "vectors")]
+    #[arg(long, value_name = "FORMAT", value_parser = vectors::format(), requires = "vectors")]
     vectors_format: Option<Format>,
     /// Labels to colour nodes by: a table of ids and labels.
     #[arg(long, value_name = "FILE")]
@@ -57,14 +59,35 @@ const EXAMPLES: &str = "\
 Examples:
   hone map builtin:karate -o karate.html
   hone map graph.tsv -o map.html --labels labels.tsv --attributes people.csv
-  hone map graph.tsv -o map.html --vectors vectors.npy --layout pca
+  hone map graph.tsv -o pca.html --vectors vectors.npy --layout pca
   hone map graph.tsv --svg figure.svg --png figure.png
+  hone map -o again.html --config map.html.run.json
 
 The page needs nothing but a browser: move and zoom, colour by role, degree, motif, label or attribute, click nodes, find
 them by id, select with box or lasso. Pictures are coloured by the first label, else by role.";
 
 /// Width of a PNG in pixels.
 const PIXELS: usize = 2400;
+
+const COMMAND: &str = "map";
+
+/// What a map is made of besides the graph: part of a record, where a later run finds it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Choices {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vectors: Option<RecordedFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vectors_format: Option<Format>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<RecordedFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attributes: Option<RecordedFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(flatten)]
+    placing: Placing,
+}
 
 /// What is kept beside a map.
 #[derive(Serialize)]
@@ -73,14 +96,18 @@ struct Record<'a> {
     command: &'static str,
     input: &'a Input,
     graph: GraphFacts,
-    vectors: Option<&'a Path>,
-    labels: Option<&'a Path>,
-    attributes: Option<&'a Path>,
-    by: By,
-    layout: Layout,
+    #[serde(flatten)]
+    choices: &'a Choices,
     #[serde(skip_serializing_if = "Option::is_none")]
     recall: Option<f64>,
     stages: Vec<Stage>,
+}
+
+/// Files besides the graph.
+struct Beside {
+    vectors: Option<Chosen>,
+    labels: Option<Chosen>,
+    attributes: Option<Chosen>,
 }
 
 impl Args {
@@ -88,13 +115,52 @@ impl Args {
         self.output.iter().chain(&self.svg).chain(&self.png)
     }
 
+    /// The choices of the command line over those of an earlier run, and the files they name.
+    fn choices(&self) -> Result<(Choices, Beside), Error> {
+        let earlier = self.input.config().map(|path| Earlier::<Choices>::read(path, COMMAND)).transpose()?;
+        let before = earlier.as_ref().map(|earlier| earlier.choices.clone()).unwrap_or_default();
+        let beside = Beside {
+            vectors: Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |it| it.vectors.as_ref())?,
+            labels: Chosen::new(self.labels.as_deref(), earlier.as_ref(), |it| it.labels.as_ref())?,
+            attributes: Chosen::new(self.attributes.as_deref(), earlier.as_ref(), |it| it.attributes.as_ref())?,
+        };
+        let placing = self.layout.over(before.placing);
+        placing.layout.check()?;
+        let then = before.vectors_format.filter(|_| self.vectors.is_none());
+        let (vectors_format, title) = (self.vectors_format.or(then), self.title.clone().or(before.title));
+        // What is said of files is said when they are read.
+        Ok((Choices { vectors_format, title, placing, ..Choices::default() }, beside))
+    }
+}
+
+impl Beside {
+    fn paths(chosen: &Option<Chosen>) -> Option<&PathBuf> {
+        chosen.as_ref().map(|chosen| &chosen.path)
+    }
+
+    /// Adds these files to those that are read.
+    fn files(&self, inputs: Files) -> Files {
+        let inputs = inputs.read("--labels", Self::paths(&self.labels));
+        let inputs = inputs.read("--attributes", Self::paths(&self.attributes));
+        inputs.read_vectors("--vectors", Self::paths(&self.vectors))
+    }
+
+    /// Writes into the choices what a record says of the files; refuses those that an earlier record says something else of.
+    fn describe(&self, choices: &mut Choices, changed: Changed, context: &Context) -> Result<(), Error> {
+        let facts = |chosen: &Option<Chosen>| chosen.as_ref().map(|it| it.facts(changed, context)).transpose();
+        choices.vectors = facts(&self.vectors)?;
+        choices.labels = facts(&self.labels)?;
+        choices.attributes = facts(&self.attributes)?;
+        Ok(())
+    }
+
     /// The vectors of the file, in the graph's node order, or new ones.
-    fn embedding(&self, graph: &Graph, context: &Context) -> anyhow::Result<Embedding> {
-        let Some(path) = &self.vectors else {
+    fn embedding(&self, graph: &Graph, format: Option<Format>, context: &Context) -> anyhow::Result<Embedding> {
+        let Some(path) = Self::paths(&self.vectors) else {
             let Run { embedding, .. } = Hone::new(Config::preset("hone")?)?.embed(graph, context.progress())?;
             return Ok(embedding);
         };
-        let read = Embedding::read_within(path, self.vectors_format, hone::memory::Allowance::new(None))?;
+        let read = Embedding::read_within(path, format, hone::memory::Allowance::new(None))?;
         let index = read.ids.index();
         let row = |node: u32| {
             let id = graph.ids().get(node).to_string();
@@ -110,14 +176,14 @@ impl Args {
     }
 
     fn colours(&self, graph: &Graph, context: &Context) -> anyhow::Result<Vec<Colour>> {
-        type Reader = fn(&str, &hone::graph::NodeIds, &dyn hone::Progress) -> hone::Result<(Vec<Colour>, Vec<String>)>;
+        type Reader = fn(&str, &NodeIds, Option<u64>, &dyn hone::Progress) -> hone::Result<(Vec<Colour>, Vec<String>)>;
         let mut colours = Vec::new();
-        let files: [(&Option<PathBuf>, Reader); 2] = [(&self.labels, read_labels), (&self.attributes, read_attributes)];
-        for (file, read) in files {
-            let Some(file) = file else { continue };
+        let files: [(&Option<Chosen>, Reader); 2] = [(&self.labels, read_labels), (&self.attributes, read_attributes)];
+        for (chosen, read) in files {
+            let Some(file) = Self::paths(chosen) else { continue };
             let name =
                 file.to_str().ok_or_else(|| Error::input(file, "the path is not valid UTF-8", "rename the file"))?;
-            let (found, notes) = read(name, graph.ids(), context.progress())?;
+            let (found, notes) = read(name, graph.ids(), None, context.progress())?;
             notes.iter().for_each(|note| context.note(format_args!("note: {note}")));
             colours.extend(found);
         }
@@ -126,37 +192,24 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let layout = args.layout.layout();
-    layout.check()?;
-    let inputs = args.input.files().read("--labels", &args.labels).read("--attributes", &args.attributes);
-    let inputs = inputs.read_vectors("--vectors", &args.vectors);
-    let records = args.output.as_deref().and_then(record::path);
-    let outputs = inputs.write("--output", args.output.iter().chain(&records));
+    let (mut choices, beside) = args.choices()?;
+    let (source, inputs) = args.input.resolve()?;
+    let inputs = beside.files(inputs);
+    // The record stands beside the page, else beside a picture.
+    let main = args.files().next().cloned();
+    let record_path = main.as_deref().and_then(record::path);
+    let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
     let outputs = outputs.write("--svg", &args.svg).write("--png", &args.png);
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
-    let graph = args.input.open(context)?;
-    let colours = args.colours(&graph, context)?;
+    beside.describe(&mut choices, source.changed(), context)?;
+    let graph = source.open(true, None, context)?;
+    let colours = beside.colours(&graph, context)?;
     let mut stages = vec![Stage::since("read", &start)];
-    let start = Start::now();
-    let embedding = args.embedding(&graph, context)?;
-    let space = Space::of(&embedding, args.layout.by)?;
-    drop(embedding);
-    stages.push(Stage::since("vectors", &start));
-    let start = Start::now();
-    let mut placed = layout.place(&space, context.progress())?;
-    if placed.neighbours.is_none() {
-        let found = Search { top: 10, search: Method::Auto, seed: 0 }.all(&space, context.progress())?;
-        (placed.neighbours, placed.recall) = (Some(found.neighbours), found.recall);
-    }
-    drop(space);
-    stages.push(Stage::since("layout", &start));
-    let start = Start::now();
-    let roles = RoleOptions::default().find(&graph, context.progress())?;
-    stages.push(Stage::since("roles", &start));
+    let (placed, roles) = place_and_find(&choices, &beside, &graph, &mut stages, context)?;
     let map = Map {
         graph: &graph,
-        title: args.title.clone().unwrap_or_else(|| args.input.name()),
+        title: choices.title.clone().unwrap_or_else(|| source.name()),
         positions: &placed.positions,
         roles: &roles,
         neighbours: placed.neighbours.as_ref(),
@@ -165,18 +218,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     write(args, &map, &mut batch, context)?;
     let record = Record {
         version: env!("CARGO_PKG_VERSION"),
-        command: "map",
-        input: &args.input.input()?,
+        command: COMMAND,
+        input: &source.input,
         graph: GraphFacts::of(&graph),
-        vectors: args.vectors.as_deref(),
-        labels: args.labels.as_deref(),
-        attributes: args.attributes.as_deref(),
-        by: args.layout.by,
-        layout,
+        choices: &choices,
         recall: placed.recall,
         stages,
     };
-    if let Some(path) = &args.output {
+    if let Some(path) = &main {
         record::add_to(&mut batch, path, &record)?;
     }
     context.progress_done();
@@ -185,6 +234,33 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         context.note(format_args!("wrote {}", file.display()));
     }
     Ok(())
+}
+
+/// The places of all nodes with their neighbours, and the roles.
+fn place_and_find(
+    choices: &Choices,
+    beside: &Beside,
+    graph: &Graph,
+    stages: &mut Vec<Stage>,
+    context: &Context,
+) -> anyhow::Result<(Placed, Roles)> {
+    let start = Start::now();
+    let Placing { by, layout } = choices.placing;
+    let space = Space::of(&beside.embedding(graph, choices.vectors_format, context)?, by)?;
+    stages.push(Stage::since("vectors", &start));
+    let start = Start::now();
+    let mut placed = layout.place(&space, context.progress())?;
+    if placed.neighbours.is_none() {
+        let found = Search { top: 10, search: Method::Auto, seed: 0 }.all(&space, context.progress())?;
+        (placed.neighbours, placed.recall) = (Some(found.neighbours), found.recall);
+    }
+    drop(space);
+    note_recall(placed.recall, context);
+    stages.push(Stage::since("layout", &start));
+    let start = Start::now();
+    let roles = RoleOptions::default().find(graph, context.progress())?;
+    stages.push(Stage::since("roles", &start));
+    Ok((placed, roles))
 }
 
 fn write(args: &Args, map: &Map<'_>, batch: &mut Batch, context: &Context) -> anyhow::Result<()> {

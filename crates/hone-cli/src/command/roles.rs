@@ -8,23 +8,24 @@ use hone::motif::Sample;
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::{Error, record};
 use hone_explore::{Explanation, MOST_ROLES, MotifScore, Role, RoleOptions, RoleTable, Roles, find_node};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::input::InputArgs;
+use crate::input::RepeatableArgs;
+use crate::repeat::Earlier;
 
 /// Find structural roles: nodes whose surroundings are built alike, with a name and reasons for each role.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    input: InputArgs,
+    input: RepeatableArgs,
     /// Where the roles and memberships of all nodes go: .tsv, .csv (also .gz, .zst) or .parquet.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// How many roles, or auto.
-    #[arg(long, value_name = "auto|K", default_value = "auto", value_parser = roles)]
-    roles: Wanted,
+    /// How many roles, or auto [default: auto].
+    #[arg(long, value_name = "auto|K", value_parser = roles)]
+    roles: Option<Wanted>,
     /// Say why a node has its role, and what would have made it another; may be repeated.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     explain: Vec<String>,
@@ -34,9 +35,9 @@ pub(crate) struct Args {
     /// Estimate the motif counts, as in `hone count`: cap=64, or error=0.1,confidence=0.95 [default: exact].
     #[arg(long, value_name = "HOW")]
     sample: Option<Sample>,
-    /// Seed of estimated counts; nothing else is drawn at random.
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "sample")]
-    seed: u64,
+    /// Seed of estimated counts; nothing else is drawn at random [default: 0].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Replace the file if it exists.
     #[arg(short, long)]
     force: bool,
@@ -48,6 +49,7 @@ Examples:
   hone roles graph.tsv -o roles.tsv
   hone roles graph.tsv --roles 5 --explain alice
   hone roles graph.tsv --json
+  hone roles -o again.tsv --config roles.tsv.run.json
 
 A role is a group of nodes with like motif counts around them, wherever they are. More and less are motifs that its nodes
 have more and less of than all nodes, in standard deviations; the second table says how often roles are linked, in multiples
@@ -102,28 +104,55 @@ struct ShownNode {
     explanation: Explanation,
 }
 
+const COMMAND: &str = "roles";
+
+/// What a record says of the choices.
+#[derive(Default, Deserialize)]
+struct Chosen {
+    choices: RoleOptions,
+}
+
+impl Args {
+    /// The choices of the command line over those of an earlier run.
+    fn options(&self) -> Result<RoleOptions, Error> {
+        let earlier = self.input.config().map(|path| Earlier::<Chosen>::read(path, COMMAND)).transpose()?;
+        let RoleOptions { roles, sample, seed } = earlier.map_or_else(Default::default, |it| it.choices.choices);
+        let sample = self.sample.unwrap_or(sample);
+        if self.seed.is_some() && sample == Sample::Exact {
+            return Err(Error::config("--seed", "goes with --sample: exact counts draw nothing at random"));
+        }
+        let roles = self.roles.map_or(roles, |Wanted(wanted)| wanted);
+        Ok(RoleOptions { roles, sample, seed: self.seed.unwrap_or(seed) })
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let options = RoleOptions { roles: args.roles.0, sample: args.sample.unwrap_or_default(), seed: args.seed };
+    let (options, (source, inputs)) = (args.options()?, args.input.resolve()?);
     args.output.iter().try_for_each(|path| RoleTable::check(path))?;
     let record_path = args.output.as_deref().and_then(record::path);
-    let outputs = args.input.files().write("--output", args.output.iter().chain(&record_path));
+    let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
-    let graph = args.input.open_without_weights(context)?;
+    let graph = source.open(false, None, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
     let index = graph.ids().index();
     let nodes = args.explain.iter().map(|id| asked(find_node(graph.ids(), &index, id)));
     let nodes: Vec<u32> = nodes.collect::<Result<_, _>>()?;
     let found = options.find(&graph, context.progress())?;
+    if let Some(wanted) = options.roles.filter(|&wanted| wanted > found.roles.len()) {
+        let groups = found.roles.len();
+        context
+            .note(format_args!("note: {wanted} roles were asked for; the nodes fall into {groups} groups that differ"));
+    }
     let stages = vec![read, Stage::since("roles", &start)];
     let shown = shown(&found, graph.ids(), &nodes, &args.explain);
     if let Some(path) = &args.output {
         RoleTable::new(graph.ids(), &found).add_to(&mut batch, path, context.progress())?;
         let record = Record {
             version: env!("CARGO_PKG_VERSION"),
-            command: "roles",
+            command: COMMAND,
             choices: &options,
-            input: &args.input.input()?,
+            input: &source.input,
             graph: GraphFacts::of(&graph),
             shown: &shown,
             stages,

@@ -56,21 +56,31 @@ impl Colour {
 }
 
 /// Labels of nodes: a table of ids and one or more columns, each value of which is a category. Returns what was read, and
-/// notes about what was missing.
-pub fn read_labels(file: &str, ids: &NodeIds, progress: &dyn Progress) -> Result<(Vec<Colour>, Vec<String>)> {
+/// notes about what was missing. The process may hold `memory` bytes; by default what the machine has free.
+pub fn read_labels(
+    file: &str,
+    ids: &NodeIds,
+    memory: Option<u64>,
+    progress: &dyn Progress,
+) -> Result<(Vec<Colour>, Vec<String>)> {
     let options = Table { categories: CATEGORIES, ..Table::default() };
-    let first = attributes::read(file, &options, ids, None, progress)?;
+    let first = attributes::read(file, &options, ids, memory, progress)?;
     // Read once more with every column as categories: numbers are names here.
     let mut columns: Vec<String> = first.named.names.iter().map(|name| prefix(name).to_owned()).collect();
     columns.dedup();
-    let loaded = attributes::read(file, &Table { categorical: columns, ..options }, ids, None, progress)?;
+    let loaded = attributes::read(file, &Table { categorical: columns, ..options }, ids, memory, progress)?;
     Ok(colours(&loaded, "label"))
 }
 
 /// Attributes of nodes: numbers stay numbers, words become categories.
-pub fn read_attributes(file: &str, ids: &NodeIds, progress: &dyn Progress) -> Result<(Vec<Colour>, Vec<String>)> {
+pub fn read_attributes(
+    file: &str,
+    ids: &NodeIds,
+    memory: Option<u64>,
+    progress: &dyn Progress,
+) -> Result<(Vec<Colour>, Vec<String>)> {
     let options = Table { categories: CATEGORIES, ..Table::default() };
-    Ok(colours(&attributes::read(file, &options, ids, None, progress)?, "attribute"))
+    Ok(colours(&attributes::read(file, &options, ids, memory, progress)?, "attribute"))
 }
 
 /// The column that a 0/1 column `city=Rome` comes from.

@@ -5,6 +5,7 @@
 //! same points as SVG or PNG.
 
 mod colour;
+mod glyphs;
 mod pack;
 mod page;
 mod picture;
@@ -71,7 +72,7 @@ impl Map<'_> {
         Ok(picture::svg(self))
     }
 
-    /// The same as a PNG image of `width` pixels.
+    /// The same as a PNG image of `width` pixels; its legend shows capitals, digits and common signs.
     pub fn png(&self, width: usize) -> Result<Vec<u8>> {
         self.check()?;
         picture::png(self, width)

@@ -11,10 +11,11 @@ use crate::roles::{PackedComponent, Role};
 
 const TEMPLATE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
-const SCRIPT: [&str; 5] = [
+const SCRIPT: [&str; 6] = [
     include_str!("page/data.js"),
     include_str!("page/plot.js"),
     include_str!("page/colour.js"),
+    include_str!("page/reasons.js"),
     include_str!("page/panels.js"),
     include_str!("page/main.js"),
 ];

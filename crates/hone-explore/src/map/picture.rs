@@ -1,11 +1,11 @@
-//! The points of a map as a picture for papers: SVG with a legend, or PNG.
+//! The points of a map as a picture for papers, with a legend: SVG, or PNG of the same proportions.
 
 use std::fmt::Write;
 
 use hone::{Error, Result};
 
 use super::page::escaped;
-use super::{Colour, Map};
+use super::{Colour, Map, glyphs};
 
 /// The same colours as on the page.
 const PALETTE: [u32; 12] = [
@@ -15,6 +15,9 @@ const PALETTE: [u32; 12] = [
 /// Side of the square of points in an SVG, and the margin around it.
 const SIDE: f32 = 800.0;
 const MARGIN: f32 = 20.0;
+/// Width of the legend beside it, and height of its letters.
+const LEGEND: f32 = 190.0;
+const TEXT: f32 = 10.0;
 /// Lines of a legend.
 const LINES: usize = 20;
 /// Pixels that one point is sampled at in each direction.
@@ -44,7 +47,7 @@ fn radius(nodes: usize, side: f32) -> f32 {
 pub(super) fn svg(map: &Map<'_>) -> String {
     let (title, names, of) = groups(map);
     let places = map.places();
-    let (wide, high) = (SIDE + 2.0 * MARGIN + 190.0, SIDE + 2.0 * MARGIN);
+    let (wide, high) = (SIDE + 2.0 * MARGIN + LEGEND, SIDE + 2.0 * MARGIN);
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {high}\" font-family=\"sans-serif\" font-size=\"14\">\n\
          <title>{}</title>\n<rect width=\"{wide}\" height=\"{high}\" fill=\"#fff\"/>\n",
@@ -81,57 +84,127 @@ pub(super) fn png(map: &Map<'_>, width: usize) -> Result<Vec<u8>> {
     if !(16..=16_384).contains(&width) {
         return Err(Error::config("width", format!("{width} pixels; give a number from 16 to 16384")));
     }
-    let (_, _, of) = groups(map);
+    let (title, names, of) = groups(map);
     let places = map.places();
-    let (side, margin) = (width as f32 * 0.96, width as f32 * 0.02);
-    let size = radius(places.len(), side);
-    let mut pixels = vec![255u8; 3 * width * width];
+    // The same proportions as the SVG.
+    let scale = width as f32 / (SIDE + 2.0 * MARGIN + LEGEND);
+    let mut picture = Picture::new(width, (scale * (SIDE + 2.0 * MARGIN)).round() as usize);
+    let size = radius(places.len(), scale * SIDE);
     for (&[x, y], &group) in places.iter().zip(&of) {
-        disc(&mut pixels, width, [margin + x * side, margin + (1.0 - y) * side], size, colour(group));
+        let at = [MARGIN + x * SIDE, MARGIN + (1.0 - y) * SIDE].map(|c| c * scale);
+        picture.disc(at, size, colour(group), 0.8);
     }
-    Ok(encoded(&pixels, width))
+    let left = SIDE + 2.0 * MARGIN;
+    picture.text([left, 24.0].map(|c| c * scale), scale, &title, 0x000000);
+    for (line, name) in names.iter().take(LINES).enumerate() {
+        let y = 53.0 + 22.0 * line as f32;
+        picture.disc([left + 8.0, y].map(|c| c * scale), 6.0 * scale, colour(line as u16), 1.0);
+        picture.text([left + 22.0, y - 5.0].map(|c| c * scale), scale, name, 0x333333);
+    }
+    Ok(picture.encoded())
 }
 
-/// Draws a disc, its rim smoothed by counting the samples of each pixel inside.
-fn disc(pixels: &mut [u8], width: usize, [cx, cy]: [f32; 2], radius: f32, colour: u32) {
-    let range = |c: f32| (c - radius).floor().max(0.0) as usize..((c + radius).ceil() as usize + 1).min(width);
-    let sample = |pixel: usize, s: usize| pixel as f32 + (s as f32 + 0.5) / SAMPLES as f32;
-    for y in range(cy) {
-        for x in range(cx) {
-            let inside = (0..SAMPLES * SAMPLES)
-                .filter(|s| {
-                    let (dx, dy) = (sample(x, s % SAMPLES) - cx, sample(y, s / SAMPLES) - cy);
-                    dx * dx + dy * dy <= radius * radius
-                })
-                .count();
-            let cover = 0.8 * inside as f32 / (SAMPLES * SAMPLES) as f32;
-            for (channel, pixel) in pixels[3 * (y * width + x)..][..3].iter_mut().enumerate() {
-                let own = (colour >> (16 - 8 * channel) & 255) as f32;
-                *pixel = (f32::from(*pixel) + (own - f32::from(*pixel)) * cover).round() as u8;
+/// Pixels of three bytes, row by row.
+struct Picture {
+    width: usize,
+    height: usize,
+    pixels: Vec<u8>,
+}
+
+impl Picture {
+    fn new(width: usize, height: usize) -> Self {
+        Picture { width, height, pixels: vec![255u8; 3 * width * height] }
+    }
+
+    /// Lays a colour over a pixel, in part.
+    fn blend(&mut self, x: usize, y: usize, colour: u32, cover: f32) {
+        for (channel, pixel) in self.pixels[3 * (y * self.width + x)..][..3].iter_mut().enumerate() {
+            let own = (colour >> (16 - 8 * channel) & 255) as f32;
+            *pixel = (f32::from(*pixel) + (own - f32::from(*pixel)) * cover).round() as u8;
+        }
+    }
+
+    /// Draws a disc, its rim smoothed by counting the samples of each pixel inside.
+    fn disc(&mut self, [cx, cy]: [f32; 2], radius: f32, colour: u32, opacity: f32) {
+        let range = |c: f32, end: usize| {
+            (c - radius).floor().max(0.0) as usize..((c + radius).ceil().max(0.0) as usize + 1).min(end)
+        };
+        let sample = |pixel: usize, s: usize| pixel as f32 + (s as f32 + 0.5) / SAMPLES as f32;
+        for y in range(cy, self.height) {
+            for x in range(cx, self.width) {
+                let inside = (0..SAMPLES * SAMPLES)
+                    .filter(|s| {
+                        let (dx, dy) = (sample(x, s % SAMPLES) - cx, sample(y, s / SAMPLES) - cy);
+                        dx * dx + dy * dy <= radius * radius
+                    })
+                    .count();
+                self.blend(x, y, colour, opacity * inside as f32 / (SAMPLES * SAMPLES) as f32);
             }
         }
     }
+
+    /// Writes a line of text from its upper left corner on, cut at the edge of the picture; nothing where a letter would
+    /// have less than a pixel per dot.
+    fn text(&mut self, [x, y]: [f32; 2], scale: f32, text: &str, colour: u32) {
+        let dot = (scale * TEXT / glyphs::HEIGHT as f32) as usize;
+        let (left, top) = (x as usize, y as usize);
+        let room = self.width.saturating_sub(left) / (dot * glyphs::ADVANCE).max(1);
+        let shown: String = match text.chars().count() {
+            length if length > room => text.chars().take(room.saturating_sub(2)).chain("..".chars()).collect(),
+            _ => text.to_owned(),
+        };
+        for (column, row) in glyphs::dots(&shown) {
+            let (first, above) = (left + column * dot, top + row * dot);
+            for py in above..(above + dot).min(self.height) {
+                for px in first..(first + dot).min(self.width) {
+                    self.blend(px, py, colour, 1.0);
+                }
+            }
+        }
+    }
+
+    /// A PNG of 8-bit colours (ISO/IEC 15948): header, one block of data, end.
+    fn encoded(&self) -> Vec<u8> {
+        let mut rows = Vec::with_capacity(self.pixels.len() + self.height);
+        for row in self.pixels.chunks_exact(3 * self.width) {
+            // No filter.
+            rows.push(0);
+            rows.extend_from_slice(row);
+        }
+        let [width, height] = [self.width, self.height].map(|side| (side as u32).to_be_bytes());
+        let header = [&width[..], &height, &[8, 2, 0, 0, 0]].concat();
+        let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+        for (kind, data) in [(b"IHDR", header), (b"IDAT", super::pack::compressed(&rows)), (b"IEND", Vec::new())] {
+            let mut sum = crc32fast::Hasher::new();
+            sum.update(kind);
+            sum.update(&data);
+            file.extend((data.len() as u32).to_be_bytes());
+            file.extend(kind);
+            file.extend(&data);
+            file.extend(sum.finalize().to_be_bytes());
+        }
+        file
+    }
 }
 
-/// A PNG of 8-bit colours (ISO/IEC 15948): header, one block of data, end.
-fn encoded(pixels: &[u8], width: usize) -> Vec<u8> {
-    let mut rows = Vec::with_capacity(pixels.len() + width);
-    for row in pixels.chunks_exact(3 * width) {
-        // No filter.
-        rows.push(0);
-        rows.extend_from_slice(row);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_legend_stays_in_the_picture_and_says_what_it_should() {
+        let dark = |picture: &Picture| picture.pixels.chunks_exact(3).filter(|pixel| pixel[0] < 128).count();
+        let mut picture = Picture::new(400, 100);
+        picture.text([10.0, 10.0], 1.0, "hub", 0);
+        // One pixel per dot: those of H, U and B.
+        assert_eq!(dark(&picture), glyphs::dots("HUB").count());
+        // Cut at the edge, above and below it.
+        for (at, text) in [([380.0, 95.0], "a long name that does not fit"), ([500.0, 500.0], "outside")] {
+            picture.text(at, 3.0, text, 0);
+        }
+        picture.disc([399.0, 99.0], 30.0, 0, 1.0);
+        let mut tiny = Picture::new(16, 13);
+        tiny.text([1.0, 1.0], 0.01, "hub", 0);
+        assert_eq!(dark(&tiny), 0);
     }
-    let size = (width as u32).to_be_bytes();
-    let header = [&size[..], &size, &[8, 2, 0, 0, 0]].concat();
-    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-    for (kind, data) in [(b"IHDR", header), (b"IDAT", super::pack::compressed(&rows)), (b"IEND", Vec::new())] {
-        let mut sum = crc32fast::Hasher::new();
-        sum.update(kind);
-        sum.update(&data);
-        file.extend((data.len() as u32).to_be_bytes());
-        file.extend(kind);
-        file.extend(&data);
-        file.extend(sum.finalize().to_be_bytes());
-    }
-    file
 }

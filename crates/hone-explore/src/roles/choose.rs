@@ -28,7 +28,8 @@ pub(crate) fn choose(rows: &[Row], wanted: Option<usize>, progress: &dyn Progres
     progress.stage("choosing the number of roles", start.len() as u64);
     let mut now = Mixture::fitted(rows, start, ITERATIONS);
     let mut best = now.clone();
-    while now.components.len() > 1 && wanted != Some(now.components.len()) {
+    // Some groups of the start may be given up on the way: there may be fewer than wanted already.
+    while now.components.len() > wanted.unwrap_or(1) {
         progress.check()?;
         now = Mixture::fitted(rows, joined(&now.components), ITERATIONS);
         if wanted.is_some() || now.cost(nodes) < best.cost(nodes) {

@@ -43,6 +43,11 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
+    /// Nodes that were added.
+    pub(crate) fn weight(&self) -> f64 {
+        self.weight
+    }
+
     pub(crate) fn add(&mut self, at: &Signature, weight: f64) {
         self.weight += weight;
         for d in 0..WIDTH {

@@ -12,6 +12,7 @@ mod choose;
 mod describe;
 mod explain;
 mod file;
+mod hub;
 mod mixture;
 mod name;
 mod packed;
@@ -106,7 +107,8 @@ impl Roles {
         let signatures = signatures(&counts, graph.underlying().pattern());
         let rows = distinct(&signatures);
         let chosen = choose::choose(&rows, wanted, progress)?;
-        let mut mixture = Mixture::fitted(&rows, chosen.components, LAST);
+        let mixture = Mixture::fitted(&rows, chosen.components, LAST);
+        let mut mixture = if wanted.is_none() { hub::with_hubs(&rows, mixture) } else { mixture };
         mixture.components.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.centre[0].total_cmp(&a.centre[0])));
         let k = mixture.components.len();
         let mut memberships = vec![0f32; signatures.len() * k];

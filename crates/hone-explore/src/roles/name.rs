@@ -9,7 +9,7 @@
 //! | chain | two neighbours or so, that have as few |
 //! | bridge | few neighbours, not linked, that have many |
 //! | star centre | many neighbours, not linked, that have few |
-//! | hub | far more neighbours than the average node, and than its own neighbours have |
+//! | hub | at least twice the neighbours of the average node, and half more than its own neighbours have |
 //! | clique member | nearly all neighbours linked to each other, in cliques of four |
 //! | near-clique | more than half of the pairs of neighbours linked |
 //! | triangle corner | the same with few neighbours |
@@ -26,22 +26,32 @@ pub(crate) fn name(ratios: &[f64; 6], mean_degree: f64) -> &'static str {
     if degree < 1.5 && closed < 0.25 && open < 0.5 {
         return leaf(around, closed_around);
     }
+    if closed < 0.2 && degree >= 3.5 && around < degree / 2.0 && around < 3.0 {
+        return "star centre";
+    }
+    if is_hub(ratios, mean_degree) {
+        return "hub";
+    }
     if closed >= 0.7 && cliques >= 0.4 && degree >= 3.0 {
         return "clique member";
     }
     if closed >= 0.5 {
         return if degree < 3.0 { "triangle corner" } else { "near-clique" };
     }
-    if closed < 0.2 && degree >= 3.5 && around < degree / 2.0 && around < 3.0 {
-        return "star centre";
-    }
-    if degree >= 3.0 * mean_degree && degree >= 1.5 * around {
-        return "hub";
-    }
     if closed < 0.2 {
         return sparse(degree, around, mean_degree);
     }
     if degree > 1.5 * mean_degree { "core" } else { "community member" }
+}
+
+/// How many times the degree of the average node, and of its own neighbours, a hub has.
+const FAR: f64 = 2.0;
+const ABOVE: f64 = 1.5;
+
+/// Whether these are the ratios of a hub, in a graph of this mean degree.
+pub(super) fn is_hub(ratios: &[f64; 6], mean_degree: f64) -> bool {
+    let [degree, around, ..] = *ratios;
+    degree >= 3.0 && degree >= FAR * mean_degree && degree >= ABOVE * around
 }
 
 /// Of nodes with one neighbour.

@@ -79,7 +79,7 @@ fn pictures_are_well_formed() {
     assert!(svg.matches("<circle").count() >= 34 && svg.ends_with("</svg>\n"));
     let png = map(&graph, &found, Vec::new()).png(200).expect("a picture");
     assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
-    assert_eq!(&png[16..24], [0, 0, 0, 200, 0, 0, 0, 200]);
+    assert_eq!(&png[16..24], [0, 0, 0, 200, 0, 0, 0, 163]);
     assert!(map(&graph, &found, Vec::new()).png(5).is_err());
 }
 
@@ -89,12 +89,13 @@ fn labels_and_attributes_become_colours() {
     let ids = NodeIds::from_texts(&["a", "b", "c", "d"]);
     let labels = folder.path().join("labels.tsv");
     std::fs::write(&labels, "a\t3\nb\t1\nc\t3\n").expect("written");
-    let (colours, _) = read_labels(labels.to_str().expect("a plain path"), &ids, &Silent).expect("labels");
+    let (colours, _) = read_labels(labels.to_str().expect("a plain path"), &ids, None, &Silent).expect("labels");
     let [Colour::Categories { names, of, .. }] = &colours[..] else { panic!("{colours:?}") };
     assert_eq!(of.iter().map(|&k| names[k as usize].as_str()).collect::<Vec<_>>(), ["3", "1", "3", "(none)"]);
     let people = folder.path().join("people.csv");
     std::fs::write(&people, "id,age,city\na,30,Rome\nb,20,Oslo\nc,25,Rome\nd,5,Bonn\n").expect("written");
-    let (colours, _) = read_attributes(people.to_str().expect("a plain path"), &ids, &Silent).expect("attributes");
+    let (colours, _) =
+        read_attributes(people.to_str().expect("a plain path"), &ids, None, &Silent).expect("attributes");
     assert_eq!(colours[0], Colour::Numbers { name: "age".into(), values: vec![30.0, 20.0, 25.0, 5.0] });
     let Colour::Categories { name, names, of } = &colours[1] else { panic!("{colours:?}") };
     assert_eq!((name.as_str(), names[of[3] as usize].as_str()), ("city", "Bonn"));

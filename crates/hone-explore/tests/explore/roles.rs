@@ -205,3 +205,38 @@ fn tables_hold_names_and_memberships() {
         RoleTable::new(graph.ids(), &found).write(&folder.path().join("x.npy"), Existing::Refuse, &Silent).is_err()
     );
 }
+
+/// Hubs are few, and a role that holds them beside ordinary nodes has no true name.
+#[test]
+fn hubs_of_small_graphs_are_called_so() {
+    let cases: [(&str, &[&str], &str); 2] =
+        [("karate", &["0", "33"], "hub"), ("florentine", &["Medici"], "star centre")];
+    for (name, hubs, word) in cases {
+        let graph = builtin(name).expect("built in");
+        let found = find(&graph);
+        let index = graph.ids().index();
+        let names: Vec<&str> = found.roles.iter().map(|role| role.name.as_str()).collect();
+        for id in hubs {
+            let node = index.find(id).expect("a node");
+            assert_eq!(names[found.role_of(node)], word, "{name}: {id} among {names:?}");
+        }
+        let hub = found.roles.iter().find(|role| role.name == word).expect("found above");
+        assert!(hub.nodes <= 3 * hubs.len(), "{name}: {} hubs", hub.nodes);
+        // A number that is asked for is kept.
+        let two = RoleOptions { roles: Some(2), ..RoleOptions::default() }.find(&graph, &Silent).expect("roles");
+        assert_eq!(two.roles.len(), 2);
+    }
+    // No node of a grid stands out.
+    assert!(find(&builtin("grid").expect("built in")).roles.iter().all(|role| role.name != "hub"));
+}
+
+/// Groups that are given up while a mixture is fitted must not take all others with them.
+#[test]
+fn as_many_roles_as_asked_for_or_nearly() {
+    let graph = planted(&Design { stars: 5, cliques: 5, chains: 5, bridges: 5 }, 3).graph;
+    for wanted in 1..=hone_explore::MOST_ROLES {
+        let options = RoleOptions { roles: Some(wanted), ..RoleOptions::default() };
+        let found = options.find(&graph, &Silent).expect("roles").roles.len();
+        assert!(found <= wanted && found >= wanted.min(4), "{wanted}: {found}");
+    }
+}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import numbers
 import os
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -17,7 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from hone_embed import _native
-from hone_embed._factors import Factors, load_factors
+from hone_embed._arrays import attribute_columns, is_edges, is_matrix, is_new_rows
+from hone_embed._factors import Factors, factor_folder, load_factors
 from hone_embed._graph import _plain, as_graph, compare_attributes
 from hone_embed._progress import jobs, listener
 
@@ -204,11 +203,11 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             rows = self._rows_of(X)
             return self._output(self.embedding_[rows], self.node_ids_[rows])
         self._check_features(X)
-        if not _is_new_rows(X, len(self.embedding_)):
+        if not is_new_rows(X, len(self.embedding_)):
             graph = as_graph(X, directed=self.directed, weighted=self.config_["weights"] is True)
             if graph._native.fingerprint() == self._fingerprint:
                 return self._output(self.embedding_.copy(), self.node_ids_)
-            if not _is_matrix(X):
+            if not is_matrix(X):
                 raise ValueError(
                     "X: not the graph that was fitted; vectors of another graph need a fit of their own, those of "
                     "new nodes a matrix of their edges to the fitted ones"
@@ -253,12 +252,12 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         if graph.n_nodes == 0:
             raise ValueError("graph: Found array with 0 sample(s): it has no nodes, so there is nothing to embed")
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
-        columns = None if attributes is None else _attributes(attributes)
+        columns = None if attributes is None else attribute_columns(attributes)
         file = parsed["attributes"].get("file")
         native = graph._named() if file else graph._native
         if file and not isinstance(self.config, (dict, type(None))):
             compare_attributes(os.fspath(self.config), file)
-        with listener(self.verbose) as listen, self._factor_folder() as folder:
+        with listener(self.verbose) as listen, factor_folder(self.factors) as folder:
             vectors, names, report = _native.embed(
                 native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder
             )
@@ -273,14 +272,6 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self._fingerprint = graph._native.fingerprint()
         self._note_features(X)
 
-    def _factor_folder(self) -> contextlib.AbstractContextManager[Optional[str]]:
-        """Where factors are to be written, if they are wanted."""
-        if self.factors is False or self.factors is None:
-            return contextlib.nullcontext(None)
-        if self.factors is True:
-            return _temporary_folder()
-        return contextlib.nullcontext(os.fspath(self.factors))
-
     def _keep_factors(self, folder: Optional[str]) -> None:
         if hasattr(self, "factors_"):
             del self.factors_
@@ -290,17 +281,17 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     def _note_features(self, X: Any) -> None:
         if hasattr(self, "n_features_in_"):
             del self.n_features_in_
-        if self.graph is None and _is_matrix(X):
+        if self.graph is None and is_matrix(X):
             self.n_features_in_ = len(self.embedding_)
 
     def _check_features(self, X: Any) -> None:
         """Complains as scikit-learn does about a matrix that is not about the fitted nodes."""
-        if not _is_matrix(X):
+        if not is_matrix(X):
             return
         values: Any = X.data if scipy.sparse.issparse(X) else X
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError("X: Input contains NaN or infinity; every entry must be finite")
-        if X.shape[1] != len(self.embedding_) and not _is_edges(X):
+        if X.shape[1] != len(self.embedding_) and not is_edges(X):
             name, fitted = type(self).__name__, len(self.embedding_)
             raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {fitted} features as input.")
 
@@ -380,12 +371,6 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         return {"pairwise": self.graph is None, "preserves_dtype": []}
 
 
-@contextlib.contextmanager
-def _temporary_folder() -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        yield os.path.join(folder, "factors")
-
-
 def _copy(name: str, value: Any) -> Any:
     return value if name == "graph" else clone(value, safe=False)
 
@@ -395,28 +380,3 @@ def _importance(report: dict[str, Any]) -> dict[str, float]:
     for entry in report["importance"]:
         sums[entry["motif"]] = sums.get(entry["motif"], 0.0) + entry["share"]
     return dict(sorted(sums.items(), key=lambda item: -item[1]))
-
-
-def _attributes(values: Any) -> tuple[np.ndarray, list[str]]:
-    names = [str(name) for name in getattr(values, "columns", [])]
-    array = np.asarray(values, dtype=np.float32)
-    if array.ndim == 1:
-        array = array.reshape(-1, 1)
-    if array.ndim != 2:
-        raise ValueError(f"attributes: {array.ndim} dimensions; one row per node, one column per attribute is expected")
-    if not np.isfinite(array).all():
-        raise ValueError("attributes: not all values are finite; fill or drop what is missing")
-    return np.ascontiguousarray(array), names or [f"x{k}" for k in range(array.shape[1])]
-
-
-def _is_matrix(X: Any) -> bool:
-    return scipy.sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
-
-
-def _is_edges(X: Any) -> bool:
-    return isinstance(X, np.ndarray) and X.dtype.kind in "iuUSO" and 2 in X.shape
-
-
-def _is_new_rows(X: Any, fitted: int) -> bool:
-    """Whether X cannot be a graph, but can be the edges of new nodes."""
-    return _is_matrix(X) and X.shape[1] == fitted and X.shape[0] != fitted and not _is_edges(X)

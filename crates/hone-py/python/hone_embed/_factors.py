@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import tempfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
@@ -140,3 +143,15 @@ def _local(entry: dict[str, Any], array: Any, nodes: int) -> LocalFactors:
 def _joint(entry: dict[str, Any], array: Any) -> JointFactors:
     names = ("left", "right", "motifs", "weights", "core")
     return JointFactors(entry["model"], entry["slices"], **{name: array(entry[name]) for name in names})
+
+
+@contextlib.contextmanager
+def factor_folder(factors: Union[bool, str, os.PathLike[str], None]) -> Iterator[Optional[str]]:
+    """Where a run is to write its factors: the folder that is named, one that vanishes afterwards for True, or none."""
+    if factors is False or factors is None:
+        yield None
+    elif factors is True:
+        with tempfile.TemporaryDirectory() as folder:
+            yield os.path.join(folder, "factors")
+    else:
+        yield os.fspath(factors)

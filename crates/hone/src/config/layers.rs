@@ -1,12 +1,13 @@
 //! [`Layers`]: presets, files and single settings, merged as tables before they become a [`Config`].
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
 use super::{Config, preset};
 use crate::error::{Error, Result};
+use crate::record;
 
 /// Bytes of a configuration or a run report at most; reports name every column.
 const LARGEST_FILE: u64 = 64 << 20;
@@ -111,7 +112,7 @@ fn read_file(path: &Path) -> Result<(Table, Config)> {
     let wrong = |message: String| Error::input(path, message, "a TOML configuration or a run report is expected");
     let text = String::from_utf8(read_whole(path)?).map_err(|_| wrong("the file is not text".into()))?;
     let json = text.trim_start().starts_with('{');
-    let table = if json { table_of_json(&text) } else { text.parse::<Table>().map_err(|e| e.to_string()) };
+    let table = if json { table_of_json(&text, path) } else { text.parse::<Table>().map_err(|e| e.to_string()) };
     let table = table.map_err(|message| wrong(message.trim_end().to_owned()))?;
     let mut alone = table.clone();
     name_methods(&mut alone);
@@ -196,8 +197,16 @@ fn merge(base: &mut Table, top: Table) {
     }
 }
 
-fn table_of_json(text: &str) -> Result<Table, String> {
+/// The settings of a run report, or a JSON object of settings. A file of attributes is looked for where that run had it.
+fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
     let mut json: serde_json::Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let config = json.get_mut("config").map(serde_json::Value::take).unwrap_or(json);
+    let folder = json.get("folder").and_then(|folder| folder.as_str()).map(PathBuf::from);
+    let config = json.get_mut("config").map(serde_json::Value::take);
+    let Some(mut config) = config else { return Table::try_from(json).map_err(|e| e.to_string()) };
+    if let Some(file) = config.pointer_mut("/attributes/file")
+        && let Some(found) = file.as_str().and_then(|named| record::locate(path, folder.as_deref(), named).ok())
+    {
+        *file = found.into();
+    }
     Table::try_from(config).map_err(|e| e.to_string())
 }

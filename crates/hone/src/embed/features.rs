@@ -1,6 +1,7 @@
 //! The node features X alone, for those who want no embedding (sec. 4.3, 2.6).
 
 use super::budget::Work;
+use super::plan::FEATURES;
 use super::{Hone, Run};
 use crate::dense::{Columns, Group};
 use crate::error::{Error, Result};
@@ -32,7 +33,7 @@ impl Hone {
         let own = self.own_attributes(graph, &mut report, progress)?;
         let motifs = if config.diffusion.steps > 0 { self.config.motifs.motifs() } else { Vec::new() };
         let mut need = self.work(own.columns(), graph, &motifs);
-        self.check_memory("making features", need.features(), &mut report, progress)?;
+        self.check_memory(FEATURES, need.features(), &mut report, progress)?;
         let needed = config.structure || !motifs.is_empty();
         let counts = needed.then(|| self.count(graph, &mut report, progress)).transpose();
         let counts = counts.map_err(|error| self.with_work_planned(error, &need))?;

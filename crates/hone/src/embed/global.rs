@@ -9,7 +9,7 @@ use crate::dense::{Block, Columns, Group, Panels};
 use crate::error::Result;
 use crate::factor::loss::Divergence;
 use crate::factor::{Factors, Solver, Task, share_left};
-use crate::graph::NodeIds;
+use crate::graph::{Graph, NodeIds};
 use crate::operator::Operator;
 use crate::progress::Progress;
 use crate::random::Key;
@@ -43,7 +43,10 @@ impl Vectors {
             report.blocks.push(ColumnBlock { name, step, first, count: width });
             first += width;
         }
-        Embedding::with_columns(ids, self.values.into_block(), report.columns.clone())
+        let mut vectors = self.values.into_block();
+        // Columns turned to a common sign have zeros of both signs; adding zero gives them the same bits.
+        vectors.update_rows(|_, row| row.iter_mut().for_each(|value| *value += 0.0));
+        Embedding::with_columns(ids, vectors, report.columns.clone())
     }
 }
 
@@ -71,18 +74,24 @@ impl Hone {
     /// Z, or Y itself.
     pub(super) fn global(
         &self,
-        nodes: usize,
+        graph: &Graph,
         parts: Vec<Part>,
         factors: Option<&mut Writer>,
         report: &mut Report,
         progress: &dyn Progress,
     ) -> Result<Vectors> {
-        let (labels, y) = columns(nodes, parts);
+        let (labels, y) = columns(graph.nodes(), parts);
         if self.config.global.output == Output::Local {
             report.importance = importance(&labels, &y.column_energy());
+            notes::zero_rows(graph, &y, None, report);
             return Ok(Vectors { labels, values: y });
         }
-        let (z, h) = self.factor_global(y, &labels, report, progress)?;
+        let y = Arc::new(y);
+        let (z, h) = self.factor_global(&y, &labels, report, progress)?;
+        let z = Columns::from(z);
+        notes::zero_rows(graph, &z, Some(&y), report);
+        drop(y);
+        let z = z.into_block();
         if let Some(factors) = factors {
             self.write_global(factors, &z, h.as_ref(), names(&labels))?;
         }
@@ -92,7 +101,7 @@ impl Hone {
     /// Z = U Sigma and Hᵀ = V of Y, and what they tell; no H where the solver has none.
     fn factor_global(
         &self,
-        y: Columns,
+        y: &Arc<Columns>,
         labels: &[Label],
         report: &mut Report,
         progress: &dyn Progress,
@@ -100,10 +109,10 @@ impl Hone {
         let (columns, wanted) = (y.cols(), self.z_dim());
         let rank = wanted.min(columns);
         if let Solver::Autoencoder(options) = &self.config.global.solver {
-            return Ok((self.encode_global(&y, options, labels, report, progress)?, None));
+            return Ok((self.encode_global(y, options, labels, report, progress)?, None));
         }
         let total: f64 = y.column_energy().iter().sum();
-        let y = Operator::dense("Y", y);
+        let y = Operator::shared("Y", y.clone());
         let key = Key::new(self.config.seed).with("global", 0);
         let task = Task { rank, right: true, key, progress };
         let found = self.engine.factor(&self.config.global.solver, &y, &task).and_then(Factors::finite);
@@ -140,11 +149,11 @@ impl Hone {
     }
 
     /// Keeps the steps that bring new directions, or the last of them, as `first-step` says.
-    pub(super) fn choose_steps(&self, nodes: usize, parts: Vec<Part>, report: &mut Report) -> Result<Vec<Part>> {
+    pub(super) fn choose_steps(&self, nodes: usize, parts: Vec<Part>, report: &mut Report) -> Vec<Part> {
         let width = |k: usize| parts.iter().filter(|part| part.step == k).map(|part| part.group.cols()).sum();
         let widths: Vec<usize> = (1..=steps::TRIED).map(width).collect();
         let (labels, y) = columns(nodes, parts);
-        let chosen = steps::choose(&y.gram(), &widths)?;
+        let chosen = steps::choose(&y.gram(), &widths);
         let joined = labels.into_iter().zip(y.into_groups());
         let part =
             |(label, group): (Label, Group)| Part { name: label.name, step: label.step, columns: label.columns, group };
@@ -153,7 +162,7 @@ impl Hone {
         kept.retain(|part| steps.contains(&part.step));
         report.local.retain(|facts| steps.contains(&facts.step));
         report.automatic_steps = Some(chosen);
-        Ok(kept)
+        kept
     }
 
     /// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1.

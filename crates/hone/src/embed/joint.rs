@@ -126,7 +126,7 @@ impl Hone {
         }
         let beside = x.map_or_else(|| Ok(Vec::new()), |x| self.beside(sources, x))?;
         let z = self.decompose(sources, hold, factors, report, progress)?;
-        notes::zero_rows(sources.graph, z.values(), report);
+        notes::zero_rows(sources.graph, z.values(), None, report);
         let nodes = sources.graph.nodes();
         let vectors = if beside.is_empty() { z } else { self.append(nodes, z, beside) };
         Ok(vectors.into_embedding(sources.graph.ids().clone(), report))

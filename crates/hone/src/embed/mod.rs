@@ -331,7 +331,7 @@ impl Hone {
     ) -> Result<Embedding> {
         progress.stage("global embedding", 0);
         if self.config.steps == Steps::Auto {
-            locals = self.choose_steps(graph.nodes(), locals, report)?;
+            locals = self.choose_steps(graph.nodes(), locals, report);
             if let (Some(factors), Some(chosen)) = (&mut factors, &report.automatic_steps) {
                 let steps = self.config.first_step.of(chosen.steps)..=chosen.steps;
                 factors.manifest.local.retain(|entry| steps.contains(&entry.step));
@@ -341,8 +341,7 @@ impl Hone {
         let (inside, beside) = if before { (attributes, Vec::new()) } else { (Vec::new(), attributes) };
         let size = locals.iter().map(|part| local::energy(&part.group)).sum();
         locals.extend(self.weigh(inside, size));
-        let z = self.global(graph.nodes(), locals, factors, report, progress)?;
-        notes::zero_rows(graph, z.values(), report);
+        let z = self.global(graph, locals, factors, report, progress)?;
         let vectors = if beside.is_empty() { z } else { self.append(graph.nodes(), z, beside) };
         Ok(vectors.into_embedding(graph.ids().clone(), report))
     }

@@ -143,27 +143,38 @@ pub(super) fn zero_columns(rank: usize, wanted: usize, columns: usize, component
     report.notes.push(format!("{} are zero: {why}", parts.join(" and ")));
 }
 
-/// Counts nodes whose rows of Z are zero, and says why and what to do.
-pub(super) fn zero_rows(graph: &Graph, z: &Columns, report: &mut Report) {
+/// Counts nodes whose rows of Z are zero, and says why and what to do. Where Z keeps the leading directions of `y`, a node
+/// may lie outside all of them.
+pub(super) fn zero_rows(graph: &Graph, z: &Columns, y: Option<&Columns>, report: &mut Report) {
     let rows = z.zero_rows();
     if rows.is_empty() || rows.len() == z.rows() && graph.edges() == 0 {
         return;
     }
     let (count, nodes) = (rows.len(), z.rows());
     let entering = if graph.is_directed() { graph.in_degrees() } else { Vec::new() };
-    let sinks =
-        rows.iter().filter(|&&i| graph.degree(i as u32) == 0 && entering.get(i).is_some_and(|&d| d > 0)).count();
-    let alone = rows.iter().filter(|&&i| graph.degree(i as u32) == 0).count() - sinks;
-    let outside = count - sinks - alone;
-    let mut why = Vec::new();
-    if alone > 0 {
-        why.push(format!("{alone} without an edge"));
+    let (mut alone, mut sinks, mut lost, mut outside) = (0, 0, 0, 0);
+    let mut row = vec![0.0; y.map_or(0, Columns::cols)];
+    for &i in &rows {
+        let mut has_values = |y: &Columns| {
+            y.read_row(i, &mut row);
+            row.iter().any(|&value| value != 0.0)
+        };
+        let kind = match graph.degree(i as u32) {
+            0 if entering.get(i).is_some_and(|&arcs| arcs > 0) => &mut sinks,
+            0 => &mut alone,
+            _ if y.is_some_and(&mut has_values) => &mut lost,
+            _ => &mut outside,
+        };
+        *kind += 1;
     }
-    if sinks > 0 {
-        why.push(format!("{sinks} that no arc leaves (direction = \"ignore\" places them by the arcs that enter)"));
-    }
-    if outside > 0 {
-        why.push(format!("{outside} that take part in none of the motifs"));
-    }
+    let columns = z.cols();
+    let why = [
+        (alone, "without an edge".to_owned()),
+        (sinks, "that no arc leaves (direction = \"ignore\" places them by the arcs that enter)".to_owned()),
+        (lost, format!("outside the {columns} leading directions that Z keeps (a larger global.dim keeps more)")),
+        (outside, "that take part in none of the motifs".to_owned()),
+    ];
+    let why: Vec<String> =
+        why.into_iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
     report.notes.push(format!("{count} of {nodes} rows of Z are zero, those of nodes: {}", why.join(", ")));
 }

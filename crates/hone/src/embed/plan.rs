@@ -86,6 +86,9 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
     })
 }
 
+/// What making features alone is called.
+pub(super) const FEATURES: &str = "making features";
+
 impl Hone {
     /// Makes the plan, reports it, and returns how many bytes of Y are held; refuses what does not fit. A bound on the pairs
     /// that share a motif becomes their number in `work` where the bound does not fit.
@@ -225,14 +228,17 @@ impl Hone {
             Pairs::Edges => "",
             Pairs::Occurrences => ", leave out path4, whose pairs are three edges apart, use pairs = \"edges\"",
         };
+        let lower = if what == FEATURES {
+            "attributes.features.depth, attributes.diffusion.steps or the number of motifs".to_owned()
+        } else {
+            format!("local.dim, global.dim, the number of steps or the number of motifs{attributes}{pairs}")
+        };
         Error::Memory {
             stage: what.to_owned(),
             need: enough_for(need),
             least: false,
             limit: self.memory_limit.unwrap_or(u64::MAX),
-            remedy: format!(
-                "lower local.dim, global.dim, the number of steps or the number of motifs{attributes}{pairs}, or raise the memory limit"
-            ),
+            remedy: format!("lower {lower}, or raise the memory limit"),
         }
     }
 

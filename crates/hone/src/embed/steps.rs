@@ -5,59 +5,129 @@
 //! of the columns of all steps before, tr(C − Bᵀ A⁺ B) / tr(C) with A = Y_<ᵀ Y_<, B = Y_<ᵀ Y_k and
 //! C = Y_kᵀ Y_k. All of it is read off the Gram matrix of Y. (For Psi = W every step has the same
 //! singular vectors, so K = 1 follows.)
+//!
+//! What lies outside a span is what a Cholesky elimination of its columns leaves on the diagonal. Columns are eliminated
+//! in the order of the steps, within a step the one with most left first, until nothing but rounding is left: with n
+//! columns of rank r that takes O(n r²), little where a small graph has many columns.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
 
 use crate::dense::Small;
-use crate::error::Result;
 use crate::report::AutomaticSteps;
 
 /// Steps that are tried.
 pub(super) const TRIED: usize = 4;
 /// New directions that a step must bring to be kept.
 const NOVELTY: f64 = 0.05;
-/// Eigenvalues of A below this part of the largest count as zero.
+/// What is left of a column counts as zero below this part of the largest column.
 const ZERO: f64 = 1e-9;
+/// Columns per task.
+const CHUNK: usize = 256;
 
 /// Chooses K from the Gram matrix of Y, whose columns are sorted by step: `widths[k - 1]` of them
 /// belong to step k.
-pub(super) fn choose(gram: &Small, widths: &[usize]) -> Result<AutomaticSteps> {
-    let mut novelty = vec![1.0];
-    let mut before = widths[0];
-    for &width in &widths[1..] {
-        novelty.push(outside(gram, before, width)?);
-        before += width;
+pub(super) fn choose(gram: &Small, widths: &[usize]) -> AutomaticSteps {
+    let mut left = Elimination::new(gram);
+    let (mut novelty, mut end) = (Vec::new(), 0);
+    for &width in widths {
+        let own = end..end + width;
+        let energy: f64 = own.clone().map(|j| gram.get(j, j)).sum();
+        let outside: f64 = left.diagonal[own.clone()].iter().sum();
+        novelty.push(if energy > 0.0 { (outside / energy).clamp(0.0, 1.0) } else { 0.0 });
+        end = own.end;
+        // Nothing is measured after the last step.
+        while end < gram.cols() && left.eliminate(own.clone()) {}
     }
+    novelty[0] = 1.0;
     let steps = 1 + novelty[1..].iter().take_while(|&&part| part >= NOVELTY).count();
-    Ok(AutomaticSteps { steps, novelty })
+    AutomaticSteps { steps, novelty }
 }
 
-/// The part of the energy of columns `before..before + width` outside the span of those before.
-fn outside(gram: &Small, before: usize, width: usize) -> Result<f64> {
-    let span = Small::from_fn(before, before, |i, j| gram.get(i, j)).eigen()?;
-    let floor = span.values.first().map_or(0.0, |most| most * ZERO);
-    let energy: f64 = (before..before + width).map(|j| gram.get(j, j)).sum();
-    if energy <= 0.0 {
-        return Ok(0.0);
+/// A Cholesky elimination on the way.
+struct Elimination<'a> {
+    gram: &'a Small,
+    /// Squared lengths of what is left of the columns.
+    diagonal: Vec<f64>,
+    /// Rows of the factor.
+    rows: Vec<Vec<f64>>,
+    floor: f64,
+}
+
+impl<'a> Elimination<'a> {
+    fn new(gram: &'a Small) -> Self {
+        let diagonal: Vec<f64> = (0..gram.cols()).map(|j| gram.get(j, j)).collect();
+        let floor = ZERO * diagonal.iter().copied().fold(0.0, f64::max);
+        Elimination { gram, diagonal, rows: Vec::new(), floor }
     }
-    let cross = Small::from_fn(before, width, |i, j| gram.get(i, before + j));
-    let inside: f64 = (0..before)
-        .filter(|&e| span.values[e] > floor)
-        .map(|e| {
-            let along = |j: usize| (0..before).map(|i| span.vectors.get(i, e) * cross.get(i, j)).sum::<f64>();
-            (0..width).map(|j| along(j).powi(2)).sum::<f64>() / span.values[e]
-        })
-        .sum();
-    Ok((1.0 - inside / energy).clamp(0.0, 1.0))
+
+    /// Takes the direction of the column of `own` that has most left out of all columns; false where none has any.
+    fn eliminate(&mut self, own: Range<usize>) -> bool {
+        let first = own.start;
+        let more = |best: usize, j: usize| if self.diagonal[j] > self.diagonal[best] { j } else { best };
+        let pivot = own.fold(first, more);
+        if self.diagonal.get(pivot).is_none_or(|&most| most <= self.floor) {
+            return false;
+        }
+        let root = self.diagonal[pivot].sqrt();
+        let mut row = self.gram.row(pivot).to_vec();
+        // Columns of earlier steps are not looked at again.
+        row[..first].fill(0.0);
+        row[first..].par_chunks_mut(CHUNK).enumerate().for_each(|(at, part)| {
+            let start = first + at * CHUNK;
+            for earlier in &self.rows {
+                let factor = earlier[pivot];
+                part.iter_mut().zip(&earlier[start..]).for_each(|(to, x)| *to -= factor * x);
+            }
+            part.iter_mut().for_each(|value| *value /= root);
+        });
+        self.diagonal.iter_mut().zip(&row).for_each(|(left, x)| *left = (*left - x * x).max(0.0));
+        self.diagonal[pivot] = 0.0;
+        self.rows.push(row);
+        true
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::dense::Block;
+    use crate::random::Key;
 
     fn choose_of(rows: usize, columns: &[&[f32]], widths: &[usize]) -> AutomaticSteps {
         let values = (0..rows).flat_map(|i| columns.iter().map(move |column| column[i])).collect();
         let y = Block::from_vec(rows, columns.len(), values);
-        choose(&y.gram(), widths).expect("a Gram matrix has eigenvalues")
+        choose(&y.gram(), widths)
+    }
+
+    /// The part of the energy of columns `before..before + width` outside the span of those before, by eigenvectors.
+    fn outside(gram: &Small, before: usize, width: usize) -> f64 {
+        let span = Small::from_fn(before, before, |i, j| gram.get(i, j)).eigen().expect("finite");
+        let floor = span.values[0] * ZERO;
+        let energy: f64 = (before..before + width).map(|j| gram.get(j, j)).sum();
+        let along = |e: usize, j: usize| (0..before).map(|i| span.vectors.get(i, e) * gram.get(i, j)).sum::<f64>();
+        let inside = |e: usize| (before..before + width).map(|j| along(e, j).powi(2)).sum::<f64>() / span.values[e];
+        let inside: f64 = (0..before).filter(|&e| span.values[e] > floor).map(inside).sum();
+        (1.0 - inside / energy).clamp(0.0, 1.0)
+    }
+
+    #[test]
+    fn what_elimination_leaves_is_what_lies_outside() {
+        for (seed, rows) in [3, 5, 9, 20, 40, 400].into_iter().enumerate() {
+            let widths = [7, 6, 8, 5];
+            // A third of the columns repeat others, so that spans have less than full rank.
+            let mut y = Block::random(rows, 26, Key::new(seed as u64));
+            y.update_rows(|_, row| (0..26).step_by(3).for_each(|j| row[j] = row[j / 2] - 2.0 * row[j / 3]));
+            let gram = y.gram();
+            let found = choose(&gram, &widths);
+            let mut before = 0;
+            for (k, width) in widths.into_iter().enumerate() {
+                let expected = if before == 0 { 1.0 } else { outside(&gram, before, width) };
+                assert!((found.novelty[k] - expected).abs() < 1e-6, "{rows} rows, step {k}: {found:?}, {expected}");
+                before += width;
+            }
+        }
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! A graph in figures, where it was read, and whether it is the same as before: what a record keeps to repeat a run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::{Graph, ReadOptions, Reading};
+use super::{BUILTIN_PREFIX, Graph, ReadOptions, Reading};
 use crate::error::{Error, Result};
 use crate::output::Written;
 use crate::record;
@@ -67,12 +67,15 @@ pub struct Recorded {
     pub graph: GraphFacts,
     /// The file of attributes, if there was one.
     #[serde(default)]
-    pub attributes: Option<RecordedAttributes>,
+    pub attributes: Option<RecordedFile>,
+    /// The folder of the run, as seen from that of the record.
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
 }
 
-/// What the record of a run says of its file of attributes.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct RecordedAttributes {
+/// What the record of a run says of a file that it read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedFile {
     /// The file.
     pub file: String,
     /// Length and checksum of it, and of the files that belong to it.
@@ -80,7 +83,7 @@ pub struct RecordedAttributes {
     pub content: Vec<Written>,
 }
 
-impl RecordedAttributes {
+impl RecordedFile {
     /// How files with this content differ from the recorded ones; nothing when they are the same, or when that cannot be
     /// known. Names do not count.
     pub fn difference(&self, now: &[Written]) -> Option<String> {
@@ -122,6 +125,25 @@ impl Recorded {
         }
         let found: OfGraph = serde_json::from_slice(&text).map_err(wrong)?;
         found.graph.map(|_| serde_json::from_slice(&text)).transpose().map_err(wrong)
+    }
+
+    /// Where an input is that the record in the file `record` names: a file in the folder of the run, wherever this process
+    /// is, or what is no file.
+    pub fn locate(&self, record: &Path, named: &str) -> Result<String> {
+        if named.starts_with(BUILTIN_PREFIX) {
+            return Ok(named.to_owned());
+        }
+        record::locate(record, self.folder.as_deref(), named)
+    }
+
+    /// The graph of the record in the file `record` and how it was read, its files [located](Recorded::locate).
+    pub fn located_input(&self, record: &Path) -> Result<Option<Input>> {
+        let Some(Input { path, mut options }) = self.input.clone() else { return Ok(None) };
+        let path = self.locate(record, &path)?;
+        if let Some(nodes) = &mut options.nodes {
+            *nodes = self.locate(record, &nodes.to_string_lossy())?.into();
+        }
+        Ok(Some(Input { path, options }))
     }
 
     /// How a graph differs from the recorded one; nothing when it is the same, or when that cannot be known.

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
-pub use facts::{GraphFacts, Input, Recorded, RecordedAttributes};
+pub use facts::{GraphFacts, Input, Recorded, RecordedFile};
 pub use generate::{Edges, Generator};
 pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};

@@ -26,7 +26,7 @@ impl Sum {
 
 /// That of all that is left to read.
 pub(crate) fn checksum(reader: &mut dyn Read) -> io::Result<Sum> {
-    let (mut sum, mut buffer) = (Sum::default(), vec![0; 1 << 18]);
+    let (mut sum, mut buffer) = (Sum::default(), vec![0; 1 << 16]);
     loop {
         match reader.read(&mut buffer) {
             Ok(0) => return Ok(sum),

@@ -14,6 +14,7 @@
 //! | `left.npy` `right.npy` `motifs.npy` `weights.npy` `core.npy` | a joint model |
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -174,6 +175,10 @@ impl Folder {
 
     /// The path of a file that is as the manifest says; those of folders without checksums are taken as they are.
     fn checked(&self, name: &str) -> Result<PathBuf> {
+        if Path::new(name).file_name() != Some(OsStr::new(name)) {
+            let message = format!("{MANIFEST} names `{name}`, which is not the name of a file in this folder");
+            return Err(Error::input(&self.path, message, "write the factors anew"));
+        }
         let path = self.path.join(name);
         let Some(listed) = self.manifest.files.iter().find(|file| file.name == name) else { return Ok(path) };
         match listed.difference(&path).map_err(|e| Error::io(&path, e))? {

@@ -101,10 +101,7 @@ impl Embedding {
     /// Writes the embedding in a format of choice, as [`Embedding::write`] does.
     pub fn write_as(&self, path: impl AsRef<Path>, format: Format, existing: Existing) -> Result<Vec<PathBuf>> {
         let path = path.as_ref();
-        let mut batch = Batch::new(existing);
-        self.add_to(&mut batch, path, Some(format))?;
-        record::path(path).map_or(Ok(()), |record| batch.obsolete(&record))?;
-        batch.commit()
+        record::without(path, existing, |batch| self.add_to(batch, path, Some(format)))
     }
 
     /// Writes the embedding into a batch, where further files may join it, such as a record of the run

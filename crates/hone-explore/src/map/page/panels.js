@@ -11,33 +11,6 @@ function openTab(name) {
   if (name === "graph") graphPanel();
 }
 
-/** The ratios of a node in the units that roles were found in. */
-function signatureOf(i) {
-  const degree = degreeOf(i), part = (plane) => data.ratios[plane][i] / 255;
-  const pairs = degree > 1 ? part(1) : 0;
-  return [Math.log2(Math.max(degree, 0.5)), data.ratios[0][i] / 10, 2 * pairs, degree > 1 ? 1.5 * (1 - pairs) : 0, part(2), part(3)];
-}
-
-/** Why a node has its role: the three ratios that most favour it over the next. */
-function reasonsOf(i) {
-  const at = signatureOf(i), parts = meta.components;
-  const density = (c) => Math.log(c.share) - 0.5 * c.centre.reduce((sum, m, d) => sum + (at[d] - m) ** 2 / c.variance[d] + Math.log(c.variance[d]), 0);
-  const own = data.role[i];
-  const order = parts.map((_, k) => k).filter((k) => k !== own).sort((a, b) => density(parts[b]) - density(parts[a]));
-  const gap = (k, d) => (at[d] - parts[k].centre[d]) ** 2 / parts[k].variance[d] + Math.log(parts[k].variance[d]);
-  const telling = [0, 1, 2, 4, 5].sort((a, b) => order.length ? gap(order[0], b) - gap(own, b) - gap(order[0], a) + gap(own, a) : 0).slice(0, 3);
-  const logs = parts.map(density), top = Math.max(...logs), sum = logs.reduce((s, l) => s + Math.exp(l - top), 0);
-  const percent = (x) => Math.round(100 * x) + " %";
-  const say = {
-    0: () => `it has ${show(degreeOf(i))} neighbour${degreeOf(i) === 1 ? "" : "s"} (average ${show(meta.averages[0])})`,
-    1: () => `its neighbours have ${show(2 ** at[1])} neighbours each (average ${show(meta.averages[1])})`,
-    2: () => `${percent(at[2] / 2)} of the pairs of its neighbours are linked (average ${percent(meta.averages[2])})`,
-    4: () => `${percent(at[4])} of the pairs around its neighbours are linked (average ${percent(meta.averages[4])})`,
-    5: () => `${percent(at[5])} of the triples of its neighbours form a clique with it (average ${percent(meta.averages[5])})`,
-  };
-  return { membership: Math.exp(logs[own] - top) / sum, next: order.length ? meta.roles[order[0]].name : null, text: telling.map((d) => say[d]()) };
-}
-
 const nodeLink = (i) => make("button", idOf(i), { class: "link", dir: "auto", onclick: () => choose(i, true) });
 const line = (...cells) => make("tr", null, {}, ...cells);
 const cell = (text, number = false, tag = "td") => make(tag, text, number ? { class: "n" } : {});
@@ -59,7 +32,7 @@ function choose(i, go = false) {
   box.append(make("p", null, {}, dot, " " + (role ? role.name : "")));
   if (data.counts) {
     const why = reasonsOf(i);
-    box.append(make("p", `${Math.round(100 * why.membership)} % ${role.name}, because ${why.text.join(", ")}.` + (why.next ? ` The next role would be ${why.next}.` : ""), { id: "reasons" }));
+    box.append(make("p", `${Math.round(100 * why.membership)} % ${role.name}, because ${why.text.join(", ")}. ${why.otherwise}`, { id: "reasons" }));
   }
   for (const [c, colour] of meta.colours.entries()) {
     const value = data.colours[c] && data.colours[c][i];

@@ -3,7 +3,7 @@
 //! A delimiter fits when it cuts at least half of the first lines into as many columns as the first line,
 //! two or more. Of those that fit, the one is taken that leaves fewest odd lines, and fewest ids with another
 //! of them inside (`a;b;0,5` is cut at `;`, `1,2,x;y` at `,`); the extension and then the order of
-//! [`CANDIDATES`], which is how rare they are in text, decide between equals. If none fits, blanks separate
+//! [`CANDIDATES`], which is how rare they are in text, decide between equals, with a note. If none fits, blanks separate
 //! columns; blanks inside delimited fields belong to them.
 //!
 //! Blanks also win where they separate the ids and a tab only what follows (`ann bob<TAB>0.5`): always if the ids are
@@ -72,8 +72,18 @@ pub(crate) fn detect(lines: &[Vec<u8>], ids: usize, path: &Path) -> Found {
         let cost = cost(lines, candidate, ids)?;
         Some(((cost, Some(candidate) != expected, order), candidate))
     });
-    match certain.or_else(|| Some(fitting.min_by_key(|(key, _)| *key)?.1)) {
-        Some(delimiter) => or_blanks(lines, delimiter, Some(delimiter) == expected, ids),
+    let mut fitting: Vec<_> = fitting.collect();
+    fitting.sort_by_key(|(key, _)| *key);
+    // As good as the first, were it not for the extension or the order.
+    let equal = match fitting[..] {
+        [((best, ..), _), ((next, ..), other), ..] if best == next && best > 0 && certain.is_none() => Some(other),
+        _ => None,
+    };
+    match certain.or_else(|| Some(fitting.first()?.1)) {
+        Some(delimiter) => {
+            let found = or_blanks(lines, delimiter, Some(delimiter) == expected, ids);
+            Found { rival: found.rival.or(equal.filter(|_| found.delimiter == delimiter)), ..found }
+        }
         None => Found::certain(Delimiter::Blanks),
     }
 }
@@ -210,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_separates_columns() {
-        let cases: [(&str, &str, &str); 38] = [
+        let cases: [(&str, &str, &str); 41] = [
             ("a.txt", "a b\nb c", "spaces"),
             ("a.txt", "a\tb\nb\tc", "tabs"),
             ("a.txt", "Ann Lee\tBob Ray", "tabs"),
@@ -221,7 +231,10 @@ mod tests {
             ("a.txt", "Lee, Ann|Ray, Bob", "`|`"),
             ("a.csv", "a;b;0,5\nb;c;1,5", "semicolons"),
             ("a.txt", "1,2,x;y\n2,3,y;z", "commas"),
-            ("a.csv", "x;1,y;2\ny;2,z;3", "commas"),
+            ("a.csv", "x;1,y;2\ny;2,z;3", "commas or semicolons"),
+            ("a.csv", "a;b,c\nd;e,f", "commas or semicolons"),
+            ("a.txt", "a;b,c\nd;e,f", "semicolons or commas"),
+            ("a.csv", "a;b;0,5\nb;c;1\nc;d;2", "semicolons"),
             ("a.tsv", "x;1;y\tz", "tabs"),
             ("a.csv", "1 , 2\n2, 3", "commas"),
             ("a.txt", "0 1\t5\n1 2\t5", "spaces"),

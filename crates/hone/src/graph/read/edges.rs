@@ -8,6 +8,7 @@ use super::ReadOptions;
 use super::blocks::{self, Fault};
 use super::comments::{Tally, is_tight};
 use super::fields::{self, Field, without_end};
+use super::first;
 use super::join::{Chunk, Ends, Joined};
 use super::layout::{self, Detected, Layout, looks_like_edge};
 use super::nodes::{self, NodeList};
@@ -22,7 +23,7 @@ use crate::progress::Progress;
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
     let path = source.path().to_path_buf();
     let mut list = nodes::read(options, source.allowance())?;
-    let Detected { layout, header, mut notes, mut skipped } = layout::detect(&mut source, options)?;
+    let Detected { layout, header, mut notes, mut skipped, head } = layout::detect(&mut source, options)?;
     let naming = list.as_ref().map_or(Naming::Free, Naming::Listed);
     let chunks = blocks::parse(source, progress, |lines| parse(lines, &layout, &naming))?;
     let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
@@ -34,6 +35,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         read.append(&chunk.read);
         skipped.append(&chunk.skipped);
     });
+    notes.extend(head.and_then(|head| first::sizes_note(&head, edges, &path.display().to_string())));
     notes.extend(comment_notes(&path, &read, &skipped));
     notes.extend(list.iter_mut().flat_map(|list| std::mem::take(&mut list.notes)));
     let weighted = layout.weight.is_some();
@@ -177,10 +179,13 @@ fn parse_line(line: &[u8], fields: &[Field], layout: &Layout, naming: &Naming, c
 
 fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
     let message = format!("{found} column{} where {} are expected", if found == 1 { "" } else { "s" }, layout.columns);
-    let remedy = format!(
-        "columns are separated by {}; mend the line, quote a field that has one, or name the delimiter",
-        layout.delimiter.name()
-    );
+    let remedy = match first::has_comment(line) {
+        true => "comments stand on lines of their own; remove it from the line, or quote the id".to_owned(),
+        false => format!(
+            "columns are separated by {}; mend the line, quote a field that has one, or name the delimiter",
+            layout.delimiter.name()
+        ),
+    };
     let fault = Fault::new(line, message, remedy);
     if line.contains(&0) { Fault::new(line, BINARY.0, BINARY.1) } else { fault }
 }

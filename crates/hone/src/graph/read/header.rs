@@ -7,7 +7,7 @@
 //!   something (a digit, `@`, a length, …) which it has not;
 //! * *no recurrence*: neither name occurs again, while nearly all other lines have an id that does.
 //!
-//! Against it: a number in the first line, or an id of it that occurs again. The last kind of evidence is a
+//! Against it: a number in the first line, or an id of it that occurs again; two numbers above text are worth a note. The last kind of evidence is a
 //! matter of chance. If the first line were an edge like the others, the probability that neither of its ids
 //! recurs would be about (k + 1) / (n + 1), where k of the n other lines have no id that recurs. It is taken
 //! for a header when that is at most 1 in 40 (1 in 100 where blanks separate columns, since such files
@@ -31,8 +31,9 @@ pub(super) enum Verdict {
     Edge,
 }
 
-/// Lines that must agree before a contrast of one id column, of a feature, or of letter case counts.
+/// Lines that must agree before a contrast of one id column, of numbers and text, of a feature, or of letter case counts.
 const LINES_ONE_COLUMN: usize = 3;
+const LINES_SIZES: usize = 2;
 const LINES_FEATURE: usize = 5;
 const LINES_CASE: usize = 10;
 /// Lines from which the lack of recurrence of an unknown name is worth a note.
@@ -62,7 +63,7 @@ pub(super) fn judge(table: &[Vec<String>], ids: Option<(usize, usize)>, blanks: 
         return if recurs { Verdict::Guess } else { Verdict::Header };
     }
     if rest.is_empty() || first.iter().any(|field| is_number(field)) || a.is_empty() || b.is_empty() {
-        return Verdict::Edge;
+        return if !recurs && lines.are_numbers_above_text() { Verdict::Doubt } else { Verdict::Edge };
     }
     let known = [a, b].map(|name| is_known(name) || pair.is_some());
     let weight = lines.numbers_below_text();
@@ -115,6 +116,13 @@ impl Lines<'_> {
         let numbers = |c: &usize| self.rest.iter().filter(|row| is_number(&row[*c])).count();
         let mut fitting = columns.filter(|&c| self.all(c, |field| field.is_empty() || is_number(field)));
         fitting.find(|c| numbers(c) > usize::from(!is_known(&self.first[*c])))
+    }
+
+    /// Whether the first line has two numbers where no other has one: the size of the graph, perhaps.
+    fn are_numbers_above_text(&self) -> bool {
+        let ends = [self.u, self.v];
+        let text = |c: usize| self.all(c, |field| !is_number(field));
+        self.rest.len() >= LINES_SIZES && ends.iter().all(|&c| is_number(&self.first[c]) && text(c))
     }
 
     /// Whether names that end with numbers are ids: `node1`, `node2` above `node3`.

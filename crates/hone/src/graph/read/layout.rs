@@ -8,8 +8,10 @@ use super::blocks::Fault;
 use super::comments::{Comments, Tally, is_idle, is_tight, marks, skip_idle};
 use super::delimiter::{self, Found};
 use super::fields::{self, Delimiter, Field, without_end};
+use super::first;
 use super::header::{Verdict, find, find_pair, judge};
 use super::reading::{ReadNote, TableColumns, shown};
+use super::shapes::{adjacency_list, is_sign, matrix_note};
 use super::sides::Sides;
 use super::source::Source;
 use super::times::are_times;
@@ -108,6 +110,8 @@ pub(super) struct Detected {
     pub(super) notes: Vec<ReadNote>,
     /// Comments before the first line that look like edges.
     pub(super) skipped: Tally,
+    /// The first line, where it is taken for an edge and nobody said so.
+    pub(super) head: Option<Vec<String>>,
 }
 
 /// Decides the layout of an edge list; uses up the comments and the header at its beginning.
@@ -123,6 +127,9 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     if lines.is_empty() {
         return Err(no_edges(source, &suspects));
     }
+    if let Some(fault) = first::misfit(&lines, asked, source) {
+        return Err(fault.into_error(source, source.lines()));
+    }
     let found = asked.map_or_else(|| delimiter::detect(&lines, 2, source.path()), Found::certain);
     let table = rows(source, &lines, found.delimiter)?;
     let mut detected = understand(source, options, &lines[0], &table, found.delimiter, &suspects)?;
@@ -130,6 +137,13 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
         let (file, line) = (source.path().display().to_string(), shown(lines.last().unwrap_or(&lines[0])));
         let (cut, rival) = (found.delimiter.name(), rival.option());
         detected.notes.insert(0, ReadNote::Delimiter { file, line, cut, rival });
+    }
+    if options.comment.is_none() && !detected.header {
+        detected.notes.extend(first::comment_note(&lines, source));
+    }
+    detected.notes.extend(first::trailing_note(&lines, found.delimiter, source));
+    if options.header.is_none() && !detected.header {
+        detected.head = table.into_iter().next();
     }
     if detected.header {
         let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
@@ -167,10 +181,14 @@ fn understand(
         Verdict::Header | Verdict::Edge => {}
     }
     let (names, body) = if header { (&table[0][..], &table[1..]) } else { (&[][..], table) };
+    if let Some((message, remedy)) = adjacency_list(body) {
+        return Err(fault(message, remedy));
+    }
+    notes.extend(matrix_note(body, source.ended(), &source.path().display().to_string()));
     notes.extend(layout.surplus(options, source.path(), body, names));
     notes.extend(layout.decimal_ids(options, source.path(), body));
     let skipped = edge_like(suspects, &layout);
-    Ok(Detected { layout, header, notes, skipped })
+    Ok(Detected { layout, header, notes, skipped, head: None })
 }
 
 /// Uses up blank lines and comments at the beginning; returns comments that could be data.
@@ -288,7 +306,10 @@ pub(super) fn columns(
     let target = options.target.as_ref().map(resolve).transpose()?;
     let weight = options.weight.as_ref().map(resolve).transpose()?;
     let known = ID_COLUMNS.iter().find_map(|pair| find_pair(names, *pair));
-    let free = |taken: [Option<usize>; 2]| (0..columns).find(|&c| !taken.contains(&Some(c)));
+    let body = &table[usize::from(header).min(table.len())..];
+    let free = |taken: [Option<usize>; 2]| {
+        (0..columns).find(|&c| !taken.contains(&Some(c)) && !(columns > 2 && is_sign(body, c)))
+    };
     let source = source.or(known.map(|k| k.0).filter(|&s| Some(s) != target)).or_else(|| free([target, weight]));
     let target = target.or(known.map(|k| k.1).filter(|&t| Some(t) != source)).or_else(|| free([source, weight]));
     let (Some(source), Some(target)) = (source, target) else {
@@ -305,7 +326,7 @@ pub(super) fn columns(
         weight: None,
         ignored_weight: None,
         comments: Comments::fixed(&[]),
-        sides: Sides::of(options, (source, target), names, &table[usize::from(header).min(table.len())..]),
+        sides: Sides::of(options, (source, target), names, body),
     };
     with_weight(layout, weight, options, table, names)
 }
@@ -318,7 +339,8 @@ fn with_weight(
     table: &[Vec<String>],
     names: &[String],
 ) -> Result<Layout, (String, &'static str)> {
-    let is_free = |c: &usize| *c != layout.source && *c != layout.target;
+    let body = &table[usize::from(!names.is_empty()).min(table.len())..];
+    let is_free = |c: &usize| *c != layout.source && *c != layout.target && !is_sign(body, *c);
     let named = WEIGHT_COLUMNS.iter().find_map(|name| find(names, name)).filter(is_free);
     let numeric = |c: &usize| {
         let first = table.get(usize::from(!names.is_empty()));

@@ -10,6 +10,7 @@ pub(crate) mod comments;
 pub(crate) mod delimiter;
 mod edges;
 pub(crate) mod fields;
+mod first;
 pub(crate) mod header;
 mod join;
 pub(crate) mod layout;
@@ -19,6 +20,7 @@ pub(crate) mod nodes;
 mod parquet;
 mod reading;
 mod scan;
+mod shapes;
 mod sides;
 pub(crate) mod source;
 mod times;
@@ -212,7 +214,9 @@ fn read_builtin(name: &str, options: &ReadOptions) -> Result<Graph> {
     ];
     match asked.iter().chain(&table_options(options)).find(|(_, contradicts)| *contradicts) {
         Some((field, _)) => {
-            Err(Error::config(*field, format!("{BUILTIN_PREFIX}{name} cannot be read that way; leave it out")))
+            let message =
+                format!("{BUILTIN_PREFIX}{name} is built in and cannot be read that way; leave the option out");
+            Err(Error::config(*field, message))
         }
         None => Ok(graph),
     }

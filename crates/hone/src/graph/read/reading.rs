@@ -122,6 +122,38 @@ pub enum ReadNote {
         /// The first of them.
         example: String,
     },
+    /// The first line is taken for an edge, but looks like a comment.
+    MaybeComment {
+        /// The file.
+        file: String,
+        /// The line.
+        line: String,
+        /// The value of the option `comment` that skips it.
+        mark: String,
+    },
+    /// The first line is taken for an edge, but could be the numbers of nodes and edges.
+    MaybeSizes {
+        /// The file.
+        file: String,
+        /// The line.
+        line: String,
+        /// Lines that follow.
+        lines: u64,
+    },
+    /// The lines are read as edges, but could be the rows of a matrix.
+    MaybeMatrix {
+        /// The file.
+        file: String,
+        /// Its lines, and its columns.
+        size: usize,
+    },
+    /// Lines end with what looks like a comment, and are read whole.
+    Trailing {
+        /// The file.
+        file: String,
+        /// The first of them.
+        line: String,
+    },
     /// The first line of a node list is taken for its header.
     ListHeader {
         /// The file.
@@ -205,6 +237,24 @@ impl ReadNote {
                 let reads = option("comment", "none");
                 format!("{} skipped, such as `{example}`; {reads} reads such lines as data", marked(*lines, file))
             }
+            ReadNote::MaybeComment { line, mark, .. } => format!(
+                "the first line of {file}, `{line}`, is read as an edge, though it looks like a comment; {} skips lines that \
+                 begin so",
+                option("comment", mark)
+            ),
+            ReadNote::MaybeSizes { line, lines, .. } => format!(
+                "the first line of {file}, `{line}`, is read as an edge, though {lines} lines follow it: if it holds the \
+                 numbers of nodes and edges, {} leaves it out",
+                option("header", "yes")
+            ),
+            ReadNote::MaybeMatrix { size, .. } => format!(
+                "WARNING: {file} has {size} lines of {size} numbers, as an adjacency matrix has; each line is read as an edge. \
+                 Write a matrix as Matrix Market, or one edge per line"
+            ),
+            ReadNote::Trailing { line, .. } => format!(
+                "a line of {file} ends with what looks like a comment, and is read whole: `{line}`; put comments on lines of \
+                 their own"
+            ),
             ReadNote::ListHeader { line, .. } => format!(
                 "the first line of {file}, `{line}`, is read as a header; put it in quotes (\"{line}\") to list a node \
                  of that name"
@@ -233,6 +283,10 @@ impl ReadNote {
         | ReadNote::Columns { file, .. }
         | ReadNote::CommentsRead { file, .. }
         | ReadNote::CommentsSkipped { file, .. }
+        | ReadNote::MaybeComment { file, .. }
+        | ReadNote::MaybeSizes { file, .. }
+        | ReadNote::MaybeMatrix { file, .. }
+        | ReadNote::Trailing { file, .. }
         | ReadNote::ListHeader { file, .. }
         | ReadNote::ListNoHeader { file, .. }
         | ReadNote::ListComment { file, .. }

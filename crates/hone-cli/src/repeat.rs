@@ -1,0 +1,107 @@
+//! [`Earlier`]: the record of an earlier run of a command that is repeated; [`Changed`]: what becomes of files that differ.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use hone::attributes::content;
+use hone::graph::RecordedFile;
+use hone::{Error, record};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::context::Context;
+
+/// What becomes of a run whose inputs are not the recorded ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Changed {
+    /// It is refused.
+    Refuse,
+    /// It goes on, with a note.
+    Allow,
+}
+
+impl Changed {
+    /// Notes or refuses that `path` is not as recorded.
+    pub(crate) fn differs(self, path: &str, message: String, context: &Context) -> Result<(), Error> {
+        match self {
+            Changed::Allow => {
+                context.note(format_args!("note: {path}: {message}"));
+                Ok(())
+            }
+            Changed::Refuse => {
+                let remedy = "give what that run was given, or use this with --changed allow";
+                Err(Error::input(path, message, remedy))
+            }
+        }
+    }
+}
+
+/// What an earlier run chose, as far as `T` says.
+#[derive(Debug)]
+pub(crate) struct Earlier<T> {
+    record: PathBuf,
+    folder: Option<PathBuf>,
+    pub(crate) choices: T,
+}
+
+/// What every record says.
+#[derive(Deserialize)]
+struct Head {
+    command: Option<String>,
+    folder: Option<PathBuf>,
+}
+
+impl<T: DeserializeOwned> Earlier<T> {
+    /// Reads the record of an earlier run of `command`.
+    pub(crate) fn read(path: &Path, command: &str) -> Result<Self, Error> {
+        let text = record::read(path)?.ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
+        let wrong = |why: String| {
+            let message = format!("not the record of `hone {command}`: {why}");
+            Error::input(path, message, format!("give the OUT.run.json of an earlier `hone {command}`"))
+        };
+        let Head { command: found, folder } = serde_json::from_slice(&text).map_err(|e| wrong(e.to_string()))?;
+        if found.as_deref() != Some(command) {
+            return Err(wrong(found.map_or("it names no command".into(), |found| format!("it is of `hone {found}`"))));
+        }
+        let choices = serde_json::from_slice(&text).map_err(|e| wrong(e.to_string()))?;
+        Ok(Earlier { record: path.to_path_buf(), folder, choices })
+    }
+}
+
+/// A file that a run reads: the one given, else that of the record.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub(crate) path: PathBuf,
+    /// The record that it should agree with, and what that says.
+    recorded: Option<(PathBuf, RecordedFile)>,
+}
+
+impl Chosen {
+    /// The file given on the command line, or the one that a record names, wherever that is now.
+    pub(crate) fn new<T>(
+        given: Option<&Path>,
+        earlier: Option<&Earlier<T>>,
+        named: impl Fn(&T) -> Option<&RecordedFile>,
+    ) -> Result<Option<Chosen>, Error> {
+        let recorded = earlier.and_then(|earlier| Some((earlier, named(&earlier.choices)?.clone())));
+        let path = match (given, &recorded) {
+            (Some(path), _) => path.to_path_buf(),
+            (None, Some((earlier, file))) => {
+                record::locate(&earlier.record, earlier.folder.as_deref(), &file.file)?.into()
+            }
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(Chosen { path, recorded: recorded.map(|(earlier, file)| (earlier.record.clone(), file)) }))
+    }
+
+    /// What a record says of it, compared with what an earlier one does.
+    pub(crate) fn facts(&self, changed: Changed, context: &Context) -> Result<RecordedFile, Error> {
+        let now = RecordedFile { file: self.path.display().to_string(), content: content(&self.path)? };
+        if let Some((record, then)) = &self.recorded
+            && let Some(how) = then.difference(&now.content)
+        {
+            changed.differs(&now.file, format!("not the file of {}: {how}", record.display()), context)?;
+        }
+        Ok(now)
+    }
+}

@@ -1,0 +1,114 @@
+//! [`VectorArgs`]: the vectors a command works on, given or those of an earlier run.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use hone::Error;
+use hone::graph::{NodeIds, RecordedFile};
+use hone::memory::Allowance;
+use hone::store::{Embedding, Format};
+use hone_explore::{By, Method, Space};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::files::Files;
+use crate::repeat::{Changed, Chosen, Earlier};
+
+/// The vectors; flatten this into the `Args` of a command that reads some.
+#[derive(Debug, clap::Args)]
+pub(crate) struct VectorArgs {
+    /// The vectors: a file that `hone embed` or another tool wrote (.tsv .csv .npy .npz .parquet .w2v .safetensors). With
+    /// --config OUT.run.json it may be left out.
+    #[arg(value_name = "VECTORS", required_unless_present = "config")]
+    vectors: Option<PathBuf>,
+    /// Format of the vectors, whatever their extension.
+    #[arg(long, value_name = "FORMAT", value_parser = format())]
+    vectors_format: Option<Format>,
+    /// Repeat an earlier run: its OUT.run.json, with the vectors and all choices; what is given here wins.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// What to do when the vectors are not those of --config OUT.run.json [default: refuse].
+    #[arg(long, value_enum, value_name = "WHAT", requires = "config")]
+    changed: Option<Changed>,
+}
+
+/// Vectors as a record has them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RecordedVectors {
+    vectors: RecordedFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    vectors_format: Option<Format>,
+}
+
+/// Vectors that are about to be read.
+#[derive(Debug)]
+pub(crate) struct VectorSource {
+    file: Chosen,
+    format: Option<Format>,
+    changed: Changed,
+    config: Option<PathBuf>,
+}
+
+/// What a record of a command with vectors says.
+#[derive(Debug, Deserialize)]
+struct With<T> {
+    #[serde(flatten)]
+    vectors: RecordedVectors,
+    #[serde(flatten)]
+    choices: T,
+}
+
+impl VectorArgs {
+    /// Settles which vectors are read, and what an earlier run of `command` chose, if one is repeated.
+    pub(crate) fn resolve<T: DeserializeOwned>(&self, command: &str) -> Result<(VectorSource, Option<T>), Error> {
+        let earlier = self.config.as_deref().map(|path| Earlier::<With<T>>::read(path, command)).transpose()?;
+        let file = Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |with| Some(&with.vectors.vectors))?;
+        let file = file.ok_or_else(|| Error::config("VECTORS", "no vectors are named"))?;
+        let before = earlier.map(|earlier| earlier.choices);
+        // The format of a record is that of its own file.
+        let then = before.as_ref().filter(|_| self.vectors.is_none()).and_then(|with| with.vectors.vectors_format);
+        let (format, changed) = (self.vectors_format.or(then), self.changed.unwrap_or(Changed::Refuse));
+        let source = VectorSource { file, format, changed, config: self.config.clone() };
+        Ok((source, before.map(|with| with.choices)))
+    }
+}
+
+impl VectorSource {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> Files {
+        Files::default().read_vectors("VECTORS", [&self.file.path]).read("--config", &self.config)
+    }
+
+    /// What a record says of them; refuses those that an earlier record says something else of.
+    pub(crate) fn facts(&self, context: &Context) -> Result<RecordedVectors, Error> {
+        Ok(RecordedVectors { vectors: self.file.facts(self.changed, context)?, vectors_format: self.format })
+    }
+
+    /// Ids and prepared vectors; the vectors as they were read are dropped.
+    pub(crate) fn open(&self, by: By) -> Result<(NodeIds, Space), Error> {
+        let path = &self.file.path;
+        let embedding = Embedding::read_within(path, self.format, Allowance::new(None))?;
+        let space = Space::of(&embedding, by).map_err(|error| match error {
+            Error::Config { field, message } if field == "vectors" => {
+                Error::input(path, message, "write the vectors anew")
+            }
+            Error::Config { field, message } => Error::config(format!("--{field}"), message),
+            other => other,
+        })?;
+        Ok((embedding.ids, space))
+    }
+}
+
+pub(crate) fn by() -> impl TypedValueParser<Value = By> {
+    PossibleValuesParser::new(By::ALL.map(|(_, name)| name)).map(|name| name.parse().expect("one of those listed"))
+}
+
+pub(crate) fn method() -> impl TypedValueParser<Value = Method> {
+    PossibleValuesParser::new(Method::ALL.map(|(_, name)| name)).map(|name| name.parse().expect("one of those listed"))
+}
+
+pub(crate) fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(|(_, name)| name))
+        .map(|name| Format::from_name(&name).expect("one of those listed"))
+}

@@ -1,0 +1,167 @@
+//! Every example in every help text runs, alone in a fresh folder, and those of one story in one folder, in order.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use assert_cmd::Command;
+
+use super::{folder, hone};
+
+/// Names of the subcommands that a help text lists.
+fn subcommands(help: &str) -> Vec<String> {
+    let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let listed = listed.take_while(|line| !line.trim().is_empty());
+    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+/// All example lines of a command and of those below it.
+fn examples(command: &[String], found: &mut Vec<String>) {
+    let help = hone().args(command).arg("--help").assert().success();
+    let help = String::from_utf8_lossy(&help.get_output().stdout).into_owned();
+    let listed = help.lines().skip_while(|line| !line.starts_with("Examples:")).skip(1);
+    let lines = listed.take_while(|line| !line.trim().is_empty()).map(str::trim);
+    // What an example does may stand behind it, after two spaces.
+    found.extend(
+        lines.map(|line| line.split("   ").next().unwrap_or(line).split("  ").next().unwrap_or(line).to_owned()),
+    );
+    for name in subcommands(&help) {
+        examples(&[command, &[name]].concat(), found);
+    }
+}
+
+/// A smaller run of the same kind: fewer nodes, one split, cheap methods where the example names none.
+fn smaller(example: &str) -> String {
+    let shrink = |word: &str| {
+        let numbers = word
+            .split(',')
+            .map(|part| if part.len() > 4 && part.bytes().all(|b| b.is_ascii_digit()) { "300" } else { part });
+        numbers.collect::<Vec<_>>().join(",")
+    };
+    let example = example.replace("--source from --target to", "--source source --target target");
+    let line = example.split(' ').map(shrink).collect::<Vec<_>>().join(" ");
+    let lacks = |option: &str| !line.contains(option);
+    match line.split(' ').nth(2) {
+        Some("paper") => format!("{line} --seeds 1 --largest 0 --methods degree"),
+        Some("link" | "nodes" | "roles") if line.starts_with("hone eval") => {
+            let seeds = if lacks("--seeds") { " --seeds 1" } else { "" };
+            format!("{line}{seeds}{}", if lacks("--methods") { " --methods degree" } else { "" })
+        }
+        _ => line,
+    }
+}
+
+/// Files that examples read, small.
+fn stand_ins(folder: &Path, example: &str) {
+    let make = |args: &[&str]| drop(hone().current_dir(folder).arg("-q").args(args).assert().success());
+    let sbm = ["generate", "sbm", "--nodes", "60", "--degree", "10", "--communities", "2", "--mixing", "0.1", "-o"];
+    for file in ["graph.tsv", "graph.tsv.gz", "graph.mtx", "hubs.tsv", "a.tsv", "b.tsv", "g.tsv", "ca-netscience.edges"]
+    {
+        let read = example.split("-o ").next().unwrap_or(example).split(' ').any(|word| word == file);
+        if read {
+            make(&[&sbm[..], &[file]].concat());
+        }
+    }
+    if ["hone similar", "hone layout", "hone roles", "hone map"].iter().any(|command| example.starts_with(command)) {
+        let names = ["alice", "bob", "king", "woman", "man"];
+        let name = |i: usize| names.get(i).map_or_else(|| i.to_string(), ToString::to_string);
+        let edge = |i: usize, step: usize| format!("{}\t{}\n", name(i), name((i * step + 1) % 60));
+        let text: String = (0..60).flat_map(|i| [edge(i, 7), edge(i, 3)]).collect();
+        fs::write(folder.join("graph.tsv"), text).expect("writable");
+        make(&["embed", "graph.tsv", "-o", "vectors.npy"]);
+        make(&["embed", "builtin:karate", "-o", "karate.tsv"]);
+    }
+    if example.contains("--weighted") {
+        let text: String = (0..60).map(|i| format!("{i}\t{}\t{}.5\n", (i * 7 + 1) % 60, i % 4)).collect();
+        let file = fs::File::create(folder.join("graph.tsv.gz")).expect("writable");
+        let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        out.write_all(text.as_bytes()).and_then(|()| out.finish().map(drop)).expect("writable");
+    }
+    let lines = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<String>();
+    fs::write(folder.join("people.csv"), format!("id,age\n{}", lines(&|i| format!("{i},{}\n", 20 + i % 7))))
+        .expect("writable");
+    fs::write(folder.join("labels.tsv"), lines(&|i| format!("{i}\t{}\n", i / 30))).expect("writable");
+    for inner in ["DIR", "docs", "site", ".local/share/bash-completion/completions", ".config/fish/completions"] {
+        fs::create_dir_all(folder.join(inner)).expect("writable");
+    }
+    if example.contains("table.parquet") {
+        make(&["generate", "er", "--nodes", "60", "--degree", "6", "-o", "table.parquet"]);
+    }
+    if example.contains("eval paper") {
+        make(&[&sbm[..], &["paper.tsv"]].concat());
+        fs::rename(folder.join("paper.tsv"), folder.join("DIR/soc-hamsterster.edges")).expect("writable");
+    }
+    // The record of an earlier run of the same command, or of an embedding.
+    if let Some(file) = example.split(' ').find_map(|word| word.strip_suffix(".run.json")) {
+        if !folder.join("graph.tsv").exists() {
+            make(&[&sbm[..], &["graph.tsv"]].concat());
+        }
+        let command = example.split(' ').nth(1).unwrap_or_default();
+        match command {
+            "similar" => make(&["similar", "vectors.npy", "--all", "-o", file]),
+            "layout" => make(&["layout", "vectors.npy", "-o", file]),
+            "count" | "roles" | "map" => make(&[command, "graph.tsv", "-o", file]),
+            _ => make(&["embed", "graph.tsv", "-o", file]),
+        }
+    }
+}
+
+/// Runs an example, as given or smaller, in a shell.
+fn run_in(folder: &Path, example: &str, line: &str) {
+    let binary = assert_cmd::cargo::cargo_bin("hone");
+    let path = format!("{}:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").expect("set"));
+    let run = Command::new("bash")
+        .args(["-c", &format!("set -e; fpath=(. \"$HOME/site\"); {line}")])
+        .current_dir(folder)
+        .env("HOME", folder)
+        .env("PATH", &path)
+        .timeout(std::time::Duration::from_secs(300))
+        .output()
+        .expect("bash");
+    assert!(run.status.success(), "{example}: {}", String::from_utf8_lossy(&run.stderr));
+}
+
+#[test]
+fn every_example_in_the_help_runs() {
+    let mut all = Vec::new();
+    examples(&[], &mut all);
+    assert!(all.len() > 30 && all.iter().all(|line| line.contains("hone ")), "{all:?}");
+    all.sort();
+    all.dedup();
+    for example in all {
+        let folder = folder();
+        stand_ins(folder.path(), &example);
+        run_in(folder.path(), &example, &smaller(&example));
+    }
+}
+
+/// Examples of `embed` write what those of other commands read; nothing is in the way of anything.
+#[test]
+fn examples_of_one_graph_run_in_order_in_one_folder() {
+    let folder = folder();
+    let names = ["alice", "bob", "king", "woman", "man"];
+    let name = |i: usize| names.get(i).map_or_else(|| i.to_string(), ToString::to_string);
+    let edge = |i: usize, step: usize| format!("{}\t{}\n", name(i), name((i * step + 1) % 60));
+    let text: String = (0..60).flat_map(|i| [edge(i, 7), edge(i, 3)]).collect();
+    let write = |file: &str, text: &str| fs::write(folder.path().join(file), text).expect("writable");
+    write("graph.tsv", &text);
+    write("hubs.tsv", &text);
+    write(
+        "people.csv",
+        &format!("id,age\n{}", (0..60).map(|i| format!("{},{}\n", name(i), 20 + i % 7)).collect::<String>()),
+    );
+    write("labels.tsv", &(0..60).map(|i| format!("{}\t{}\n", name(i), i / 30)).collect::<String>());
+    for file in ["graph.tsv.gz", "graph.mtx"] {
+        let sbm = ["-q", "generate", "er", "--nodes", "60", "--degree", "8", "-o", file];
+        hone().current_dir(folder.path()).args(sbm).assert().success();
+    }
+    for command in ["embed", "features", "count", "similar", "layout", "roles", "map"] {
+        let mut all = Vec::new();
+        examples(&[command.to_owned()], &mut all);
+        assert!(all.len() >= 3, "{command}: {all:?}");
+        for example in all {
+            run_in(folder.path(), &example, &example);
+        }
+    }
+}

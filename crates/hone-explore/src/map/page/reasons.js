@@ -1,0 +1,75 @@
+// Why a node has its role, and what would have made it another; the same rules as in roles/explain.rs.
+
+/** The ratios that speak; open pairs repeat what closed pairs say. */
+const RATIOS = [0, 1, 2, 4, 5];
+/** Steps from a node's ratio to that of a typical node of another role. */
+const CHANGES = 200;
+
+/** The ratios of a node in the units that roles were found in. */
+function signatureOf(i) {
+  const degree = degreeOf(i), part = (plane) => data.ratios[plane][i] / 255;
+  const pairs = degree > 1 ? part(1) : 0;
+  return [Math.log2(Math.max(degree, 0.5)), data.ratios[0][i] / 10, 2 * pairs, degree > 1 ? 1.5 * (1 - pairs) : 0, part(2), part(3)];
+}
+
+const density = (c, at) => Math.log(c.share) - 0.5 * c.centre.reduce((sum, m, d) => sum + (at[d] - m) ** 2 / c.variance[d] + Math.log(c.variance[d]), 0);
+
+/** The most likely role at a place. */
+function likeliest(at) {
+  const logs = meta.components.map((c) => density(c, at));
+  return logs.indexOf(Math.max(...logs));
+}
+
+/** A ratio as part of a sentence: with the average as a reason, without it as what would have to be. */
+function phrase(d, at, average) {
+  const percent = (x) => Math.round(100 * x) + " %", number = d < 2;
+  const count = d === 0 && at[0] < -0.5 ? 0 : 2 ** at[d];
+  const [value, mean] = number ? [show(Math.round(10 * count) / 10), show(meta.averages[d])] : [percent(d === 2 ? at[2] / 2 : at[d]), percent(meta.averages[d])];
+  const verb = (now, then) => (average ? now : then);
+  const text = {
+    0: `it ${verb("has", "had")} ${value} neighbour${value === "1" ? "" : "s"}`,
+    1: `its neighbours ${verb("have", "had")} ${value} neighbours each`,
+    2: `${value} of the pairs of its neighbours ${verb("are", "were")} linked`,
+    4: `${value} of the pairs around its neighbours ${verb("are", "were")} linked`,
+    5: `${value} of the triples of its neighbours ${verb("form", "formed")} a clique with it`,
+  }[d];
+  return average ? `${text} (average ${mean})` : text;
+}
+
+/** The least change of one ratio that makes another role the most likely, if one does. */
+function leastChange(at, own) {
+  let best = null;
+  for (const d of RATIOS) for (const [k, other] of meta.components.entries()) {
+    if (k === own) continue;
+    for (let step = 1; step <= CHANGES; step++) {
+      const moved = at.slice();
+      moved[d] += ((other.centre[d] - at[d]) * step) / CHANGES;
+      // A pair is either closed or open.
+      if (d === 2 && moved[3] + at[2] > 0) moved[3] = 1.5 * (1 - moved[2] / 2);
+      const far = Math.abs(moved[d] - at[d]);
+      if (best && far >= best.far) break;
+      const role = likeliest(moved);
+      if (role !== own) {
+        best = { d, moved, role, far };
+        break;
+      }
+    }
+  }
+  return best;
+}
+
+const withArticle = (name) => (/^[aeiou]/.test(name) ? "an " : "a ") + name;
+
+/** Why a node has its role: the three ratios that most favour it over the next, and the least change that would have made it another. */
+function reasonsOf(i) {
+  const at = signatureOf(i), parts = meta.components, own = data.role[i];
+  const order = parts.map((_, k) => k).filter((k) => k !== own).sort((a, b) => density(parts[b], at) - density(parts[a], at));
+  const gap = (k, d) => (at[d] - parts[k].centre[d]) ** 2 / parts[k].variance[d] + Math.log(parts[k].variance[d]);
+  const telling = RATIOS.slice().sort((a, b) => order.length ? gap(order[0], b) - gap(own, b) - gap(order[0], a) + gap(own, a) : 0).slice(0, 3);
+  const logs = parts.map((c) => density(c, at)), top = Math.max(...logs), sum = logs.reduce((s, l) => s + Math.exp(l - top), 0);
+  const change = order.length ? leastChange(at, own) : null;
+  const otherwise = change ? `It would have been ${withArticle(meta.roles[change.role].name)} if ${phrase(change.d, change.moved, false)}.`
+    : order.length ? `No single change would have made it another; the next role is ${withArticle(meta.roles[order[0]].name)}.`
+    : "All nodes of this graph have the same role.";
+  return { membership: Math.exp(logs[own] - top) / sum, text: telling.map((d) => phrase(d, at, true)), otherwise };
+}

@@ -1,0 +1,50 @@
+//! Hubs as a role of their own, where the choice of roles has left them among others.
+//!
+//! A graph has few hubs by nature, often too few to pay for a component of a mixture: two of the 34 nodes of the karate
+//! club. Yet they are what a reader looks for first, and a role that mixes them with ordinary nodes has no true name.
+//! Nodes that are hubs by definition (far more neighbours than the average node and than their own neighbours have, and an
+//! outlier among the degrees) therefore get, where roles are few, a component of their own, which is kept if most of them belong to it. The
+//! others stay as they are: a fit would widen it until it holds ordinary nodes too. Cost: O(rows · components).
+
+use super::mixture::{Component, Mixture, Moments, Row};
+use super::name::{is_hub, name};
+use super::signature::{Signature, plain};
+
+/// So many roles tell the nodes apart already.
+const MANY: usize = 5;
+/// Standard deviations above the mean degree from which a node is an outlier.
+const OUTLYING: f64 = 2.4;
+
+/// The mixture with a component of hubs, where there are some outside the roles that are called so.
+pub(super) fn with_hubs(rows: &[Row], mixture: Mixture) -> Mixture {
+    if mixture.components.len() >= MANY {
+        return mixture;
+    }
+    let degree = |row: &Row| plain(&row.at)[0];
+    let total: f64 = rows.iter().map(|row| row.weight).sum();
+    let mean = rows.iter().map(|row| row.weight * degree(row)).sum::<f64>() / total;
+    let square = rows.iter().map(|row| row.weight * (degree(row) - mean).powi(2)).sum::<f64>() / total;
+    let least = mean + OUTLYING * square.sqrt();
+    let called = |component: &Component| name(&plain(&component.centre), mean);
+    let stands_out = |component: &Component| matches!(called(component), "hub" | "star centre");
+    let is_named = |at: &Signature| stands_out(nearest(&mixture.components, at));
+    let mut moments = Moments::default();
+    let hubs = || rows.iter().filter(|row| degree(row) >= least && is_hub(&plain(&row.at), mean) && !is_named(&row.at));
+    hubs().for_each(|row| moments.add(&row.at, row.weight));
+    if moments.weight() == 0.0 {
+        return mixture;
+    }
+    let own = moments.component(total);
+    let more = [&mixture.components[..], &[own]].concat();
+    let belongs = |row: &&Row| *nearest(&more, &row.at) == own;
+    let members: f64 = hubs().filter(belongs).map(|row| row.weight).sum();
+    if stands_out(&own) && 2.0 * members > moments.weight() { Mixture::fitted(rows, more, 0) } else { mixture }
+}
+
+/// The component that a node most likely belongs to.
+fn nearest<'a>(components: &'a [Component], at: &Signature) -> &'a Component {
+    let likelier = |best: &'a Component, next: &'a Component| {
+        if next.log_density(at) > best.log_density(at) { next } else { best }
+    };
+    components.iter().fold(&components[0], likelier)
+}

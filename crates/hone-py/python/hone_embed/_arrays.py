@@ -1,0 +1,36 @@
+"""What an array given for ``X`` or as attributes is: a matrix, edges, rows of new nodes, columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+
+def attribute_columns(values: Any) -> tuple[np.ndarray, list[str]]:
+    """Attributes as numbers, one row per node, with the names of their columns."""
+    names = [str(name) for name in getattr(values, "columns", [])]
+    array = np.asarray(values, dtype=np.float32)
+    if array.ndim == 1:
+        array = array.reshape(-1, 1)
+    if array.ndim != 2:
+        raise ValueError(f"attributes: {array.ndim} dimensions; one row per node, one column per attribute is expected")
+    if not np.isfinite(array).all():
+        raise ValueError("attributes: not all values are finite; fill or drop what is missing")
+    return np.ascontiguousarray(array), names or [f"x{k}" for k in range(array.shape[1])]
+
+
+def is_matrix(X: Any) -> bool:
+    """Whether X has two dimensions, dense or sparse."""
+    return scipy.sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
+
+
+def is_edges(X: Any) -> bool:
+    """Whether X can be an array of pairs of ids."""
+    return isinstance(X, np.ndarray) and X.dtype.kind in "iuUSO" and 2 in X.shape
+
+
+def is_new_rows(X: Any, fitted: int) -> bool:
+    """Whether X cannot be a graph, but can be the edges of new nodes."""
+    return is_matrix(X) and X.shape[1] == fitted and X.shape[0] != fitted and not is_edges(X)
