@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use hone::dense::Block;
+use hone::output::Existing;
 use hone::store::factors::{ArrayEntry, Folder, Manifest};
 use hone::{Config, Error, Hone, Result, Silent, config::Layers};
 use hone_eval::cache::Cache;
@@ -35,7 +36,7 @@ fn made() -> &'static Path {
 }
 
 fn make(folder: &Path) -> Result<()> {
-    Hone::new(config()?)?.factors(folder.join(FACTORS), true).embed(karate(), &Silent)?;
+    Hone::new(config()?)?.factors(folder.join(FACTORS), Existing::Replace).embed(karate(), &Silent)?;
     let manifest = folder.join(FACTORS).join(MANIFEST);
     let mut read: Manifest = serde_json::from_slice(&bytes(&manifest)?).expect("our own");
     // Without checksums, so that arrays can be replaced.

@@ -60,11 +60,7 @@ pub fn add_to(batch: &mut Batch, output: &Path, run: &impl Serialize) -> Result<
 
 /// Writes what `add` adds to a batch, all files or none, without a record: that of an earlier run beside `output` is removed.
 /// Returns the files.
-pub fn without(
-    output: &Path,
-    existing: Existing,
-    add: impl FnOnce(&mut Batch) -> Result<()>,
-) -> Result<Vec<PathBuf>> {
+pub fn without(output: &Path, existing: Existing, add: impl FnOnce(&mut Batch) -> Result<()>) -> Result<Vec<PathBuf>> {
     let mut batch = Batch::new(existing);
     add(&mut batch)?;
     path(output).map_or(Ok(()), |record| batch.obsolete(&record))?;
