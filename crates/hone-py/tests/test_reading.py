@@ -1,5 +1,6 @@
 """Files and tables that could be read in two ways: what is warned of, and the parameter that decides."""
 
+import os
 import warnings
 
 import networkx
@@ -7,7 +8,7 @@ import numpy as np
 import pandas
 import polars
 import pytest
-from hone_embed import Graph, HoneWarning, read_graph
+from hone_embed import HONE, Graph, HoneWarning, read_graph, read_recorded_graph, save
 
 RATINGS = {"userId": [1, 1, 2, 3], "movieId": [1, 2, 1, 7]}
 APART = ["userId:1", "movieId:1", "movieId:2", "userId:2", "userId:3", "movieId:7"]
@@ -75,3 +76,37 @@ def test_node_lists_whose_first_line_may_be_an_id(tmp_path):
         read_graph(file, nodes=nodes)
     nodes.write_text('"#c"\nann\nbob\n')
     assert list(read_graph(file, nodes=nodes).node_ids) == ["#c", "ann", "bob"]
+
+
+def test_first_lines_unlike_the_others(tmp_path):
+    file = tmp_path / "a.txt"
+    for text, said, nodes, decided in (
+        ("4 3\n0 1\n1 2\n2 3\n", "numbers of nodes and edges, header=True leaves it out", 5, {"header": True}),
+        ("10 20\na b\nb c\n", "header=True reads it as a header", 5, {"header": True}),
+        ("// hi\na b\nb c\n", "looks like a comment; comment=\"/\" skips", 5, {"comment": "/"}),
+    ):
+        file.write_text(text)
+        with pytest.warns(HoneWarning, match=said):
+            assert read_graph(file).n_nodes == nodes
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", HoneWarning)
+            assert read_graph(file, **decided).n_nodes == nodes - (1 if nodes == 5 and text[0] == "4" else 2)
+    file.write_text("1: 2 3\n2: 1 3\n")
+    with pytest.raises(ValueError, match="as in a list of neighbours"):
+        read_graph(file)
+
+
+def test_a_record_is_repeated_from_another_folder(tmp_path, monkeypatch):
+    work, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
+    work.mkdir(), elsewhere.mkdir()
+    (work / "g.txt").write_text("".join(f"{i} {(7 * i + 1) % 20}\n" for i in range(20)))
+    (work / "people.csv").write_text("id,age\n" + "".join(f"{i},{i * i}\n" for i in range(20)))
+    monkeypatch.chdir(work)
+    first = HONE(n_components=8, config={"attributes.file": "people.csv"}).fit(read_graph("g.txt"))
+    record = os.path.abspath(save("z.npy", first)[-1])
+    monkeypatch.chdir(elsewhere)
+    again = HONE(config=record).fit(read_recorded_graph(record))
+    np.testing.assert_array_equal(again.embedding_, first.embedding_)
+    (work / "g.txt").unlink()
+    with pytest.raises(ValueError, match="neither in .*work nor in this folder"):
+        read_recorded_graph(record)
