@@ -300,7 +300,7 @@ fn sizes_of_slices() {
     let square = Operator::power(Operator::sparse("W", ring, true), 2);
     let held = Held { nodes: n, slices: vec![slice(square, None)] };
     let norm = Tensor::new(&held, Scaling::Frobenius, &task(1)).expect("finite").norms[0];
-    assert!(!norm.exact && (norm.frobenius.powi(2) / (6.0 * n as f64) - 1.0).abs() < 0.03, "{norm:?}");
+    assert!(norm.exact && (norm.frobenius.powi(2) / (6.0 * n as f64) - 1.0).abs() < 1e-9, "{norm:?}");
 }
 
 proptest! {
