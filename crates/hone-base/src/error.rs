@@ -65,6 +65,14 @@ pub enum Error {
         /// What happened.
         message: String,
     },
+    /// A device that the work is to be done on is missing, or failed.
+    #[error("{device}: {message}")]
+    Device {
+        /// The device.
+        device: String,
+        /// What is missing or went wrong, and what helps.
+        message: String,
+    },
     /// The output exists and may not be replaced.
     #[error("{} exists; overwrite = true replaces it", path.display())]
     Exists {

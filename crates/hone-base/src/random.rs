@@ -29,6 +29,11 @@ impl Key {
         RowKey(mix(self.0 ^ mix(row)))
     }
 
+    /// The number behind the key: for a device that draws the numbers of rows itself, to the same bits.
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
     /// The generator of this stream.
     pub fn rng(self) -> Xoshiro256PlusPlus {
         Xoshiro256PlusPlus::seed_from_u64(self.0)

@@ -353,3 +353,37 @@ fn a_record_is_repeated_from_any_folder() {
     run("moved", &karate).code(2).stderr(contains("--directed=no takes that back").and(contains("d.npy.run.json")));
     run("moved", &[&karate[..], &["--directed=no"]].concat()).success();
 }
+
+/// On a machine with a GPU the report names it; without, `cuda` says what is missing and `auto` goes on.
+#[test]
+fn devices_are_named_or_missed() {
+    let folder = folder();
+    let embed = |device: &str, name: &str| {
+        let output = folder.path().join(name);
+        let mut command = hone();
+        command.args(["embed", "builtin:karate", "--preset", "hone-p", "--device", device, "-o"]).arg(&output);
+        let engine = move || {
+            let record = fs::read_to_string(format!("{}.run.json", output.display())).expect("a record");
+            let record: serde_json::Value = serde_json::from_str(&record).expect("JSON");
+            record["engine"].as_str().expect("a name").to_owned()
+        };
+        (command.output().expect("the command runs"), engine)
+    };
+    let (cpu, engine) = embed("cpu", "cpu.tsv");
+    assert!(cpu.status.success() && engine() == "cpu");
+    let (cuda, engine) = embed("cuda", "cuda.tsv");
+    let said = String::from_utf8_lossy(&cuda.stderr).into_owned();
+    if cuda.status.success() {
+        assert!(engine().starts_with("cuda:0 ("));
+    } else {
+        assert_eq!(cuda.status.code(), Some(1), "{said}");
+        assert!(said.contains("cuda:0: ") && said.contains("device cpu"), "{said}");
+    }
+    let (auto, engine) = embed("auto", "auto.tsv");
+    let noted = String::from_utf8_lossy(&auto.stderr).contains("the work is done on the cpu; cuda:0: ");
+    assert!(auto.status.success() && noted != cuda.status.success() && (engine() == "cpu") == noted);
+    let (wrong, _) = embed("gpu", "wrong.tsv");
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(wrong.status.code() == Some(2) && said.contains("one of cpu, cuda, cuda:N"), "{said}");
+    assert!(!folder.path().join("wrong.tsv").exists());
+}

@@ -7,6 +7,7 @@ use hone::dense::Block;
 use hone::features::{Named, Origin};
 use hone::output::Existing;
 use hone::{Config, Hone};
+use hone_gpu::Device;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
@@ -62,9 +63,10 @@ pub(crate) fn parse(config: &str) -> PyResult<Config> {
 type Embedded<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String);
 
 /// Embeds a graph. `attributes` are further columns with their names; `checkpoint` is a folder that the run
-/// continues from, or begins in; `factors` a folder that the factors are written to.
+/// continues from, or begins in; `factors` a folder that the factors are written to; `device` where motif matrices are
+/// factored.
 #[pyfunction]
-#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None, factors=None))]
+#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None, factors=None, device="cpu"))]
 #[allow(clippy::too_many_arguments)] // Python calls it by name
 pub(crate) fn embed<'py>(
     py: Python<'py>,
@@ -76,8 +78,13 @@ pub(crate) fn embed<'py>(
     listener: Option<Py<PyAny>>,
     checkpoint: Option<PathBuf>,
     factors: Option<PathBuf>,
+    device: &str,
 ) -> PyResult<Embedded<'py>> {
-    let mut hone = Hone::new(parse(config)?).map_err(raise)?;
+    let config = parse(config)?;
+    let device: Device = device.parse().map_err(|known| refuse("device", format!("`{device}` is not {known}")))?;
+    let opened = device.open(&config).map_err(raise)?;
+    let note = opened.note.clone();
+    let mut hone = opened.place(Hone::new(config).map_err(raise)?);
     if let Some(bytes) = memory {
         hone = hone.memory_limit(bytes);
     }
@@ -99,6 +106,7 @@ pub(crate) fn embed<'py>(
     let (graph, input) = (inner.clone(), input.clone());
     let mut result = run(py, jobs, listener, move |progress| hone.embed(&graph, progress))?;
     result.report.input = input;
+    result.report.notes.extend(note);
     let report = result.report.to_json();
     Ok((memory::array(py, result.embedding.vectors)?, result.embedding.columns, report))
 }

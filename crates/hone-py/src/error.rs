@@ -44,6 +44,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
         },
         Error::Exists { .. } => PyFileExistsError::new_err(text),
         Error::Memory { .. } => PyMemoryError::new_err(text),
+        Error::Device { .. } => PyRuntimeError::new_err(text),
         Error::Interrupted => PyKeyboardInterrupt::new_err(text),
         _ => PyValueError::new_err(text),
     }

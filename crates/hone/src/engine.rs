@@ -1,9 +1,10 @@
 //! [`Engine`]: where the work of an embedding is done.
 //!
 //! Counting motifs and factoring matrices take nearly all of the time. An engine does these two, on the threads of
-//! this process ([`Cpu`]), on a device or on several machines. Features, diffusion and joint models are done by this process. The method, its settings, the plan of memory, checkpoints and
-//! output are the same for all engines, and so are the bits of an engine that keeps the laws of its
-//! [`Space`](crate::space::Space).
+//! this process ([`Cpu`]), on a device or on several machines. Features, diffusion and joint models are done by this process.
+//! The method, its settings, the plan of memory, checkpoints and output are the same for all engines, and so are the
+//! bits of an engine whose [`Space`](crate::space::Space) has the arithmetic of the host
+//! ([`laws`](crate::space::laws)).
 //!
 //! To add an engine: implement [`Space`](crate::space::Space) for its tall matrices, let [`Engine::factor`] call
 //! [`svd_in`](crate::factor::svd::svd_in) with it, and refuse the solvers that it lacks with [`Engine::lacks`].
@@ -41,6 +42,12 @@ pub trait Engine: Debug + Send + Sync {
         false
     }
 
+    /// Refuses a graph whose largest factorisation does not fit where the engine works; called before motifs are counted. The
+    /// memory of this process is planned elsewhere.
+    fn plan(&self, _largest: &Largest) -> Result<()> {
+        Ok(())
+    }
+
     /// Refuses settings that ask for what the engine lacks.
     fn check(&self, config: &Config) -> Result<()> {
         if config.model != Model::Separate && !self.has_joint_models() {
@@ -66,6 +73,17 @@ pub trait Engine: Debug + Send + Sync {
     }
 }
 
+/// The largest factorisation of a local embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Largest {
+    /// Rows of tall matrices.
+    pub rows: u64,
+    /// Nonzeros of the motif matrix, and of its transpose where it is not symmetric.
+    pub nonzeros: u64,
+    /// Columns of all tall matrices that are held at once.
+    pub columns: u64,
+}
+
 /// How motifs are counted.
 #[derive(Clone, Copy)]
 pub struct Counting<'a> {
@@ -80,7 +98,7 @@ pub struct Counting<'a> {
 }
 
 /// The name of [`Cpu`].
-const CPU: &str = "cpu";
+pub(crate) const CPU: &str = "cpu";
 
 /// The threads and the memory of this process; has all solvers.
 #[derive(Debug, Clone, Copy, Default)]

@@ -223,11 +223,13 @@ impl Engine for ThreeOwners {
 #[test]
 fn the_host_keeps_the_laws() {
     laws::check(&Host);
+    laws::check_bits(&Host);
 }
 
 #[test]
 fn rows_of_several_owners_keep_the_laws() {
     laws::check(&Owners);
+    laws::check_bits(&Owners);
 }
 
 #[test]

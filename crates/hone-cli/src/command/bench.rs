@@ -11,6 +11,7 @@ use hone::Error;
 use hone::output::TemporaryFolder;
 use hone::report::Report as RunReport;
 use hone_eval::task::{Scaling, ScalingRun, bandwidth, machine};
+use hone_gpu::Device;
 
 use super::eval::output::OutputArgs;
 use crate::context::Context;
@@ -48,6 +49,9 @@ pub(crate) struct Args {
     /// Memory that each run may take, such as 8G.
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
+    /// Where motif matrices are factored: cpu, cuda, cuda:N or auto.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    device: Device,
     /// Folder of the graphs and vectors, which are removed again [default: the system's].
     #[arg(long, value_name = "DIR")]
     temp_dir: Option<PathBuf>,
@@ -122,6 +126,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(error) = failed.take_if(|_| runs.is_empty()) {
         return Err(error);
     }
+    let runs_on = runs.first().map_or_else(|| args.device.to_string(), |run| run.report.engine.clone());
     let study = Scaling { machine: machine(), threads: rayon::current_num_threads(), bandwidth, runs };
     let mut report = study.report();
     report.settings.extend([
@@ -131,6 +136,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         ("average degree".into(), args.degree.to_string()),
         ("seed".into(), args.seed.to_string()),
         ("memory".into(), args.memory.clone().unwrap_or_else(|| "what is free".into())),
+        ("device".into(), runs_on),
         ("version".into(), env!("CARGO_PKG_VERSION").into()),
     ]);
     args.output.write(&report, context)?;
@@ -150,6 +156,7 @@ fn one(args: &Args, model: Model, nodes: u64, folder: &Path) -> anyhow::Result<S
     if args.iterations != "auto" {
         embed.args(["--set", &format!("local.solver.iterations={}", args.iterations)]);
     }
+    embed.args(["--device", &args.device.to_string()]);
     embed.args(args.set.iter().flat_map(|setting| ["--set", setting]));
     embed.args(args.memory.iter().flat_map(|memory| ["--memory", memory]));
     let start = Instant::now();

@@ -11,6 +11,7 @@ use hone::report::{Report, Stage, Start};
 use hone::store::factors::check_target;
 use hone::store::{Embedding, Format};
 use hone::{Error, Hone, Run, memory, record};
+use hone_gpu::Device;
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
@@ -32,6 +33,9 @@ pub(crate) struct Args {
     /// folder.
     #[arg(long, value_name = "DIR")]
     factors: Option<PathBuf>,
+    /// Where motif matrices are factored: cpu, cuda, cuda:N, or auto for a GPU where there is one (docs/gpu.md).
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    device: Device,
     #[command(flatten)]
     table: TableArgs,
     #[command(flatten)]
@@ -95,6 +99,7 @@ Examples:
   hone embed graph.mtx -o cliques.parquet --motifs edge,triangle,clique4 --steps auto
   hone embed graph.tsv -o people.npy --preset hone-p+x --attributes people.csv
   hone embed graph.tsv -o p.npy --preset hone-p --factors factors
+  hone embed graph.tsv -o gpu.npy --device auto
   hone embed -o again.npy --config vectors.npy.run.json
 
 Beside OUT stands OUT.run.json: the graph and how it was read, every choice, the seed, what was measured; --config repeats
@@ -270,7 +275,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(folder) = &args.factors {
         refuse_folder(folder, files.iter().chain(&record::path(&args.output)), args.table.force)?;
     }
-    let mut hone = Hone::new(config)?;
+    let device = args.device.open(&config).map_err(|error| options::translated(error, OPTIONS))?;
+    let note = device.note.clone();
+    let mut hone = device.place(Hone::new(config)?);
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
     }
@@ -285,6 +292,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         hone.embed_into(&mut batch, &graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
     let Run { embedding, mut report } = run;
     drop(graph);
+    report.notes.extend(note);
     report.input = Some(source.input);
     report.stages.insert(0, read);
     report.work = start.work();

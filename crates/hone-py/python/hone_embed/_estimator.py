@@ -65,6 +65,9 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     memory_limit
         Bytes that this process may hold, or text such as ``"8G"``; by default what the machine has free.
         What does not fit goes to temporary files where possible; the vectors are the same.
+    device
+        Where motif matrices are factored: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"`` for a GPU where there is
+        one. The numbers of a GPU differ from those of the CPU by rounding; ``report_["engine"]`` names it.
     checkpoint
         A folder for finished stages: a ``fit`` that was interrupted continues from there, to the same
         bits. One folder serves one graph and one set of parameters.
@@ -147,6 +150,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         random_state: Any = 0,
         n_jobs: Optional[int] = None,
         memory_limit: Union[int, str, None] = None,
+        device: str = "cpu",
         checkpoint: Union[str, os.PathLike[str], None] = None,
         factors: Union[bool, str, os.PathLike[str]] = False,
         config: Union[dict[str, Any], str, os.PathLike[str], None] = None,
@@ -163,6 +167,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.device = device
         self.checkpoint = checkpoint
         self.factors = factors
         self.config = config
@@ -259,7 +264,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             compare_attributes(os.fspath(self.config), file)
         with listener(self.verbose) as listen, factor_folder(self.factors) as folder:
             vectors, names, report = _native.embed(
-                native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder
+                native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder, self.device
             )
             self._keep_factors(folder)
         self.embedding_, self._columns = vectors, names

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::config::{Combine, Config, Form, Model, Output, Steps};
 use crate::dense::gram_memory;
+use crate::engine::Largest;
 use crate::factor::autoencoder::LARGEST_LAZY;
 use crate::factor::svd::{NARROW, WIDEST};
 use crate::factor::{Solver, exact};
@@ -178,6 +179,18 @@ impl Work<'_> {
             } else {
                 0
             },
+        }
+    }
+
+    /// The largest local factorisation, for an engine to plan with.
+    pub(super) fn largest(&self) -> Largest {
+        let held = solver_holds(self.config, self.graph, self.positions);
+        let transposed = if self.graph.is_directed() { 2 } else { 1 };
+        Largest {
+            rows: self.graph.nodes() as u64,
+            nonzeros: transposed * self.positions,
+            // Wide blocks may need a second one to be changed, and right factors are one more.
+            columns: held.columns + held.width,
         }
     }
 

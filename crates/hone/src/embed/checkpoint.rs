@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
+use crate::engine::CPU;
 use crate::error::{Error, Result};
 use crate::output::{Existing, Output, Sum, checksum, is_temporary};
 use crate::record;
@@ -30,7 +31,15 @@ pub(super) struct Identity {
     /// Fingerprints, in hexadecimal.
     pub(super) graph: String,
     pub(super) attributes: String,
+    /// Where the work is done: another place may have other bits.
+    #[serde(default = "on_cpu")]
+    pub(super) engine: String,
     pub(super) config: Config,
+}
+
+/// Checkpoints that do not name an engine are of this process.
+fn on_cpu() -> String {
+    CPU.to_owned()
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -203,7 +212,7 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
     }
     let manifest: Manifest = serde_json::from_slice(&text).map_err(unreadable)?;
     if let Some(message) = difference(&manifest.identity, identity) {
-        return Err(Error::input(&path, message, "use the same graph and settings, or another folder"));
+        return Err(Error::input(&path, message, "use the same graph, settings and device, or another folder"));
     }
     let mut files = manifest.files;
     if let Some(name) = files.keys().find(|name| Path::new(name).file_name().is_none_or(|file| file != name.as_str())) {
@@ -225,6 +234,9 @@ fn difference(theirs: &Identity, ours: &Identity) -> Option<String> {
         let found = table(&theirs.config).zip(table(&ours.config)).and_then(|(a, b)| first_difference("", &a, &b));
         let named = found.map(|(key, a, b)| format!(": {key} is {a} there and {b} here")).unwrap_or_default();
         return Some(format!("the checkpoint has other settings{named}"));
+    }
+    if theirs.engine != ours.engine {
+        return Some(format!("the checkpoint was made on {}, this is {}", theirs.engine, ours.engine));
     }
     if theirs.graph != ours.graph {
         return Some("the checkpoint is of another graph".into());

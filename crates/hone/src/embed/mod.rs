@@ -194,6 +194,7 @@ impl Hone {
         let mut checkpoint = self.begin_checkpoint(graph, &own, progress)?;
         let mut factors = self.begin_factors(graph)?;
         let mut need = self.work(own.columns(), graph, &motifs);
+        self.engine.plan(&need.largest())?;
         self.check_least(&need, checkpoint.as_ref().is_some_and(resume::counted))?;
         let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress);
         let counts = counts.map_err(|error| self.with_work_planned(error, &need))?;

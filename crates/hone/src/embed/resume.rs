@@ -36,6 +36,7 @@ impl Hone {
             version: VERSION.to_owned(),
             graph: graph.fingerprint(),
             attributes: format!("{:08x}", own.fingerprint()),
+            engine: self.engine.name().to_owned(),
             config: self.config.clone(),
         };
         let checkpoint = Checkpoint::begin(folder, *begin, identity)?;

@@ -3,7 +3,8 @@
 //! A tall matrix has one row per node and few columns. It may lie in the memory of this process ([`Host`]), on a device, or
 //! spread over processes that own some rows each. Solvers never see its rows: they multiply it with sparse matrices and with
 //! small ones, sum over its rows, and rescale its columns. These verbs are all there is, so a solver written once
-//! runs wherever the verbs exist. [`laws::check`] is the test that every space has to pass.
+//! runs wherever the verbs exist. [`laws::check`] is the test that every space has to pass, [`laws::check_bits`] that of a space
+//! with the arithmetic of the host.
 //!
 //! Wide matrices are lists of *panels*, tall matrices side by side: a sparse product then gathers rows of two cache lines, in
 //! place, in the memory of one panel. Panels are the same for every space ([`panels`]).
@@ -23,8 +24,8 @@ use crate::sparse::{Csr, Diagonal, Fused};
 
 /// Tall matrices in some place, and what can be done with them.
 ///
-/// Sums over rows are taken in f64 and in an order that depends on the number of rows alone
-/// ([`lane_rows`](crate::dense::lane_rows)): not on threads, panels, or who owns which rows.
+/// Sums over rows are taken in f64 and in an order that depends on the number of rows alone: not on threads, panels, or who
+/// owns which rows. Spaces with the bits of the host have its order ([`lane_rows`](crate::dense::lane_rows)).
 pub trait Space: Sync {
     /// Some columns of a tall matrix.
     type Tall: Send + Sync;

@@ -127,6 +127,11 @@ impl Csr {
         &self.values
     }
 
+    /// The values, shared by all clones: a place where products happen may keep its own copy and know it again.
+    pub fn shared_values(&self) -> &Arc<[f32]> {
+        &self.values
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.pattern.rows()

@@ -1,0 +1,98 @@
+//! [`Device`]: where a user wants the work to be done.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hone::engine::Engine;
+use hone::{Config, Hone, Result};
+
+use crate::Cuda;
+
+/// A choice of where the work is done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Device {
+    /// The threads of this process.
+    #[default]
+    Cpu,
+    /// The GPU of that number.
+    Cuda(usize),
+    /// The first GPU where there is one, else the threads of this process.
+    Auto,
+}
+
+impl FromStr for Device {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.strip_prefix("cuda:").and_then(|number| number.parse().ok());
+        match text {
+            "cpu" => Ok(Device::Cpu),
+            "cuda" => Ok(Device::Cuda(0)),
+            "auto" => Ok(Device::Auto),
+            other => number(other).map(Device::Cuda).ok_or_else(|| "one of cpu, cuda, cuda:N (N from 0), auto".into()),
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Device::Cpu => f.write_str("cpu"),
+            Device::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
+            Device::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+/// A device that is ready, or the threads of this process.
+#[derive(Debug)]
+pub struct Opened {
+    cuda: Option<Cuda>,
+    /// Why `auto` means this process, where it does.
+    pub note: Option<String>,
+}
+
+impl Device {
+    /// Opens the device for work with these settings; `auto` never fails.
+    pub fn open(self, config: &Config) -> Result<Opened> {
+        let ready = |ordinal: usize| Cuda::open(ordinal).and_then(|cuda| cuda.check(config).map(|()| cuda));
+        match self {
+            Device::Cpu => Ok(Opened { cuda: None, note: None }),
+            Device::Cuda(ordinal) => Ok(Opened { cuda: Some(ready(ordinal)?), note: None }),
+            Device::Auto => Ok(match ready(0) {
+                Ok(cuda) => Opened { cuda: Some(cuda), note: None },
+                Err(error) => Opened { cuda: None, note: Some(format!("the work is done on the cpu; {error}")) },
+            }),
+        }
+    }
+}
+
+impl Opened {
+    /// Lets the work be done there.
+    #[must_use]
+    pub fn place(self, hone: Hone) -> Hone {
+        match self.cuda {
+            Some(cuda) => hone.on(cuda),
+            None => hone,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_have_names() {
+        for (text, device) in
+            [("cpu", Device::Cpu), ("cuda:0", Device::Cuda(0)), ("cuda:7", Device::Cuda(7)), ("auto", Device::Auto)]
+        {
+            assert_eq!((text.parse(), device.to_string().as_str()), (Ok(device), text));
+        }
+        assert_eq!("cuda".parse(), Ok(Device::Cuda(0)));
+        for wrong in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "CUDA", "cuda:0 "] {
+            let error = wrong.parse::<Device>().expect_err(wrong);
+            assert!(error.contains("cpu, cuda, cuda:N"), "{error}");
+        }
+    }
+}

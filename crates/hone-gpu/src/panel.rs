@@ -1,0 +1,36 @@
+//! [`Panel`]: some columns of a tall matrix in device memory, row-major.
+
+use crate::driver::{Arg, Memory};
+
+/// Some columns of a tall matrix, on a device.
+#[derive(Debug)]
+pub struct Panel {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) values: Memory<f32>,
+}
+
+impl Panel {
+    /// Number of values.
+    pub(crate) fn len(&self) -> usize {
+        self.rows * self.cols
+    }
+
+    pub(crate) fn address(&self) -> Arg {
+        self.values.address()
+    }
+
+    pub(crate) fn width(&self) -> Arg {
+        count(self.cols)
+    }
+}
+
+/// A small number as an argument of a kernel.
+pub(crate) fn count(value: usize) -> Arg {
+    Arg::Count(u32::try_from(value).expect("a count of a kernel"))
+}
+
+/// A number as an argument of a kernel.
+pub(crate) fn wide(value: usize) -> Arg {
+    Arg::Wide(value as u64)
+}

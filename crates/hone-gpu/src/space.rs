@@ -1,0 +1,271 @@
+//! [`Cuda`] as a [`Space`]: each verb is a kernel or two, and returns before they are done, unless it returns numbers.
+//!
+//! A sparse product gives each row to some lanes of a warp, rows of many nonzeros to a block (`kernels/spmm.cu`); diagonals,
+//! shifts and sums are fused into its one write. Products with small matrices go panel by panel, four at a time
+//! (`kernels/dense.cu`). Random numbers are those of the host, to the bit. Gathered values are never rounded
+//! to 16 bits: that would need one more pass.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use hone::dense::{Block, Small};
+use hone::random::Key;
+use hone::space::{Fold, Leaf, Map, Space, Workspace};
+use hone::sparse::{Diagonal, Fused, Plus};
+
+use crate::Cuda;
+use crate::driver::{Arg, Memory, NULL};
+use crate::panel::{Panel, count, wide};
+use crate::resident::LONGEST;
+use crate::sums::SIDE;
+
+/// Summands that a kernel adds beside a product.
+const SUMMANDS: usize = 3;
+
+/// Panels that one launch multiplies with a small matrix.
+const AT_ONCE: usize = 4;
+
+/// Rows that a block multiplies with a small matrix.
+const TILE: usize = 64;
+
+/// Threads of a block.
+const THREADS: usize = 256;
+
+/// Threads of a block that multiplies one long row.
+const LONG_THREADS: u32 = 512;
+
+/// The arguments of what follows a product, and the diagonals that these point to.
+struct Then {
+    args: Vec<Arg>,
+    _held: Vec<Arc<Memory<f32>>>,
+}
+
+impl Cuda {
+    fn panel(&self, rows: usize, cols: usize) -> Panel {
+        Panel { rows, cols, values: self.driver.reserve(rows * cols) }
+    }
+
+    /// Starts a kernel with one thread per value.
+    fn for_values(&self, kernel: &cudarc::driver::CudaFunction, of: &Panel, rest: &[Arg]) {
+        if of.len() > 0 {
+            let args: Vec<Arg> = [wide(of.len()), of.width()].into_iter().chain(rest.iter().copied()).collect();
+            self.driver.launch(kernel, (of.len().div_ceil(THREADS), 1), THREADS as u32, &args);
+        }
+    }
+
+    fn then(&self, scale: f32, left: Option<&Diagonal>, accumulate: bool, plus: &[Plus<Panel>]) -> Then {
+        let mut held = Vec::new();
+        let mut diagonal = |diagonal: Option<&Diagonal>| match diagonal {
+            None => NULL,
+            Some(diagonal) => {
+                let values = self.resident.diagonal(&self.driver, diagonal);
+                held.push(values.clone());
+                values.address()
+            }
+        };
+        let mut args = vec![Arg::Factor(scale), diagonal(left), Arg::Count(accumulate.into())];
+        for at in 0..SUMMANDS {
+            match plus.get(at) {
+                None => args.extend([Arg::Factor(0.0), NULL, NULL]),
+                Some(plus) => {
+                    args.extend([Arg::Factor(plus.factor), diagonal(plus.diagonal), plus.block.address()]);
+                }
+            }
+        }
+        Then { args, _held: held }
+    }
+
+    /// The first part of what follows a product, which the kernel of the product does.
+    fn first(&self, then: &Fused<Panel>) -> Then {
+        self.then(then.scale, then.left, then.accumulate, &then.plus[..then.plus.len().min(SUMMANDS)])
+    }
+
+    /// Summands beyond those that the kernel of the product adds.
+    fn add_rest(&self, y: &Panel, then: &Fused<Panel>) {
+        for plus in then.plus.chunks(SUMMANDS).skip(1) {
+            let then = self.then(0.0, None, true, plus);
+            self.for_values(&self.programs.finish, y, &[&[NULL, y.address()], &*then.args].concat());
+        }
+    }
+
+    fn check_summands(then: &Fused<Panel>, y: &Panel) {
+        let fits = |diagonal: Option<&Diagonal>| diagonal.is_none_or(|d| d.values().len() == y.rows);
+        assert!(fits(then.left) && then.plus.iter().all(|plus| fits(plus.diagonal)), "diagonals of a product");
+        let same = |plus: &Plus<Panel>| (plus.block.rows, plus.block.cols) == (y.rows, y.cols);
+        assert!(then.plus.iter().all(same), "summands of a product");
+    }
+
+    /// Y ← [Y] + factor · X·M for one panel of Y, whose first column is column `first` of M.
+    fn combine(&self, y: &Panel, x: &[&Panel], matrix: &Small, factor: f32, first: usize, add: bool) {
+        let mut row = 0;
+        for (at, some) in x.chunks(AT_ONCE).enumerate() {
+            let mut small = vec![0.0f32; some.len() * SIDE * SIDE];
+            let mut args = vec![wide(y.rows)];
+            for (panel, small) in some.iter().zip(small.chunks_exact_mut(SIDE * SIDE)) {
+                for k in 0..panel.cols {
+                    (0..y.cols).for_each(|j| small[k * SIDE + j] = factor * matrix.get(row + k, first + j) as f32);
+                }
+                row += panel.cols;
+                args.extend([panel.address(), panel.width()]);
+            }
+            (some.len()..AT_ONCE).for_each(|_| args.extend([NULL, Arg::Count(0)]));
+            let small = self.driver.upload(&small);
+            args.extend([small.address(), y.address(), y.width(), Arg::Count((add || at > 0).into())]);
+            self.driver.launch(&self.programs.combine, (y.rows.div_ceil(TILE), 1), THREADS as u32, &args);
+        }
+    }
+
+    /// The same for all panels of Y.
+    fn combine_all(&self, y: &[Panel], x: &[Panel], matrix: &Small, factor: f32, add: bool) {
+        let width = |side: &[Panel]| side.iter().map(|panel| panel.cols).sum::<usize>();
+        assert_eq!((matrix.rows(), matrix.cols()), (width(x), width(y)), "shapes of a product with a small matrix");
+        assert!(x.iter().chain(y).all(|panel| panel.cols <= SIDE), "panels have at most {SIDE} columns");
+        assert!(x.iter().all(|panel| panel.rows == y[0].rows), "rows of a product with a small matrix");
+        let x: Vec<&Panel> = x.iter().filter(|panel| panel.cols > 0).collect();
+        let mut first = 0;
+        for panel in y {
+            if panel.len() > 0 {
+                self.combine(panel, &x, matrix, factor, first, add);
+            }
+            first += panel.cols;
+        }
+    }
+}
+
+impl Space for Cuda {
+    type Tall = Panel;
+
+    fn zeros(&self, rows: usize, cols: usize) -> Panel {
+        Panel { rows, cols, values: self.driver.zeros(rows * cols) }
+    }
+
+    fn random(&self, rows: usize, cols: Range<usize>, key: Key) -> Panel {
+        let panel = self.panel(rows, cols.len());
+        self.for_values(&self.programs.draw, &panel, &[wide(cols.start), Arg::Wide(key.bits()), NULL, panel.address()]);
+        panel
+    }
+
+    fn import(&self, block: &Block) -> Panel {
+        Panel { rows: block.rows(), cols: block.cols(), values: self.driver.upload(block.as_slice()) }
+    }
+
+    fn export(&self, x: Panel) -> Block {
+        let mut block = Block::zeros(x.rows, x.cols);
+        self.driver.download(&x.values, block.as_mut_slice());
+        block
+    }
+
+    fn copy(&self, x: &Panel) -> Panel {
+        Panel { rows: x.rows, cols: x.cols, values: self.driver.copy(&x.values) }
+    }
+
+    fn shape(&self, x: &Panel) -> (usize, usize) {
+        (x.rows, x.cols)
+    }
+
+    fn multiply(&self, a: &Leaf, x: &Panel, y: &mut Panel, then: &Fused<Panel>, _work: &mut Workspace<Panel>) {
+        assert_eq!(x.rows, a.matrix.cols(), "rows of the block in a sparse product");
+        assert_eq!((y.rows, y.cols), (a.matrix.rows(), x.cols), "shape of the result of a sparse product");
+        assert!(a.right.is_none_or(|right| right.values().len() == x.rows), "diagonal of a sparse product");
+        Self::check_summands(then, y);
+        if y.len() == 0 {
+            return;
+        }
+        let driver = &self.driver;
+        let matrix = self.resident.matrix(driver, a.matrix);
+        let right = a.right.map(|right| self.resident.diagonal(driver, right));
+        let products = self.programs.products(driver, x.cols);
+        let lanes = crate::programs::Shape::of(x.cols).lanes;
+        let (positions, first) = (&matrix.positions, self.first(then));
+        let right = right.as_ref().map_or(NULL, |right| right.address());
+        let common = [
+            positions.offsets.address(),
+            positions.columns.address(),
+            matrix.values.address(),
+            right,
+            x.address(),
+            y.address(),
+            y.width(),
+        ];
+        let args = [&[wide(y.rows)], &common[..], &[count(LONGEST)], &first.args].concat();
+        driver.launch(&products.short, (y.rows.div_ceil(THREADS / lanes), 1), THREADS as u32, &args);
+        let (which, long) = &positions.long;
+        if *long > 0 {
+            let args = [&[which.address()], &common[..], &first.args].concat();
+            driver.launch(&products.long, (*long, 1), LONG_THREADS, &args);
+        }
+        self.add_rest(y, then);
+    }
+
+    fn finish(&self, product: &Panel, y: &mut Panel, then: &Fused<Panel>) {
+        assert_eq!((product.rows, product.cols), (y.rows, y.cols), "shape of what follows a product");
+        Self::check_summands(then, y);
+        let first = self.first(then);
+        self.for_values(&self.programs.finish, y, &[&[product.address(), y.address()], &*first.args].concat());
+        self.add_rest(y, then);
+    }
+
+    fn scale_rows(&self, factors: &Diagonal, x: &Panel, y: &mut Panel) {
+        assert!(factors.values().len() == x.rows && (x.rows, x.cols) == (y.rows, y.cols), "shapes of scaled rows");
+        let factors = self.resident.diagonal(&self.driver, factors);
+        self.for_values(&self.programs.scale_rows, x, &[factors.address(), x.address(), y.address()]);
+    }
+
+    fn gram(&self, x: &[Panel]) -> Small {
+        self.gram_of(x)
+    }
+
+    fn cross(&self, x: &[Panel], y: &[Panel]) -> Small {
+        self.cross_of(x, y)
+    }
+
+    fn times(&self, x: &[Panel], matrix: &Small, widths: &[usize]) -> Vec<Panel> {
+        let rows = x.first().map_or(0, |panel| panel.rows);
+        let y: Vec<Panel> = widths.iter().map(|&cols| self.zeros(rows, cols)).collect();
+        self.combine_all(&y, x, matrix, 1.0, false);
+        y
+    }
+
+    fn add_times(&self, y: &mut [Panel], x: &[Panel], matrix: &Small, sign: f32) {
+        self.combine_all(y, x, matrix, sign, true);
+    }
+
+    fn transform(&self, x: &mut [Panel], matrix: &Small) {
+        // A panel alone is changed in place; several are read by each other's kernels.
+        if let [only] = x {
+            assert!(only.cols <= SIDE && (matrix.rows(), matrix.cols()) == (only.cols, only.cols), "a square matrix");
+            if only.len() > 0 {
+                self.combine(only, &[only], matrix, 1.0, 0, false);
+            }
+            return;
+        }
+        let widths: Vec<usize> = x.iter().map(|panel| panel.cols).collect();
+        let changed = self.times(x, matrix, &widths);
+        x.iter_mut().zip(changed).for_each(|(panel, changed)| *panel = changed);
+    }
+
+    fn fold(&self, x: &[Panel], fold: Fold) -> Vec<f64> {
+        x.iter().flat_map(|panel| self.folded(panel, fold)).collect()
+    }
+
+    fn map(&self, x: &mut [Panel], map: &Map) {
+        let mut first = 0;
+        for panel in x {
+            let cols = first..first + panel.cols;
+            first = cols.end;
+            match map {
+                Map::Zero => self.driver.clear(&mut panel.values),
+                Map::Scale(factors) => {
+                    let factors = self.driver.upload(&factors[cols]);
+                    self.for_values(&self.programs.scale_columns, panel, &[factors.address(), panel.address()]);
+                }
+                Map::Redraw(which, key) => {
+                    let marks: Vec<u32> = which[cols.clone()].iter().map(|&marked| marked.into()).collect();
+                    let marks = self.driver.upload(&marks);
+                    let args = [wide(cols.start), Arg::Wide(key.bits()), marks.address(), panel.address()];
+                    self.for_values(&self.programs.draw, panel, &args);
+                }
+            }
+        }
+    }
+}
