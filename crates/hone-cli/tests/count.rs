@@ -269,3 +269,16 @@ fn motif_graphs_are_drawn() {
     draw(&["-o", "x.svg", "--motif", "hexagon"]).code(2).stderr(contains("`hexagon` is no motif"));
     draw(&["-o", "-", "--directed"]).success().stdout(contains("<svg"));
 }
+
+/// A refusal while the file is read names what reading all of it takes, not what was held when it was noticed.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_memory_that_a_refusal_names_is_enough() {
+    let folder = folder();
+    hone(folder.path(), &["-q", "generate", "er", "--nodes", "200000", "--degree", "12", "-o", "er.tsv"]).success();
+    let count = |memory: &str| hone(folder.path(), &["count", "er.tsv", "--by", "total", "--memory", memory]);
+    let refused = count("12M").code(2);
+    let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    let named = said.split("needs more than ").nth(1).and_then(|rest| rest.split(" but").next()).expect("a size");
+    count(&named.replace(' ', "").replace("iB", "")).success();
+}

@@ -201,3 +201,14 @@ fn records_repeat_similar_layout_roles_and_map() {
     }
     run_in(&work, &["roles", "g.tsv", "--seed", "1"]).code(2).stderr(contains("--seed: goes with --sample"));
 }
+
+#[test]
+fn vectors_of_other_tools_keep_their_first_row() {
+    let folder = folder();
+    fs::write(folder.path().join("v.tsv"), "a\t1\t2\nb\t1\t2.1\nc\t-3\t1\n").expect("writable");
+    let near = run_in(folder.path(), &["similar", "v.tsv", "--node", "a", "--top", "1"]).success();
+    near.stdout(contains("a\t1\tb\t"));
+    fs::write(folder.path().join("v.tsv"), "a 1 2\nb 1 2.1\n").expect("writable");
+    let wrong = run_in(folder.path(), &["similar", "v.tsv", "--node", "a"]).code(2);
+    wrong.stderr(contains("v.tsv, line 1: only one column: this format has tabs between columns"));
+}

@@ -27,15 +27,9 @@ pub(super) fn read(path: &Path, format: Format, allowance: Allowance) -> Result<
     if !records.next(&mut fields)? {
         return Err(Error::input(path, "the file is empty", "write it again"));
     }
-    let (promised, columns) = if format == Format::Word2vec {
-        let (rows, dim) = records.sizes(&fields)?;
-        let numbered = || (0..dim).map(|j| format!("z{j}")).collect();
-        (Some(rows), names::read(path, dim)?.unwrap_or_else(numbered))
-    } else {
-        (None, fields.drain(1..).collect::<Vec<String>>())
-    };
+    let Head { promised, columns, mut ahead } = head(&records, &mut fields, format)?;
     let (mut ids, mut values) = (Vec::new(), Vec::new());
-    while records.next(&mut fields)? {
+    while std::mem::take(&mut ahead) || records.next(&mut fields)? {
         if fields.len() != columns.len() + 1 {
             let message = format!("expected {} fields, found {}", columns.len() + 1, fields.len());
             return Err(records.wrong(&fields.join(" "), &message));
@@ -53,6 +47,40 @@ pub(super) fn read(path: &Path, format: Format, allowance: Allowance) -> Result<
     let ids = NodeIds::from_texts(&ids);
     let vectors = Block::from_vec(ids.len(), columns.len(), values);
     Ok(Embedding::with_columns(ids, vectors, columns))
+}
+
+/// What the first record says.
+struct Head {
+    /// Rows that there should be.
+    promised: Option<usize>,
+    columns: Vec<String>,
+    /// Whether it is a row already.
+    ahead: bool,
+}
+
+/// Understands the first record; its fields stay where it is a row.
+fn head(records: &Records, fields: &mut Vec<String>, format: Format) -> Result<Head> {
+    let numbered = |dim: usize| (0..dim).map(|j| format!("z{j}")).collect::<Vec<String>>();
+    if format == Format::Word2vec {
+        let (rows, dim) = records.sizes(fields)?;
+        let columns = names::read(&records.path, dim)?.unwrap_or_else(|| numbered(dim));
+        return Ok(Head { promised: Some(rows), columns, ahead: false });
+    }
+    if fields.len() == 1 && fields[0].contains([' ', '\t', ',', ';', '|']) {
+        let what = if records.separator == ',' { "commas" } else { "tabs" };
+        return Err(records.wrong(&fields[0], &format!("only one column: this format has {what} between columns")));
+    }
+    let ahead = is_row(fields);
+    let columns = if ahead { numbered(fields.len() - 1) } else { fields.drain(1..).collect() };
+    Ok(Head { promised: None, columns, ahead })
+}
+
+/// Whether the first line is a row and not a header: all but its id are numbers, and not those that number columns.
+fn is_row(fields: &[String]) -> bool {
+    let Some((id, rest)) = fields.split_first() else { return false };
+    let counts_from = |first: usize| rest.iter().enumerate().all(|(j, field)| *field == (first + j).to_string());
+    let values = !rest.is_empty() && rest.iter().all(|field| field.parse::<f32>().is_ok());
+    values && !counts_from(0) && !counts_from(1) && !id.is_empty() && !id.eq_ignore_ascii_case("id")
 }
 
 /// Ids of a sidecar file, one per line, as they are quoted there.
@@ -200,6 +228,25 @@ mod tests {
         (0..10_000).for_each(|i| text.push_str(&format!("n{i}\t0.5\n")));
         let error = read_text(&text, Format::Tsv).expect_err("it never ends").to_string();
         assert!(error.contains("line 3: a quoted field does not end"), "{error}");
+    }
+
+    #[test]
+    fn a_first_line_of_numbers_is_a_row_and_other_separators_are_named() {
+        for (text, rows, columns) in [
+            ("a\t1\t2\nb\t3\t4\n", 2, "z0 z1"),
+            ("7\t0.5\n", 1, "z0"),
+            ("id\t1\t2\nb\t3\t4\n", 1, "1 2"),
+            ("\t0\t1\nb\t3\t4\n", 1, "0 1"),
+            ("name\t0\t1\nb\t3\t4\n", 1, "0 1"),
+            ("id\tx\nb\t3\n", 1, "x"),
+        ] {
+            let read = read_text(text, Format::Tsv).expect("well formed");
+            assert_eq!((read.ids.len(), read.columns.join(" ").as_str()), (rows, columns), "{text}");
+        }
+        for text in ["a 1 2\nb 3 4\n", "id,x,y\na,1,2\n"] {
+            let error = read_text(text, Format::Tsv).expect_err("no tabs").to_string();
+            assert!(error.contains("only one column: this format has tabs between columns"), "{error}");
+        }
     }
 
     #[test]

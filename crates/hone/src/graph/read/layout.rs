@@ -307,9 +307,8 @@ pub(super) fn columns(
     let weight = options.weight.as_ref().map(resolve).transpose()?;
     let known = ID_COLUMNS.iter().find_map(|pair| find_pair(names, *pair));
     let body = &table[usize::from(header).min(table.len())..];
-    let free = |taken: [Option<usize>; 2]| {
-        (0..columns).find(|&c| !taken.contains(&Some(c)) && !(columns > 2 && is_sign(body, c)))
-    };
+    let is_id = |c: usize| columns <= 2 || !is_sign(body, c);
+    let free = |taken: [Option<usize>; 2]| (0..columns).find(|&c| !taken.contains(&Some(c)) && is_id(c));
     let source = source.or(known.map(|k| k.0).filter(|&s| Some(s) != target)).or_else(|| free([target, weight]));
     let target = target.or(known.map(|k| k.1).filter(|&t| Some(t) != source)).or_else(|| free([source, weight]));
     let (Some(source), Some(target)) = (source, target) else {
