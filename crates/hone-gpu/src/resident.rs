@@ -15,11 +15,14 @@ use crate::driver::{Driver, Memory};
 /// Rows with more nonzeros are multiplied by a block of threads each.
 pub(crate) const LONGEST: usize = 512;
 
+/// What is shared elsewhere, and its copies.
+type Copies<T, C> = Mutex<Vec<(Weak<T>, Arc<C>)>>;
+
 /// Copies that a device has.
 #[derive(Default)]
 pub(crate) struct Resident {
-    patterns: Mutex<Vec<(Weak<Pattern>, Arc<Positions>)>>,
-    values: Mutex<Vec<(Weak<[f32]>, Arc<Memory<f32>>)>>,
+    patterns: Copies<Pattern, Positions>,
+    values: Copies<[f32], Memory<f32>>,
 }
 
 /// A pattern on the device.
@@ -74,7 +77,7 @@ fn upload<T: DeviceRepr>(driver: &Driver, values: &[T]) -> Memory<T> {
 }
 
 /// The copy of what is shared, made when there is none.
-fn known<T: ?Sized, C>(all: &Mutex<Vec<(Weak<T>, Arc<C>)>>, of: &Arc<T>, make: impl FnOnce(&T) -> C) -> Arc<C> {
+fn known<T: ?Sized, C>(all: &Copies<T, C>, of: &Arc<T>, make: impl FnOnce(&T) -> C) -> Arc<C> {
     let mut all = lock(all);
     all.retain(in_use);
     if let Some((_, copy)) = all.iter().find(|(weak, _)| std::ptr::addr_eq(weak.as_ptr(), Arc::as_ptr(of))) {
@@ -100,7 +103,7 @@ mod tests {
     /// One copy for all who share, another for equal numbers elsewhere, none when nobody is left.
     #[test]
     fn copies_are_known_by_what_they_are_of() {
-        let all = Mutex::new(Vec::new());
+        let all = Copies::default();
         let made = std::cell::Cell::new(0);
         let ask = |of: &Arc<[f32]>| {
             let copy = known(&all, of, |values| {
