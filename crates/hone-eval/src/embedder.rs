@@ -7,7 +7,7 @@ use hone::dense::Block;
 use hone::{Error, Hone, Progress, Result, memory};
 use serde::{Deserialize, Serialize};
 
-use crate::baseline::{self, Degree, GraRep, Line, Node2Vec, Spectral};
+use crate::baseline::{self, Degree, GraRep, GraphWave, Line, NetMf, Node2Vec, ProNe, RolX, Spectral};
 use crate::foreign;
 use crate::split::TrainGraph;
 
@@ -23,6 +23,14 @@ pub enum Embedder {
     Line(Line),
     /// GraRep.
     GraRep(GraRep),
+    /// NetMF.
+    NetMf(NetMf),
+    /// ProNE.
+    ProNe(ProNe),
+    /// RolX.
+    RolX(RolX),
+    /// GraphWave.
+    GraphWave(GraphWave),
     /// Spectral embedding.
     Spectral(Spectral),
     /// Hand-made degree and triangle features.
@@ -75,6 +83,10 @@ impl Embedder {
             Embedder::Node2Vec(options) => options.embed(graph, seed, progress),
             Embedder::Line(options) => options.embed(graph, seed, progress),
             Embedder::GraRep(options) => options.embed(graph, seed, progress),
+            Embedder::NetMf(options) => options.embed(graph, seed, progress),
+            Embedder::ProNe(options) => options.embed(graph, seed, progress),
+            Embedder::RolX(options) => options.embed(graph, seed, progress),
+            Embedder::GraphWave(options) => options.embed(graph, progress),
             Embedder::Spectral(options) => options.embed(graph, seed),
             Embedder::Degree(options) => options.embed(graph),
             Embedder::Random(options) => Ok(baseline::random(graph.nodes(), options.dim, seed)),
@@ -92,7 +104,7 @@ impl Embedder {
     pub fn uses_weights(&self) -> bool {
         match self {
             Embedder::Hone(config) => config.weights != Weights::Ignored,
-            Embedder::Degree(_) | Embedder::Random(_) => false,
+            Embedder::Degree(_) | Embedder::RolX(_) | Embedder::Random(_) => false,
             _ => true,
         }
     }
@@ -104,6 +116,10 @@ impl Embedder {
             Embedder::Node2Vec(options) => options.check(),
             Embedder::Line(options) => options.check(),
             Embedder::GraRep(options) => options.check(),
+            Embedder::NetMf(options) => options.check(),
+            Embedder::ProNe(options) => options.check(),
+            Embedder::RolX(options) => options.check(),
+            Embedder::GraphWave(options) => options.check(),
             Embedder::Spectral(options) => options.check(),
             Embedder::Degree(options) => options.check(),
             Embedder::Random(options) => baseline::check_dim(options.dim),
@@ -119,6 +135,10 @@ impl Embedder {
             Embedder::Node2Vec(options) => (padded(options.dim), 3, options.pool_bytes()),
             Embedder::Line(options) => (padded(options.dim), 3, options.pool_bytes()),
             Embedder::GraRep(options) => (options.dim, 5, 0),
+            Embedder::NetMf(options) => (options.dim.max(options.rank), 9, 0),
+            Embedder::ProNe(options) => (options.dim, 7, 0),
+            Embedder::RolX(options) => (options.dim, 5, 0),
+            Embedder::GraphWave(options) => (options.dim(), 1, 0),
             Embedder::Spectral(options) => (options.dim, 9, 0),
             Embedder::Random(options) => (options.dim, 1, 0),
             Embedder::Hone(_) | Embedder::Degree(_) | Embedder::File(_) => return Ok(()),

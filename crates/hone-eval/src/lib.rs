@@ -12,7 +12,7 @@
 //! | one way to make vectors, with its options | [`embedder`] |
 //! | vectors made elsewhere; whether they have seen too much | [`foreign`] |
 //! | vectors kept for a closer look | [`save`] |
-//! | DeepWalk, node2vec, LINE, GraRep, Spectral, features, heuristics | [`baseline`] |
+//! | DeepWalk, node2vec, LINE, GraRep, NetMF, ProNE, Spectral, RolX, GraphWave, features, heuristics | [`baseline`] |
 //! | edge-removal splits that cannot leak | [`split`] |
 //! | splits as files for other tools | [`export`] |
 //! | node labels | [`labels`] |

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::baseline::{self, Degree, GraRep, Heuristic, Line, Node2Vec, Spectral};
+use crate::baseline::{self, Degree, GraRep, GraphWave, Heuristic, Line, NetMf, Node2Vec, ProNe, RolX, Spectral};
 use crate::embedder::{Embedder, Random};
 
 impl Method {
@@ -85,14 +85,18 @@ pub struct Entry {
 }
 
 /// All baselines and yardsticks.
-pub const BASELINES: [Entry; 15] = [
+pub const BASELINES: [Entry; 19] = [
     entry("node2vec", "biased random walks and skip-gram (Grover, Leskovec 2016)", "p=0.25|0.5|1|2|4,q=0.25|0.5|1|2|4"),
     entry("deepwalk", "uniform random walks and skip-gram (Perozzi et al. 2014)", ""),
     entry("line", "second-order proximity by edge sampling (Tang et al. 2015)", ""),
     entry("line-1st", "LINE, first-order proximity", ""),
     entry("line-both", "LINE, first and second order, half of the columns each", ""),
     entry("grarep", "factors of log transition probabilities of 1…K steps (Cao et al. 2015)", "steps=1|2|3|4"),
+    entry("netmf", "factors of the log window matrix that DeepWalk implies (Qiu et al. 2018)", "window=1|10"),
+    entry("prone", "factors of log transition probabilities, then a band-pass filter (Zhang et al. 2019)", ""),
     entry("spectral", "eigenvectors of the normalised Laplacian (Tang, Liu 2011)", ""),
+    entry("rolx", "roles: non-negative factors of recursive features (Henderson et al. 2012)", ""),
+    entry("graphwave", "roles: characteristic functions of heat diffusion (Donnat et al. 2018)", ""),
     entry("degree", "eight hand-made features of degree and triangles", ""),
     entry("random", "random vectors", ""),
     entry("log-degree", "untrained: sum of log(1 + degree)", ""),
@@ -210,6 +214,10 @@ fn build(name: &str, chosen: &[(String, String)]) -> Result<Embedder> {
             Embedder::Line(with_options(name, Line { order: baseline::Order::Both, ..Line::default() }, chosen)?)
         }
         "grarep" => Embedder::GraRep(with_options(name, GraRep::default(), chosen)?),
+        "netmf" => Embedder::NetMf(with_options(name, NetMf::default(), chosen)?),
+        "prone" => Embedder::ProNe(with_options(name, ProNe::default(), chosen)?),
+        "rolx" => Embedder::RolX(with_options(name, RolX::default(), chosen)?),
+        "graphwave" => Embedder::GraphWave(with_options(name, GraphWave::default(), chosen)?),
         "spectral" => Embedder::Spectral(with_options(name, Spectral::default(), chosen)?),
         "random" => Embedder::Random(with_options(name, Random::default(), chosen)?),
         "degree" => Embedder::Degree(with_options(name, Degree::default(), chosen)?),
@@ -323,6 +331,14 @@ mod tests {
             ("line:samples=18446744073709551615", "`line`: samples is"),
             ("line-both:dim=1", "`line-both`: dim is 1; must be from 2"),
             ("grarep:steps=17", "`grarep`: steps is 17; must be from 1 to 16"),
+            ("netmf:window=0", "`netmf`: window is 0; must be from 1"),
+            ("netmf:rank=0", "`netmf`: rank is 0"),
+            ("prone:order=1", "`prone`: order is 1; must be from 2"),
+            ("prone:theta=-1", "`prone`: theta is -1"),
+            ("rolx:share=1", "`rolx`: share is 1"),
+            ("rolx:depth=9", "`rolx`: depth is 9; must be from 0 to 8"),
+            ("graphwave:scales=0", "`graphwave`: scales is 0"),
+            ("graphwave:dim=8", "unknown field `dim`"),
             ("spectral:dim=99999999", "`spectral`: dim is"),
             ("random:dim=99999999", "`random`: dim is"),
             ("degree:columns=9", "`degree`: columns is 9; must be from 1 to 8"),

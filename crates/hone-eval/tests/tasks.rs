@@ -6,7 +6,7 @@ use std::fs;
 
 use hone::Silent;
 use hone::graph::{Graph, GraphBuilder, GraphFacts};
-use hone_eval::baseline::{GraRep, Line, Node2Vec, Order, Spectral};
+use hone_eval::baseline::{GraRep, GraphWave, Line, NetMf, Node2Vec, Order, ProNe, RolX, Spectral};
 use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
 use hone_eval::labels::NodeLabels;
@@ -79,6 +79,10 @@ fn vectors_do_not_depend_on_threads() {
                 line(Order::Both).embed(&graph, 7, &Silent).unwrap(),
                 GraRep { dim: 9, steps: 2, ..GraRep::default() }.embed(&graph, 7, &Silent).unwrap(),
                 Spectral { dim: 5, ..Spectral::default() }.embed(&graph, 7).unwrap(),
+                NetMf { dim: 9, exact: 0, rank: 20, ..NetMf::default() }.embed(&graph, 7, &Silent).unwrap(),
+                ProNe { dim: 9, ..ProNe::default() }.embed(&graph, 7, &Silent).unwrap(),
+                RolX { dim: 6, ..RolX::default() }.embed(&graph, 7, &Silent).unwrap(),
+                GraphWave::default().embed(&graph, &Silent).unwrap(),
             ]
         })
     };
@@ -90,7 +94,19 @@ fn vectors_do_not_depend_on_threads() {
 #[test]
 fn graphs_without_edges_and_memory_limits_are_values() {
     let empty = GraphBuilder::undirected(5).build().unwrap();
-    for name in ["node2vec", "line", "line-both", "grarep", "spectral", "degree", "random"] {
+    for name in [
+        "node2vec",
+        "line",
+        "line-both",
+        "grarep",
+        "netmf",
+        "prone",
+        "spectral",
+        "rolx",
+        "graphwave",
+        "degree",
+        "random",
+    ] {
         let hone_eval::method::Kind::Vectors(candidates) = Method::parse(name, false).unwrap().kind else {
             panic!("{name} has vectors");
         };
@@ -99,8 +115,10 @@ fn graphs_without_edges_and_memory_limits_are_values() {
     }
     let small = GraRep { memory: 1000, ..GraRep::default() }.embed(&planted(20), 1, &Silent);
     assert!(small.unwrap_err().to_string().contains("GraRep needs about"));
+    let small = NetMf { memory: 1000, ..NetMf::default() }.embed(&planted(20), 1, &Silent);
+    assert!(small.unwrap_err().to_string().contains("NetMF needs about"));
     assert!(Node2Vec { p: 0.0, ..Node2Vec::default() }.embed(&planted(20), 1, &Silent).is_err());
-    for name in ["random", "node2vec", "line", "grarep", "spectral"] {
+    for name in ["random", "node2vec", "line", "grarep", "netmf", "prone", "rolx", "spectral"] {
         for dim in ["0", "4000000000000"] {
             let refused = Method::parse(&format!("{name}:dim={dim}"), false).unwrap_err().to_string();
             assert!(refused.contains("must be from 1 to 65536"), "{name}, {dim}: {refused}");

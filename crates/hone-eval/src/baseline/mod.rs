@@ -4,13 +4,18 @@ mod alias;
 mod degree;
 mod descent;
 mod eigen;
+mod graphwave;
 mod grarep;
 mod heuristic;
 mod line;
+mod netmf;
 mod node2vec;
+mod prone;
 mod range;
+mod rolx;
 mod skipgram;
 mod spectral;
+mod square;
 mod walk;
 
 pub(crate) use descent::PAD;
@@ -22,10 +27,14 @@ use hone::dense::Block;
 use hone::graph::{Graph, GraphBuilder};
 
 pub use degree::{Degree, FEATURES};
+pub use graphwave::GraphWave;
 pub use grarep::GraRep;
 pub use heuristic::Heuristic;
 pub use line::{Line, Order};
+pub use netmf::NetMf;
 pub use node2vec::Node2Vec;
+pub use prone::ProNe;
+pub use rolx::RolX;
 pub use spectral::Spectral;
 
 use crate::random::Stream;

@@ -15,7 +15,7 @@ use hone::graph::Graph;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::eigen::{self, Symmetric};
+use super::eigen::{self, Eigen, Symmetric};
 use super::{range, undirected};
 
 /// The options.
@@ -49,30 +49,60 @@ impl Spectral {
         if n == 0 {
             return Ok(out);
         }
-        let weight = |k: usize| graph.weights().map_or(1.0, |w| f64::from(w[k]));
-        let degree: Vec<f64> = (0..n).map(|i| graph.pattern().range(i).map(weight).sum()).collect();
-        let root: Vec<f64> = degree.iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }).collect();
-        let row = |x: &[f64], i: usize| {
-            let terms = graph.pattern().range(i).map(|k| (k, graph.pattern().columns()[k] as usize));
-            root[i] * terms.map(|(k, j)| weight(k) * root[j] * x[j]).sum::<f64>()
-        };
-        let product = |x: MatRef<'_, f64>| {
-            let columns: Vec<Vec<f64>> = (0..x.ncols())
-                .into_par_iter()
-                .map(|j| {
-                    let column: Vec<f64> = x.col(j).iter().copied().collect();
-                    (0..n).map(|i| row(&column, i)).collect()
-                })
-                .collect();
-            Mat::from_fn(n, x.ncols(), |i, j| columns[j][i])
-        };
+        let normalised = Normalised::of(&graph);
         let skip = usize::from(self.skip_trivial);
-        let found = eigen::largest(&Symmetric { size: n, lowest: -1.0, product: &product }, self.dim + skip, seed)?;
+        let found = eigenpairs(&normalised, self.dim + skip, seed)?;
         for i in 0..n {
             for j in skip..found.values.len() {
-                out.row_mut(i)[j - skip] = if degree[i] > 0.0 { found.vectors[(i, j)] as f32 } else { 0.0 };
+                out.row_mut(i)[j - skip] = if normalised.degrees[i] > 0.0 { found.vectors[(i, j)] as f32 } else { 0.0 };
             }
         }
         Ok(out)
     }
+}
+
+/// D^-½ A D^-½ of an undirected graph.
+pub(super) struct Normalised<'a> {
+    graph: &'a Graph,
+    /// Weighted degrees.
+    pub(super) degrees: Vec<f64>,
+    /// D^-½; 0 where a node has no edge.
+    pub(super) roots: Vec<f64>,
+}
+
+impl<'a> Normalised<'a> {
+    pub(super) fn of(graph: &'a Graph) -> Self {
+        let weight = |k: usize| graph.weights().map_or(1.0, |w| f64::from(w[k]));
+        let degrees: Vec<f64> = (0..graph.nodes()).map(|i| graph.pattern().range(i).map(weight).sum()).collect();
+        let roots = degrees.iter().map(|&d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 }).collect();
+        Normalised { graph, degrees, roots }
+    }
+
+    /// The sum of all degrees.
+    pub(super) fn volume(&self) -> f64 {
+        self.degrees.iter().sum()
+    }
+
+    /// Row `i` times a vector.
+    pub(super) fn row_times(&self, x: &[f64], i: usize) -> f64 {
+        let weight = |k: usize| self.graph.weights().map_or(1.0, |w| f64::from(w[k]));
+        let terms = self.graph.pattern().range(i).map(|k| (k, self.graph.pattern().columns()[k] as usize));
+        self.roots[i] * terms.map(|(k, j)| weight(k) * self.roots[j] * x[j]).sum::<f64>()
+    }
+}
+
+/// The largest eigenvalues of D^-½ A D^-½, with vectors.
+pub(super) fn eigenpairs(matrix: &Normalised<'_>, count: usize, seed: u64) -> Result<Eigen> {
+    let n = matrix.degrees.len();
+    let product = |x: MatRef<'_, f64>| {
+        let columns: Vec<Vec<f64>> = (0..x.ncols())
+            .into_par_iter()
+            .map(|j| {
+                let column: Vec<f64> = x.col(j).iter().copied().collect();
+                (0..n).map(|i| matrix.row_times(&column, i)).collect()
+            })
+            .collect();
+        Mat::from_fn(n, x.ncols(), |i, j| columns[j][i])
+    };
+    eigen::largest(&Symmetric { size: n, lowest: -1.0, product: &product }, count, seed)
 }

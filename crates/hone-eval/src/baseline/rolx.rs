@@ -1,0 +1,188 @@
+//! RolX: roles as non-negative factors of recursive features (ReFeX).
+//!
+//! A node begins with its degree, the edges within its egonet, and those that leave it. Each round appends sums and means
+//! over the neighbours of the features that the round before kept. Values go to logarithmic bins: the lower half (`share`) of
+//! the nodes to bin 0, half of the rest to bin 1, and so on, equal values together. A feature whose bins differ
+//! from those of an earlier one by no more than the number of the round is left out; the features stop where nothing new comes.
+//! The bin numbers are then factored, V ≈ G F with non-negative factors; G is the embedding, one column per role. Weights and
+//! directions are ignored. Cost: one triangle count, M per feature, and the factors.
+//!
+//! References: Henderson et al. It's who you know: graph mining using recursive structural features, 2011; the same, RolX:
+//! structural role extraction and mining in large graphs, 2012.
+
+use hone::dense::Block;
+use hone::factor::nmf::Nmf;
+use hone::factor::{Solver, Task};
+use hone::graph::Graph;
+use hone::operator::Operator;
+use hone::random::Key;
+use hone::{Progress, Result};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{common_neighbors, range, undirected};
+
+/// The options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RolX {
+    /// Roles: length of the vectors. Those beyond the number of features are zero.
+    pub dim: usize,
+    /// Rounds of recursion at most.
+    pub depth: usize,
+    /// Share of the remaining nodes that a bin takes.
+    pub share: f64,
+}
+
+impl Default for RolX {
+    fn default() -> Self {
+        RolX { dim: 32, depth: 3, share: 0.5 }
+    }
+}
+
+/// Features at most: rounds beyond are not begun.
+const MOST: usize = 512;
+
+impl RolX {
+    /// Refuses options out of range.
+    pub(crate) fn check(&self) -> Result<()> {
+        range::check("dim", self.dim, &range::DIM)?;
+        range::check("depth", self.depth, &(0..=8))?;
+        range::check("share", self.share, &(0.01..=0.99))
+    }
+
+    /// The roles of all nodes.
+    pub fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
+        self.check()?;
+        let bins = self.features(graph, progress)?;
+        let (n, width) = (graph.nodes(), bins.len());
+        let mut v = Block::zeros(n, width);
+        v.update_rows(|i, row| row.iter_mut().zip(&bins).for_each(|(to, bins)| *to = bins[i] as f32));
+        if v.as_slice().iter().all(|&bin| bin == 0.0) {
+            return Ok(Block::zeros(n, self.dim));
+        }
+        let rank = self.dim.min(width).min(n);
+        let key = Key::new(seed).with("RolX", 0);
+        let task = Task { rank, right: false, key, progress };
+        let mut found = Solver::Nmf(Nmf::default()).factor(&Operator::dense("V", v), &task)?;
+        found.u.scale_columns(&found.sigma);
+        Ok(found.u.widened(self.dim))
+    }
+
+    /// Bin numbers of all features that are kept, feature by feature.
+    fn features(&self, graph: &Graph, progress: &dyn Progress) -> Result<Vec<Vec<u32>>> {
+        let graph = undirected(graph)?;
+        let mut fresh = egonets(&graph);
+        let mut kept: Vec<Vec<u32>> = Vec::new();
+        for round in 0..=self.depth {
+            progress.check()?;
+            let binned: Vec<Vec<u32>> = fresh.par_iter().map(|values| self.bins(values)).collect();
+            let mut next = Vec::new();
+            for (values, bins) in fresh.into_iter().zip(binned) {
+                if kept.iter().all(|other| differ_by(other, &bins) > round as u32) {
+                    kept.push(bins);
+                    next.push(values);
+                }
+            }
+            if next.is_empty() || kept.len() + 2 * next.len() > MOST {
+                break;
+            }
+            fresh = next.par_iter().flat_map(|values| around(&graph, values)).collect();
+        }
+        Ok(kept)
+    }
+
+    /// Logarithmic bins.
+    fn bins(&self, values: &[f64]) -> Vec<u32> {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));
+        let mut bins = vec![0; values.len()];
+        let (mut first, mut bin) = (0, 0);
+        while first < order.len() {
+            let wanted = ((order.len() - first) as f64 * self.share).ceil().max(1.0) as usize;
+            let last = values[order[first + wanted - 1]];
+            let end = first + order[first..].partition_point(|&i| values[i] <= last);
+            order[first..end].iter().for_each(|&i| bins[i] = bin);
+            (first, bin) = (end, bin + 1);
+        }
+        bins
+    }
+}
+
+/// The largest difference of two features' bins.
+fn differ_by(a: &[u32], b: &[u32]) -> u32 {
+    a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0)
+}
+
+/// Degree, edges within the egonet, edges that leave it.
+fn egonets(graph: &Graph) -> Vec<Vec<f64>> {
+    let of = |i: u32| {
+        let around = graph.neighbors(i);
+        let triangles: usize = around.iter().map(|&j| common_neighbors(graph, i, j).count()).sum::<usize>() / 2;
+        let (degree, within) = (around.len(), around.len() + triangles);
+        let ends: usize = degree + around.iter().map(|&j| graph.degree(j)).sum::<usize>();
+        [degree, within, ends - 2 * within].map(|x| x as f64)
+    };
+    let rows: Vec<[f64; 3]> = (0..graph.nodes() as u32).into_par_iter().map(of).collect();
+    (0..3).map(|j| rows.iter().map(|row| row[j]).collect()).collect()
+}
+
+/// Sums and means over the neighbours.
+fn around(graph: &Graph, values: &[f64]) -> [Vec<f64>; 2] {
+    let sum = |i: u32| graph.neighbors(i).iter().map(|&j| values[j as usize]).sum::<f64>();
+    let sums: Vec<f64> = (0..graph.nodes() as u32).map(sum).collect();
+    let means = (0..graph.nodes() as u32).zip(&sums).map(|(i, sum)| sum / graph.degree(i).max(1) as f64).collect();
+    [sums, means]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hone::Silent;
+    use hone::graph::{GraphBuilder, builtin};
+
+    #[test]
+    fn egonets_are_counted_edge_by_edge() {
+        let graph = builtin("karate").expect("built in");
+        let found = egonets(&graph);
+        for i in 0..graph.nodes() as u32 {
+            let inside = |v: u32| v == i || graph.neighbors(i).contains(&v);
+            let (mut within, mut leaving) = (0.0, 0.0);
+            for u in 0..graph.nodes() as u32 {
+                for &v in graph.neighbors(u).iter().filter(|&&v| v > u) {
+                    match (inside(u), inside(v)) {
+                        (true, true) => within += 1.0,
+                        (true, false) | (false, true) => leaving += 1.0,
+                        _ => (),
+                    }
+                }
+            }
+            assert_eq!((found[1][i as usize], found[2][i as usize]), (within, leaving), "node {i}");
+        }
+    }
+
+    #[test]
+    fn bins_halve_what_is_left_and_keep_equal_values_together() {
+        let bins = |values: &[f64]| RolX::default().bins(values);
+        assert_eq!(bins(&[5.0, 1.0, 2.0, 3.0, 4.0, 6.0, 7.0, 8.0]), [1, 0, 0, 0, 0, 1, 2, 3]);
+        assert_eq!(bins(&[1.0, 1.0, 1.0, 2.0]), [0, 0, 0, 1]);
+        assert!(bins(&[]).is_empty());
+    }
+
+    #[test]
+    fn features_are_told_apart_and_roles_are_shared_by_symmetric_nodes() {
+        let graph = builtin("karate").expect("built in");
+        let options = RolX::default();
+        let features = options.features(&graph, &Silent).expect("small");
+        for (j, a) in features.iter().enumerate() {
+            assert!(features[..j].iter().all(|b| a != b), "feature {j} repeats another");
+        }
+        let star = GraphBuilder::undirected(8).edges((1..7).map(|i| (0, i)).collect::<Vec<_>>()).build().expect("fine");
+        let roles = options.embed(&star, 1, &Silent).expect("small");
+        for leaf in 2..7 {
+            assert!(roles.row(leaf).iter().zip(roles.row(1)).all(|(x, y)| (x - y).abs() < 1e-5), "{leaf}");
+        }
+        assert_ne!(roles.row(0), roles.row(1));
+        assert!(roles.as_slice().iter().all(|&x| x >= 0.0));
+    }
+}
