@@ -65,7 +65,7 @@ pub fn stretches<T: Send>(count: usize, length: usize, work: impl Fn(Range<usize
 
 /// The first of `0..count` that `wanted` takes, looked for in parallel.
 pub fn first(count: usize, wanted: impl Fn(usize) -> bool + Sync) -> Option<usize> {
-    let found = stretches(count, LOOKED_AT, |range| range.into_iter().find(|&i| wanted(i)));
+    let found = stretches(count, LOOKED_AT, |mut range| range.find(|&i| wanted(i)));
     found.into_iter().flatten().next()
 }
 
@@ -90,7 +90,7 @@ mod tests {
     fn results_come_in_order() {
         assert_eq!(map(1000, |i| i * i), (0..1000).map(|i| i * i).collect::<Vec<_>>());
         assert!(map(0, |i| i).is_empty());
-        assert_eq!(stretches(10, 4, |range| range.sum::<usize>()), [6, 22, 17]);
+        assert_eq!(stretches(10, 4, Iterator::sum::<usize>), [6, 22, 17]);
         assert_eq!(first(100_000, |i| i >= 77_777), Some(77_777));
         assert_eq!((first(100_000, |_| false), first(0, |_| true)), (None, None));
         assert_eq!(count(100_000, |i| i % 10 == 3), 10_000);

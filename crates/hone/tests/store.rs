@@ -92,7 +92,7 @@ fn awkward_ids_are_quoted_or_refused() {
     }
     for name in ["a.w2v", "a.safetensors"] {
         let folder = tempfile::tempdir().unwrap();
-        let error = embedding.write(&folder.path().join(name), Existing::Refuse).unwrap_err();
+        let error = embedding.write(folder.path().join(name), Existing::Refuse).unwrap_err();
         assert!(matches!(error, Error::Input { .. }), "{name}: {error}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{name}: nothing is left behind");
     }

@@ -233,5 +233,5 @@ fn tables_hold_what_was_found() {
     let bytes = std::fs::read(&path).expect("bytes");
     assert_eq!(bytes[bytes.len() - 48..][..8], 1i64.to_le_bytes());
     assert!(table.write(&path, Existing::Refuse, &Silent).is_err(), "existing files stay");
-    assert!(table.write(&folder.path().join("knn.xyz"), Existing::Refuse, &Silent).is_err());
+    assert!(table.write(folder.path().join("knn.xyz"), Existing::Refuse, &Silent).is_err());
 }

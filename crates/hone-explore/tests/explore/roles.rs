@@ -201,9 +201,7 @@ fn tables_hold_names_and_memberships() {
     let text = std::fs::read_to_string(&path).expect("text");
     assert!(text.starts_with("id,role,membership,star leaf"), "{text}");
     assert_eq!(text.lines().count(), graph.nodes() + 1);
-    assert!(
-        RoleTable::new(graph.ids(), &found).write(&folder.path().join("x.npy"), Existing::Refuse, &Silent).is_err()
-    );
+    assert!(RoleTable::new(graph.ids(), &found).write(folder.path().join("x.npy"), Existing::Refuse, &Silent).is_err());
 }
 
 /// Hubs are few, and a role that holds them beside ordinary nodes has no true name.

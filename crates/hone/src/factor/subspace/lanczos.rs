@@ -25,7 +25,7 @@ pub(super) fn run<'a, S: Space>(
     let mut h = Small::zeros(0, 0);
     loop {
         task.progress.check()?;
-        let (grown, outside) = extend(a, &basis, h, width);
+        let (grown, outside) = extend(a, &basis, &h, width);
         h = grown;
         info.iterations += 1;
         let last = info.iterations == until.limit;
@@ -45,7 +45,7 @@ pub(super) fn run<'a, S: Space>(
 }
 
 /// Multiplies the last block, extends H by it, and returns the part outside the basis.
-fn extend<S: Space>(a: &mut Squared<'_, S>, basis: &Basis<'_, S>, h: Small, width: usize) -> (Small, Vec<S::Tall>) {
+fn extend<S: Space>(a: &mut Squared<'_, S>, basis: &Basis<'_, S>, h: &Small, width: usize) -> (Small, Vec<S::Tall>) {
     let mut outside: Vec<S::Tall> = basis.last(width).iter().map(|panel| a.times(panel)).collect();
     let part = basis.project(&mut outside);
     let known = h.rows();
