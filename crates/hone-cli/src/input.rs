@@ -313,7 +313,12 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
             (true, false) => " (weights play no part here)",
             (false, _) => "",
         };
-        context.note(format_args!("note: {dropped}{remedy}"));
+        let added = if dropped.duplicates > 0 && graph.weights().is_some() {
+            "; the weights of duplicate edges are added up"
+        } else {
+            ""
+        };
+        context.note(format_args!("note: {dropped}{remedy}{added}"));
     }
 }
 

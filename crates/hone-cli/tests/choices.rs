@@ -115,6 +115,22 @@ fn the_default_shares_its_columns_by_a_rule() {
     }
 }
 
+/// A record has numbers where a rule shares the columns; another dimension is shared by the rule again.
+#[test]
+fn a_record_with_another_dimension_is_a_run_with_that_dimension() {
+    let folder = folder();
+    let embed = |out: &str, options: &[&str]| {
+        hone().current_dir(folder.path()).args(["embed", "-o", out]).args(options).assert().success();
+        fs::read(folder.path().join(out)).expect("written")
+    };
+    embed("a.tsv", &["builtin:karate"]);
+    for dim in ["8", "64", "200"] {
+        let fresh = embed("b.tsv", &["builtin:karate", "--dim", dim, "--force"]);
+        let again = embed("c.tsv", &["--config", "a.tsv.run.json", "--dim", dim, "--force"]);
+        assert!(fresh == again, "{dim}");
+    }
+}
+
 #[test]
 fn weighted_alone_makes_weights_count() {
     let folder = folder();

@@ -42,6 +42,8 @@ fn standard_input_and_what_was_dropped() {
     run.stdout(contains("nodes               3\nedges               2\n")).stderr(note);
     let quiet = hone().args(["info", "-", "--quiet"]).write_stdin(list).assert().success();
     quiet.stdout(contains("self-loops dropped  1\nduplicates dropped  1\n")).stderr(is_empty());
+    let summed = hone().args(["info", "-", "--weighted"]).write_stdin(list).assert().success();
+    summed.stderr("note: dropped 1 self-loop, 1 duplicate edge; the weights of duplicate edges are added up\n");
     let kept = hone().args(["info", "-", "--weighted", "--directed"]).write_stdin(list).assert().success();
     kept.stdout(contains("edges               3\n").and(contains("weighted            yes\n")));
 }
@@ -106,6 +108,9 @@ fn nothing_that_begins_like_a_comment_vanishes_in_silence() {
     assert_eq!(notes, [note]);
     let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "#"], dir.path());
     assert_eq!((ids.len(), notes.len()), (2, 0));
+    // Such lines say what a header is, too.
+    let (ids, notes) = nodes_and_notes("tag,tweet\n#rust,t2\n#go,t2\n#rust,t3\n", "a.csv", &[], dir.path());
+    assert_eq!(ids, ["\"#rust\"", "t2", "\"#go\"", "t3"], "{notes:?}");
     let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "none"], dir.path());
     assert_eq!((ids.len(), notes.len()), (5, 0));
     let (ids, notes) = nodes_and_notes("#rust,t2\nt1,rust\n", "a.csv", &[], dir.path());

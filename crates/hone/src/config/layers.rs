@@ -76,8 +76,12 @@ impl Layers {
         Ok(self)
     }
 
-    /// Lays one setting on top, its value as a TOML value.
+    /// Lays one setting on top, its value as a TOML value. A record has numbers where a rule shares the columns: a new
+    /// `global.dim` makes them rules again.
     pub fn set_value(mut self, key: &str, value: Value) -> Result<Self> {
+        if key == "global.dim" {
+            self.follow_rules();
+        }
         if key.split('.').any(|part| part.is_empty() || part.contains(char::is_whitespace)) {
             return Err(Error::config(key, "not a setting's name; write for instance local.dim=8"));
         }
@@ -98,6 +102,22 @@ impl Layers {
         Ok(self)
     }
 
+    /// Numbers that follow from `global.dim` by a rule become that rule.
+    fn follow_rules(&mut self) {
+        let mut table = self.0.clone();
+        name_methods(&mut table);
+        let Ok(config) = read_config(table) else { return };
+        let rule = config.clone().by_rule();
+        let auto = || Value::String("auto".into());
+        if rule.local.dim != config.local.dim {
+            merge(&mut self.0, Table::from_iter([("local".to_owned(), group("dim", auto()))]));
+        }
+        if rule.attributes.form != config.attributes.form {
+            let components = group("form", group("components", group("dim", auto())));
+            merge(&mut self.0, Table::from_iter([("attributes".to_owned(), components)]));
+        }
+    }
+
     /// The checked configuration.
     pub fn build(mut self) -> Result<Config> {
         name_methods(&mut self.0);
@@ -105,6 +125,11 @@ impl Layers {
         config.check()?;
         Ok(config)
     }
+}
+
+/// A group of one setting.
+fn group(key: &str, value: Value) -> Value {
+    Value::Table(Table::from_iter([(key.to_owned(), value)]))
 }
 
 /// The settings of a file, and the configuration that they make with the defaults.

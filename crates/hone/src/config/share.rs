@@ -23,6 +23,16 @@ impl Config {
         self
     }
 
+    /// The same configuration with rules where its numbers are those that [`Config::resolved`] gives.
+    pub(super) fn by_rule(self) -> Config {
+        let mut rule = self.clone();
+        rule.local.dim = Dim::Auto;
+        if let Form::Components(form) = &mut rule.attributes.form {
+            form.dim = Dim::Auto;
+        }
+        if rule.clone().resolved() == self.clone().resolved() { rule } else { self }
+    }
+
     /// D_l, columns of each local embedding.
     pub fn local_dim(&self) -> usize {
         match self.local.dim {

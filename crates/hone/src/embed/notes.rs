@@ -122,6 +122,11 @@ fn vanishing(weights: &[f32]) -> Option<String> {
 /// Says which columns of the result are zero, in one line: `rank` of `wanted` columns of Z carry anything, and of the
 /// components those that the report knows.
 pub(super) fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, report: &mut Report) {
+    let solver = &report.config.local.solver;
+    let whose = match solver {
+        Solver::Svd(_) => "the graph has no further directions".to_owned(),
+        other => format!("local.solver.method = {} found no further directions", other.name()),
+    };
     let held = report.structure.as_ref().map_or(components, |structure| structure.components);
     let (empty, lacking) = (wanted.saturating_sub(rank), components.saturating_sub(held));
     if empty + lacking == 0 {
@@ -137,7 +142,7 @@ pub(super) fn zero_columns(rank: usize, wanted: usize, columns: usize, component
     let why = if rank == columns && empty > 0 {
         format!("Y has {columns} columns; a larger local.dim, or \"auto\", gives it more")
     } else {
-        format!("Y has rank {rank}: the graph has no further directions")
+        format!("Y has rank {rank}: {whose}")
     };
     let why = if empty > 0 { why } else { "the features have no further directions".into() };
     report.notes.push(format!("{} are zero: {why}", parts.join(" and ")));

@@ -131,6 +131,9 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
         return Err(fault.into_error(source, source.lines()));
     }
     let found = asked.map_or_else(|| delimiter::detect(&lines, 2, source.path()), Found::certain);
+    // Where a character separates columns, only what comes first can be a comment: later lines are data.
+    let tight = options.comment.is_none() && found.delimiter != Delimiter::Blanks;
+    let lines = if tight { sample_of(source, |line| !is_idle(line, marks) || is_tight(line, marks)) } else { lines };
     let table = rows(source, &lines, found.delimiter)?;
     let mut detected = understand(source, options, &lines[0], &table, found.delimiter, &suspects)?;
     if let Some(rival) = found.rival {
@@ -248,10 +251,15 @@ fn rows(source: &Source, lines: &[Vec<u8>], delimiter: Delimiter) -> Result<Vec<
 
 /// The first lines that say something, complete ones only.
 pub(crate) fn sample(source: &Source, marks: &[u8]) -> Vec<Vec<u8>> {
+    sample_of(source, |line| !is_idle(line, marks))
+}
+
+/// The first lines of some kind.
+fn sample_of(source: &Source, wanted: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
     let ahead = source.ahead();
     let complete = if source.ended() { ahead.len() } else { memchr::memrchr(b'\n', ahead).unwrap_or(ahead.len()) };
     let lines = ahead[..complete].split(|&b| b == b'\n').map(without_end);
-    lines.filter(|line| !is_idle(line, marks)).take(SAMPLE).map(<[u8]>::to_vec).collect()
+    lines.filter(|line| wanted(line)).take(SAMPLE).map(<[u8]>::to_vec).collect()
 }
 
 /// The fields of a line as text; bytes that are not UTF-8 are left to the parser.
