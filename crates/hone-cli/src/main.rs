@@ -10,6 +10,7 @@ mod command;
 mod context;
 mod exit;
 mod files;
+mod findings;
 mod input;
 mod options;
 mod repeat;

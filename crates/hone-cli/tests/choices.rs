@@ -131,6 +131,29 @@ fn a_record_with_another_dimension_is_a_run_with_that_dimension() {
     }
 }
 
+/// Records of other commands have no embedding to repeat.
+#[test]
+fn records_of_features_and_counts_are_refused_by_name() {
+    let folder = folder();
+    for command in ["features", "count"] {
+        let out = format!("{command}.tsv");
+        hone().current_dir(folder.path()).args([command, "builtin:karate", "-o", &out]).assert().success();
+        let record = format!("{out}.run.json");
+        let run =
+            hone().current_dir(folder.path()).args(["embed", "-o", "v.tsv", "--config", &record]).assert().code(2);
+        run.stderr(contains(format!("it is the record of `hone {command}`")));
+    }
+}
+
+/// Columns of equal length have equal shares: a setting, not a finding.
+#[test]
+fn even_shares_are_not_shown() {
+    for preset in ["hone-p", "hone-p+x"] {
+        let run = hone().args(["embed", "builtin:karate", "-o", "-", "--preset", preset]).assert().success();
+        run.stderr(contains("share of the embedding").not().and(contains("columns: z 0")));
+    }
+}
+
 #[test]
 fn weighted_alone_makes_weights_count() {
     let folder = folder();

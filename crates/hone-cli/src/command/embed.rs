@@ -16,8 +16,10 @@ use hone_gpu::Device;
 use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::Files;
+use crate::findings;
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
+use crate::repeat;
 
 /// Embed a graph: one vector per node, built from network motifs.
 #[derive(Debug, clap::Args)]
@@ -228,6 +230,7 @@ impl ConfigArgs {
     }
 
     fn lay(&self) -> Result<Config, Error> {
+        self.config.as_deref().map_or(Ok(()), repeat::refuse_features)?;
         let mut layers = match (&self.preset, &self.config) {
             (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
             (None, Some(file)) => Layers::new().preset(DEFAULT_PRESET)?.file(file)?,
@@ -315,7 +318,7 @@ fn refuse_folder<'a>(folder: &Path, mut files: impl Iterator<Item = &'a PathBuf>
 
 /// What was learnt from this graph, where the time went, and what to know.
 fn summary(report: &Report) -> String {
-    let mut out = findings(report);
+    let mut out = findings::of(report);
     let _ = writeln!(out, "columns: {}", blocks(report));
     let stages = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
     let _ = writeln!(out, "seconds: {}", stages.collect::<Vec<_>>().join(", "));
@@ -326,53 +329,6 @@ fn summary(report: &Report) -> String {
         let _ = writeln!(out, "note: {}", options::worded(note, OPTIONS));
     }
     out.truncate(out.trim_end().len());
-    out
-}
-
-/// Which motifs count in Z, how concentrated it is, and which motifs the node features consist of.
-fn findings(report: &Report) -> String {
-    // Those without a share are in the note about motifs that do not occur.
-    let motifs: Vec<_> = report.motif_importance().into_iter().filter(|(_, share)| *share >= VISIBLE).collect();
-    let mut out = String::new();
-    if let [(_, most), .., (_, least)] = motifs[..]
-        && most > UNEVEN * least
-    {
-        out.push_str(&shares("share of the embedding", motifs));
-    }
-    if let Some(found) = report.proximity.filter(|found| found.directions > found.leading) {
-        let (leading, all, share) = (found.leading, found.directions, 100.0 * found.share);
-        let _ = writeln!(out, "proximity: the first {leading} of {all} directions hold {share:.1} %");
-    }
-    if let Some(found) = report.structure.as_ref().filter(|found| found.components > 0) {
-        let (leading, all) = (found.components.min(SHOWN), found.components);
-        let held = 100.0 * found.explained.iter().take(leading).sum::<f64>();
-        let visible: Vec<_> = found.motifs.iter().filter(|entry| entry.share >= VISIBLE).collect();
-        let motifs = visible.iter().take(SHOWN + 2);
-        let motifs: Vec<_> = motifs.map(|entry| format!("{} {:.1} %", entry.motif, 100.0 * entry.share)).collect();
-        let more = if visible.len() > motifs.len() { ", …" } else { "" };
-        let motifs = motifs.join(", ");
-        let _ = writeln!(out, "structure: the first {leading} of {all} components hold {held:.1} %; {motifs}{more}");
-    }
-    out
-}
-
-/// Components of node features that a summary adds up.
-const SHOWN: usize = 3;
-
-/// Shares below this would be shown as 0.0 %.
-const VISIBLE: f64 = 0.0005;
-
-/// Shares are shown when the largest is more than this times the smallest: columns of equal length make even shares, which
-/// say nothing of the graph.
-const UNEVEN: f64 = 2.0;
-
-/// Shares as a table with bars.
-fn shares(title: &str, motifs: Vec<(String, f64)>) -> String {
-    let mut out = format!("motif            {title}\n");
-    for (motif, share) in motifs {
-        let bar = "█".repeat((share * 40.0).round() as usize);
-        let _ = writeln!(out, "{}", format!("{motif:15} {:5.1} %  {bar}", share * 100.0).trim_end());
-    }
     out
 }
 

@@ -227,7 +227,12 @@ fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
     let mut json: serde_json::Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let folder = json.get("folder").and_then(|folder| folder.as_str()).map(PathBuf::from);
     let config = json.get_mut("config").map(serde_json::Value::take);
-    let Some(mut config) = config else { return Table::try_from(json).map_err(|e| e.to_string()) };
+    let Some(mut config) = config else {
+        if json.get("by").is_some() && json.get("motifs").is_some() {
+            return Err("it is the record of `hone count`, which has no configuration".into());
+        }
+        return Table::try_from(json).map_err(|e| e.to_string());
+    };
     if let Some(file) = config.pointer_mut("/attributes/file")
         && let Some(found) = file.as_str().and_then(|named| record::locate(path, folder.as_deref(), named).ok())
     {

@@ -173,11 +173,15 @@ pub(super) fn zero_rows(graph: &Graph, z: &Columns, y: Option<&Columns>, report:
         *kind += 1;
     }
     let columns = z.cols();
+    let outside_why = match graph.is_directed() {
+        true => "that take part in none of the motifs, or whose walks along arcs end before the last step",
+        false => "that take part in none of the motifs",
+    };
     let why = [
         (alone, "without an edge".to_owned()),
         (sinks, "that no arc leaves (direction = \"ignore\" places them by the arcs that enter)".to_owned()),
         (lost, format!("outside the {columns} leading directions that Z keeps (a larger global.dim keeps more)")),
-        (outside, "that take part in none of the motifs".to_owned()),
+        (outside, outside_why.to_owned()),
     ];
     let why: Vec<String> =
         why.into_iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
