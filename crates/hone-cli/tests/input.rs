@@ -108,6 +108,9 @@ fn nothing_that_begins_like_a_comment_vanishes_in_silence() {
     assert_eq!(notes, [note]);
     let (ids, notes) = nodes_and_notes(content, "a.csv", &["--comment", "#"], dir.path());
     assert_eq!((ids.len(), notes.len()), (2, 0));
+    // Missing values would be a false hub.
+    let (ids, notes) = nodes_and_notes("source,target\n1,2\n2,NA\n3,NA\n", "a.csv", &[], dir.path());
+    assert!(ids.len() == 4 && notes.len() == 1 && notes[0].contains("`NA` is the id of a node"), "{ids:?} {notes:?}");
     // Such lines say what a header is, too.
     let (ids, notes) = nodes_and_notes("tag,tweet\n#rust,t2\n#go,t2\n#rust,t3\n", "a.csv", &[], dir.path());
     assert_eq!(ids, ["\"#rust\"", "t2", "\"#go\"", "t3"], "{notes:?}");

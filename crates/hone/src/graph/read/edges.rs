@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::str;
 
+use super::super::{NodeId, NodeIds};
 use super::ReadOptions;
 use super::blocks::{self, Fault};
 use super::comments::{Tally, is_tight};
@@ -18,6 +19,19 @@ use super::sides::{Sides, prefixed};
 use super::source::{BINARY, Source};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+
+/// What tables write where a value is missing.
+const MISSING: [&str; 8] = ["NA", "N/A", "#N/A", "NULL", "null", "NaN", "nan", "None"];
+
+/// A note if such a word has become a node.
+fn missing_ids(path: &Path, ids: &NodeIds, pairs: &[(u32, u32)]) -> Option<ReadNote> {
+    let NodeIds::Text { .. } = ids else { return None };
+    let mut nodes = 0..ids.len() as u32;
+    let node = nodes.find(|&i| matches!(ids.get(i), NodeId::Text(id) if MISSING.contains(&id)))?;
+    let id = ids.get(node).to_string();
+    let edges = pairs.iter().filter(|&&(u, v)| u == node || v == node).count() as u64;
+    Some(ReadNote::MissingIds { file: path.display().to_string(), id, edges })
+}
 
 /// Reads an edge list.
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
@@ -44,6 +58,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         None => Joined::new(chunks, weighted, &path)?,
     };
     notes.extend(layout.sides.note(&path.display().to_string(), &joined.ids, &joined.pairs));
+    notes.extend(missing_ids(&path, &joined.ids, &joined.pairs));
     if layout.ignored_weight.is_some() {
         joined.ignored_weights = edges as u64;
     }

@@ -93,6 +93,15 @@ pub enum ReadNote {
         /// How many integers.
         ids: u64,
     },
+    /// A node has a name that tables write where a value is missing.
+    MissingIds {
+        /// The file.
+        file: String,
+        /// The name.
+        id: String,
+        /// How many edges it has.
+        edges: u64,
+    },
     /// There are more columns than are used.
     Columns {
         /// The file.
@@ -209,6 +218,10 @@ impl ReadNote {
                 column + 1,
                 list(&["source", "target", "weight", "delimiter"].map(|name| option(name, "")))
             ),
+            ReadNote::MissingIds { id, edges, .. } => format!(
+                "`{id}` is the id of a node of {file}, with {edges} of its lines; if it stands for a missing value, remove \
+                 these lines"
+            ),
             ReadNote::Merged { names: [a, b], ids, .. } => {
                 let integers = if *ids == 1 { "1 id occurs" } else { &format!("{ids} ids occur") };
                 format!(
@@ -280,6 +293,7 @@ impl ReadNote {
         | ReadNote::Delimiter { file, .. }
         | ReadNote::DecimalIds { file, .. }
         | ReadNote::Merged { file, .. }
+        | ReadNote::MissingIds { file, .. }
         | ReadNote::Columns { file, .. }
         | ReadNote::CommentsRead { file, .. }
         | ReadNote::CommentsSkipped { file, .. }
