@@ -442,7 +442,7 @@ fn the_line_of_an_error_is_right_however_it_is_read() {
         for (name, bytes) in [("a.txt", content.clone().into_bytes()), ("a.txt.gz", gzip(content.as_bytes()))] {
             let error = load(&put(&folder, name, bytes), &default()).unwrap_err();
             match (&error, wrong) {
-                (Error::Input { line: Some(line), .. }, 0) => assert_eq!(*line, 3, "{error}"),
+                (Error::Input { line: Some(line), .. }, 0) => assert_eq!(*line, 2, "{error}"),
                 (Error::Input { line: Some(line), text, .. }, _) => {
                     let expected = if wrong == 399_999 { ("1", 400_001) } else { ("1 2 3 4", wrong as u64 + 2) };
                     assert_eq!((text.as_str(), *line), expected, "{error}");

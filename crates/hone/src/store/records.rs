@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_first_line_of_numbers_is_a_row_and_other_separators_are_named() {
         for (text, rows, columns) in [
-            ("a\t1\t2\nb\t3\t4\n", 2, "z0 z1"),
+            ("a\t1\t5\nb\t3\t4\n", 2, "z0 z1"),
             ("7\t0.5\n", 1, "z0"),
             ("id\t1\t2\nb\t3\t4\n", 1, "1 2"),
             ("\t0\t1\nb\t3\t4\n", 1, "0 1"),

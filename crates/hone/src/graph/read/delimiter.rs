@@ -252,7 +252,7 @@ mod tests {
             ("a.dat", "Ann Lee::Bob Ray", "`::` or spaces"),
             ("a.dat", "Ann Lee::Bob Ray\nBob Ray::Cid", "`::`"),
             ("a.txt", "std::map std::set\nstd::set std::vec", "spaces"),
-            ("a.txt", "fe80::1,fe80::2", "commas"),
+            ("a.txt", "fe80::1,fe80::2", "commas or `::`"),
             ("a.txt", "a::b\tc::d", "tabs"),
             ("a.txt", "0 1 {'w': 3, 'y': 4}\n1 2 {'w': 5, 'y': 6}", "spaces"),
             ("a.txt", "1\t2\tsome text\n2\t3\tmore of it here", "tabs"),
