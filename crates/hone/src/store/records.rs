@@ -75,12 +75,14 @@ fn head(records: &Records, fields: &mut Vec<String>, format: Format) -> Result<H
     Ok(Head { promised: None, columns, ahead })
 }
 
-/// Whether the first line is a row and not a header: all but its id are numbers, and not those that number columns.
+/// What columns of ids are called.
+const OF_IDS: [&str; 11] = ["", "id", "ids", "index", "key", "label", "name", "node", "vertex", "user", "word"];
+
+/// Whether the first line is a row and not a header: all but its id are numbers, and its id does not name a column.
 fn is_row(fields: &[String]) -> bool {
     let Some((id, rest)) = fields.split_first() else { return false };
-    let counts_from = |first: usize| rest.iter().enumerate().all(|(j, field)| *field == (first + j).to_string());
     let values = !rest.is_empty() && rest.iter().all(|field| field.parse::<f32>().is_ok());
-    values && !counts_from(0) && !counts_from(1) && !id.is_empty() && !id.eq_ignore_ascii_case("id")
+    values && !OF_IDS.iter().any(|name| id.eq_ignore_ascii_case(name))
 }
 
 /// Ids of a sidecar file, one per line, as they are quoted there.
@@ -233,7 +235,7 @@ mod tests {
     #[test]
     fn a_first_line_of_numbers_is_a_row_and_other_separators_are_named() {
         for (text, rows, columns) in [
-            ("a\t1\t5\nb\t3\t4\n", 2, "z0 z1"),
+            ("a\t1\t2\nb\t3\t4\n", 2, "z0 z1"),
             ("7\t0.5\n", 1, "z0"),
             ("id\t1\t2\nb\t3\t4\n", 1, "1 2"),
             ("\t0\t1\nb\t3\t4\n", 1, "0 1"),
