@@ -56,7 +56,7 @@ impl<T> Memory<T> {
 
 impl Driver {
     pub(crate) fn open(ordinal: usize) -> Result<Self> {
-        // Looks for a library, and calls no function of it.
+        // SAFETY: looks for a library, and calls no function of it.
         if !unsafe { sys::is_culib_present() } {
             let message = "the NVIDIA driver (libcuda) is not installed, or not in the library path";
             return Err(missing(ordinal, message));
@@ -71,12 +71,13 @@ impl Driver {
             };
             return Err(missing(ordinal, &message));
         }
+        // SAFETY: as above.
         if !unsafe { nvrtc::sys::is_culib_present() } {
             let message = "CUDA's runtime compiler (libnvrtc) is not installed, or not in the library path";
             return Err(missing(ordinal, message));
         }
         let context = CudaContext::new(ordinal).map_err(fails)?;
-        // Events order several streams; there is one.
+        // SAFETY: events order several streams; there is one.
         unsafe { context.disable_event_tracking() };
         let name = format!("cuda:{ordinal} ({})", context.name().map_err(fails)?);
         let (major, minor) = context.compute_capability().map_err(fails)?;
@@ -100,17 +101,18 @@ impl Driver {
         }
         let mut all = u64::MAX;
         let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-        // The attribute is a u64, and is read during the call.
+        // SAFETY: the attribute is a u64, and is read during the call.
         unsafe { sys::cuMemPoolSetAttribute(self.pool()?, attribute, (&raw mut all).cast()) }.result()
     }
 
     fn pool(&self) -> Result<sys::CUmemoryPool, DriverError> {
+        // SAFETY: the device is that of an open context.
         unsafe { result::device::get_mem_pool(self.context.cu_device()) }
     }
 
     fn pool_bytes(&self, attribute: CUmemPool_attribute) -> Result<u64, DriverError> {
         let mut bytes = 0u64;
-        // The attribute is a u64, and is written during the call.
+        // SAFETY: the attribute is a u64, and is written during the call.
         unsafe { sys::cuMemPoolGetAttribute(self.pool()?, attribute, (&raw mut bytes).cast()) }.result()?;
         Ok(bytes)
     }
@@ -132,7 +134,7 @@ impl Driver {
 
     /// Numbers with arbitrary content.
     pub(crate) fn reserve<T: DeviceRepr>(&self, count: usize) -> Memory<T> {
-        // Kernels write before they read; nothing else reads device memory. Nothing cannot be allocated.
+        // SAFETY: kernels write before they read, and nothing else reads device memory. Nothing cannot be allocated.
         let memory = unsafe { self.stream.alloc(count.max(1)) };
         Memory(self.must(memory, count * size_of::<T>()))
     }
@@ -183,7 +185,7 @@ impl Driver {
         }
         let [across, down] = [blocks.0, blocks.1].map(|blocks| u32::try_from(blocks).expect("blocks of a kernel"));
         let grid = LaunchConfig { grid_dim: (across, down, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
-        // Callers pass the arguments that the kernel declares, and memory of the sizes that it reads and writes.
+        // SAFETY: callers pass the arguments that the kernel declares, and memory of the sizes that it reads and writes.
         let started = unsafe { launch.launch(grid) };
         self.must(started.map(drop), 0);
     }
