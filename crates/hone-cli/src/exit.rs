@@ -48,7 +48,9 @@ fn stop() -> ! {
     let no_new_files = output::remove_unfinished();
     // The bar of progress is still on its line.
     let clear = if io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
-    let _ = writeln!(io::stderr(), "{clear}interrupted: {}", left(&no_new_files));
+    // In one piece: the run may end by itself meanwhile.
+    let line = format!("{clear}interrupted: {}\n", left(&no_new_files));
+    let _ = io::stderr().write_all(line.as_bytes());
     std::process::exit(INTERRUPTED.into());
 }
 

@@ -69,17 +69,17 @@ impl<T: DeserializeOwned> Earlier<T> {
 }
 
 /// Refuses the record of `hone features`: its settings are those of features, and all others are of no run.
-pub(crate) fn refuse_features(record: &Path) -> Result<(), Error> {
+pub(crate) fn refuse_features(path: &Path) -> Result<(), Error> {
     #[derive(serde::Deserialize)]
     struct Facts {
         local: Vec<serde::de::IgnoredAny>,
         joint: Option<serde::de::IgnoredAny>,
     }
-    let Some(text) = record.is_file().then(|| std::fs::read(record).ok()).flatten() else { return Ok(()) };
+    let Some(text) = path.is_file().then(|| record::read(path).ok().flatten()).flatten() else { return Ok(()) };
     match serde_json::from_slice(&text) {
         Ok(Facts { local, joint: None }) if local.is_empty() => {
             let remedy = "give the record of an embedding, or a configuration";
-            Err(Error::input(record, "it is the record of `hone features`, not of an embedding", remedy))
+            Err(Error::input(path, "it is the record of `hone features`, not of an embedding", remedy))
         }
         _ => Ok(()),
     }

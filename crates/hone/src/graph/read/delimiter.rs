@@ -74,11 +74,12 @@ pub(crate) fn detect(lines: &[Vec<u8>], ids: usize, path: &Path) -> Found {
     });
     let mut fitting: Vec<_> = fitting.collect();
     fitting.sort_by_key(|(key, _)| *key);
-    // As good as the first, were it not for the extension or the order.
+    // As good as the first, were it not for the extension or the order. Symbols are often part of ids.
     let equal = match fitting[..] {
         [((best, ..), _), ((next, ..), other), ..] if best == next && best > 0 && certain.is_none() => Some(other),
         _ => None,
     };
+    let equal = equal.filter(|other| !matches!(other, Delimiter::Symbols(_)));
     match certain.or_else(|| Some(fitting.first()?.1)) {
         Some(delimiter) => {
             let found = or_blanks(lines, delimiter, Some(delimiter) == expected, ids);
@@ -252,7 +253,7 @@ mod tests {
             ("a.dat", "Ann Lee::Bob Ray", "`::` or spaces"),
             ("a.dat", "Ann Lee::Bob Ray\nBob Ray::Cid", "`::`"),
             ("a.txt", "std::map std::set\nstd::set std::vec", "spaces"),
-            ("a.txt", "fe80::1,fe80::2", "commas or `::`"),
+            ("a.txt", "fe80::1,fe80::2", "commas"),
             ("a.txt", "a::b\tc::d", "tabs"),
             ("a.txt", "0 1 {'w': 3, 'y': 4}\n1 2 {'w': 5, 'y': 6}", "spaces"),
             ("a.txt", "1\t2\tsome text\n2\t3\tmore of it here", "tabs"),
