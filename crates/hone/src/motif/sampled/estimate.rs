@@ -32,7 +32,7 @@ use crate::random::Key;
 use crate::sparse::Pattern;
 
 /// Estimated primitives of every slot of a symmetric pattern (both directions of an edge alike):
-/// the letters of the [module](super), each unbiased on its own.
+/// the letters of `formula`, each unbiased on its own.
 #[derive(Debug, Clone)]
 pub struct Estimates {
     /// Common neighbours of the two ends.
