@@ -354,20 +354,23 @@ fn automatic_steps_of_many_columns_on_few_nodes_are_chosen_at_once() {
 fn a_record_is_repeated_from_any_folder() {
     let folder = folder();
     let at = |inner: &str| folder.path().join(inner);
-    for inner in ["work/out", "elsewhere"] {
+    for inner in ["first/out", "elsewhere"] {
         fs::create_dir_all(at(inner)).expect("writable");
     }
-    fs::rename(graph_file(folder.path()), at("work/graph.tsv")).expect("writable");
+    fs::rename(graph_file(folder.path()), at("first/graph.tsv")).expect("writable");
     let people =
         |shift: usize| format!("id,age\n{}", (0..24).map(|i| format!("{i},{}\n", i * i + shift)).collect::<String>());
-    fs::write(at("work/people.csv"), people(0)).expect("writable");
-    fs::write(at("work/nodes.txt"), (0..30).map(|i| format!("{i}\n")).collect::<String>()).expect("writable");
+    fs::write(at("first/people.csv"), people(0)).expect("writable");
+    fs::write(at("first/nodes.txt"), (0..30).map(|i| format!("{i}\n")).collect::<String>()).expect("writable");
     let options = ["--nodes", "nodes.txt", "--attributes", "people.csv", "--dim", "12"];
     let run = |inner: &str, args: &[&str]| hone().current_dir(at(inner)).args(args).assert();
-    run("work", &[&["-q", "embed", "graph.tsv", "-o", "out/z.npy"], &options[..]].concat()).success();
-    let repeat = ["-q", "embed", "-o", "again.npy", "--force", "--config", "../work/out/z.npy.run.json"];
+    run("first", &[&["-q", "embed", "graph.tsv", "-o", "out/z.npy"], &options[..]].concat()).success();
+    let repeat = ["-q", "embed", "-o", "again.npy", "--force", "--config", "../first/out/z.npy.run.json"];
     run("elsewhere", &repeat).success();
-    assert_eq!(fs::read(at("elsewhere/again.npy")).expect("written"), fs::read(at("work/out/z.npy")).expect("written"));
+    assert_eq!(
+        fs::read(at("elsewhere/again.npy")).expect("written"),
+        fs::read(at("first/out/z.npy")).expect("written")
+    );
     // The files of the run are meant, not others of the same name.
     fs::write(at("elsewhere/graph.tsv"), "x y\ny z\n").expect("writable");
     run("elsewhere", &repeat).success();
@@ -375,7 +378,7 @@ fn a_record_is_repeated_from_any_folder() {
     run(".", &["-q", "embed", "-o", "third.npy", "--config", "elsewhere/again.npy.run.json"]).success();
     fs::remove_file(at("elsewhere/graph.tsv")).expect("there");
     // Moved together.
-    fs::rename(at("work"), at("moved")).expect("writable");
+    fs::rename(at("first"), at("moved")).expect("writable");
     let moved = ["-q", "embed", "-o", "b.npy", "--config", "../moved/out/z.npy.run.json"];
     run("elsewhere", &moved).success();
     for (file, said) in [("graph.tsv", "moved"), ("people.csv", "moved"), ("nodes.txt", "moved")] {

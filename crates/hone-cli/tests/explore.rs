@@ -139,18 +139,18 @@ fn run_in(folder: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
 fn records_repeat_similar_layout_roles_and_map() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
-    for inner in ["work", "elsewhere"] {
+    for inner in ["first", "elsewhere"] {
         fs::create_dir(at(inner)).expect("writable");
     }
-    let work = at("work");
+    let first = at("first");
     hone()
         .args(["-q", "generate", "sbm", "--nodes", "60", "--degree", "8", "--communities", "3", "-o"])
-        .arg(at("work/g.tsv"))
+        .arg(at("first/g.tsv"))
         .assert()
         .success();
-    fs::write(at("work/labels.tsv"), (0..60).map(|i| format!("{i}\tl{}\n", i % 3)).collect::<String>())
+    fs::write(at("first/labels.tsv"), (0..60).map(|i| format!("{i}\tl{}\n", i % 3)).collect::<String>())
         .expect("writable");
-    let run = |args: &str| run_in(&work, &args.split(' ').collect::<Vec<_>>()).success();
+    let run = |args: &str| run_in(&first, &args.split(' ').collect::<Vec<_>>()).success();
     run("embed g.tsv -o z.npy --dim 16");
     let runs = [
         ("similar z.npy --node 3 --node 5 --top 4 --by structure -o near.tsv", "near.tsv"),
@@ -170,36 +170,36 @@ fn records_repeat_similar_layout_roles_and_map() {
             Some("png") => "--png",
             _ => "-o",
         };
-        let config = format!("../work/{file}.run.json");
+        let config = format!("../first/{file}.run.json");
         let again = run_in(&at("elsewhere"), &[command, output, file, "--config", &config]);
         again.success();
-        let same = fs::read(at("elsewhere").join(file)).ok() == fs::read(work.join(file)).ok();
+        let same = fs::read(at("elsewhere").join(file)).ok() == fs::read(first.join(file)).ok();
         assert!(same, "{line}");
     }
     // What the command line says wins, and what is not of this command or has changed is refused.
     let few = ["similar", "z.npy", "--top", "1", "--config", "near.tsv.run.json"];
-    let few = run_in(&work, &few).success();
+    let few = run_in(&first, &few).success();
     assert_eq!(few.get_output().stdout.iter().filter(|&&b| b == b'\n').count(), 3);
-    let wrong = run_in(&work, &["layout", "--config", "near.tsv.run.json"]).code(2);
+    let wrong = run_in(&first, &["layout", "--config", "near.tsv.run.json"]).code(2);
     wrong.stderr(contains("not the record of `hone layout`: it is of `hone similar`"));
-    run_in(&work, &["similar", "--config", "z.npy.run.json"]).code(2).stderr(contains("it names no command"));
+    run_in(&first, &["similar", "--config", "z.npy.run.json"]).code(2).stderr(contains("it names no command"));
     run("embed g.tsv -o z.npy --dim 16 --seed 2 --preset hone-p --force");
     for args in
         [&["layout", "--config", "xy.tsv.run.json"][..], &["map", "-o", "b.html", "--config", "map.html.run.json"]]
     {
-        run_in(&work, args).code(2).stderr(contains("not the file of").and(contains("--changed allow")));
-        run_in(&work, &[args, &["--changed", "allow"]].concat()).success();
+        run_in(&first, args).code(2).stderr(contains("not the file of").and(contains("--changed allow")));
+        run_in(&first, &[args, &["--changed", "allow"]].concat()).success();
     }
-    fs::remove_file(at("work/labels.tsv")).expect("there");
-    let lost = run_in(&at("elsewhere"), &["map", "-o", "c.html", "--config", "../work/map.html.run.json"]).code(2);
-    lost.stderr(contains("labels.tsv").and(contains("neither in ../work nor in this folder")));
+    fs::remove_file(at("first/labels.tsv")).expect("there");
+    let lost = run_in(&at("elsewhere"), &["map", "-o", "c.html", "--config", "../first/map.html.run.json"]).code(2);
+    lost.stderr(contains("labels.tsv").and(contains("neither in ../first nor in this folder")));
     for (args, said) in [
         (["similar", "z.npy", "--node", "1", "--search", "exact"], "--search: goes with --all"),
         (["similar", "z.npy", "--node", "1", "--seed", "1"], "--seed: goes with --all"),
     ] {
-        run_in(&work, &args).code(2).stderr(contains(said));
+        run_in(&first, &args).code(2).stderr(contains(said));
     }
-    run_in(&work, &["roles", "g.tsv", "--seed", "1"]).code(2).stderr(contains("--seed: goes with --sample"));
+    run_in(&first, &["roles", "g.tsv", "--seed", "1"]).code(2).stderr(contains("--seed: goes with --sample"));
 }
 
 #[test]

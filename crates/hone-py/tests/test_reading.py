@@ -97,7 +97,7 @@ def test_first_lines_unlike_the_others(tmp_path):
 
 
 def test_a_record_is_repeated_from_another_folder(tmp_path, monkeypatch):
-    work, elsewhere = tmp_path / "work", tmp_path / "elsewhere"
+    work, elsewhere = tmp_path / "first", tmp_path / "elsewhere"
     work.mkdir(), elsewhere.mkdir()
     (work / "g.txt").write_text("".join(f"{i} {(7 * i + 1) % 20}\n" for i in range(20)))
     (work / "people.csv").write_text("id,age\n" + "".join(f"{i},{i * i}\n" for i in range(20)))
