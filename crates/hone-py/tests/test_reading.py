@@ -108,5 +108,5 @@ def test_a_record_is_repeated_from_another_folder(tmp_path, monkeypatch):
     again = HONE(config=record).fit(read_recorded_graph(record))
     np.testing.assert_array_equal(again.embedding_, first.embedding_)
     (work / "g.txt").unlink()
-    with pytest.raises(ValueError, match="neither in .*work nor in this folder"):
+    with pytest.raises(ValueError, match="neither in .*first nor in this folder"):
         read_recorded_graph(record)
