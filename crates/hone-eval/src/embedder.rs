@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use hone::config::{Config, Weights};
-use hone::dense::Block;
 use hone::{Error, Hone, Progress, Result, memory};
 use serde::{Deserialize, Serialize};
 
 use crate::baseline::{self, Degree, GraRep, GraphWave, Line, NetMf, Node2Vec, ProNe, RolX, Spectral};
-use crate::foreign;
+use crate::foreign::{self, Vectors};
 use crate::split::TrainGraph;
 
 /// A method that gives every node a vector, with all its options.
@@ -39,15 +38,6 @@ pub enum Embedder {
     Random(Random),
     /// Vectors from a file, made elsewhere.
     File(PathBuf),
-}
-
-/// The vectors of all nodes.
-#[derive(Debug, Clone)]
-pub struct Vectors {
-    /// A row per node, in the order of the graph.
-    pub block: Block,
-    /// What a reader of the results should know about them.
-    pub notes: Vec<String>,
 }
 
 /// The file that holds the vectors of a seed: `{seed}` stands for its number.

@@ -11,10 +11,17 @@ use hone::store::Embedding;
 use hone::{Error, Result, record};
 use rustc_hash::FxHashMap;
 
-use crate::embedder::Vectors;
-
 /// Ids that a message shows.
 const SHOWN: usize = 5;
+
+/// The vectors of all nodes.
+#[derive(Debug, Clone)]
+pub struct Vectors {
+    /// A row per node, in the order of the graph.
+    pub block: Block,
+    /// What a reader of the results should know about them.
+    pub notes: Vec<String>,
+}
 
 /// The vectors of a file, a row per node of the graph.
 ///

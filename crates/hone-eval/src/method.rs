@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use hone::config::{Config, Layers, PRESETS};
+use hone::config::{Config, Layers, PRESETS, solver_settings};
 use hone::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -232,10 +232,7 @@ fn hone_config(preset: &str, chosen: &[(String, String)]) -> Result<Config> {
         match key.as_str() {
             "dim" => settings.push(("global.dim", value)),
             "local-dim" | "local_dim" => settings.push(("local.dim", value)),
-            "solver" => {
-                settings.extend((value != "autoencoder").then_some(("local.solver.method", value.as_str())));
-                settings.push(("global.solver.method", value));
-            }
+            "solver" => settings.extend(solver_settings(value).iter().map(|key| (*key, value.as_str()))),
             "vectors" => settings.push(("global.output", value)),
             "seed" => {
                 let message = format!("`{preset}`: every split has a seed of its own; choose them by the first seed");

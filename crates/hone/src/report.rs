@@ -343,6 +343,33 @@ fn cpu() -> String {
 }
 
 impl Report {
+    /// The report of a run that has not begun.
+    pub(crate) fn new(engine: &str, config: &Config, graph: GraphFacts) -> Self {
+        Report {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            engine: engine.to_owned(),
+            config: config.clone(),
+            input: None,
+            graph,
+            attributes: None,
+            stages: Vec::new(),
+            work: Vec::new(),
+            sampled: None,
+            memory_estimate: 0,
+            plan: None,
+            local: Vec::new(),
+            global: None,
+            joint: None,
+            proximity: None,
+            structure: None,
+            automatic_steps: None,
+            importance: Vec::new(),
+            columns: Vec::new(),
+            blocks: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
     /// Shares summed over the steps, most important motif first.
     pub fn motif_importance(&self) -> Vec<(String, f64)> {
         let mut sums: Vec<(String, f64)> = Vec::new();

@@ -14,8 +14,8 @@ use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
 use super::group::{Group, Stored, Window};
-use super::lanes::{by_lanes, chunk_rows, products_at_a_time};
-use super::products::{self, Own, narrow, times_chunk};
+use super::lanes::{Own, by_lanes, chunk_rows, products_at_a_time};
+use super::products::{self, narrow, times_chunk};
 use super::{Block, Norm, Small};
 use crate::clock::{Work, timed};
 

@@ -7,8 +7,23 @@
 
 use std::ops::Range;
 
-use super::products::Own;
 use crate::parallel;
+
+/// Rows that belong to a matrix: how many it has, and those that are at hand, which are whole lanes.
+#[derive(Debug, Clone)]
+pub struct Own {
+    /// Rows of the whole matrix.
+    pub rows: usize,
+    /// Those at hand.
+    pub range: Range<usize>,
+}
+
+impl Own {
+    /// All rows.
+    pub fn all(rows: usize) -> Self {
+        Own { rows, range: 0..rows }
+    }
+}
 
 /// The most lanes.
 pub(super) const MOST: usize = 64;

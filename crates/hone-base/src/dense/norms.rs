@@ -5,8 +5,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::Block;
+use super::lanes::Own;
 use super::lanes::{MOST, by_lanes, chunk_rows};
-use super::products::Own;
 
 /// The norm by which columns are divided (the function g, eq. 13).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use std::ops::Range;
 use faer::Accum;
 use rayon::prelude::*;
 
-pub use super::products::Own;
+pub use super::lanes::Own;
 
 use super::lanes::chunk_rows;
 use super::products::{self, narrow, times_chunk};
@@ -271,5 +271,33 @@ fn scatter(wide: &[f32], widths: &[usize], parts: &mut [&mut [f32]]) {
         let rows = wide.chunks_exact(widths.iter().sum()).zip(part.chunks_exact_mut(cols));
         rows.for_each(|(from, to)| to.copy_from_slice(&from[at..at + cols]));
         at += cols;
+    }
+}
+
+/// A block alone is one panel.
+impl Block {
+    /// The Gram matrix XᵀX.
+    pub fn gram(&self) -> Small {
+        gram(std::slice::from_ref(self))
+    }
+
+    /// XᵀY, for blocks with the same number of rows.
+    pub fn cross(&self, other: &Block) -> Small {
+        cross(std::slice::from_ref(self), std::slice::from_ref(other))
+    }
+
+    /// X·M for a small matrix M.
+    pub fn times(&self, matrix: &Small) -> Block {
+        times(std::slice::from_ref(self), matrix, &[matrix.cols()]).remove(0)
+    }
+
+    /// X ← X + sign · Y·M for a small matrix M.
+    pub fn add_times(&mut self, other: &Block, matrix: &Small, sign: f32) {
+        add_times(std::slice::from_mut(self), std::slice::from_ref(other), matrix, sign);
+    }
+
+    /// X ← X·M for a small square matrix M.
+    pub fn transform(&mut self, matrix: &Small) {
+        transform(std::slice::from_mut(self), matrix);
     }
 }

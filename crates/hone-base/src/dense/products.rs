@@ -8,25 +8,10 @@ use std::ops::Range;
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
-use super::lanes::{by_lanes, chunk_rows, products_at_a_time};
-use super::{Block, Small, panels};
+use super::lanes::{Own, by_lanes, chunk_rows, products_at_a_time};
+use super::{Block, Small};
 
 impl Block {
-    /// The Gram matrix XᵀX.
-    pub fn gram(&self) -> Small {
-        panels::gram(std::slice::from_ref(self))
-    }
-
-    /// XᵀY, for blocks with the same number of rows.
-    pub fn cross(&self, other: &Block) -> Small {
-        panels::cross(std::slice::from_ref(self), std::slice::from_ref(other))
-    }
-
-    /// X·M for a small matrix M.
-    pub fn times(&self, matrix: &Small) -> Block {
-        panels::times(std::slice::from_ref(self), matrix, &[matrix.cols()]).remove(0)
-    }
-
     /// X·Yᵀ of some rows of X and some of Y, row-major into `to`; on the calling thread. The values depend on the shape
     /// of the ranges, not on who computes them.
     pub fn dots(&self, rows: Range<usize>, other: &Block, others: Range<usize>, to: &mut [f32]) {
@@ -40,32 +25,6 @@ impl Block {
         let right = MatRef::from_row_major_slice(other.rows_slice(others), n, width);
         let to = MatMut::from_row_major_slice_mut(to, m, n);
         matmul(to, Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
-    }
-
-    /// X ← X + sign · Y·M for a small matrix M.
-    pub fn add_times(&mut self, other: &Block, matrix: &Small, sign: f32) {
-        panels::add_times(std::slice::from_mut(self), std::slice::from_ref(other), matrix, sign);
-    }
-
-    /// X ← X·M for a small square matrix M.
-    pub fn transform(&mut self, matrix: &Small) {
-        panels::transform(std::slice::from_mut(self), matrix);
-    }
-}
-
-/// Rows that belong to a matrix: how many it has, and those that are at hand, which are whole lanes.
-#[derive(Debug, Clone)]
-pub struct Own {
-    /// Rows of the whole matrix.
-    pub rows: usize,
-    /// Those at hand.
-    pub range: Range<usize>,
-}
-
-impl Own {
-    /// All rows.
-    pub fn all(rows: usize) -> Self {
-        Own { rows, range: 0..rows }
     }
 }
 

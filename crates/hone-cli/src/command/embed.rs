@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use hone::config::{Config, Layers, Output as OutputKind};
+use hone::config::{Config, Layers, Output as OutputKind, solver_settings};
 use hone::motif::{Delta, Sample};
 use hone::output::Existing;
 use hone::report::{Report, Stage, Start};
@@ -248,12 +248,12 @@ impl ConfigArgs {
             ("sample", self.sample.map(|v| v.to_string())),
             ("delta", self.delta.as_ref().map(ToString::to_string)),
             ("pairs", self.pairs.clone()),
-            ("local.solver.method", self.solver.clone().filter(|name| name != "autoencoder")),
-            ("global.solver.method", self.solver.clone()),
             ("global.output", vectors),
             ("seed", self.seed.map(|v| v.to_string())),
         ];
-        for (key, value) in flags {
+        let solvers =
+            self.solver.iter().flat_map(|name| solver_settings(name).iter().map(|key| (*key, Some(name.clone()))));
+        for (key, value) in flags.into_iter().chain(solvers) {
             if let Some(value) = value {
                 layers = layers.set(key, &value)?;
             }

@@ -240,3 +240,12 @@ fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
     }
     Table::try_from(config).map_err(|e| e.to_string())
 }
+
+/// The settings that choose a solver by its name for the whole method: those of both stages, or of the global one alone for a
+/// solver that learns a code, which is meant for Y.
+pub fn solver_settings(name: &str) -> &'static [&'static str] {
+    match name {
+        "autoencoder" => &["global.solver.method"],
+        _ => &["local.solver.method", "global.solver.method"],
+    }
+}

@@ -22,7 +22,7 @@ pub use attributes::{Attributes, Balance, Combine, Components, Form};
 pub use choice::{Dim, Direction, FirstStep, Weights};
 pub(crate) use joint::combine_before;
 pub use joint::{Joint, MODELS, Model};
-pub use layers::Layers;
+pub use layers::{Layers, solver_settings};
 pub use preset::PRESETS;
 pub use steps::Steps;
 

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::components::principal;
-use super::local::{Lazily, Weighted, energy};
-use super::shelf::Shelf;
-use super::{Hone, Part};
+use super::context::Context;
+use super::part::Part;
+use super::plan;
+use super::storage::shelf::Shelf;
+use super::weighted::{Lazily, Weighted};
 use crate::attributes;
-use crate::config::{Balance, Form};
+use crate::config::{Balance, Config, Form};
 use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
 use crate::features::{Named, NamedColumns};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
-use crate::progress::Progress;
-use crate::report::Report;
 
 /// Attributes that do not come from structure: those of the file and those of the caller.
 #[derive(Default)]
@@ -54,126 +54,120 @@ pub(super) struct X {
     pub(super) names: Arc<[String]>,
 }
 
-impl Hone {
-    /// Reads the file of attributes, if there is one, and checks those of the caller.
-    pub(super) fn own_attributes(
-        &self,
-        graph: &Graph,
-        report: &mut Report,
-        progress: &dyn Progress,
-    ) -> Result<Own<'_>> {
-        if let Some(given) = self.attributes.as_ref().filter(|named| named.block.rows() != graph.nodes()) {
-            let message = format!("{} rows for {} nodes", given.block.rows(), graph.nodes());
-            return Err(Error::config("attributes", message));
+/// Reads the file of attributes, if there is one, and checks those of the caller.
+pub(super) fn own<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<Own<'a>> {
+    let given = run.given;
+    if let Some(given) = given.filter(|named| named.block.rows() != graph.nodes()) {
+        let message = format!("{} rows for {} nodes", given.block.rows(), graph.nodes());
+        return Err(Error::config("attributes", message));
+    }
+    let config = &run.config.attributes;
+    let Some(file) = &config.file else { return Ok(Own { read: None, given }) };
+    let loaded = run.time("read attributes", |run| {
+        let read = attributes::read(file, &config.table, graph.ids(), run.memory_limit, run.progress);
+        read.map_err(|error| plan::naming_all_with_attributes(run, error, graph))
+    })?;
+    run.report.notes.extend(loaded.facts.notes.iter().cloned());
+    run.report.attributes = Some(loaded.facts);
+    Ok(Own { read: Some(loaded.named), given })
+}
+
+/// X, when there is any: features of structure, then the user's own attributes.
+pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result<Option<X>> {
+    let config = &run.config.attributes;
+    if matches!(config.form, Form::Components(_)) && run.config.components_dim() == 0 {
+        return Ok(None);
+    }
+    let counts = counts.filter(|_| config.structure);
+    if counts.is_none() && own.columns() == 0 {
+        return Ok(None);
+    }
+    Ok(Some(match config.form {
+        Form::Columns => {
+            let structure = counts.map(|counts| config.features.of(counts)).transpose()?;
+            let named: Vec<&Named> = structure.iter().chain(own.all()).collect();
+            let mut block = side_by_side(&named);
+            block.normalize_columns(run.config.local.norm);
+            X { block, names: unique(named.iter().flat_map(|named| &named.names)) }
         }
-        let config = &self.config.attributes;
-        let Some(file) = &config.file else {
-            return Ok(Own { read: None, given: self.attributes.as_ref() });
+        Form::Components(components) => {
+            let structure = counts.map(|counts| config.features.streamed(counts)).transpose()?;
+            let named = structure.into_iter().chain(own.all().map(centred)).collect();
+            let (block, structure) = principal(named, &components, run.config.components_dim())?;
+            run.report.structure = Some(structure);
+            let names = (0..block.cols()).map(|j| format!("pc{j}")).collect();
+            X { block, names }
+        }
+    }))
+}
+
+/// X diffused over the graph of one motif, one part per step, computed or found on the shelf.
+pub(super) fn diffused_or_found(config: &Config, x: &X, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
+    let (motif, steps) = (w.motif, config.attributes.diffusion.steps);
+    let name = diffused_name(motif);
+    let shape = (x.block.rows(), x.block.cols());
+    if (1..=steps).all(|step| shelf.has(&name, step)) {
+        let found = (1..=steps).map(|step| shelf.find(&name, step, shape)).collect::<Result<Vec<_>>>()?;
+        return Ok(found.into_iter().flatten().map(|(part, _)| part).collect());
+    }
+    diffused(config, x, motif, w.get()?, |part| shelf.keep(part, None))
+}
+
+/// X diffused over the graph of one motif, one part per step, handed to `keep`.
+pub(super) fn diffused(
+    config: &Config,
+    x: &X,
+    motif: Motif,
+    w: &Weighted,
+    mut keep: impl FnMut(Part) -> Result<Part>,
+) -> Result<Vec<Part>> {
+    let diffusion = &config.attributes.diffusion;
+    let (kept, norm) = (diffusion.kept(), config.local.norm);
+    let touched = w.graph.nodes.as_ref().map(|nodes| pick(&x.block, nodes));
+    let mut parts = Vec::new();
+    let start = touched.as_ref().unwrap_or(&x.block);
+    let diffuse = |step: usize, diffused: &Block, scale: f64| {
+        // Nodes without the motif have zeros, unless they keep something of their own.
+        let (mut block, whole) = match &w.graph.nodes {
+            Some(nodes) if kept > 0.0 => (beside_kept(&x.block, kept, nodes, diffused), true),
+            _ => (diffused.clone(), false),
         };
-        let read = |_: &mut Report| attributes::read(file, &config.table, graph.ids(), self.memory_limit, progress);
-        let loaded = report.time("read attributes", read).map_err(|e| self.with_attributes_planned(e, graph))?;
-        report.notes.extend(loaded.facts.notes.iter().cloned());
-        report.attributes = Some(loaded.facts);
-        Ok(Own { read: Some(loaded.named), given: self.attributes.as_ref() })
-    }
-
-    /// X, when there is any: features of structure, then the user's own attributes.
-    pub(super) fn attributes(&self, counts: Option<&Counts>, own: &Own, report: &mut Report) -> Result<Option<X>> {
-        let config = &self.config.attributes;
-        if matches!(config.form, Form::Components(_)) && self.config.components_dim() == 0 {
-            return Ok(None);
+        block.normalize_columns(norm);
+        if norm == Norm::None && scale != 1.0 {
+            unscale(&mut block, scale, step)?;
         }
-        let counts = counts.filter(|_| config.structure);
-        if counts.is_none() && own.columns() == 0 {
-            return Ok(None);
+        let (name, columns) = (diffused_name(motif), x.names.clone());
+        let group = if whole { Group::full(block) } else { w.group(block) };
+        parts.push(keep(Part { name, step, columns, group })?);
+        Ok(())
+    };
+    let done = diffusion.run(start, (&w.operator, w.graph.scale), &config.matrix(), diffuse);
+    done.map_err(|error| match error {
+        Error::Numeric { stage, message } => {
+            Error::Numeric { stage: format!("diffusion over motif {motif}, {stage}"), message }
         }
-        Ok(Some(match config.form {
-            Form::Columns => {
-                let structure = counts.map(|counts| config.features.of(counts)).transpose()?;
-                let named: Vec<&Named> = structure.iter().chain(own.all()).collect();
-                let mut block = side_by_side(&named);
-                block.normalize_columns(self.config.local.norm);
-                X { block, names: unique(named.iter().flat_map(|named| &named.names)) }
-            }
-            Form::Components(components) => {
-                let structure = counts.map(|counts| config.features.streamed(counts)).transpose()?;
-                let named = structure.into_iter().chain(own.all().map(centred)).collect();
-                let (block, structure) = principal(named, &components, self.config.components_dim())?;
-                report.structure = Some(structure);
-                let names = (0..block.cols()).map(|j| format!("pc{j}")).collect();
-                X { block, names }
-            }
-        }))
-    }
+        other => other,
+    })?;
+    Ok(parts)
+}
 
-    /// X diffused over the graph of one motif, a step each, computed or found on the shelf.
-    pub(super) fn kept_diffused(&self, x: &X, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
-        let (motif, steps) = (w.motif, self.config.attributes.diffusion.steps);
-        let name = diffused_name(motif);
-        let shape = (x.block.rows(), x.block.cols());
-        if (1..=steps).all(|step| shelf.has(&name, step)) {
-            let found = (1..=steps).map(|step| shelf.find(&name, step, shape)).collect::<Result<Vec<_>>>()?;
-            return Ok(found.into_iter().flatten().map(|(part, _)| part).collect());
-        }
-        self.diffused(x, motif, w.get()?, |part| shelf.keep(part, None))
+/// Brings the squared size of attributes to `weight` times `other`, unless columns keep their length.
+pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> Vec<Part> {
+    let Balance::Times(weight) = config.attributes.weight else { return parts };
+    let own: f64 = parts.iter().map(Part::energy).sum();
+    if own <= 0.0 || other <= 0.0 {
+        return parts;
     }
+    let factor = (weight * other / own).sqrt();
+    let scaled = |part: Part| Part { group: part.group.scaled(factor), ..part };
+    parts.into_iter().map(scaled).collect()
+}
 
-    /// X diffused over the graph of one motif, a step each, handed to `keep`.
-    pub(super) fn diffused(
-        &self,
-        x: &X,
-        motif: Motif,
-        w: &Weighted,
-        mut keep: impl FnMut(Part) -> Result<Part>,
-    ) -> Result<Vec<Part>> {
-        let diffusion = &self.config.attributes.diffusion;
-        let (kept, norm) = (diffusion.kept(), self.config.local.norm);
-        let touched = w.graph.nodes.as_ref().map(|nodes| pick(&x.block, nodes));
-        let mut parts = Vec::new();
-        let start = touched.as_ref().unwrap_or(&x.block);
-        let diffuse = |step: usize, diffused: &Block, scale: f64| {
-            // Nodes without the motif have zeros, unless they keep something of their own.
-            let (mut block, whole) = match &w.graph.nodes {
-                Some(nodes) if kept > 0.0 => (beside_kept(&x.block, kept, nodes, diffused), true),
-                _ => (diffused.clone(), false),
-            };
-            block.normalize_columns(norm);
-            if norm == Norm::None && scale != 1.0 {
-                unscale(&mut block, scale, step)?;
-            }
-            let (name, columns) = (diffused_name(motif), x.names.clone());
-            let group = if whole { Group::full(block) } else { w.group(block) };
-            parts.push(keep(Part { name, step, columns, group })?);
-            Ok(())
-        };
-        let done = diffusion.run(start, (&w.operator, w.graph.scale), &self.config.matrix(), diffuse);
-        done.map_err(|error| match error {
-            Error::Numeric { stage, message } => {
-                Error::Numeric { stage: format!("diffusion over motif {motif}, {stage}"), message }
-            }
-            other => other,
-        })?;
-        Ok(parts)
-    }
-
-    /// Brings the squared size of attributes to `weight` times `other`, unless columns keep their length.
-    pub(super) fn weigh(&self, parts: Vec<Part>, other: f64) -> Vec<Part> {
-        let Balance::Times(weight) = self.config.attributes.weight else { return parts };
-        let own: f64 = parts.iter().map(|part| energy(&part.group)).sum();
-        if own <= 0.0 || other <= 0.0 {
-            return parts;
-        }
-        let factor = (weight * other / own).sqrt();
-        let scaled = |part: Part| Part { group: part.group.scaled(factor), ..part };
-        parts.into_iter().map(scaled).collect()
-    }
-
-    /// X itself as a part, for attributes that are not diffused.
-    pub(super) fn undiffused(&self, x: X) -> Part {
-        let own = self.config.attributes.file.is_some() || self.attributes.is_some();
-        let name = if own { "attributes" } else { "structure" };
-        Part { name: name.into(), step: 0, columns: x.names, group: Group::full(x.block) }
-    }
+/// X itself as a part, for attributes that are not diffused.
+pub(super) fn undiffused(run: &Context, x: X) -> Part {
+    let own = run.config.attributes.file.is_some() || run.given.is_some();
+    let name = if own { "attributes" } else { "structure" };
+    Part { name: name.into(), step: 0, columns: x.names, group: Group::full(x.block) }
 }
 
 /// Columns of the user's own without their means: values may be far from zero, as years and times are, and what follows

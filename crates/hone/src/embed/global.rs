@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use super::local::locate;
-use super::{Hone, Part, notes, steps};
-use crate::config::Output;
+use super::attributes::weigh;
+use super::context::{Context, locate};
+use super::part::Part;
+use super::storage::factors::write_global;
+use super::{notes, steps};
+use crate::config::{Combine, Config, Output, Steps};
 use crate::dense::{Block, Columns, Group, Panels};
 use crate::error::Result;
-use crate::factor::loss::Divergence;
 use crate::factor::{Factors, Solver, Task, share_left};
 use crate::graph::{Graph, NodeIds};
 use crate::operator::Operator;
-use crate::progress::Progress;
 use crate::random::Key;
 use crate::report::{ColumnBlock, GlobalFacts, Importance, Proximity, Report};
 use crate::store::Embedding;
@@ -51,7 +52,7 @@ impl Vectors {
 }
 
 /// A part of Y without its values.
-pub(super) struct Label {
+struct Label {
     name: String,
     step: usize,
     columns: Arc<[String]>,
@@ -70,115 +71,115 @@ fn columns(nodes: usize, parts: Vec<Part>) -> (Vec<Label>, Columns) {
     (labels, Columns::new(nodes, parts.into_iter().map(|part| part.group).collect()))
 }
 
-impl Hone {
-    /// Z, or Y itself.
-    pub(super) fn global(
-        &self,
-        graph: &Graph,
-        parts: Vec<Part>,
-        factors: Option<&mut Writer>,
-        report: &mut Report,
-        progress: &dyn Progress,
-    ) -> Result<Vectors> {
-        let (labels, y) = columns(graph.nodes(), parts);
-        if self.config.global.output == Output::Local {
-            report.importance = importance(&labels, &y.column_energy());
-            notes::zero_rows(graph, &y, None, report);
-            return Ok(Vectors { labels, values: y });
+/// The result: attributes join before or after the global stage.
+pub(super) fn join(
+    run: &mut Context,
+    graph: &Graph,
+    (mut locals, attributes): (Vec<Part>, Vec<Part>),
+    mut factors: Option<&mut Writer>,
+) -> Result<Embedding> {
+    run.progress.stage("global embedding", 0);
+    if run.config.steps == Steps::Auto {
+        locals = choose_steps(run, graph.nodes(), locals);
+        if let (Some(factors), Some(chosen)) = (&mut factors, &run.report.automatic_steps) {
+            let steps = run.config.first_step.of(chosen.steps)..=chosen.steps;
+            factors.manifest.local.retain(|entry| steps.contains(&entry.step));
         }
-        let y = Arc::new(y);
-        let (z, h) = self.factor_global(&y, &labels, report, progress)?;
-        let z = Columns::from(z);
-        notes::zero_rows(graph, &z, Some(&y), report);
-        drop(y);
-        let z = z.into_block();
-        if let Some(factors) = factors {
-            self.write_global(factors, &z, h.as_ref(), names(&labels))?;
-        }
-        Ok(Vectors::of_z(z))
     }
+    let before = run.config.attributes.combine == Combine::Before;
+    let (inside, beside) = if before { (attributes, Vec::new()) } else { (Vec::new(), attributes) };
+    let size = locals.iter().map(Part::energy).sum();
+    locals.extend(weigh(run.config, inside, size));
+    let z = global(run, graph, locals, factors)?;
+    let vectors = if beside.is_empty() { z } else { append(run.config, graph.nodes(), z, beside) };
+    Ok(vectors.into_embedding(graph.ids().clone(), &mut run.report))
+}
 
-    /// Z = U Sigma and Hᵀ = V of Y, and what they tell; no H where the solver has none.
-    fn factor_global(
-        &self,
-        y: &Arc<Columns>,
-        labels: &[Label],
-        report: &mut Report,
-        progress: &dyn Progress,
-    ) -> Result<(Block, Option<Block>)> {
-        let (columns, wanted) = (y.cols(), self.z_dim());
-        let rank = wanted.min(columns);
-        if let Solver::Autoencoder(options) = &self.config.global.solver {
-            return Ok((self.encode_global(y, options, labels, report, progress)?, None));
-        }
-        let total: f64 = y.column_energy().iter().sum();
-        let y = Operator::shared("Y", y.clone());
-        let key = Key::new(self.config.seed).with("global", 0);
-        let task = Task { rank, right: true, key, progress };
-        let found = self.engine.factor(&self.config.global.solver, &y, &task).and_then(Factors::finite);
-        let Factors { u: mut z, sigma, v, info } =
-            found.map_err(|e| locate(e, "global", "global embedding"))?.map(Panels::into_block);
-        z.scale_columns(&sigma);
-        let h = v.expect("the right factor was asked for");
-        let orthogonal = matches!(self.config.global.solver, Solver::Svd(_));
-        let (captured, left) = if orthogonal { of_svd(&sigma, &h, total) } else { of_any(&y, &z, &h, total) };
-        report.importance = importance(labels, &captured);
-        if self.config.global.solver.loss() != Divergence::Gaussian {
-            report.notes.push("residual and motif importance are of ZH, before the link of the loss".into());
-        }
-        let residual = share_left(left, total).map_err(|e| locate(e, "global", "global embedding"))?;
-        notes::zero_columns(info.rank, wanted, columns, self.components(), report);
-        report.proximity = Proximity::of(&sigma);
-        if !info.converged {
-            let reduce = ", or reduce attributes to attributes.form = components";
-            let reduce = if self.config.attributes.any() { reduce } else { "" };
-            report.notes.push(format!(
-                "the global stage was cut short after {} iterations: raise global.solver.iterations{reduce}",
-                info.iterations
-            ));
-        }
-        report.global = Some(GlobalFacts {
-            columns,
-            rank: info.rank,
-            singular_values: sigma,
-            residual,
-            loss: info.loss,
-            autoencoder: None,
-        });
-        Ok((z.widened(wanted), Some(h.widened(wanted))))
+/// Z, or Y itself.
+fn global(run: &mut Context, graph: &Graph, parts: Vec<Part>, factors: Option<&mut Writer>) -> Result<Vectors> {
+    let (labels, y) = columns(graph.nodes(), parts);
+    if run.config.global.output == Output::Local {
+        run.report.importance = importance(&labels, &y.column_energy());
+        notes::zero_rows(run, graph, &y, None);
+        return Ok(Vectors { labels, values: y });
     }
+    let y = Arc::new(y);
+    let (z, h) = factor(run, &y, &labels)?;
+    let z = Columns::from(z);
+    notes::zero_rows(run, graph, &z, Some(&y));
+    drop(y);
+    let z = z.into_block();
+    if let Some(factors) = factors {
+        write_global(factors, &run.config.global.solver, &z, h.as_ref(), names(&labels))?;
+    }
+    Ok(Vectors::of_z(z))
+}
 
-    /// Keeps the steps that bring new directions, or the last of them, as `first-step` says.
-    pub(super) fn choose_steps(&self, nodes: usize, parts: Vec<Part>, report: &mut Report) -> Vec<Part> {
-        let width = |k: usize| parts.iter().filter(|part| part.step == k).map(|part| part.group.cols()).sum();
-        let widths: Vec<usize> = (1..=steps::TRIED).map(width).collect();
-        let (labels, y) = columns(nodes, parts);
-        let chosen = steps::choose(&y.gram(), &widths);
-        let joined = labels.into_iter().zip(y.into_groups());
-        let part =
-            |(label, group): (Label, Group)| Part { name: label.name, step: label.step, columns: label.columns, group };
-        let mut kept: Vec<Part> = joined.map(part).collect();
-        let steps = self.config.first_step.of(chosen.steps)..=chosen.steps;
-        kept.retain(|part| steps.contains(&part.step));
-        report.local.retain(|facts| steps.contains(&facts.step));
-        report.automatic_steps = Some(chosen);
-        kept
-    }
-
-    /// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1.
-    pub(super) fn append(&self, nodes: usize, z: Vectors, beside: Vec<Part>) -> Vectors {
-        let Vectors { labels: mut all, values: z } = z;
-        let size: f64 = z.column_energy().iter().sum();
-        let mut groups = z.into_groups();
-        if size > 0.0 {
-            let factor = (nodes as f64 / size).sqrt();
-            groups = groups.into_iter().map(|group| group.scaled(factor)).collect();
+/// Z = U Sigma and Hᵀ = V of Y, and what they tell; no H where Z is a code.
+fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Block, Option<Block>)> {
+    let (solver, columns, wanted) = (&run.config.global.solver, y.cols(), run.z_dim());
+    let at = |error| locate(error, "global", "global embedding");
+    let total: f64 = y.column_energy().iter().sum();
+    let y = Operator::shared("Y", y.clone());
+    let key = Key::new(run.config.seed).with("global", 0);
+    let rank = if solver.is_code() { wanted } else { wanted.min(columns) };
+    let task = Task { rank, right: true, key, progress: run.progress };
+    let found = run.engine.factor(solver, &y, &task).and_then(Factors::finite).map_err(at)?;
+    let Factors { u: mut z, sigma, v: h, info } = found.map(Panels::into_block);
+    z.scale_columns(&sigma);
+    let (captured, residual) = match (&info.code, &h) {
+        (Some(code), _) => (code.reconstructed.clone(), code.residual),
+        (None, Some(h)) => {
+            let orthogonal = matches!(solver, Solver::Svd(_));
+            let (captured, left) = if orthogonal { of_svd(&sigma, h, total) } else { of_any(&y, &z, h, total) };
+            (captured, share_left(left, total).map_err(at)?)
         }
-        let (labels, x) = columns(nodes, self.weigh(beside, if size > 0.0 { nodes as f64 } else { 0.0 }));
-        all.extend(labels);
-        groups.extend(x.into_groups());
-        Vectors { labels: all, values: Columns::new(nodes, groups) }
+        (None, None) => unreachable!("the right factor was asked for"),
+    };
+    run.report.importance = importance(labels, &captured);
+    notes::global(run, &info, columns);
+    run.report.proximity = Proximity::of(&sigma).filter(|_| info.code.is_none());
+    run.report.global = Some(GlobalFacts {
+        columns,
+        rank: info.rank,
+        singular_values: sigma,
+        residual,
+        loss: info.loss.filter(|_| info.code.is_none()),
+        autoencoder: info.code.map(|code| code.fit),
+    });
+    Ok((z.widened(wanted), h.map(|h| h.widened(wanted))))
+}
+
+/// Keeps the steps that bring new directions, or the last of them, as `first-step` says.
+fn choose_steps(run: &mut Context, nodes: usize, parts: Vec<Part>) -> Vec<Part> {
+    let width = |k: usize| parts.iter().filter(|part| part.step == k).map(|part| part.group.cols()).sum();
+    let widths: Vec<usize> = (1..=steps::TRIED).map(width).collect();
+    let (labels, y) = columns(nodes, parts);
+    let chosen = steps::choose(&y.gram(), &widths);
+    let joined = labels.into_iter().zip(y.into_groups());
+    let part =
+        |(label, group): (Label, Group)| Part { name: label.name, step: label.step, columns: label.columns, group };
+    let mut kept: Vec<Part> = joined.map(part).collect();
+    let steps = run.config.first_step.of(chosen.steps)..=chosen.steps;
+    kept.retain(|part| steps.contains(&part.step));
+    run.report.local.retain(|facts| steps.contains(&facts.step));
+    run.report.automatic_steps = Some(chosen);
+    kept
+}
+
+/// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1.
+pub(super) fn append(config: &Config, nodes: usize, z: Vectors, beside: Vec<Part>) -> Vectors {
+    let Vectors { labels: mut all, values: z } = z;
+    let size: f64 = z.column_energy().iter().sum();
+    let mut groups = z.into_groups();
+    if size > 0.0 {
+        let factor = (nodes as f64 / size).sqrt();
+        groups = groups.into_iter().map(|group| group.scaled(factor)).collect();
     }
+    let (labels, x) = columns(nodes, weigh(config, beside, if size > 0.0 { nodes as f64 } else { 0.0 }));
+    all.extend(labels);
+    groups.extend(x.into_groups());
+    Vectors { labels: all, values: Columns::new(nodes, groups) }
 }
 
 /// The squared length of each column of ZH, and ‖Y − ZH‖², when Z = UΣ and H = Vᵀ are singular vectors of Y.
@@ -215,7 +216,7 @@ fn names(labels: &[Label]) -> Vec<String> {
 }
 
 /// Shares of the parts in a total energy.
-pub(super) fn importance(labels: &[Label], energies: &[f64]) -> Vec<Importance> {
+fn importance(labels: &[Label], energies: &[f64]) -> Vec<Importance> {
     let total: f64 = energies.iter().sum();
     let mut rest = energies;
     let mut shares = Vec::new();

@@ -6,18 +6,20 @@
 
 use std::sync::Arc;
 
-use super::attributes::X;
-use super::factors::JointFactors;
-use super::global::Vectors;
-use super::{Hone, Part, notes};
-use crate::config::{Combine, Model, combine_before};
+use super::attributes::{self, X};
+use super::context::Context;
+use super::global::{Vectors, append};
+use super::part::Part;
+use super::storage::factors::{JointFactors, write_joint};
+use super::weighted::weighted;
+use super::{notes, steps};
+use crate::config::{Combine, Config, Model, combine_before};
 use crate::dense::{Block, Small};
 use crate::diffuse::Diffusion;
 use crate::error::Result;
 use crate::factor::{Solver, Task};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
-use crate::progress::Progress;
 use crate::random::Key;
 use crate::report::{Importance, JointFacts, Report, SliceFacts};
 use crate::store::Embedding;
@@ -42,24 +44,26 @@ struct Found {
 
 /// What a joint embedding is made of.
 pub(super) struct Sources<'a> {
-    pub(super) hone: &'a Hone,
+    pub(super) config: &'a Config,
     pub(super) graph: &'a Graph,
     pub(super) counts: &'a Counts,
     pub(super) motifs: &'a [Motif],
+    /// Whether every W_t is held.
+    pub(super) hold: bool,
 }
 
 impl Sources<'_> {
     fn steps(&self) -> std::ops::RangeInclusive<usize> {
-        self.hone.steps()
+        steps::computed(self.config)
     }
 
     /// Rebuilds every slice, with the facts of its matrix.
     fn each(&self, each: &mut dyn FnMut(Slice, SliceFacts) -> Result<()>) -> Result<()> {
         for &motif in self.motifs {
-            let w = self.hone.weighted(self.graph, self.counts, motif)?;
+            let w = weighted(self.config, self.graph, self.counts, motif)?;
             let nodes: Option<Arc<[u32]>> = w.graph.nodes.as_deref().map(Arc::from);
             for step in self.steps() {
-                let (scale, operator) = self.hone.config.matrix().scaled_operator(&w.operator, w.graph.scale, step)?;
+                let (scale, operator) = self.config.matrix().scaled_operator(&w.operator, w.graph.scale, step)?;
                 let facts = SliceFacts {
                     motif: motif.name().to_owned(),
                     step,
@@ -79,14 +83,14 @@ impl Sources<'_> {
     }
 
     /// All slices, held, if they may be; and the facts of their matrices.
-    fn look(&self, hold: bool) -> Result<(Option<Held>, Vec<SliceFacts>)> {
+    fn look(&self) -> Result<(Option<Held>, Vec<SliceFacts>)> {
         let (mut slices, mut all) = (Vec::new(), Vec::new());
         self.each(&mut |slice, facts| {
-            slices.extend(hold.then_some(slice));
+            slices.extend(self.hold.then_some(slice));
             all.push(facts);
             Ok(())
         })?;
-        Ok((hold.then(|| Held { nodes: self.graph.nodes(), slices }), all))
+        Ok((self.hold.then(|| Held { nodes: self.graph.nodes(), slices }), all))
     }
 }
 
@@ -104,110 +108,99 @@ impl Slices for Sources<'_> {
     }
 }
 
-impl Hone {
-    /// The whole of a joint embedding, from counts to vectors.
-    pub(super) fn joint(
-        &self,
-        sources: &Sources,
-        hold: bool,
-        x: Option<X>,
-        factors: Option<&mut Writer>,
-        report: &mut Report,
-        progress: &dyn Progress,
-    ) -> Result<Embedding> {
-        if x.is_some() && self.config.attributes.combine == Combine::Before {
-            return Err(combine_before());
-        }
-        if [&self.config.local.solver, &self.config.global.solver].iter().any(|s| !matches!(s, Solver::Svd(_))) {
-            let model = if self.config.model == Model::Cp { "cp" } else { "tucker" };
-            report
-                .notes
-                .push(format!("model = {model} has a method of its own: local.solver and global.solver play no part"));
-        }
-        let beside = x.map_or_else(|| Ok(Vec::new()), |x| self.beside(sources, x))?;
-        let z = self.decompose(sources, hold, factors, report, progress)?;
-        notes::zero_rows(sources.graph, z.values(), None, report);
-        let nodes = sources.graph.nodes();
-        let vectors = if beside.is_empty() { z } else { self.append(nodes, z, beside) };
-        Ok(vectors.into_embedding(sources.graph.ids().clone(), report))
+/// The whole of a joint embedding, from counts to vectors.
+pub(super) fn embed(
+    run: &mut Context,
+    sources: &Sources,
+    x: Option<X>,
+    factors: Option<&mut Writer>,
+) -> Result<Embedding> {
+    let config = run.config;
+    if x.is_some() && config.attributes.combine == Combine::Before {
+        return Err(combine_before());
     }
+    if [&config.local.solver, &config.global.solver].iter().any(|s| !matches!(s, Solver::Svd(_))) {
+        let model = if config.model == Model::Cp { "cp" } else { "tucker" };
+        run.note(format!("model = {model} has a method of its own: local.solver and global.solver play no part"));
+    }
+    let beside = x.map_or_else(|| Ok(Vec::new()), |x| beside(run, sources, x))?;
+    let z = decompose(run, sources, factors)?;
+    notes::zero_rows(run, sources.graph, z.values(), None);
+    let nodes = sources.graph.nodes();
+    let vectors = if beside.is_empty() { z } else { append(config, nodes, z, beside) };
+    Ok(vectors.into_embedding(sources.graph.ids().clone(), &mut run.report))
+}
 
-    /// Attributes, diffused over every motif graph if asked for.
-    fn beside(&self, sources: &Sources, x: X) -> Result<Vec<Part>> {
-        let Diffusion { steps, original, .. } = self.config.attributes.diffusion;
-        let mut parts = Vec::new();
-        for &motif in sources.motifs.iter().filter(|_| steps > 0) {
-            let w = self.weighted(sources.graph, sources.counts, motif)?;
-            parts.extend(self.diffused(&x, motif, &w, Ok)?);
-        }
-        if original || steps == 0 {
-            parts.push(self.undiffused(x));
-        }
-        Ok(parts)
+/// Attributes, diffused over every motif graph if asked for.
+fn beside(run: &Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
+    let Diffusion { steps, original, .. } = run.config.attributes.diffusion;
+    let mut parts = Vec::new();
+    for &motif in sources.motifs.iter().filter(|_| steps > 0) {
+        let w = weighted(run.config, sources.graph, sources.counts, motif)?;
+        parts.extend(attributes::diffused(run.config, &x, motif, &w, Ok)?);
     }
+    if original || steps == 0 {
+        parts.push(attributes::undiffused(run, x));
+    }
+    Ok(parts)
+}
 
-    /// The factors that the configuration asks for.
-    fn solve(&self, tensor: &Tensor, task: &Task) -> Result<Found> {
-        let options = &self.config.joint;
-        let limits = Limits { iterations: options.iterations, tolerance: options.tolerance };
-        Ok(if self.config.model == Model::Cp {
-            let Cp { a: z, b: right, motifs, weights, captured, descent } =
-                cp(tensor, options.regularization, limits, task)?;
-            Found { z, right, motifs, weights, captured, descent, core: None }
-        } else {
-            let found = tucker(tensor, options.motif_rank, limits, task)?;
-            let Tucker { u: z, v: right, motifs, weights, captured, descent, core } = found;
-            Found { z, right, motifs, weights, captured, descent, core: Some(core) }
-        })
-    }
+/// The factors that the configuration asks for.
+fn solve(config: &Config, tensor: &Tensor, task: &Task) -> Result<Found> {
+    let options = &config.joint;
+    let limits = Limits { iterations: options.iterations, tolerance: options.tolerance };
+    Ok(if config.model == Model::Cp {
+        let Cp { a: z, b: right, motifs, weights, captured, descent } =
+            cp(tensor, options.regularization, limits, task)?;
+        Found { z, right, motifs, weights, captured, descent, core: None }
+    } else {
+        let found = tucker(tensor, options.motif_rank, limits, task)?;
+        let Tucker { u: z, v: right, motifs, weights, captured, descent, core } = found;
+        Found { z, right, motifs, weights, captured, descent, core: Some(core) }
+    })
+}
 
-    /// Z from the node factors; all else into the report.
-    fn decompose(
-        &self,
-        sources: &Sources,
-        hold: bool,
-        factors: Option<&mut Writer>,
-        report: &mut Report,
-        progress: &dyn Progress,
-    ) -> Result<Vectors> {
-        let options = &self.config.joint;
-        progress.stage("joint embedding", options.iterations as u64);
-        let key = Key::new(self.config.seed).with("joint", 0);
-        let task = Task { rank: self.z_dim(), right: false, key, progress };
-        let (held, mut slices) = sources.look(hold)?;
-        let tensor = Tensor::new(held.as_ref().map_or(sources as &dyn Slices, |held| held), options.slices, &task)?;
-        let Found { mut z, right, motifs, weights, captured, descent, core } = self.solve(&tensor, &task)?;
-        for (s, facts) in slices.iter_mut().enumerate() {
-            (facts.norm, facts.factors) = (tensor.norms[s], motifs.row(s).to_vec());
-        }
-        report.importance = importance(&slices, &captured);
-        // Slices are visited motif by motif; the report has the order of eq. 16, step by step.
-        report.importance.sort_by_key(|part| part.step);
-        slices.sort_by_key(|slice| slice.step);
-        if let Some(factors) = factors {
-            self.write_joint(
-                factors,
-                &JointFactors { left: &z, right: &right, weights: &weights, core: core.as_deref(), slices: &slices },
-            )?;
-        }
-        drop(right);
-        z.scale_columns(&weights);
-        let facts = JointFacts {
-            rank: weights.iter().filter(|&&weight| weight > 0.0).count(),
-            residual: descent.losses.last().map_or(0.0, |loss| loss.max(0.0)),
-            descent,
-            weights,
-            slices_held: hold,
-            core: core.and_then(|core| rows(&core)),
-            slices,
-        };
-        let entries = facts.slices.iter().map(|slice| (slice.motif.as_str(), slice.nonzeros, slice.below_delta));
-        let empty = self.empty_graphs(entries, report.graph.weighted);
-        report.notes.extend(empty);
-        note(&facts, task.rank, self.config.model, report);
-        report.joint = Some(facts);
-        Ok(Vectors::of_z(z))
+/// Z from the node factors; all else into the report.
+fn decompose(run: &mut Context, sources: &Sources, factors: Option<&mut Writer>) -> Result<Vectors> {
+    let (config, progress) = (run.config, run.progress);
+    let options = &config.joint;
+    progress.stage("joint embedding", options.iterations as u64);
+    let key = Key::new(config.seed).with("joint", 0);
+    let task = Task { rank: run.z_dim(), right: false, key, progress };
+    let (held, mut slices) = sources.look()?;
+    let tensor = Tensor::new(held.as_ref().map_or(sources as &dyn Slices, |held| held), options.slices, &task)?;
+    let Found { mut z, right, motifs, weights, captured, descent, core } = solve(config, &tensor, &task)?;
+    for (s, facts) in slices.iter_mut().enumerate() {
+        (facts.norm, facts.factors) = (tensor.norms[s], motifs.row(s).to_vec());
     }
+    run.report.importance = importance(&slices, &captured);
+    // Slices are visited motif by motif; the report has the order of eq. 16, step by step.
+    run.report.importance.sort_by_key(|part| part.step);
+    slices.sort_by_key(|slice| slice.step);
+    if let Some(factors) = factors {
+        write_joint(
+            factors,
+            config.model,
+            &JointFactors { left: &z, right: &right, weights: &weights, core: core.as_deref(), slices: &slices },
+        )?;
+    }
+    drop(right);
+    z.scale_columns(&weights);
+    let facts = JointFacts {
+        rank: weights.iter().filter(|&&weight| weight > 0.0).count(),
+        residual: descent.losses.last().map_or(0.0, |loss| loss.max(0.0)),
+        descent,
+        weights,
+        slices_held: sources.hold,
+        core: core.and_then(|core| rows(&core)),
+        slices,
+    };
+    let entries = facts.slices.iter().map(|slice| (slice.motif.as_str(), slice.nonzeros, slice.below_delta));
+    let empty = notes::empty_graphs(config, entries, run.report.graph.weighted);
+    run.report.notes.extend(empty);
+    note(&facts, task.rank, config.model, &mut run.report);
+    run.report.joint = Some(facts);
+    Ok(Vectors::of_z(z))
 }
 
 /// Matrices as rows of numbers, unless they are too many.

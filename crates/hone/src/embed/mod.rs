@@ -3,52 +3,49 @@
 //! One motif is worked on at a time: its weighted graph W_t is derived from the counts, each step's
 //! matrix S_t^(k) stays a formula, and only the factors U_t^(k) are kept. Y is never copied into
 //! one piece; Z and H come from its Gram matrix and one more pass. Where Y does not fit, parts of it go
-//! to temporary files (`plan`, `shelf`); the bits do not depend on where they are.
+//! to temporary files (`plan`, `storage`); the bits do not depend on where they are.
+//!
+//! Each stage is a file with functions over the [`Context`] of the run: `attributes` (X), `counts`, `local` (U_t^(k)),
+//! `steps` (the choice of K) and `global` (Z), or `joint` instead of the last three.
 //!
 //! Cost: O(M (Δ + K T D_l)) for counting and products, O(N D K T D_l) for the global stage; memory
 //! O(M + N (K T D_l + D)), less where motifs are rare, since factors are kept only for the nodes a
 //! motif touches.
 
 mod attributes;
-mod budget;
-mod checkpoint;
 mod components;
-mod encode;
-mod factors;
+mod context;
+mod counts;
 mod features;
 mod global;
 mod joint;
 mod local;
 mod notes;
-mod part_file;
+mod part;
 mod plan;
-mod resume;
-mod shelf;
 mod steps;
+mod storage;
+mod weighted;
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{Combine, Config, Model, Steps};
-use crate::dense::Group;
-use crate::diffuse::Diffusion;
-use crate::engine::{Counting, Cpu, Engine};
+use crate::config::{Config, Model};
+use crate::engine::{Cpu, Engine};
 use crate::error::Result;
 use crate::features::Named;
 use crate::graph::Graph;
-use crate::memory::{self, Allowance};
-use crate::motif::{Counts, Motif};
+use crate::memory;
 use crate::output::{Batch, Existing};
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report, Start};
 use crate::store::Embedding;
 use crate::store::factors::Writer;
-use attributes::X;
-use checkpoint::Begin;
-use factors::finish_factors;
-use local::Counted;
-use shelf::Shelf;
+use context::Context;
+use plan::budget::Work;
+use storage::checkpoint::Begin;
+use storage::shelf::Shelf;
+use weighted::Counted;
 
 /// The method with its choices made.
 ///
@@ -78,15 +75,6 @@ pub struct Run {
     pub embedding: Embedding,
     /// What was done to get them.
     pub report: Report,
-}
-
-/// Some columns of Y and what they stand for: a motif (or attributes) and a step.
-struct Part {
-    name: String,
-    step: usize,
-    /// Names of the columns; numbers where there are none.
-    columns: Arc<[String]>,
-    group: Group,
 }
 
 impl Hone {
@@ -186,164 +174,69 @@ impl Hone {
     pub fn embed_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
         self.engine.check(&self.config)?;
         let start = Start::now();
+        let mut run = self.begin(graph, progress);
+        let own = attributes::own(&mut run, graph)?;
+        notes::no_room(&mut run, own.columns());
+        let graph = &*notes::as_chosen(&mut run, graph, true);
         let motifs = self.config.motifs.motifs();
-        let mut report = self.start_report(graph);
-        let own = self.own_attributes(graph, &mut report, progress)?;
-        self.note_no_room(own.columns(), &mut report);
-        let graph = &*self.as_chosen(graph, true, &mut report);
-        let mut checkpoint = self.begin_checkpoint(graph, &own, progress)?;
-        let mut factors = self.begin_factors(graph)?;
-        let mut need = self.work(own.columns(), graph, &motifs);
-        self.engine.plan(&need.largest())?;
-        self.check_least(&need, checkpoint.as_ref().is_some_and(resume::counted))?;
-        let counts = self.counts(graph, checkpoint.as_mut(), &mut report, progress);
-        let counts = counts.map_err(|error| self.with_work_planned(error, &need))?;
-        let room = self.plan(&mut need, &counts, &mut report, progress)?;
-        self.check_rows(&counts, &motifs)?;
-        let mut shelf = Shelf::new(room, self.temp_folder(), checkpoint);
-        let x = report.time("attributes", |report| self.attributes(Some(&counts), &own, report))?;
+        let mut checkpoint = counts::open_checkpoint(&run, graph, &own)?;
+        let factors = self.factors.as_ref().map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids()));
+        let factors = factors.transpose()?;
+        let mut work = Work::new(&self.config, graph, &motifs, own.columns(), factors.is_some());
+        self.engine.plan(&work.largest())?;
+        plan::check_least(&run, &work, checkpoint.as_ref().is_some_and(counts::are_in))?;
+        let counts = counts::count_or_load(&mut run, graph, checkpoint.as_mut());
+        let counts = counts.map_err(|error| plan::naming_all(error, &work))?;
+        let room = plan::make(&mut run, &mut work, &counts)?;
+        plan::check_rows(&self.config, &counts, &motifs)?;
+        let mut shelf = Shelf::new(room, run.temp_folder.clone(), checkpoint, factors);
+        let x = run.time("attributes", |run| attributes::x(run, Some(&counts), &own))?;
         drop(own);
-        if self.config.model != Model::Separate {
-            let sources = joint::Sources { hone: self, graph, counts: &counts, motifs: &motifs };
-            let hold = need.holds_slices(self.most_steps(), self.memory_limit);
-            let joint = |report: &mut Report| self.joint(&sources, hold, x, factors.as_mut(), report, progress);
-            let embedding = report.time("joint", joint)?;
-            finish_factors(factors, batch)?;
-            report.work = start.work();
-            return Ok(Run { embedding, report });
+        let embedding = if self.config.model == Model::Separate {
+            let counted = Counted { graph, counts: Arc::new(counts) };
+            let parts = run.time("local", |run| local::all(run, counted, &motifs, x, &mut shelf))?;
+            notes::local(&mut run);
+            run.time("global", |run| global::join(run, graph, parts, shelf.factors()))?
+        } else {
+            let hold = work.holds_slices(self.memory_limit);
+            let sources = joint::Sources { config: &self.config, graph, counts: &counts, motifs: &motifs, hold };
+            run.time("joint", |run| joint::embed(run, &sources, x, shelf.factors()))?
+        };
+        shelf.finish(batch)?;
+        run.report.work = start.work();
+        Ok(Run { embedding, report: run.report })
+    }
+
+    /// X as the embedding would use it: features of structure, attributes of a file, attributes of the
+    /// caller; columns normalised by `local.norm`. With diffusion, the diffused columns of every motif
+    /// and step follow, called `edge.k1.NAME` and so on.
+    ///
+    /// ```
+    /// use hone::{Hone, Silent, config::Layers, graph};
+    /// let config = Layers::new().set("attributes.structure", "true")?.set("local.norm", "none")?;
+    /// let config = config.set("attributes.diffusion.steps", "0")?.build()?;
+    /// let run = Hone::new(config)?.features(&graph::builtin("petersen")?, &Silent)?;
+    /// assert_eq!(run.embedding.columns[0], "edge");
+    /// assert_eq!(run.embedding.vectors.get(0, 0), 4f32.ln(), "log(1 + degree)");
+    /// # Ok::<(), hone::Error>(())
+    /// ```
+    pub fn features(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
+        let mut run = self.begin(graph, progress);
+        let embedding = features::features(&mut run, graph)?;
+        Ok(Run { embedding, report: run.report })
+    }
+
+    /// What the stages of a run share, at its beginning.
+    fn begin<'a>(&'a self, graph: &Graph, progress: &'a dyn Progress) -> Context<'a> {
+        Context {
+            config: &self.config,
+            engine: &*self.engine,
+            given: self.attributes.as_ref(),
+            memory_limit: self.memory_limit,
+            checkpoint: self.checkpoint.as_ref(),
+            temp_folder: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
+            progress,
+            report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),
         }
-        shelf.record(factors);
-        let counted = Counted { graph, counts: Arc::new(counts) };
-        let (locals, diffused) =
-            report.time("local", |report| self.parts(counted, &motifs, x, &mut shelf, report, progress))?;
-        let entries = report.local.iter().map(|facts| (facts.motif.as_str(), facts.nonzeros, facts.below_delta));
-        let empty = self.empty_graphs(entries, report.graph.weighted);
-        report.notes.extend(empty);
-        self.note_unconverged(&mut report);
-        let mut factors = shelf.take_factors();
-        let join = |report: &mut Report| self.join(graph, locals, diffused, factors.as_mut(), report, progress);
-        let embedding = report.time("global", join)?;
-        shelf.check()?;
-        finish_factors(factors, batch)?;
-        report.work = start.work();
-        Ok(Run { embedding, report })
-    }
-
-    /// Motif counts, exact or estimated.
-    fn count(&self, graph: &Graph, report: &mut Report, progress: &dyn Progress) -> Result<Counts> {
-        let allowance = Allowance::new(self.memory_limit);
-        let counting = Counting { sample: &self.config.sample, seed: self.config.seed, allowance, progress };
-        let counts = report.time("count", |_| self.engine.count(graph, counting))?;
-        resume::tell_sampled(&counts, report);
-        Ok(counts)
-    }
-
-    fn start_report(&self, graph: &Graph) -> Report {
-        Report {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            engine: self.engine.name().to_owned(),
-            config: self.config.clone(),
-            input: None,
-            graph: GraphFacts::of(graph),
-            attributes: None,
-            stages: Vec::new(),
-            work: Vec::new(),
-            sampled: None,
-            memory_estimate: 0,
-            plan: None,
-            local: Vec::new(),
-            global: None,
-            joint: None,
-            proximity: None,
-            structure: None,
-            automatic_steps: None,
-            importance: Vec::new(),
-            columns: Vec::new(),
-            blocks: Vec::new(),
-            notes: Vec::new(),
-        }
-    }
-
-    fn most_steps(&self) -> usize {
-        match self.config.steps {
-            Steps::Auto => steps::TRIED,
-            Steps::Fixed(k) => k,
-        }
-    }
-
-    /// The steps that are computed; of automatic ones all that are tried.
-    fn steps(&self) -> RangeInclusive<usize> {
-        match self.config.steps {
-            Steps::Auto => 1..=steps::TRIED,
-            Steps::Fixed(k) => self.config.first_step.of(k)..=k,
-        }
-    }
-
-    /// Columns of Z, attributes that the caller has brought considered.
-    fn z_dim(&self) -> usize {
-        self.config.z_dim(self.config.attributes.any() || self.attributes.is_some())
-    }
-
-    /// Components of node features that stand beside Z.
-    fn components(&self) -> usize {
-        let any = self.config.attributes.any() || self.attributes.is_some();
-        if any && self.config.attributes.combine == Combine::After { self.config.components_dim() } else { 0 }
-    }
-
-    /// All local embeddings, sorted by step, and the attributes that join them; one motif is worked
-    /// on at a time.
-    fn parts(
-        &self,
-        counted: Counted,
-        motifs: &[Motif],
-        x: Option<X>,
-        shelf: &mut Shelf,
-        report: &mut Report,
-        progress: &dyn Progress,
-    ) -> Result<(Vec<Part>, Vec<Part>)> {
-        progress.stage("local embeddings", (motifs.len() * self.steps().count()) as u64);
-        let (mut locals, mut diffused) = (Vec::new(), Vec::new());
-        let Diffusion { steps: diffusion, original, .. } = self.config.attributes.diffusion;
-        let diffuse = diffusion > 0;
-        // The last motif is given the counts themselves, so that they are gone when it is embedded.
-        for (&motif, counted) in motifs.iter().zip(std::iter::repeat_n(counted, motifs.len())) {
-            let w = self.lazily_weighted(counted, motif);
-            locals.extend(self.local(&w, shelf, report, progress)?);
-            if let Some(x) = x.as_ref().filter(|_| diffuse) {
-                diffused.extend(self.kept_diffused(x, &w, shelf)?);
-            }
-        }
-        diffused.extend(x.filter(|_| original || !diffuse).map(|x| self.undiffused(x)));
-        // Eq. 16: step by step, motif by motif; facts and columns in the same order.
-        locals.sort_by_key(|part| part.step);
-        report.local.sort_by_key(|facts| facts.step);
-        Ok((locals, diffused))
-    }
-
-    /// The result: attributes join before or after the global stage.
-    fn join(
-        &self,
-        graph: &Graph,
-        mut locals: Vec<Part>,
-        attributes: Vec<Part>,
-        mut factors: Option<&mut Writer>,
-        report: &mut Report,
-        progress: &dyn Progress,
-    ) -> Result<Embedding> {
-        progress.stage("global embedding", 0);
-        if self.config.steps == Steps::Auto {
-            locals = self.choose_steps(graph.nodes(), locals, report);
-            if let (Some(factors), Some(chosen)) = (&mut factors, &report.automatic_steps) {
-                let steps = self.config.first_step.of(chosen.steps)..=chosen.steps;
-                factors.manifest.local.retain(|entry| steps.contains(&entry.step));
-            }
-        }
-        let before = self.config.attributes.combine == Combine::Before;
-        let (inside, beside) = if before { (attributes, Vec::new()) } else { (Vec::new(), attributes) };
-        let size = locals.iter().map(|part| local::energy(&part.group)).sum();
-        locals.extend(self.weigh(inside, size));
-        let z = self.global(graph, locals, factors, report, progress)?;
-        let vectors = if beside.is_empty() { z } else { self.append(graph.nodes(), z, beside) };
-        Ok(vectors.into_embedding(graph.ids().clone(), report))
     }
 }

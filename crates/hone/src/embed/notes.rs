@@ -2,110 +2,118 @@
 
 use std::borrow::Cow;
 
-use super::Hone;
-use crate::config::{Direction, Form, Weights};
+use super::context::Context;
+use crate::config::{Config, Direction, Form, Weights};
 use crate::dense::Columns;
-use crate::factor::Solver;
+use crate::factor::loss::Divergence;
 use crate::factor::svd::Iterations;
+use crate::factor::{Info, Solver};
 use crate::graph::Graph;
 use crate::motif::Pairs;
 use crate::report::Report;
 
-impl Hone {
-    /// Whether edge weights, where there are any, count.
-    fn uses_weights(&self) -> bool {
-        self.config.weights != Weights::Ignored && self.config.pairs == Pairs::Edges
-    }
+/// Whether edge weights, where there are any, count.
+fn uses_weights(config: &Config) -> bool {
+    config.weights != Weights::Ignored && config.pairs == Pairs::Edges
+}
 
-    /// The graph whose motif graphs are used, with or without the direction of its arcs; notes on direction and weights.
-    /// Without `matrices` neither plays a part.
-    pub(super) fn as_chosen<'a>(&self, graph: &'a Graph, matrices: bool, report: &mut Report) -> Cow<'a, Graph> {
-        let weights = match (graph.weights().is_some(), self.config.weights) {
-            (true, _) if !matrices => {
-                Some("weights play no part: features are counts of motifs, and nothing is diffused")
-            }
-            (true, _) if self.config.pairs == Pairs::Occurrences => {
-                Some("edge weights are ignored: pairs = \"occurrences\" has pairs without an edge, which has no weight")
-            }
-            (true, Weights::Ignored) => Some("edge weights are ignored, as weights = false says"),
-            (false, Weights::Used) => Some("weights = true has no effect: the graph was read without weights"),
-            _ => None,
-        };
-        report.notes.extend(weights.map(str::to_owned));
-        if matrices && self.uses_weights() {
-            report.notes.extend(graph.weights().and_then(|weights| vanishing(weights)));
+/// The graph whose motif graphs are used, with or without the direction of its arcs; notes on direction and weights.
+/// Without `matrices` neither plays a part.
+pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
+    let config = run.config;
+    let weights = match (graph.weights().is_some(), config.weights) {
+        (true, _) if !matrices => Some("weights play no part: features are counts of motifs, and nothing is diffused"),
+        (true, _) if config.pairs == Pairs::Occurrences => {
+            Some("edge weights are ignored: pairs = \"occurrences\" has pairs without an edge, which has no weight")
         }
-        if !graph.is_directed() || !matrices || self.config.direction == Direction::Keep {
-            return Cow::Borrowed(graph);
-        }
-        let note = "the graph is directed: nodes are placed by their arcs in both directions (direction = \"ignore\"); \
-                    direction = \"keep\" uses the arcs that leave them only";
-        report.notes.push(note.into());
-        Cow::Owned(graph.underlying())
+        (true, Weights::Ignored) => Some("edge weights are ignored, as weights = false says"),
+        (false, Weights::Used) => Some("weights = true has no effect: the graph was read without weights"),
+        _ => None,
+    };
+    run.report.notes.extend(weights.map(str::to_owned));
+    if matrices && uses_weights(config) {
+        run.report.notes.extend(graph.weights().and_then(|weights| vanishing(weights)));
     }
+    if !graph.is_directed() || !matrices || config.direction == Direction::Keep {
+        return Cow::Borrowed(graph);
+    }
+    let note = "the graph is directed: nodes are placed by their arcs in both directions (direction = \"ignore\"); \
+                direction = \"keep\" uses the arcs that leave them only";
+    run.note(note);
+    Cow::Owned(graph.underlying())
+}
 
-    /// Says how many local embeddings missed a tolerance that the user can do something about: iterations that are
-    /// chosen automatically are few on large graphs by design.
-    pub(super) fn note_unconverged(&self, report: &mut Report) {
-        if matches!(&self.config.local.solver, Solver::Svd(options) if options.iterations == Iterations::Auto) {
-            return;
+/// Says which motif graphs are empty, and which local embeddings are not as close as asked for.
+pub(super) fn local(run: &mut Context) {
+    let report = &run.report;
+    let entries = report.local.iter().map(|facts| (facts.motif.as_str(), facts.nonzeros, facts.below_delta));
+    let empty = empty_graphs(run.config, entries, report.graph.weighted);
+    run.report.notes.extend(empty);
+    unconverged(run);
+}
+
+/// Says how many local embeddings missed a tolerance that the user can do something about: iterations that are
+/// chosen automatically are few on large graphs by design.
+fn unconverged(run: &mut Context) {
+    let (report, solver) = (&mut run.report, &run.config.local.solver);
+    if matches!(solver, Solver::Svd(options) if options.iterations == Iterations::Auto) {
+        return;
+    }
+    let passes = solver.passes();
+    let open = || report.local.iter().filter(|facts| !facts.converged);
+    let (count, all) = (open().count(), report.local.len());
+    if count > 0 {
+        let worst = open().filter_map(|facts| facts.residual).reduce(f64::max);
+        let worst = worst.map_or_else(String::new, |worst| format!(" (largest relative residual {worst:.1e})"));
+        report.notes.push(format!(
+            "{count} of {all} local embeddings stopped before the tolerance{worst}; local.solver.{passes} sets \
+             how many {passes} they may take"
+        ));
+    }
+}
+
+/// Says in one line which motifs do not occur, and of each other motif graph without an entry why it is empty; the
+/// facts are its nonzeros and the positions below delta.
+pub(super) fn empty_graphs<'a>(
+    config: &Config,
+    facts: impl Iterator<Item = (&'a str, usize, usize)>,
+    weighted: bool,
+) -> Vec<String> {
+    let what = if config.pairs == Pairs::Edges { "edges" } else { "pairs" };
+    let (mut seen, mut absent, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, nonzeros, below) in facts {
+        if nonzeros > 0 || seen.contains(&name) {
+            continue;
         }
-        let network = matches!(self.config.local.solver, Solver::Autoencoder(_));
-        let passes = if network { "epochs" } else { "iterations" };
-        let open = || report.local.iter().filter(|facts| !facts.converged);
-        let (count, all) = (open().count(), report.local.len());
-        if count > 0 {
-            let worst = open().filter_map(|facts| facts.residual).reduce(f64::max);
-            let worst = worst.map_or_else(String::new, |worst| format!(" (largest relative residual {worst:.1e})"));
-            report.notes.push(format!(
-                "{count} of {all} local embeddings stopped before the tolerance{worst}; local.solver.{passes} sets \
-                 how many {passes} they may take"
-            ));
+        seen.push(name);
+        if below == 0 {
+            absent.push(name);
+        } else {
+            let delta = name.parse().map_or(1, |motif| config.delta.of(motif));
+            let why = format!("all {what} with motif {name} have fewer than delta = {delta} occurrences");
+            notes.push(format!("{why}: its columns are zero"));
         }
     }
-
-    /// Says in one line which motifs do not occur, and of each other motif graph without an entry why it is empty; the
-    /// facts are its nonzeros and the positions below delta.
-    pub(super) fn empty_graphs<'a>(
-        &self,
-        facts: impl Iterator<Item = (&'a str, usize, usize)>,
-        weighted: bool,
-    ) -> Vec<String> {
-        let what = if self.config.pairs == Pairs::Edges { "edges" } else { "pairs" };
-        let (mut seen, mut absent, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-        for (name, nonzeros, below) in facts {
-            if nonzeros > 0 || seen.contains(&name) {
-                continue;
-            }
-            seen.push(name);
-            if below == 0 {
-                absent.push(name);
-            } else {
-                let delta = name.parse().map_or(1, |motif| self.config.delta.of(motif));
-                let why = format!("all {what} with motif {name} have fewer than delta = {delta} occurrences");
-                notes.push(format!("{why}: its columns are zero"));
-            }
+    let edges = if weighted && uses_weights(config) { " on edges with a weight" } else { "" };
+    match absent[..] {
+        [] => {}
+        [one] => notes.push(format!("motif {one} does not occur{edges}: its columns are zero")),
+        _ => {
+            let (count, names) = (absent.len(), absent.join(", "));
+            notes.push(format!("{count} motifs do not occur{edges}, their columns are zero: {names}"));
         }
-        let edges = if weighted && self.uses_weights() { " on edges with a weight" } else { "" };
-        match absent[..] {
-            [] => {}
-            [one] => notes.push(format!("motif {one} does not occur{edges}: its columns are zero")),
-            _ => {
-                let (count, names) = (absent.len(), absent.join(", "));
-                notes.push(format!("{count} motifs do not occur{edges}, their columns are zero: {names}"));
-            }
-        }
-        notes
     }
+    notes
+}
 
-    /// Says that D leaves no room for node features.
-    pub(super) fn note_no_room(&self, own: usize, report: &mut Report) {
-        let components = matches!(self.config.attributes.form, Form::Components(_));
-        let any = self.config.attributes.structure || own > 0;
-        if any && components && self.config.components_dim() == 0 {
-            let dim = self.config.global.dim;
-            report.notes.push(format!("global.dim = {dim} leaves no column for node features: they are left out"));
-        }
+/// Says that D leaves no room for node features.
+pub(super) fn no_room(run: &mut Context, own: usize) {
+    let config = run.config;
+    let components = matches!(config.attributes.form, Form::Components(_));
+    let any = config.attributes.structure || own > 0;
+    if any && components && config.components_dim() == 0 {
+        let dim = config.global.dim;
+        run.note(format!("global.dim = {dim} leaves no column for node features: they are left out"));
     }
 }
 
@@ -119,9 +127,28 @@ fn vanishing(weights: &[f32]) -> Option<String> {
     })
 }
 
+/// Says what a global stage leaves open; Y has so many columns.
+pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
+    let solver = &run.config.global.solver;
+    if solver.loss() != Divergence::Gaussian {
+        run.note("residual and motif importance are of ZH, before the link of the loss");
+    }
+    if info.code.is_none() {
+        zero_columns(info.rank, run.z_dim(), columns, run.components(), &mut run.report);
+    }
+    if !info.converged {
+        let reduce = ", or reduce attributes to attributes.form = components";
+        let reduce = if run.config.attributes.any() && info.code.is_none() { reduce } else { "" };
+        let (count, passes) = (info.iterations, solver.passes());
+        run.note(format!(
+            "the global stage was cut short after {count} {passes}: raise global.solver.{passes}{reduce}"
+        ));
+    }
+}
+
 /// Says which columns of the result are zero, in one line: `rank` of `wanted` columns of Z carry anything, and of the
 /// components those that the report knows.
-pub(super) fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, report: &mut Report) {
+fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, report: &mut Report) {
     let solver = &report.config.local.solver;
     let whose = match solver {
         Solver::Svd(_) => "the graph has no further directions".to_owned(),
@@ -150,7 +177,7 @@ pub(super) fn zero_columns(rank: usize, wanted: usize, columns: usize, component
 
 /// Counts nodes whose rows of Z are zero, and says why and what to do. Where Z keeps the leading directions of `y`, a node
 /// may lie outside all of them.
-pub(super) fn zero_rows(graph: &Graph, z: &Columns, y: Option<&Columns>, report: &mut Report) {
+pub(super) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns, y: Option<&Columns>) {
     let rows = z.zero_rows();
     if rows.is_empty() || rows.len() == z.rows() && graph.edges() == 0 {
         return;
@@ -185,5 +212,5 @@ pub(super) fn zero_rows(graph: &Graph, z: &Columns, y: Option<&Columns>, report:
     ];
     let why: Vec<String> =
         why.into_iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
-    report.notes.push(format!("{count} of {nodes} rows of Z are zero, those of nodes: {}", why.join(", ")));
+    run.note(format!("{count} of {nodes} rows of Z are zero, those of nodes: {}", why.join(", ")));
 }

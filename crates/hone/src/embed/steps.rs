@@ -10,10 +10,11 @@
 //! in the order of the steps, within a step the one with most left first, until nothing but rounding is left: with n
 //! columns of rank r that takes O(n r²), little where a small graph has many columns.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use rayon::prelude::*;
 
+use crate::config::{Config, Steps};
 use crate::dense::Small;
 use crate::report::AutomaticSteps;
 
@@ -25,6 +26,14 @@ const NOVELTY: f64 = 0.05;
 const ZERO: f64 = 1e-9;
 /// Columns per task.
 const CHUNK: usize = 256;
+
+/// The steps that are computed; of automatic ones all that are tried.
+pub(super) fn computed(config: &Config) -> RangeInclusive<usize> {
+    match config.steps {
+        Steps::Auto => 1..=TRIED,
+        Steps::Fixed(k) => config.first_step.of(k)..=k,
+    }
+}
 
 /// Chooses K from the Gram matrix of Y, whose columns are sorted by step: `widths[k - 1]` of them
 /// belong to step k.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bilinear::{Pair, Squared, Start, inverse, nearest_orthonormal, nothing, penalty, trace};
 use super::iterate::{Limits, Watch, not_negative};
+use super::memory::Shape;
 use super::observed::{ENTRY_BYTES, Observed, least_squares};
 use super::{Factors, Method, Task};
 use crate::dense::{Block, Norm, Small, orthonormalize};
@@ -86,8 +87,12 @@ impl Method for Als {
         if self.observed_only { self.observed(s, task) } else { self.all(s, task) }
     }
 
-    fn memory(&self, _rows: u64, _cols: u64, nonzeros: u64) -> u64 {
-        if self.observed_only { nonzeros * ENTRY_BYTES } else { 0 }
+    fn keeps_entries(&self) -> bool {
+        self.observed_only
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        if self.observed_only { shape.entries * ENTRY_BYTES } else { 0 }
     }
 }
 

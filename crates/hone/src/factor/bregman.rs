@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::bilinear::{Pair, Start, nothing, penalty};
 use super::iterate::{Limits, Watch, not_negative, sensible_negatives};
 use super::loss::{Divergence, Extremes};
+use super::memory::Shape;
 use super::observed::{add_outer, solve};
 use super::sample::{Line, Looked, SAMPLE_BYTES};
 use super::{Factors, Method, Task};
@@ -124,8 +125,8 @@ impl Method for Bregman {
         pair.finish(task, |rank| watch.info(rank, measure))
     }
 
-    fn memory(&self, rows: u64, cols: u64, nonzeros: u64) -> u64 {
-        let all = rows.saturating_mul(cols);
+    fn memory(&self, &Shape { rows, columns, entries: nonzeros, .. }: &Shape) -> u64 {
+        let all = rows.saturating_mul(columns);
         let exact = matches!(self.entries, Entries::Exact) || self.entries == Entries::Auto && all <= EXACT as u64;
         let negatives = if self.entries == Entries::Observed { 0 } else { self.negatives as u64 };
         let kept = nonzeros.saturating_add((nonzeros + rows).saturating_mul(negatives)).min(all);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bilinear::{Pair, Squared, Start, nothing, penalty};
 use super::iterate::{Limits, Watch, at_least_one, not_negative};
+use super::memory::Shape;
 use super::observed::{ENTRY_BYTES, Observed, dot};
 use super::{Factors, Method, Task};
 use crate::dense::{Block, Small};
@@ -72,8 +73,12 @@ impl Method for Ccd {
         }
     }
 
-    fn memory(&self, _rows: u64, _cols: u64, nonzeros: u64) -> u64 {
-        if self.observed_only { nonzeros * (ENTRY_BYTES + 8) } else { 0 }
+    fn keeps_entries(&self) -> bool {
+        self.observed_only
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        if self.observed_only { shape.entries * (ENTRY_BYTES + 8) } else { 0 }
     }
 }
 

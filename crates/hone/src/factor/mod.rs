@@ -12,6 +12,7 @@ pub mod ccd;
 pub(crate) mod exact;
 mod iterate;
 pub mod loss;
+pub(crate) mod memory;
 pub mod nmf;
 mod observed;
 mod sample;
@@ -28,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE};
 use crate::progress::Progress;
 use crate::random::Key;
+use memory::{DENSE_BLOCKS, Held, Shape};
 
 /// What every solver's options can do.
 trait Method {
@@ -48,9 +50,39 @@ trait Method {
     /// Largest norm of S, as an exponent of 2, for which nothing that the solver computes in f32 leaves its range.
     fn largest(&self) -> f64;
 
-    /// Bytes held beside blocks of the rank, for a matrix of that shape and with that many nonzeros.
-    fn memory(&self, _rows: u64, _cols: u64, _nonzeros: u64) -> u64 {
+    /// Columns that are held while a motif matrix is factored.
+    fn holds(&self, shape: &Shape) -> Held {
+        Held::improving(shape.rank)
+    }
+
+    /// Bytes held beside these columns, or beside a dense matrix.
+    fn memory(&self, _shape: &Shape) -> u64 {
         0
+    }
+
+    /// Whether the number of entries counts for [`memory`](Self::memory).
+    fn keeps_entries(&self) -> bool {
+        true
+    }
+
+    /// Blocks of the rank that are held beside a dense matrix and its factors.
+    fn dense_blocks(&self) -> u64 {
+        DENSE_BLOCKS
+    }
+
+    /// Rows that a motif matrix may have.
+    fn most_rows(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Whether U is a code of the rows of S instead of a linear factor: it may have more columns than S, and there is no V.
+    fn is_code(&self) -> bool {
+        false
+    }
+
+    /// What it has a number of, in the plural; also the name of the option that bounds it.
+    fn passes(&self) -> &'static str {
+        "iterations"
     }
 }
 
@@ -175,6 +207,20 @@ pub struct Info {
     pub base: Option<String>,
     /// The loss, where the solver follows it.
     pub loss: Option<Loss>,
+    /// What is known of a code; absent for linear factors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Coded>,
+}
+
+/// What is known of a code that a network has learnt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Coded {
+    /// Squared length of each column of S as the network repeats it.
+    pub reconstructed: Vec<f64>,
+    /// What it does not repeat of S, as a part of its squared size.
+    pub residual: f64,
+    /// How the network was trained.
+    pub fit: autoencoder::Fit,
 }
 
 /// The loss of a factorisation, iteration by iteration.
@@ -224,14 +270,44 @@ impl Solver {
     /// finite is the caller's to check.
     pub fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         // Columns beyond the shape of S are zero; only a code may have more.
-        let most = if matches!(self, Solver::Autoencoder(_)) { usize::MAX } else { s.rows().min(s.cols()) };
+        let most = if self.is_code() { usize::MAX } else { s.rows().min(s.cols()) };
         let rank = task.rank.min(most.max(1));
         Ok(self.method().factor_panels(s, &Task { rank, ..*task })?.widened(task.rank))
     }
 
-    /// Bytes held beside blocks of the rank, for a matrix of that shape and with that many nonzeros.
-    pub fn memory(&self, rows: u64, cols: u64, nonzeros: u64) -> u64 {
-        self.method().memory(rows, cols, nonzeros)
+    /// Columns that are held while a motif matrix is factored.
+    pub(crate) fn holds(&self, shape: &Shape) -> Held {
+        self.method().holds(shape)
+    }
+
+    /// Bytes held beside these columns, or beside a dense matrix.
+    pub(crate) fn memory(&self, shape: &Shape) -> u64 {
+        self.method().memory(shape)
+    }
+
+    /// Whether the number of entries counts for [`memory`](Self::memory).
+    pub(crate) fn keeps_entries(&self) -> bool {
+        self.method().keeps_entries()
+    }
+
+    /// Blocks of the rank that are held beside a dense matrix and its factors.
+    pub(crate) fn dense_blocks(&self) -> u64 {
+        self.method().dense_blocks()
+    }
+
+    /// Rows that a motif matrix may have.
+    pub(crate) fn most_rows(&self) -> usize {
+        self.method().most_rows()
+    }
+
+    /// Whether U is a code of the rows of S instead of a linear factor: it may have more columns than S, and there is no V.
+    pub fn is_code(&self) -> bool {
+        self.method().is_code()
+    }
+
+    /// What it has a number of: `iterations` or `epochs`; also the name of the option that bounds them.
+    pub fn passes(&self) -> &'static str {
+        self.method().passes()
     }
 
     /// Whether a multiple of S has the same factors, but for their size: no penalty, and no loss with another opinion.

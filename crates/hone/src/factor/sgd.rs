@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bilinear::{Pair, Start, inner, nothing, penalty};
 use super::iterate::{Limits, Watch, at_least_one, not_negative, sensible_negatives};
+use super::memory::Shape;
 use super::observed::{ENTRY_BYTES, Observed, dot};
 use super::{Factors, Method, Task};
 use crate::dense::Block;
@@ -119,7 +120,8 @@ impl Method for Sgd {
         best.finish(task, |rank| watch.info(rank, self.measure(&entries)))
     }
 
-    fn memory(&self, _rows: u64, _cols: u64, nonzeros: u64) -> u64 {
+    fn memory(&self, shape: &Shape) -> u64 {
+        let nonzeros = shape.entries;
         let steps = (self.batch as u64).min(nonzeros).saturating_mul(1 + self.negatives as u64);
         (nonzeros * (ENTRY_BYTES + 8)).saturating_add(steps.saturating_mul(STEP_BYTES))
     }

@@ -115,52 +115,23 @@ impl<'a, S: Space> Subspace<'a, S> {
         if self.a.symmetric && options.filter > 0 {
             return self.filtered(limit.max(1), options.filter, info);
         }
-        // Residuals of a symmetric matrix follow from its last, exact product.
-        let judged = !(self.rounds && self.a.symmetric);
+        // Those of a symmetric matrix are measured at the end.
+        let judged = !self.a.symmetric;
         self.power(limit, judged.then_some(options.tolerance), info)
     }
 
-    /// S V. Residuals that are open or estimated are measured, where that takes no more than one product.
-    pub(super) fn image(mut self, v: Vec<S::Tall>, tolerance: f64, info: &mut Info) -> Result<Image<S::Tall>> {
-        let judged = self.a.symmetric && info.iterations > 0 && info.residual.is_none();
+    /// S V. Residuals that are estimated are measured. Where V is not wanted any more, each panel takes the place of the one
+    /// that it is a product of.
+    pub(super) fn image(mut self, mut v: Vec<S::Tall>, tolerance: f64, info: &mut Info) -> Result<Image<S::Tall>> {
         if !self.estimated && !self.task.right && self.a.s.rows() == self.a.s.cols() {
-            return self.image_in_place(v, judged.then_some(tolerance), info);
+            self.a.iterate_once(&mut v, self.task)?;
+            return Ok(Image { v: None, y: v });
         }
         let y: Vec<S::Tall> = v.iter().map(|panel| self.a.product(panel, false)).collect();
         if self.estimated {
             self.measure(&v, &y, tolerance, info)?;
-        } else if judged {
-            let h = self.a.space.cross(&v, &y);
-            self.judge(&h, &self.a.space.gram(&y), tolerance, info)?;
         }
         Ok(Image { v: Some(v), y })
-    }
-
-    /// The same where V is not wanted any more: each panel takes the place of the one that it is a product of. What H = Vᵀ S V
-    /// needs is summed on the way: H is symmetric, so columns of V that are still there are enough.
-    fn image_in_place(
-        mut self,
-        mut v: Vec<S::Tall>,
-        tolerance: Option<f64>,
-        info: &mut Info,
-    ) -> Result<Image<S::Tall>> {
-        let mut h = Small::zeros(self.width, self.width);
-        for (p, range) in panels(self.width).into_iter().enumerate() {
-            self.task.progress.check()?;
-            let image = self.a.product(&v[p], false);
-            if tolerance.is_some() {
-                let part = self.a.space.cross(&v[p..], std::slice::from_ref(&image));
-                for (i, j) in (0..part.rows()).flat_map(|i| range.clone().map(move |j| (i, j))) {
-                    h.set(range.start + i, j, part.get(i, j - range.start));
-                    h.set(j, range.start + i, part.get(i, j - range.start));
-                }
-            }
-            self.a.work.give(std::mem::replace(&mut v[p], image));
-        }
-        if let Some(tolerance) = tolerance {
-            self.judge(&h, &self.a.space.gram(&v), tolerance, info)?;
-        }
-        Ok(Image { v: None, y: v })
     }
 
     /// Residuals of the vectors in the span of V, from V and S V: of Ritz vectors, or of singular triplets, Sᵀu − σ v. They are
@@ -213,7 +184,8 @@ impl<'a, S: Space> Subspace<'a, S> {
         Ok(v)
     }
 
-    /// Residuals from H = Vᵀ A V and the Gram matrix of A V, for large graphs: nothing below 10⁻³ can be seen.
+    /// Residuals from H = Vᵀ A V and the Gram matrix of A V, for large graphs: nothing below 10⁻³ can be seen. A has no
+    /// negative eigenvalues: where it has, pairs ±λ in one span have Ritz values near zero that say nothing.
     fn judge(&self, h: &Small, all: &Small, tolerance: f64, info: &mut Info) -> Result<()> {
         let inside = h.transposed().times(h);
         let outside = Small::from_fn(h.rows(), h.rows(), |i, j| all.get(i, j) - inside.get(i, j));
@@ -307,6 +279,16 @@ impl<S: Space> Squared<'_, S> {
         let z = self.product(&y, true);
         self.work.give(y);
         z
+    }
+
+    /// X ← S X, panel by panel.
+    fn iterate_once(&mut self, x: &mut [S::Tall], task: &Task) -> Result<()> {
+        for panel in x {
+            task.progress.check()?;
+            let image = self.product(panel, false);
+            self.work.give(std::mem::replace(panel, image));
+        }
+        Ok(())
     }
 
     /// X ← A X, panel by panel.

@@ -14,12 +14,14 @@ pub use options::{Iterations, Svd};
 use self::options::ZERO;
 use super::exact::{self, exact};
 use super::iterate::{at_most, not_negative};
+use super::memory::{Held, Shape, WORK_BLOCKS};
 use super::subspace::{DEPTH, Image, MANY, Subspace};
 use super::{Factors, Info, Loss, Method, Task, share_left};
 use crate::dense::{Block, Columns, Panels, Small, orthonormalize};
 use crate::error::Result;
-use crate::operator::{Operator, SQUARABLE, Scaled};
-use crate::space::{Fold, Host, In, Map, Space, panels, widths};
+use crate::operator::{Operator, Product, SQUARABLE, Scaled};
+use crate::space::{Fold, Host, In, Map, Space, Workspace, panels, widths};
+use crate::sparse::Fused;
 
 impl Method for Svd {
     fn check(&self, field: &str) -> Result<()> {
@@ -34,6 +36,26 @@ impl Method for Svd {
 
     fn largest(&self) -> f64 {
         SQUARABLE
+    }
+
+    fn holds(&self, shape: &Shape) -> Held {
+        let width = shape.rank + self.oversampling as u64;
+        if self.keeps_basis(shape.entries, shape.rows, width) {
+            Held::basis(width, shape.symmetric)
+        } else if shape.symmetric && self.filter > 0 {
+            Held::filtered(width)
+        } else {
+            Held::blocks(width, WORK_BLOCKS)
+        }
+    }
+
+    fn keeps_entries(&self) -> bool {
+        false
+    }
+
+    /// Dense matrices are decomposed through their Gram matrix.
+    fn dense_blocks(&self) -> u64 {
+        0
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
@@ -67,6 +89,9 @@ pub const NARROW: usize = 512;
 
 /// The most oversampling, and the highest degree of a filter, that make sense.
 const MOST_BEYOND: usize = 1 << 12;
+
+/// Triplets whose residuals are measured where iterations are few.
+const SAMPLED: usize = 4;
 
 /// Up to this ratio of singular values U = Y E diag(1/sigma) is orthonormal to f32 precision.
 const STEADY: f64 = 10.0;
@@ -125,6 +150,10 @@ fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result
     if ritz.spread() > STEADY {
         orthonormalize(&mut In { space, panels: &mut u });
     }
+    if info.iterations > 0 && info.residual.is_none() {
+        let worst = sampled_residual(space, s, &u, &ritz.sigma[..ritz.rank.min(rank)]);
+        (info.residual, info.converged) = (Some(worst), worst <= options.tolerance);
+    }
     let signs: Vec<f64> = space.fold(&u, Fold::Extreme).iter().map(|&x| if x < 0.0 { -1.0 } else { 1.0 }).collect();
     space.map(&mut u, &Map::Scale(&signs));
     let v = v.filter(|_| task.right).map(|v| {
@@ -134,6 +163,22 @@ fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result
     });
     let sigma = ritz.padded(task.rank).into_iter().map(|sigma| sigma / scale).collect();
     Ok(Factors { u, sigma, v, info })
+}
+
+/// The largest residual of some singular triplets of a symmetric matrix, ‖S u − σ v‖ = √(‖S u‖² − σ²), relative to σ: that of the
+/// first, the last and two between, since all would take another product. Rounding hides what is below 10⁻³.
+fn sampled_residual<S: Space>(space: &S, s: &Operator, u: &[S::Tall], sigma: &[f64]) -> f64 {
+    let Some(last) = sigma.len().checked_sub(1) else { return 0.0 };
+    let mut sampled: Vec<usize> = (0..SAMPLED).map(|i| i * last / (SAMPLED - 1)).collect();
+    sampled.dedup();
+    let columns = u.iter().map(|panel| space.shape(panel).1).sum();
+    let pick = Small::from_fn(columns, sampled.len(), |i, j| f64::from(u8::from(i == sampled[j])));
+    let x = space.times(u, &pick, &[sampled.len()]).remove(0);
+    let mut y = space.zeros(s.rows(), sampled.len());
+    let work = &mut Workspace::default();
+    s.product(false, Product { space, x: &x, y: &mut y, then: Fused::default(), work });
+    let relative = |(length, &j): (f64, &usize)| ((length / sigma[j]).powi(2) - 1.0).max(0.0).sqrt();
+    space.fold(&[y], Fold::Length).into_iter().zip(&sampled).map(relative).fold(0.0, f64::max)
 }
 
 /// The panels, in the memory of this process.
@@ -176,7 +221,7 @@ impl Svd {
     }
 
     /// Whether iterations are so many that a basis of several blocks is kept.
-    pub(crate) fn keeps_basis(&self, cost: u64, rows: u64, width: u64) -> bool {
+    fn keeps_basis(&self, cost: u64, rows: u64, width: u64) -> bool {
         self.limit(cost, rows, width) >= MANY
     }
 }

@@ -24,7 +24,8 @@ pub use train::{Encoding, Fit, encode, encode_lazy};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Factors, Info, Loss, Method, Task};
+use super::memory::{Held, OVERSAMPLING, Shape};
+use super::{Coded, Factors, Info, Loss, Method, Task};
 use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE};
@@ -146,10 +147,39 @@ impl Method for Autoencoder {
         SQUARABLE
     }
 
+    /// Networks of many units start from a decomposition of their own.
+    fn holds(&self, shape: &Shape) -> Held {
+        Held::basis(shape.rank + OVERSAMPLING, false)
+    }
+
+    fn memory(&self, shape: &Shape) -> u64 {
+        self.memory_up_to(shape.columns as usize, shape.rank as usize)
+    }
+
+    fn keeps_entries(&self) -> bool {
+        false
+    }
+
+    fn dense_blocks(&self) -> u64 {
+        0
+    }
+
+    fn most_rows(&self) -> usize {
+        LARGEST_LAZY
+    }
+
+    fn is_code(&self) -> bool {
+        true
+    }
+
+    fn passes(&self) -> &'static str {
+        "epochs"
+    }
+
     /// The code of an operator's rows as factors: U are its columns at length one, sigma their lengths. There is no V, since
     /// no linear map leads from a code to the rows; [`encode`] tells how well the network does.
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
-        let Encoding { code: mut u, fit, .. } = match s {
+        let Encoding { code: mut u, reconstructed, residual, fit } = match s {
             Operator::Dense(leaf) => encode(leaf.columns(), self, task)?,
             lazy if lazy.rows() > LARGEST_LAZY => return Err(too_large(lazy.rows())),
             lazy => encode_lazy(lazy, self, task)?,
@@ -158,8 +188,10 @@ impl Method for Autoencoder {
         let rank = sigma.iter().filter(|&&sigma| sigma > 0.0).count();
         let measure =
             "squared error of the rows held out, relative to that of zeros; at the start and after each epoch";
-        let loss = Some(Loss { measure: measure.into(), values: fit.held_out_loss });
-        let info = Info { iterations: fit.epochs, converged: fit.converged, rank, loss, ..Info::default() };
+        let loss = Some(Loss { measure: measure.into(), values: fit.held_out_loss.clone() });
+        let (iterations, converged) = (fit.epochs, fit.converged);
+        let code = Some(Coded { reconstructed, residual, fit });
+        let info = Info { iterations, converged, rank, loss, code, ..Info::default() };
         Ok(Factors { u, sigma, v: None, info })
     }
 }
@@ -180,7 +212,7 @@ impl Autoencoder {
 
     /// Bytes that training takes beside Y, the code and blocks as wide as the code, for so many columns of Y and units of
     /// code.
-    pub(crate) fn memory_for(&self, columns: usize, code: usize) -> u64 {
+    fn memory_for(&self, columns: usize, code: usize) -> u64 {
         let sizes: Vec<u64> = self.sizes(columns, code).iter().map(|&size| size as u64).collect();
         let weights: u64 = sizes.windows(2).map(|pair| pair[0] * pair[1]).sum();
         let units: u64 = sizes.iter().sum();
@@ -190,7 +222,7 @@ impl Autoencoder {
     }
 
     /// The same for any number of columns up to `columns`: narrow matrices start from a Gram matrix, wide ones do not.
-    pub(crate) fn memory_up_to(&self, columns: usize, code: usize) -> u64 {
+    fn memory_up_to(&self, columns: usize, code: usize) -> u64 {
         self.memory_for(columns, code).max(self.memory_for(columns.min(start::WIDEST), code))
     }
 }

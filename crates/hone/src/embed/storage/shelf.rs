@@ -8,18 +8,19 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Part;
 use super::checkpoint::{AGAIN, Checkpoint};
 use super::part_file::{self, Faults};
+use crate::embed::part::Part;
 use crate::error::{Error, Result, human_bytes};
+use crate::output::Batch;
 use crate::report::LocalFacts;
 use crate::store::factors::Writer;
 
 /// Parts below this many bytes are not worth a file.
-pub(super) const SMALL: u64 = 1 << 18;
+const SMALL: u64 = 1 << 18;
 const BUFFER: usize = 1 << 20;
 
-pub(super) struct Shelf {
+pub(in crate::embed) struct Shelf {
     /// Bytes of values that may still be held.
     room: u64,
     folder: PathBuf,
@@ -33,27 +34,22 @@ pub(super) struct Shelf {
 
 impl Shelf {
     /// A shelf with `room` bytes in memory, temporary files in `folder`.
-    pub(super) fn new(room: u64, folder: PathBuf, checkpoint: Option<Checkpoint>) -> Self {
-        Shelf { room, folder, checkpoint, faults: Arc::default(), written: 0, factors: None }
-    }
-
-    /// Has factors recorded from now on.
-    pub(super) fn record(&mut self, factors: Option<Writer>) {
-        self.factors = factors;
+    pub(in crate::embed) fn new(
+        room: u64,
+        folder: PathBuf,
+        checkpoint: Option<Checkpoint>,
+        factors: Option<Writer>,
+    ) -> Self {
+        Shelf { room, folder, checkpoint, faults: Arc::default(), written: 0, factors }
     }
 
     /// Where factors are recorded, if they are.
-    pub(super) fn factors(&mut self) -> Option<&mut Writer> {
+    pub(in crate::embed) fn factors(&mut self) -> Option<&mut Writer> {
         self.factors.as_mut()
     }
 
-    /// Ends recording.
-    pub(super) fn take_factors(&mut self) -> Option<Writer> {
-        self.factors.take()
-    }
-
     /// Keeps a finished part, in memory or not, and in the checkpoint if there is one.
-    pub(super) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>) -> Result<Part> {
+    pub(in crate::embed) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>) -> Result<Part> {
         let hold = self.take_room(part.group.stored_rows() * part.group.cols());
         if let Some(checkpoint) = &mut self.checkpoint {
             let name = file_name(&part.name, part.step);
@@ -74,12 +70,12 @@ impl Shelf {
     }
 
     /// Whether a part of an earlier run is there.
-    pub(super) fn has(&self, name: &str, step: usize) -> bool {
+    pub(in crate::embed) fn has(&self, name: &str, step: usize) -> bool {
         self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.has(&file_name(name, step)))
     }
 
     /// A part of an earlier run, with its facts; it must have `columns` columns of a graph of `nodes` nodes.
-    pub(super) fn find(
+    pub(in crate::embed) fn find(
         &mut self,
         name: &str,
         step: usize,
@@ -108,9 +104,11 @@ impl Shelf {
         })
     }
 
-    /// Fails when a part could not be read back, so that nothing wrong is returned.
-    pub(super) fn check(&self) -> Result<()> {
-        self.faults.check()
+    /// Adds the finished folder of factors to the files of a run; fails when a part could not be read back, so that nothing
+    /// wrong is returned.
+    pub(in crate::embed) fn finish(self, batch: &mut Batch) -> Result<()> {
+        self.faults.check()?;
+        self.factors.map_or(Ok(()), |factors| factors.finish(batch))
     }
 
     /// Whether as many values are held; room is taken for them then.

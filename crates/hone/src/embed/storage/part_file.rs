@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::Part;
 use super::checkpoint::AGAIN;
 use crate::dense::{Block, Group, Stored};
+use crate::embed::part::Part;
 use crate::error::{Error, Result};
 use crate::graph::read::source::read_at;
 use crate::report::LocalFacts;

@@ -21,20 +21,20 @@ use crate::record;
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = "lock";
 /// What helps against a damaged file.
-pub(super) const AGAIN: &str = "delete this file, and the next run makes it again";
+pub(in crate::embed) const AGAIN: &str = "delete this file, and the next run makes it again";
 
 /// What the files belong to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Identity {
+pub(in crate::embed) struct Identity {
     /// Version of the library.
-    pub(super) version: String,
+    pub(in crate::embed) version: String,
     /// Fingerprints, in hexadecimal.
-    pub(super) graph: String,
-    pub(super) attributes: String,
+    pub(in crate::embed) graph: String,
+    pub(in crate::embed) attributes: String,
     /// Where the work is done: another place may have other bits.
     #[serde(default = "on_cpu")]
-    pub(super) engine: String,
-    pub(super) config: Config,
+    pub(in crate::embed) engine: String,
+    pub(in crate::embed) config: Config,
 }
 
 /// Checkpoints that do not name an engine are of this process.
@@ -69,7 +69,7 @@ impl Entry {
 
 /// How a checkpoint is begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Begin {
+pub(in crate::embed) enum Begin {
     /// In a folder that is empty or new.
     Anew,
     /// Going on from what the folder holds.
@@ -78,7 +78,7 @@ pub(super) enum Begin {
 
 /// A folder of finished stages.
 #[derive(Debug)]
-pub(super) struct Checkpoint {
+pub(in crate::embed) struct Checkpoint {
     folder: PathBuf,
     manifest: Manifest,
     /// Held while this lives: two runs may not share a folder.
@@ -87,7 +87,7 @@ pub(super) struct Checkpoint {
 
 impl Checkpoint {
     /// Begins a checkpoint in an empty or new folder, or goes on with one.
-    pub(super) fn begin(folder: &Path, begin: Begin, identity: Identity) -> Result<Self> {
+    pub(in crate::embed) fn begin(folder: &Path, begin: Begin, identity: Identity) -> Result<Self> {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let (used, leftovers) = used(folder)?;
         if used && begin == Begin::Anew {
@@ -111,28 +111,32 @@ impl Checkpoint {
     }
 
     /// Whether a stage is there.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(in crate::embed) fn has(&self, name: &str) -> bool {
         self.manifest.files.contains_key(name)
     }
 
     /// Number of stages that are there.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::embed) fn len(&self) -> usize {
         self.manifest.files.len()
     }
 
     /// Bytes of a stage that is there.
-    pub(super) fn bytes(&self, name: &str) -> u64 {
+    pub(in crate::embed) fn bytes(&self, name: &str) -> u64 {
         self.manifest.files.get(name).map_or(0, |entry| entry.bytes)
     }
 
     /// Reads a stage that is there, with its path for errors.
-    pub(super) fn open<T>(&self, name: &str, read: impl FnOnce(File, &Path) -> Result<T>) -> Result<T> {
+    pub(in crate::embed) fn open<T>(&self, name: &str, read: impl FnOnce(File, &Path) -> Result<T>) -> Result<T> {
         let path = self.folder.join(name);
         read(File::open(&path).map_err(|e| Error::io(&path, e))?, &path)
     }
 
     /// Saves a finished stage.
-    pub(super) fn save(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    pub(in crate::embed) fn save(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
         let path = self.folder.join(name);
         let mut out = Output::create(&path, Existing::Replace)?;
         write(&mut out).map_err(|e| Error::io(&path, e))?;

@@ -5,35 +5,23 @@
 
 use rayon::prelude::*;
 
-use crate::config::{Combine, Config, Form, Model, Output, Steps};
+use super::super::steps;
+use crate::config::{Combine, Config, Form, Model, Output};
 use crate::dense::gram_memory;
 use crate::engine::Largest;
-use crate::factor::autoencoder::LARGEST_LAZY;
+use crate::factor::exact;
+use crate::factor::memory::{Held, OVERSAMPLING, Shape, WORK_BLOCKS};
 use crate::factor::svd::{NARROW, WIDEST};
-use crate::factor::{Solver, exact};
 use crate::graph::Graph;
 use crate::matrix::Psi;
 use crate::memory;
 use crate::motif::{Counts, Delta, Motif, Pairs, pairs};
-use crate::space::PANEL;
 use crate::sparse::Pattern;
 
 /// Bytes an f32 takes.
 const FLOAT: u64 = 4;
-/// Blocks of the width of a local factorisation that a solver holds at once: few where iterations are dear, more where
-/// it keeps a Krylov basis.
-const WORK_BLOCKS: u64 = 5;
-const KRYLOV_BLOCKS: u64 = 9;
-/// Those of the second basis of a matrix that is not symmetric.
-const LEFT_BLOCKS: u64 = 5;
-/// Panels beside the one block of a filter.
-const PANELS: u64 = 2;
-/// Further ones of solvers that improve factors they start from.
-const MORE_BLOCKS: u64 = 2;
 /// Blocks of the width of Z that a joint model holds at once.
 const JOINT_BLOCKS: u64 = 8;
-/// Columns beyond the rank that a solver works with.
-const OVERSAMPLING: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
 const X_BLOCKS: u64 = 4;
 
@@ -51,16 +39,18 @@ const OVERLAP: u64 = 16;
 
 /// What is to be done.
 #[derive(Clone, Copy)]
-pub(super) struct Work<'a> {
-    pub(super) config: &'a Config,
+pub(in crate::embed) struct Work<'a> {
+    config: &'a Config,
     /// Attribute columns that the user brings.
-    pub(super) own: usize,
-    pub(super) graph: &'a Graph,
-    pub(super) motifs: &'a [Motif],
+    own: usize,
+    graph: &'a Graph,
+    motifs: &'a [Motif],
     /// Whether right factors are wanted too.
-    pub(super) right: bool,
+    right: bool,
+    /// The last step that is computed.
+    steps: usize,
     /// Positions of a W_t, at most.
-    pub(super) positions: u64,
+    positions: u64,
 }
 
 /// Columns of X before and after it is reduced to components.
@@ -74,41 +64,11 @@ fn x_columns(config: &Config, own: usize) -> (usize, usize) {
 }
 
 /// Attribute columns that join the embedding, at most.
-pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> usize {
+fn attribute_columns(config: &Config, own: usize, motifs: usize) -> usize {
     let (_, x) = x_columns(config, own);
     let diffusion = &config.attributes.diffusion;
     let plain = usize::from(diffusion.steps == 0 || diffusion.original);
     x * (plain + diffusion.steps * motifs)
-}
-
-/// What a local factorisation holds at once: blocks of `width` columns, `columns` altogether. Where it works `in_place`, the
-/// result is among them, and there is a copy of the values of the matrix.
-struct Held {
-    width: u64,
-    columns: u64,
-    in_place: bool,
-}
-
-fn solver_holds(config: &Config, graph: &Graph, nonzeros: u64) -> Held {
-    let dim = config.local_dim() as u64;
-    let blocks = |width: u64, blocks: u64| Held { width, columns: width * blocks, in_place: false };
-    match &config.local.solver {
-        Solver::Svd(options) => {
-            let width = dim + options.oversampling as u64;
-            let symmetric = !graph.is_directed() && !matches!(config.psi, Psi::P | Psi::LRw);
-            match options.keeps_basis(nonzeros, graph.nodes() as u64, width) {
-                true if symmetric => blocks(width, KRYLOV_BLOCKS),
-                true => blocks(width, KRYLOV_BLOCKS + LEFT_BLOCKS),
-                false if symmetric && options.filter > 0 => {
-                    Held { width, columns: width + PANELS * width.min(PANEL as u64), in_place: true }
-                }
-                false => blocks(width, WORK_BLOCKS),
-            }
-        }
-        // Networks of many units start from a decomposition of their own.
-        Solver::Autoencoder(_) => blocks(dim + OVERSAMPLING, KRYLOV_BLOCKS + LEFT_BLOCKS),
-        _ => blocks(dim + OVERSAMPLING, WORK_BLOCKS + MORE_BLOCKS),
-    }
 }
 
 /// Bytes that the stages need on top of the graph and its counts.
@@ -128,14 +88,26 @@ pub(super) struct Needs {
     pub(super) own: u64,
 }
 
-impl Work<'_> {
+impl<'a> Work<'a> {
+    /// The embedding of a graph with `own` attribute columns of the user's; `right` factors may be wanted too.
+    pub(in crate::embed) fn new(
+        config: &'a Config,
+        graph: &'a Graph,
+        motifs: &'a [Motif],
+        own: usize,
+        right: bool,
+    ) -> Self {
+        let steps = *steps::computed(config).end();
+        Work { config, own, graph, motifs, right, steps, positions: graph.pattern().nnz() as u64 }
+    }
+
     /// What the stages of an embedding need; as little as it can be, when motifs are not counted yet.
-    pub(super) fn needs(&self, counts: Option<&Counts>, steps: usize) -> Needs {
+    pub(super) fn needs(&self, counts: Option<&Counts>) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
         if config.model != Model::Separate {
-            return Needs { parts: 0, fixed: 0, local: self.joint(steps), global: 0, finish: 0, own: 0 };
+            return Needs { parts: 0, fixed: 0, local: self.joint(), global: 0, finish: 0, own: 0 };
         }
-        let kept = self.kept(steps) as u64;
+        let kept = self.kept() as u64;
         // A pair may be above delta where no edge of its nodes is.
         let delta = if self.co_occurrences() { &Delta::All(1) } else { &config.delta };
         let touched = counts.map_or_else(Vec::new, |counts| touched(counts, self.motifs, delta));
@@ -153,19 +125,14 @@ impl Work<'_> {
         let nonzeros = self.positions;
         // W_t has a pattern of its own where a motif leaves out some edges or nodes.
         let matrix = nonzeros * 2 * FLOAT * transposed;
-        let held = solver_holds(config, self.graph, nonzeros);
-        let entries = match &config.local.solver {
-            Solver::Svd(_) => 0,
-            // How many nodes its motif graphs have is not known before motifs are counted.
-            Solver::Autoencoder(_) => counts.map_or(0, |_| self.network()),
-            other if !self.co_occurrences() => other.memory(n, n, walks(self.graph.pattern(), steps)),
-            other => other.memory(n, n, if steps == 1 { nonzeros } else { n.saturating_mul(n) }),
-        };
+        let held = self.solver_holds();
+        // How many rows its motif graphs have is not known before motifs are counted.
+        let beside = if counts.is_none() && self.bounds_rows() { 0 } else { self.beside_solver() };
         let columns = held.columns + if self.right { held.width } else { 0 };
         let folded = if held.in_place { nonzeros * FLOAT } else { 0 };
         // Small motif graphs are decomposed whole.
         let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
-        let solver = (matrix + folded + (columns * n * FLOAT).max(whole)).saturating_add(entries);
+        let solver = (matrix + folded + (columns * n * FLOAT).max(whole)).saturating_add(beside);
         let making = self.making();
         let joining = self.joining(dim * kept * self.motifs.len() as u64);
         Needs {
@@ -183,8 +150,8 @@ impl Work<'_> {
     }
 
     /// The largest local factorisation, for an engine to plan with.
-    pub(super) fn largest(&self) -> Largest {
-        let held = solver_holds(self.config, self.graph, self.positions);
+    pub(in crate::embed) fn largest(&self) -> Largest {
+        let held = self.solver_holds();
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
         Largest {
             rows: self.graph.nodes() as u64,
@@ -194,9 +161,46 @@ impl Work<'_> {
         }
     }
 
-    /// Steps that are computed of each motif; of automatic ones all.
-    fn kept(&self, steps: usize) -> usize {
-        if self.config.steps == Steps::Auto { steps } else { steps + 1 - self.config.first_step.of(steps) }
+    /// Steps that are computed of each motif.
+    fn kept(&self) -> usize {
+        steps::computed(self.config).count()
+    }
+
+    /// A local matrix as its solver sees it, at most.
+    fn shape(&self, entries: u64) -> Shape {
+        let (config, nodes) = (self.config, self.graph.nodes() as u64);
+        let rows = nodes.min(config.local.solver.most_rows() as u64);
+        let symmetric = !self.graph.is_directed() && !matches!(config.psi, Psi::P | Psi::LRw);
+        Shape { rows, columns: rows, entries, symmetric, rank: config.local_dim() as u64 }
+    }
+
+    /// What a local factorisation holds at once, beside what [`Self::beside_solver`] says.
+    fn solver_holds(&self) -> Held {
+        let shape = Shape { rows: self.graph.nodes() as u64, ..self.shape(self.positions) };
+        self.config.local.solver.holds(&shape)
+    }
+
+    /// Bytes that a local factorisation takes beside its blocks: entries, or the weights of a network.
+    fn beside_solver(&self) -> u64 {
+        if !self.config.local.solver.keeps_entries() {
+            return self.config.local.solver.memory(&self.shape(self.positions));
+        }
+        let n = self.graph.nodes() as u64;
+        let entries = match (self.co_occurrences(), self.steps) {
+            (false, steps) => walks(self.graph.pattern(), steps),
+            (true, 1) => self.positions,
+            (true, _) => n.saturating_mul(n),
+        };
+        self.config.local.solver.memory(&self.shape(entries))
+    }
+
+    /// The same where it is not among the [`needs`](Self::needs) of motifs that are not counted yet.
+    pub(super) fn beside_solver_at_most(&self) -> u64 {
+        if self.config.model == Model::Separate && self.bounds_rows() { self.beside_solver() } else { 0 }
+    }
+
+    fn bounds_rows(&self) -> bool {
+        self.config.local.solver.most_rows() < usize::MAX
     }
 
     /// Bytes that X takes while it is made.
@@ -219,14 +223,14 @@ impl Work<'_> {
     }
 
     /// Number of parts of Y.
-    pub(super) fn parts(&self, steps: usize) -> u64 {
-        (self.motifs.len() * (self.kept(steps) + self.config.attributes.diffusion.steps)) as u64
+    pub(super) fn parts(&self) -> u64 {
+        (self.motifs.len() * (self.kept() + self.config.attributes.diffusion.steps)) as u64
     }
 
     /// Bytes of a joint model, one W_t held at a time.
-    fn joint(&self, steps: usize) -> u64 {
+    fn joint(&self) -> u64 {
         let (config, n) = (self.config, self.graph.nodes() as u64);
-        let (dim, slices) = (config.global.dim as u64, (self.motifs.len() * steps) as u64);
+        let (dim, slices) = (config.global.dim as u64, (self.motifs.len() * self.steps) as u64);
         let blocks = JOINT_BLOCKS * n * (dim + OVERSAMPLING) * FLOAT;
         let small = 2 * (slices + JOINT_BLOCKS) * dim * dim * 8;
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
@@ -269,19 +273,9 @@ impl Work<'_> {
         few.then(|| Work { positions: pairs::positions(counts.pattern(), self.motifs), ..*self })
     }
 
-    /// Bytes of a network for the rows of a motif matrix, whatever its number of nodes.
-    pub(super) fn network(&self) -> u64 {
-        match &self.config.local.solver {
-            Solver::Autoencoder(options) if self.config.model == Model::Separate => {
-                options.memory_up_to(self.graph.nodes().min(LARGEST_LAZY), self.config.local_dim())
-            }
-            _ => 0,
-        }
-    }
-
     /// Whether a joint model may hold every W_t, which saves rebuilding them for every visit.
-    pub(super) fn holds_slices(&self, steps: usize, limit: Option<u64>) -> bool {
-        let all = self.joint(steps).saturating_add(self.motifs.len() as u64 * self.motif_graph());
+    pub(in crate::embed) fn holds_slices(&self, limit: Option<u64>) -> bool {
+        let all = self.joint().saturating_add(self.motifs.len() as u64 * self.motif_graph());
         limit.is_none_or(|limit| all <= limit.saturating_sub(memory::resident().unwrap_or(0)) / 2)
     }
 
@@ -296,14 +290,9 @@ impl Work<'_> {
         }
         let dim = self.z_columns();
         let factors = dense_factors(rows, inside, dim);
-        let solver = match &config.global.solver {
-            Solver::Svd(_) => 0,
-            Solver::Autoencoder(options) => options.memory_for(inside as usize, config.global.dim),
-            other => {
-                let blocks = (WORK_BLOCKS + MORE_BLOCKS - 1) * rows * dim * FLOAT;
-                other.memory(rows, inside, rows * inside).saturating_add(blocks)
-            }
-        };
+        let solver = &config.global.solver;
+        let shape = Shape { rows, columns: inside, entries: rows * inside, symmetric: false, rank: dim };
+        let solver = solver.memory(&shape).saturating_add(solver.dense_blocks() * rows * dim * FLOAT);
         factors.saturating_add(solver).saturating_add(rows * dim * FLOAT)
     }
 
@@ -334,8 +323,8 @@ impl Work<'_> {
     }
 
     /// Bytes of the row numbers of all parts, at most.
-    pub(super) fn row_numbers(&self, steps: usize) -> u64 {
-        self.graph.nodes() as u64 * self.parts(steps) * FLOAT
+    pub(super) fn row_numbers(&self) -> u64 {
+        self.graph.nodes() as u64 * self.parts() * FLOAT
     }
 
     /// Positions that motifs are counted at.

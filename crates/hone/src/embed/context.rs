@@ -1,0 +1,77 @@
+//! [`Context`]: what the stages of a run share.
+//!
+//! A stage is a function over it: it reads the choices, tells the progress, and adds to the report.
+
+use std::path::PathBuf;
+
+use super::storage::checkpoint::Begin;
+use crate::config::{Combine, Config};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::features::Named;
+use crate::progress::Progress;
+use crate::report::{Report, Stage, Start};
+
+/// The choices of a run, whom it tells how far it is, and what it has done.
+pub(super) struct Context<'a> {
+    /// Every choice, checked and resolved.
+    pub(super) config: &'a Config,
+    /// Where the work is done.
+    pub(super) engine: &'a dyn Engine,
+    /// Attributes that the caller brings.
+    pub(super) given: Option<&'a Named>,
+    /// Bytes that the process may hold.
+    pub(super) memory_limit: Option<u64>,
+    /// The folder of a checkpoint, and how it is begun.
+    pub(super) checkpoint: Option<&'a (PathBuf, Begin)>,
+    /// The folder of temporary files.
+    pub(super) temp_folder: PathBuf,
+    /// Who is told how far it is, and asked whether to stop.
+    pub(super) progress: &'a dyn Progress,
+    /// What was done so far.
+    pub(super) report: Report,
+}
+
+impl Context<'_> {
+    /// Does some work as a stage of the report, with its cost.
+    pub(super) fn time<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
+        let start = Start::now();
+        let result = work(self);
+        self.report.stages.push(Stage::since(name, &start));
+        result
+    }
+
+    /// Says something that a reader of the result should know.
+    pub(super) fn note(&mut self, text: impl Into<String>) {
+        self.report.notes.push(text.into());
+    }
+
+    /// Columns of Z, attributes that the caller has brought considered.
+    pub(super) fn z_dim(&self) -> usize {
+        self.config.z_dim(self.has_attributes())
+    }
+
+    /// Components of node features that stand beside Z.
+    pub(super) fn components(&self) -> usize {
+        let beside = self.config.attributes.combine == Combine::After;
+        if beside && self.has_attributes() { self.config.components_dim() } else { 0 }
+    }
+
+    fn has_attributes(&self) -> bool {
+        self.config.attributes.any() || self.given.is_some()
+    }
+}
+
+/// Adds the stage to an error of a solver, which knows neither stage nor motif.
+pub(super) fn locate(error: Error, group: &str, stage: &str) -> Error {
+    match error {
+        Error::Numeric { stage: inside, message } => Error::Numeric { stage: format!("{stage}, {inside}"), message },
+        Error::Config { field, message } => {
+            Error::Config { field: format!("{group}.{field}"), message: format!("{message} ({stage})") }
+        }
+        Error::Memory { stage: inside, need, least, limit, remedy } => {
+            Error::Memory { stage: format!("{stage}: {inside}"), need, least, limit, remedy }
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,21 @@
+//! [`Part`]: some columns of Y, as the stages hand them on.
+
+use std::sync::Arc;
+
+use crate::dense::{Group, Norm};
+
+/// Some columns of Y and what they stand for: a motif (or attributes) and a step.
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) step: usize,
+    /// Names of the columns; numbers where there are none.
+    pub(super) columns: Arc<[String]>,
+    pub(super) group: Group,
+}
+
+impl Part {
+    /// The sum of the squares of its values.
+    pub(super) fn energy(&self) -> f64 {
+        self.group.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum()
+    }
+}

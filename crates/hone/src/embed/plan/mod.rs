@@ -1,0 +1,281 @@
+//! The plan of a run's memory: what is held, and what goes to temporary files.
+//!
+//! Known once motifs are counted. The graph, its counts and one motif's matrix and solver are always in
+//! memory, and so is the result. Y is what grows with motifs and steps: as much of it as fits is held, in
+//! the order in which it is made, and the rest goes to files, to be read back row by row for the Gram
+//! matrix and for Z. A run that does not fit even with all of Y in files is refused.
+
+pub(super) mod budget;
+
+use super::context::{Context, locate};
+use crate::config::{Config, Model};
+use crate::error::{Error, Result, human_bytes};
+use crate::factor::autoencoder::too_large;
+use crate::graph::Graph;
+use crate::memory;
+use crate::motif::{Counts, Delta, Motif, Pairs, Sample};
+use crate::report::MemoryPlan;
+use budget::{Needs, Work, most_touched};
+
+/// Bytes of the buffer through which a thread reads a part from its file.
+const BUFFER: u64 = 64 << 10;
+
+/// One part in so many of the limit is not planned with: the allocator's reserve, stacks, what estimates miss.
+const SPARE: u64 = 32;
+
+/// What may be planned with.
+fn usable(limit: u64) -> u64 {
+    limit - limit / SPARE
+}
+
+/// The limit that leaves `bytes` to plan with.
+fn limit_for(bytes: u64) -> u64 {
+    bytes.saturating_add(bytes / (SPARE - 1) + 1)
+}
+
+/// Bytes by which what a process holds differs from one run to the next.
+const WAVER: u64 = 4 << 20;
+
+/// The limit that a refusal names: with it the same run is not refused again.
+fn enough_for(bytes: u64) -> u64 {
+    limit_for(bytes.saturating_add(WAVER))
+}
+
+/// What this process holds when the plan is made.
+#[derive(Debug, Clone, Copy)]
+struct Base {
+    /// All of it.
+    resident: u64,
+    /// The counts among it, which the global stage no longer needs.
+    counts: u64,
+    /// Buffers of all threads, should files be read.
+    buffers: u64,
+}
+
+/// Holds as much of Y as `limit` allows; where that is not enough, the least to plan with that would do.
+fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64> {
+    let local = (base.resident + needs.fixed).saturating_add(needs.local);
+    let uncounted = base.resident.saturating_sub(base.counts) + needs.fixed;
+    let global = uncounted.saturating_add(needs.global);
+    let finish = uncounted.saturating_add(needs.finish);
+    let least = local.max(global).max(finish);
+    let limit_or_all = limit.map_or(u64::MAX, usable);
+    let with = |held: u64, own: u64| {
+        let local = local.saturating_add(held.saturating_sub(own));
+        (local, global.saturating_add(held).max(finish))
+    };
+    let all = with(needs.parts, needs.own);
+    let (held, own, buffers) = if all.0.max(all.1) <= limit_or_all {
+        (needs.parts, needs.own, 0)
+    } else {
+        let room = |least: u64| limit_or_all.checked_sub(least.saturating_add(base.buffers));
+        room(least).ok_or(least.saturating_add(base.buffers))?;
+        (room(local.max(global)).unwrap_or(0).min(needs.parts), 0, base.buffers)
+    };
+    let (local, global) = with(held, own);
+    Ok(MemoryPlan {
+        limit,
+        resident: base.resident,
+        local: local.saturating_add(buffers),
+        global: global.saturating_add(buffers),
+        held,
+        spilled: needs.parts - held,
+    })
+}
+
+/// What the work is called.
+const EMBEDDING: &str = "the embedding";
+const FEATURES: &str = "making features";
+
+/// Makes the plan, reports it, and returns how many bytes of Y are held; refuses what does not fit. A bound on the pairs
+/// that share a motif becomes their number in `work` where the bound does not fit.
+pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Result<u64> {
+    let base =
+        Base { resident: memory::resident().unwrap_or(0), counts: counts.bytes() as u64, buffers: buffers(work) };
+    let limit = run.memory_limit;
+    let of = |work: &Work| plan(base, work.needs(Some(counts)), limit);
+    *work = work.bounded();
+    let mut plan = of(work);
+    if plan.is_err()
+        && let Some(counted) = work.with_pairs_counted(counts, limit)
+    {
+        *work = counted;
+        plan = of(work);
+    }
+    let plan = plan.map_err(|least| does_not_fit(run, EMBEDDING, least))?;
+    report(run, EMBEDDING, plan.local.max(plan.global));
+    if plan.spilled > 0 {
+        let place = match run.checkpoint {
+            Some(_) => "the checkpoint".to_owned(),
+            None => format!("temporary files in {}", run.temp_folder.display()),
+        };
+        run.progress.note(&format!(
+            "plan: local embeddings {}, global embedding {}; of the local embeddings {} are held and {} go to {place}",
+            human_bytes(plan.local),
+            human_bytes(plan.global),
+            human_bytes(plan.held),
+            human_bytes(plan.spilled),
+        ));
+    }
+    run.report.plan = Some(plan);
+    // Where all fits, no estimate of a part's size shall send one to a file.
+    Ok(if plan.spilled == 0 { u64::MAX } else { plan.held })
+}
+
+/// Refuses, before motifs are counted (unless they are), what cannot fit whatever their number; names what is enough
+/// whatever their number.
+pub(super) fn check_least(run: &Context, work: &Work, counted: bool) -> Result<()> {
+    let resident = memory::resident().unwrap_or(0);
+    let needs = work.needs(None);
+    let counting = if run.config.sample == Sample::Exact && !counted { work.counting() } else { 0 };
+    let working = needs.fixed.saturating_add(needs.local.max(needs.global).max(needs.finish));
+    let least = resident.saturating_add(counting.max(working));
+    if run.memory_limit.is_none_or(|limit| least <= usable(limit)) {
+        return Ok(());
+    }
+    Err(does_not_fit(run, EMBEDDING, most(work)))
+}
+
+/// What is enough to plan with, whatever the motif counts.
+fn most(work: &Work) -> u64 {
+    let work = work.bounded();
+    let needs = work.needs(None);
+    let local = needs.local.saturating_add(work.beside_solver_at_most());
+    let stages = (needs.fixed + work.row_numbers()).saturating_add(local.max(needs.global).max(needs.finish));
+    stages.saturating_add(memory::resident().unwrap_or(0) + work.counted_at_most() + buffers(&work))
+}
+
+/// Bytes of the buffers of all threads, should files be read.
+fn buffers(work: &Work) -> u64 {
+    BUFFER * work.parts() * rayon::current_num_threads() as u64
+}
+
+/// A refusal of attributes that names what is enough for the work that follows, too.
+pub(super) fn naming_all_with_attributes(run: &Context, error: Error, graph: &Graph) -> Error {
+    let Error::Memory { need, .. } = error else { return error };
+    let (columns, motifs) = (need.div_ceil(4 * graph.nodes().max(1) as u64), run.config.motifs.motifs());
+    naming_all(error, &Work::new(run.config, graph, &motifs, columns as usize, false))
+}
+
+/// A refusal that names what is enough for the work that follows, too.
+pub(super) fn naming_all(error: Error, work: &Work) -> Error {
+    match error {
+        Error::Memory { stage, need, least, limit, remedy } => {
+            Error::Memory { stage, need: need.max(enough_for(most(work))), least, limit, remedy }
+        }
+        other => other,
+    }
+}
+
+/// Refuses motif graphs with more rows than the solver can read, before any is embedded.
+pub(super) fn check_rows(config: &Config, counts: &Counts, motifs: &[Motif]) -> Result<()> {
+    let solver = &config.local.solver;
+    if config.model != Model::Separate || counts.pattern().rows() <= solver.most_rows() {
+        return Ok(());
+    }
+    let delta = &config.delta;
+    let mut rows = most_touched(counts, motifs, delta) as usize;
+    if config.pairs == Pairs::Occurrences {
+        // A pair may be above delta where no edge of its nodes is. All nodes of an occurrence have an edge in it.
+        let may = |&&motif: &&Motif| most_touched(counts, &[motif], &Delta::All(1)) as usize > solver.most_rows();
+        for &motif in motifs.iter().filter(may) {
+            rows = rows.max(counts.pair_nodes(motif, delta.of(motif))?);
+        }
+    }
+    if rows <= solver.most_rows() { Ok(()) } else { Err(locate(too_large(rows), "local", "local embeddings")) }
+}
+
+/// Refuses features that do not fit beside what is held already.
+pub(super) fn check_features(run: &mut Context, work: &Work) -> Result<()> {
+    check(run, FEATURES, work.features())
+}
+
+/// Refuses features that do not fit while they are diffused over pairs of nodes.
+pub(super) fn check_diffusion(run: &mut Context, work: &Work, counts: &Counts) -> Result<()> {
+    if work.pairing() == 0 {
+        return Ok(());
+    }
+    let mut work = work.bounded();
+    let bytes = |work: &Work| work.features().saturating_add(work.pairing());
+    if !fits(run, bytes(&work)) {
+        work = work.with_pairs_counted(counts, run.memory_limit).unwrap_or(work);
+    }
+    check(run, "diffusing features", bytes(&work))
+}
+
+/// Whether so many bytes fit beside what is held already.
+fn fits(run: &Context, bytes: u64) -> bool {
+    let need = memory::resident().unwrap_or(0).saturating_add(bytes);
+    run.memory_limit.is_none_or(|limit| need <= usable(limit))
+}
+
+/// Reports how much memory is needed beside what is held already, and refuses what does not fit.
+fn check(run: &mut Context, what: &str, bytes: u64) -> Result<()> {
+    let need = memory::resident().unwrap_or(0).saturating_add(bytes);
+    report(run, what, need);
+    if fits(run, bytes) { Ok(()) } else { Err(does_not_fit(run, what, need)) }
+}
+
+fn report(run: &mut Context, what: &str, need: u64) {
+    run.report.memory_estimate = need;
+    let limit = run.memory_limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
+    run.progress.note(&format!("{what} takes about {}{limit}", human_bytes(need)));
+}
+
+/// The refusal of work that needs so many bytes to plan with.
+fn does_not_fit(run: &Context, what: &str, need: u64) -> Error {
+    let attributes = if run.config.attributes.any() {
+        ", attributes.features.depth or attributes.diffusion.steps, reduce attributes to \
+         attributes.form = { components = {} }"
+    } else {
+        ""
+    };
+    let pairs = match run.config.pairs {
+        Pairs::Edges => "",
+        Pairs::Occurrences => ", leave out path4, whose pairs are three edges apart, use pairs = \"edges\"",
+    };
+    let lower = if what == FEATURES {
+        "attributes.features.depth, attributes.diffusion.steps or the number of motifs".to_owned()
+    } else {
+        format!("local.dim, global.dim, the number of steps or the number of motifs{attributes}{pairs}")
+    };
+    Error::Memory {
+        stage: what.to_owned(),
+        need: enough_for(need),
+        least: false,
+        limit: run.memory_limit.unwrap_or(u64::MAX),
+        remedy: format!("lower {lower}, or raise the memory limit"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: Base = Base { resident: 100 << 20, counts: 30 << 20, buffers: 16 << 20 };
+    const NEEDS: Needs =
+        Needs { parts: 640 << 20, fixed: 10 << 20, local: 500 << 20, global: 600 << 20, finish: 0, own: 0 };
+
+    #[test]
+    fn what_fits_is_held() {
+        for limit in [None, Some(limit_for(1320 << 20))] {
+            let plan = plan(BASE, NEEDS, limit).expect("fits");
+            assert_eq!((plan.held, plan.spilled), (NEEDS.parts, 0));
+            assert_eq!((plan.local, plan.global), (1250 << 20, 1320 << 20));
+        }
+    }
+
+    #[test]
+    fn beyond_that_just_enough_is_spilled() {
+        let plan = plan(BASE, NEEDS, Some(1024 << 20)).expect("fits");
+        assert_eq!((plan.held, plan.spilled), (296 << 20, 344 << 20));
+        assert!(plan.local <= plan.global && plan.global == usable(1024 << 20), "{plan:?}");
+    }
+
+    #[test]
+    fn what_cannot_fit_is_refused_with_the_least_that_would() {
+        let least = limit_for(plan(BASE, NEEDS, Some(600 << 20)).expect_err("too little"));
+        let plan = plan(BASE, NEEDS, Some(least)).expect("just enough");
+        assert!(plan.held <= 2 && plan.global <= least && plan.global >= least - least / 30, "{plan:?}");
+    }
+}

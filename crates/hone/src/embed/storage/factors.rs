@@ -1,0 +1,108 @@
+//! What a run writes into a folder of factors: see [`crate::store::factors`].
+
+use crate::config::Model;
+use crate::dense::{Block, Small};
+use crate::error::Result;
+use crate::factor::Solver;
+use crate::factor::loss::Divergence;
+use crate::report::{LocalFacts, SliceFacts};
+use crate::store::factors::{GlobalEntry, JointEntry, LocalEntry, SliceEntry, Writer};
+
+/// The factors of a joint model; `left` has columns of length one.
+pub(in crate::embed) struct JointFactors<'a> {
+    pub(in crate::embed) left: &'a Block,
+    pub(in crate::embed) right: &'a Block,
+    pub(in crate::embed) weights: &'a [f64],
+    pub(in crate::embed) core: Option<&'a [Small]>,
+    pub(in crate::embed) slices: &'a [SliceFacts],
+}
+
+/// Writes U, Σ and V of one S_t^(k).
+pub(in crate::embed) fn write_local(
+    to: &mut Writer,
+    solver: &Solver,
+    facts: &LocalFacts,
+    nodes: Option<&[u32]>,
+    u: &Block,
+    v: Option<&Block>,
+) -> Result<()> {
+    let name = format!("{}.k{}", facts.motif, facts.step);
+    let entry = LocalEntry {
+        motif: facts.motif.clone(),
+        step: facts.step,
+        formula: facts.formula.clone(),
+        scale: facts.scale,
+        rank: facts.rank,
+        model: model(solver, "S", "U·diag(sigma)·Vᵀ", "U·diag(sigma)"),
+        rows: nodes.map(|nodes| to.rows(&format!("{}.rows", facts.motif), nodes)).transpose()?,
+        u: to.block(&format!("{name}.U"), u)?,
+        sigma: to.numbers(&format!("{name}.sigma"), &[facts.singular_values.len()], &facts.singular_values)?,
+        v: v.map(|v| to.block(&format!("{name}.V"), v)).transpose()?,
+    };
+    to.manifest.local.push(entry);
+    Ok(())
+}
+
+/// Writes Z and H; `h` has one row per column of Y.
+pub(in crate::embed) fn write_global(
+    to: &mut Writer,
+    solver: &Solver,
+    z: &Block,
+    h: Option<&Block>,
+    columns: Vec<String>,
+) -> Result<()> {
+    let h = h.map(|h| {
+        let mut across = Block::zeros(h.cols(), h.rows());
+        across.update_rows(|i, row| row.iter_mut().enumerate().for_each(|(j, to)| *to = h.get(j, i)));
+        to.block("H", &across)
+    });
+    let model = model(solver, "Y", "Z·H", "Z");
+    to.manifest.global = Some(GlobalEntry { model, z: to.block("Z", z)?, h: h.transpose()?, columns });
+    Ok(())
+}
+
+/// Writes the factors of a joint model.
+pub(in crate::embed) fn write_joint(to: &mut Writer, model: Model, found: &JointFactors) -> Result<()> {
+    let JointFactors { left, right, weights, core, slices } = *found;
+    let rank = slices.first().map_or(0, |slice| slice.factors.len());
+    let motifs: Vec<f64> = slices.iter().flat_map(|slice| slice.factors.iter().copied()).collect();
+    let numbers = |core: &[Small]| core.iter().flat_map(|matrix| matrix.as_slice().to_vec()).collect::<Vec<f64>>();
+    let core = core.map(|core| to.numbers("core", &[core.len(), left.cols(), left.cols()], &numbers(core)));
+    let model = if model == Model::Cp {
+        "slice s ≈ left·diag(weights ∘ motifs[s])·rightᵀ"
+    } else {
+        "slice s ≈ left·(Σ_r motifs[s, r]·core[r])·rightᵀ"
+    };
+    to.manifest.joint = Some(JointEntry {
+        model: model.into(),
+        left: to.block("left", left)?,
+        right: to.block("right", right)?,
+        motifs: to.numbers("motifs", &[slices.len(), rank], &motifs)?,
+        weights: to.numbers("weights", &[weights.len()], weights)?,
+        core: core.transpose()?,
+        slices: slices.iter().map(slice).collect(),
+    });
+    Ok(())
+}
+
+fn slice(facts: &SliceFacts) -> SliceEntry {
+    SliceEntry {
+        motif: facts.motif.clone(),
+        step: facts.step,
+        formula: facts.formula.clone(),
+        factor: facts.norm.factor,
+    }
+}
+
+/// What the factors of a solver approximate, in words.
+fn model(solver: &Solver, matrix: &str, product: &str, code: &str) -> String {
+    if solver.is_code() {
+        return format!("{code} is the code of an autoencoder for the rows of {matrix}: no linear factor leads back");
+    }
+    match solver.loss() {
+        Divergence::Gaussian => format!("{matrix} ≈ {product}"),
+        Divergence::Poisson | Divergence::GammaLog => format!("{matrix} ≈ exp({product})"),
+        Divergence::GammaInverse => format!("{matrix} ≈ 1 / ({product})"),
+        Divergence::Bernoulli => format!("{matrix} ≈ 1 / (1 + exp(−{product}))"),
+    }
+}

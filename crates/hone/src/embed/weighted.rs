@@ -1,0 +1,79 @@
+//! W_t, the weighted graph of a motif, made when it is needed (sec. 2.2).
+
+use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
+
+use crate::clock::{Work, timed};
+use crate::config::{Config, Weights};
+use crate::dense::{Group, Panels};
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::motif::{Counts, Motif, MotifGraph, Pairs, Weighting};
+use crate::operator::Operator;
+
+/// The weighted motif graph of a motif, as an operator and on which nodes.
+pub(super) struct Weighted {
+    pub(super) graph: MotifGraph,
+    pub(super) operator: Operator,
+}
+
+/// A graph and its motif counts.
+#[derive(Clone)]
+pub(super) struct Counted<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) counts: Arc<Counts>,
+}
+
+/// W_t of a motif, made when first asked for: not at all where a checkpoint has what it is for.
+pub(super) struct Lazily<'a> {
+    config: &'a Config,
+    graph: &'a Graph,
+    /// Given up once W_t is made: with the last motif, the counts are.
+    counts: Cell<Option<Arc<Counts>>>,
+    pub(super) motif: Motif,
+    made: OnceCell<Weighted>,
+}
+
+impl<'a> Lazily<'a> {
+    /// W_t of one motif, for whoever asks first.
+    pub(super) fn new(config: &'a Config, counted: Counted<'a>, motif: Motif) -> Self {
+        let counts = Cell::new(Some(counted.counts));
+        Lazily { config, graph: counted.graph, counts, motif, made: OnceCell::new() }
+    }
+
+    /// Nodes of the graph.
+    pub(super) fn nodes(&self) -> usize {
+        self.graph.nodes()
+    }
+
+    /// W_t.
+    pub(super) fn get(&self) -> Result<&Weighted> {
+        if let Some(w) = self.made.get() {
+            return Ok(w);
+        }
+        let counts = self.counts.take().expect("counts are there until W is made");
+        let w = weighted(self.config, self.graph, &counts, self.motif)?;
+        Ok(self.made.get_or_init(|| w))
+    }
+}
+
+impl Weighted {
+    /// Columns of the touched nodes as columns of all nodes.
+    pub(super) fn group(&self, columns: impl Into<Panels>) -> Group {
+        Group::panels(self.graph.nodes.clone(), columns.into())
+    }
+}
+
+/// W_t of one motif.
+pub(super) fn weighted(config: &Config, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Weighted> {
+    let (delta, use_weights) = (config.delta.of(motif), config.weights != Weights::Ignored);
+    let weighting = Weighting { delta, use_weights };
+    // Primitives, pattern and values, 4 bytes each per slot.
+    let bytes = 12 * graph.pattern().nnz() as u64;
+    let w = timed(Work::Weights, bytes, || match config.pairs {
+        Pairs::Edges => counts.motif_graph(graph, motif, weighting),
+        Pairs::Occurrences => counts.pair_graph(graph, motif, weighting.delta),
+    })?;
+    let operator = Operator::sparse("W", w.matrix.clone(), !graph.is_directed());
+    Ok(Weighted { graph: w, operator })
+}

@@ -1,0 +1,63 @@
+//! What solvers hold in memory while they work, for those who plan it.
+
+use crate::space::PANEL;
+
+/// Blocks as wide as a factorisation that are held at once: few where iterations are dear, more where a Krylov basis is
+/// kept.
+pub(crate) const WORK_BLOCKS: u64 = 5;
+pub(super) const KRYLOV_BLOCKS: u64 = 9;
+/// Those of the second basis of a matrix that is not symmetric.
+pub(super) const LEFT_BLOCKS: u64 = 5;
+/// Further ones of solvers that improve factors they start from.
+const MORE_BLOCKS: u64 = 2;
+/// Panels beside the one block of a filter.
+const PANELS: u64 = 2;
+/// Columns beyond the rank that a solver works with, unless it has an option for it.
+pub(crate) const OVERSAMPLING: u64 = 8;
+/// Blocks held beside a dense matrix and its factors, by solvers that improve factors they start from.
+pub(super) const DENSE_BLOCKS: u64 = WORK_BLOCKS + MORE_BLOCKS - 1;
+
+/// The matrix that is to be factored, at most.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) rows: u64,
+    pub(crate) columns: u64,
+    /// Entries that are not zero.
+    pub(crate) entries: u64,
+    pub(crate) symmetric: bool,
+    /// Columns of the factors.
+    pub(crate) rank: u64,
+}
+
+/// Columns as tall as the matrix that are held at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held {
+    /// Columns of one block.
+    pub(crate) width: u64,
+    /// Columns of all blocks.
+    pub(crate) columns: u64,
+    /// Whether the result is among them; then there is a copy of the values of the matrix.
+    pub(crate) in_place: bool,
+}
+
+impl Held {
+    /// Some blocks of one width.
+    pub(super) fn blocks(width: u64, blocks: u64) -> Self {
+        Held { width, columns: width * blocks, in_place: false }
+    }
+
+    /// Those of a Krylov basis.
+    pub(super) fn basis(width: u64, symmetric: bool) -> Self {
+        Held::blocks(width, if symmetric { KRYLOV_BLOCKS } else { KRYLOV_BLOCKS + LEFT_BLOCKS })
+    }
+
+    /// Those of solvers that improve factors they start from.
+    pub(super) fn improving(rank: u64) -> Self {
+        Held::blocks(rank + OVERSAMPLING, WORK_BLOCKS + MORE_BLOCKS)
+    }
+
+    /// The one block of a filter, which becomes the result.
+    pub(super) fn filtered(width: u64) -> Self {
+        Held { width, columns: width + PANELS * width.min(PANEL as u64), in_place: true }
+    }
+}
