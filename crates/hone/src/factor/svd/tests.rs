@@ -181,6 +181,25 @@ fn small_singular_values_of_matrices_that_are_not_symmetric() {
 }
 
 /// Equal singular values, across the cut too: rings, stars, disjoint cliques.
+/// Where iterations are few, the residual is one of singular triplets, and no smaller than that of the first and the last.
+#[test]
+fn residuals_after_few_iterations_are_those_of_triplets() {
+    let rank = 12;
+    for (filter, seed) in [(0, 1), (8, 2), (8, 3)] {
+        let s = leaf(600, 6.0, false, seed);
+        let options = Svd { iterations: Iterations::AtMost(2), filter, ..Svd::default() };
+        let found = iterated(&s, &options, &task(rank)).expect("finite");
+        let (u, v) = (wide(&found.u), wide(found.v.as_ref().expect("asked for")));
+        let back = s.explicit().transposed().times(&u);
+        let apart = |i: usize, j: usize| back.get(i, j) - found.sigma[j] * v.get(i, j);
+        let length = |j: usize| (0..u.rows()).map(|i| apart(i, j).powi(2)).sum::<f64>().sqrt() / found.sigma[j];
+        let all: Vec<f64> = (0..rank).map(length).collect();
+        let (own, worst) = (found.info.residual.expect("measured"), all.iter().copied().fold(0.0, f64::max));
+        assert!(own <= worst + 1e-3 && own >= all[0].max(all[rank - 1]) - 1e-3, "{own}: {all:?}");
+        assert!(own > 1e-2 && own < 2.0 && !found.info.converged, "{own}");
+    }
+}
+
 #[test]
 fn ties_across_the_cut() {
     let n = 120;
