@@ -45,7 +45,7 @@ pub(crate) struct LayoutArgs {
     /// What is compared: all, proximity or structure [default: all].
     #[arg(long, value_name = "WHAT", value_parser = vectors::by())]
     by: Option<By>,
-    /// How neighbours are found: exact, approximate, or auto: exact up to 100000 nodes [default: auto].
+    /// How neighbours are found: exact, approximate, or auto: exact up to 20000 nodes [default: auto].
     #[arg(long, value_name = "HOW", value_parser = vectors::method())]
     search: Option<Method>,
     /// Seed of the layout [default: 0].
