@@ -162,7 +162,7 @@ fn damaged_files_never_make_a_panic() {
         embedding.write(&path, Existing::Refuse).unwrap();
         let whole = fs::read(&path).unwrap();
         for at in 0..whole.len() {
-            for flip in [0x01, 0x80, 0xff] {
+            for flip in [0x01, 0xff] {
                 let mut bytes = whole.clone();
                 bytes[at] ^= flip;
                 fs::write(&path, bytes).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! Samples of one vertex that follow each other are trained in groups of up to eight, in the manner of
 //! word2vec, whose group is a pair with its negatives: all products are taken before anything
-//! moves, so that none waits for another's step, and the vertex is read and written once a group.
+//! moves, so that none waits for another's step, and the vertex is read and written once per group.
 //! A context that is twice in a group moves twice, the second time from where the first left it.
 //! The last bits depend on the vector width of the machine.
 //!

@@ -3,7 +3,7 @@
 //! Subspace iteration with a Chebyshev filter: a block of vectors somewhat wider than wanted is
 //! multiplied by a polynomial of the matrix that is small on the unwanted part of the spectrum and
 //! steep above it, made orthonormal, and rotated to the best eigenvector estimates in its span.
-//! Working on a block, it finds multiple eigenvalues (one a component of a graph) as they are.
+//! Working on a block, it finds multiple eigenvalues (one per component of a graph) as they are.
 //! What the filter lifts too far above the rest drowns the rest in its rounding errors: the degree is lower
 //! where the largest eigenvalue stands out, and leading vectors that have converged are kept aside, out of
 //! the filter.

@@ -125,7 +125,7 @@ impl Scaling {
     }
 
     fn totals(&self, models: &[&str]) -> Table {
-        let columns = ["edges", "seconds", "processor seconds", "µs an edge", "peak GB", "planned GB"];
+        let columns = ["edges", "seconds", "processor seconds", "µs per edge", "peak GB", "planned GB"];
         let mut table = Table::new("Whole runs", columns.map(str::to_owned).to_vec());
         (table.best, table.style) = (Best::Unmarked, Style::Significant);
         for run in &self.runs {

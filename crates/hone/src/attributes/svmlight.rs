@@ -82,7 +82,7 @@ fn add(line: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
             return Err(Fault::new(word.as_bytes(), "an index that is not a whole number", "indices count from 1"));
         };
         if last.is_some_and(|last| index <= last) {
-            return Err(Fault::new(word.as_bytes(), "indices do not ascend", "sort them, each once a line"));
+            return Err(Fault::new(word.as_bytes(), "indices do not ascend", "sort them, each once per line"));
         }
         last = Some(index);
         chunk.entries.push((chunk.rows, index, number(word.as_bytes(), value)?));

@@ -4,7 +4,7 @@
 //! step halved until the loss falls, never increases Σ w D(s ‖ Φ(a·b)) + λ(‖A‖² + ‖B‖²). Then B, from the columns.
 //!
 //! The loss needs entries, zeros too. `exact` reads the rows and columns of the lazy matrix one at a time, all
-//! N² entries an iteration. `sampled` keeps the nonzeros and, of each row, `negatives` zeros for every nonzero,
+//! N² entries per iteration. `sampled` keeps the nonzeros and, of each row, `negatives` zeros for every nonzero,
 //! drawn once and weighted so that they stand for all zeros of the row: the cost is linear in the edges. The loss
 //! is that of the sample, unbiased at the start and optimistic later, since factors are fitted to it. `auto` is exact up to [`EXACT`] entries. `observed` takes the nonzeros alone.
 //! The start is a constant at the mean of the entries with small multiples of the singular vectors beside it.

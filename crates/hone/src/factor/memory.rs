@@ -2,7 +2,7 @@
 
 use crate::space::PANEL;
 
-/// Blocks as wide as a factorisation that are held at once: few where iterations are dear, more where a Krylov basis is
+/// Blocks as wide as a factorisation that are held at once: few where iterations are expensive, more where a Krylov basis is
 /// kept.
 pub(crate) const WORK_BLOCKS: u64 = 5;
 pub(super) const KRYLOV_BLOCKS: u64 = 9;

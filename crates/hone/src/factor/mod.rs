@@ -148,7 +148,7 @@ pub struct Task<'a> {
     pub right: bool,
     /// Source of randomness.
     pub key: Key,
-    /// Asked whether to stop, once an iteration.
+    /// Asked whether to stop, once per iteration.
     pub progress: &'a dyn Progress,
 }
 
@@ -228,7 +228,7 @@ pub struct Coded {
 pub struct Loss {
     /// What is measured, on which entries, and whether any of it is estimated.
     pub measure: String,
-    /// That of the start, then one value an iteration.
+    /// That of the start, then one value per iteration.
     pub values: Vec<f64>,
 }
 

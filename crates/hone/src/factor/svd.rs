@@ -210,7 +210,7 @@ impl Svd {
     }
 
     /// Iterations to spend at most on a matrix with so many rows, when its products in one iteration take `cost`
-    /// multiply-adds a column.
+    /// multiply-adds per column.
     fn limit(&self, cost: u64, rows: u64, width: u64) -> usize {
         let orthonormalizing = rows * width * DEPTH as u64;
         let work = (cost + orthonormalizing) * width;

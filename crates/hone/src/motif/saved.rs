@@ -81,7 +81,7 @@ impl Counts {
                 let edge = Estimates { t, p, c, k: column(MOST)?, q: column(MOST)?, r: column(MOST)? };
                 Counts::estimated(pattern.clone(), Estimated::new(&pattern, edge, facts))
             }
-            _ => return Err(io::Error::new(ErrorKind::InvalidData, "these are no motif counts")),
+            _ => return Err(io::Error::new(ErrorKind::InvalidData, "not motif counts")),
         };
         match input.read(&mut kind)? {
             0 => Ok(counts),

@@ -26,13 +26,13 @@ fn complete_graphs() {
 }
 
 #[test]
-fn complete_graph_of_two_thousand_nodes() {
-    let n = 2000u32;
+fn complete_graph_of_six_hundred_nodes() {
+    let n = 600u32;
     let edges: Vec<_> = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))).collect();
     let counts = count(&undirected(n as usize, &edges), &Silent).expect("counts");
     let others = u64::from(n) - 2;
     let expected = [1, 0, others, 0, 0, 0, 0, 0, 0, 0, 0, 0, others * (others - 1) / 2];
-    for (u, v) in [(0, 1), (17, 1999), (1000, 999)] {
+    for (u, v) in [(0, 1), (17, 599), (300, 299)] {
         assert_eq!(counts.edge(u, v).expect("an edge"), expected);
     }
     let n = u128::from(n);

@@ -15,7 +15,7 @@ pub struct Svd {
     /// How many iterations at most.
     pub iterations: Iterations,
     /// Where iterations are few and the matrix is symmetric: degree of a Chebyshev polynomial of it that
-    /// sharpens the space at one product a degree; 0 for none.
+    /// sharpens the space at one product per degree; 0 for none.
     pub filter: usize,
 }
 
