@@ -128,7 +128,7 @@ impl Bench<'_> {
         Ok(LinkResults { methods, graphs, first_seed, cells, notes, searched })
     }
 
-    /// Link prediction as a report: AUC and average precision an operator, gains, significance.
+    /// Link prediction as a report: AUC and average precision per operator, gains, significance.
     pub fn link_report(&self, graphs: &[Named], config: &LinkConfig) -> Result<Report> {
         let results = self.link(graphs, config)?;
         let mut tables = Vec::new();

@@ -57,7 +57,7 @@ fn weight(motif: Motif, counts: &[u64; motif::Orbit::COUNT], (i, j): (u32, u32))
     motif.weight(counts).ok_or_else(too_large)
 }
 
-/// Sources, targets and one row of counts an edge.
+/// Sources, targets and one row of counts per edge.
 type EdgeCounts<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<u64>>);
 
 /// Some edges and their counts in a row.

@@ -77,7 +77,7 @@ impl Default for LinkConfig {
 /// The result of one method on one split.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LinkCell {
-    /// One outcome an operator; a single one for untrained scores.
+    /// One outcome per operator; a single one for untrained scores.
     pub outcomes: Vec<Outcome>,
     /// Seconds spent on embedding all candidates.
     pub seconds: f64,
