@@ -20,6 +20,8 @@ pub(super) struct Context<'a> {
     pub(super) engine: &'a dyn Engine,
     /// Attributes that the caller brings.
     pub(super) given: Option<&'a Named>,
+    /// Whether factors are written, and so right ones wanted.
+    pub(super) factors: bool,
     /// Bytes that the process may hold.
     pub(super) memory_limit: Option<u64>,
     /// The folder of a checkpoint, and how it is begun.

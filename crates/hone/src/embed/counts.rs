@@ -2,42 +2,16 @@
 
 use std::io::BufReader;
 
-use super::attributes::Own;
 use super::context::Context;
-use super::storage::checkpoint::{AGAIN, Begin, Checkpoint, Identity};
+use super::storage::checkpoint::{AGAIN, Checkpoint};
 use crate::engine::Counting;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
 use crate::motif::{Counts, Sampled};
 
-/// Version of the program and of what its stages compute: raise the second when parts of an earlier one are no longer
-/// those that a run would make.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+3");
-
 /// Their file in a checkpoint.
 const COUNTS: &str = "counts";
-
-/// Opens the checkpoint, when one is asked for; refuses one of other work.
-pub(super) fn open_checkpoint(run: &Context, graph: &Graph, own: &Own) -> Result<Option<Checkpoint>> {
-    let Some((folder, begin)) = run.checkpoint else { return Ok(None) };
-    let identity = Identity {
-        version: VERSION.to_owned(),
-        graph: graph.fingerprint(),
-        attributes: format!("{:08x}", own.fingerprint()),
-        engine: run.engine.name().to_owned(),
-        config: run.config.clone(),
-    };
-    let checkpoint = Checkpoint::begin(folder, *begin, identity)?;
-    if *begin == Begin::Resumed {
-        let folder = folder.display();
-        run.progress.note(&match checkpoint.len() {
-            0 => format!("nothing to resume in {folder}: starting from the beginning"),
-            stages => format!("resuming from {folder}: {stages} finished stages"),
-        });
-    }
-    Ok(Some(checkpoint))
-}
 
 /// Whether a checkpoint holds the motif counts.
 pub(super) fn are_in(checkpoint: &Checkpoint) -> bool {

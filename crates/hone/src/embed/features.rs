@@ -1,12 +1,10 @@
 //! The node features X alone, for those who want no embedding (sec. 4.3, 2.6).
 
-use super::attributes;
-use super::attributes::X;
+use super::attributes::{self, X};
 use super::context::Context;
 use super::counts::count;
 use super::notes;
-use super::plan;
-use super::plan::budget::Work;
+use super::plan::{self, budget::Work};
 use super::weighted::weighted;
 use crate::dense::{Columns, Group};
 use crate::error::{Error, Result};
@@ -23,7 +21,7 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     let graph = &notes::as_chosen(run, graph, config.diffusion.steps > 0);
     let own = attributes::own(run, graph)?;
     let motifs = if config.diffusion.steps > 0 { run.config.motifs.motifs() } else { Vec::new() };
-    let work = Work::new(run.config, graph, &motifs, own.columns(), false);
+    let work = Work::new(run, graph, &motifs, own.columns());
     plan::check_features(run, &work)?;
     let needed = config.structure || !motifs.is_empty();
     let counts = needed.then(|| count(run, graph)).transpose();

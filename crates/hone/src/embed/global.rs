@@ -9,7 +9,7 @@ use super::storage::factors::write_global;
 use super::{notes, steps};
 use crate::config::{Combine, Config, Output, Steps};
 use crate::dense::{Block, Columns, Group, Panels};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::factor::{Factors, Solver, Task, share_left};
 use crate::graph::{Graph, NodeIds};
 use crate::operator::Operator;
@@ -134,7 +134,10 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
             let (captured, left) = if orthogonal { of_svd(&sigma, h, total) } else { of_any(&y, &z, h, total) };
             (captured, share_left(left, total).map_err(at)?)
         }
-        (None, None) => unreachable!("the right factor was asked for"),
+        (None, None) => {
+            let message = format!("{} gave no right factor of Y, which it was asked for", run.engine.name());
+            return Err(Error::Numeric { stage: "global embedding".into(), message });
+        }
     };
     run.report.importance = importance(labels, &captured);
     notes::global(run, &info, columns);

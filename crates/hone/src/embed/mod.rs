@@ -23,6 +23,7 @@ mod local;
 mod notes;
 mod part;
 mod plan;
+mod resume;
 mod steps;
 mod storage;
 mod weighted;
@@ -179,10 +180,10 @@ impl Hone {
         notes::no_room(&mut run, own.columns());
         let graph = &*notes::as_chosen(&mut run, graph, true);
         let motifs = self.config.motifs.motifs();
-        let mut checkpoint = counts::open_checkpoint(&run, graph, &own)?;
+        let mut checkpoint = resume::open(&run, graph, &own)?;
         let factors = self.factors.as_ref().map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids()));
         let factors = factors.transpose()?;
-        let mut work = Work::new(&self.config, graph, &motifs, own.columns(), factors.is_some());
+        let mut work = Work::new(&run, graph, &motifs, own.columns());
         self.engine.plan(&work.largest())?;
         plan::check_least(&run, &work, checkpoint.as_ref().is_some_and(counts::are_in))?;
         let counts = counts::count_or_load(&mut run, graph, checkpoint.as_mut());
@@ -232,6 +233,7 @@ impl Hone {
             config: &self.config,
             engine: &*self.engine,
             given: self.attributes.as_ref(),
+            factors: self.factors.is_some(),
             memory_limit: self.memory_limit,
             checkpoint: self.checkpoint.as_ref(),
             temp_folder: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),

@@ -127,7 +127,7 @@ fn vanishing(weights: &[f32]) -> Option<String> {
     })
 }
 
-/// Says what a global stage leaves open; Y has so many columns.
+/// Says what a global stage leaves open; `columns` are those of Y.
 pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     let solver = &run.config.global.solver;
     if solver.loss() != Divergence::Gaussian {

@@ -125,6 +125,10 @@ impl Method for Bregman {
         pair.finish(task, |rank| watch.info(rank, measure))
     }
 
+    fn keeps_entries(&self) -> bool {
+        true
+    }
+
     fn memory(&self, &Shape { rows, columns, entries: nonzeros, .. }: &Shape) -> u64 {
         let all = rows.saturating_mul(columns);
         let exact = matches!(self.entries, Entries::Exact) || self.entries == Entries::Auto && all <= EXACT as u64;

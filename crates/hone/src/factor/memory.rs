@@ -22,6 +22,8 @@ pub(super) const DENSE_BLOCKS: u64 = WORK_BLOCKS + MORE_BLOCKS - 1;
 pub(crate) struct Shape {
     pub(crate) rows: u64,
     pub(crate) columns: u64,
+    /// Whether rows and columns may be fewer.
+    pub(crate) bound: bool,
     /// Entries that are not zero.
     pub(crate) entries: u64,
     pub(crate) symmetric: bool,

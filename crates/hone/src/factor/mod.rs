@@ -55,17 +55,17 @@ trait Method {
         Held::improving(shape.rank)
     }
 
-    /// Bytes held beside these columns, or beside a dense matrix.
+    /// Bytes held beside what [`holds`](Self::holds) says, or beside a dense matrix.
     fn memory(&self, _shape: &Shape) -> u64 {
         0
     }
 
     /// Whether the number of entries counts for [`memory`](Self::memory).
     fn keeps_entries(&self) -> bool {
-        true
+        false
     }
 
-    /// Blocks of the rank that are held beside a dense matrix and its factors.
+    /// Blocks as wide as the rank that are held beside a dense matrix and its factors.
     fn dense_blocks(&self) -> u64 {
         DENSE_BLOCKS
     }
@@ -75,12 +75,17 @@ trait Method {
         usize::MAX
     }
 
+    /// The refusal of a motif matrix with more rows.
+    fn too_many(&self, rows: usize) -> Error {
+        Error::config("solver.method", format!("a matrix of {rows} rows is too large for this solver; use svd"))
+    }
+
     /// Whether U is a code of the rows of S instead of a linear factor: it may have more columns than S, and there is no V.
     fn is_code(&self) -> bool {
         false
     }
 
-    /// What it has a number of, in the plural; also the name of the option that bounds it.
+    /// What its work is counted in: the name of the option that bounds it.
     fn passes(&self) -> &'static str {
         "iterations"
     }
@@ -195,8 +200,9 @@ impl Factors<Panels> {
 pub struct Info {
     /// Iterations done.
     pub iterations: usize,
-    /// Last residual measured, relative to the singular value, beyond rounding, and the worst over the columns;
-    /// absent when no iteration was left to measure it, or the solver has none.
+    /// Last residual measured, relative to the singular value and beyond rounding: the worst over the columns, or over four of
+    /// them after few iterations with a symmetric matrix. Absent when no iteration was left to measure it, or the solver has
+    /// none.
     pub residual: Option<f64>,
     /// Whether the tolerance was met.
     pub converged: bool,
@@ -280,7 +286,7 @@ impl Solver {
         self.method().holds(shape)
     }
 
-    /// Bytes held beside these columns, or beside a dense matrix.
+    /// Bytes held beside what [`holds`](Self::holds) says, or beside a dense matrix.
     pub(crate) fn memory(&self, shape: &Shape) -> u64 {
         self.method().memory(shape)
     }
@@ -290,7 +296,7 @@ impl Solver {
         self.method().keeps_entries()
     }
 
-    /// Blocks of the rank that are held beside a dense matrix and its factors.
+    /// Blocks as wide as the rank that are held beside a dense matrix and its factors.
     pub(crate) fn dense_blocks(&self) -> u64 {
         self.method().dense_blocks()
     }
@@ -300,12 +306,17 @@ impl Solver {
         self.method().most_rows()
     }
 
+    /// The refusal of a motif matrix with more rows.
+    pub(crate) fn too_many(&self, rows: usize) -> Error {
+        self.method().too_many(rows)
+    }
+
     /// Whether U is a code of the rows of S instead of a linear factor: it may have more columns than S, and there is no V.
     pub fn is_code(&self) -> bool {
         self.method().is_code()
     }
 
-    /// What it has a number of: `iterations` or `epochs`; also the name of the option that bounds them.
+    /// What its work is counted in, `iterations` or `epochs`: the name of the option that bounds it.
     pub fn passes(&self) -> &'static str {
         self.method().passes()
     }

@@ -120,6 +120,10 @@ impl Method for Sgd {
         best.finish(task, |rank| watch.info(rank, self.measure(&entries)))
     }
 
+    fn keeps_entries(&self) -> bool {
+        true
+    }
+
     fn memory(&self, shape: &Shape) -> u64 {
         let nonzeros = shape.entries;
         let steps = (self.batch as u64).min(nonzeros).saturating_mul(1 + self.negatives as u64);

@@ -13,9 +13,13 @@
 mod basis;
 mod bidiagonal;
 mod lanczos;
+mod ritz;
+mod squared;
 
 use self::basis::Basis;
-use super::svd::options::{Svd, ZERO};
+use self::ritz::{Ritz, Until};
+use self::squared::Squared;
+use super::svd::options::{NOISE, Svd};
 use super::{Info, Task};
 use crate::dense::{Small, orthonormalize};
 use crate::error::Result;
@@ -31,9 +35,6 @@ pub(super) const MANY: usize = 2 * DEPTH;
 
 /// The most that a Chebyshev polynomial may grow to: far from the limits of f32.
 const LARGEST: f64 = 1e16;
-
-/// Rounding noise of f32 products, relative to the largest eigenvalue.
-const NOISE: f64 = 3e-7;
 
 /// The part of the tolerance at which a basis is left, so that measured residuals meet it too.
 const MARGIN: f64 = 0.7;
@@ -58,30 +59,6 @@ pub(super) struct Subspace<'a, S: Space> {
     estimated: bool,
     /// Whether power iterations round what their products gather.
     rounds: bool,
-}
-
-/// A, and the blocks its products need.
-struct Squared<'a, S: Space> {
-    space: &'a S,
-    s: &'a Operator,
-    symmetric: bool,
-    work: Workspace<S::Tall>,
-}
-
-/// Leading eigenvalues of H by magnitude, and their vectors.
-struct Ritz {
-    values: Vec<f64>,
-    vectors: Small,
-}
-
-/// When an iteration with a basis ends.
-struct Until {
-    /// Applications of A at most.
-    limit: usize,
-    /// Blocks in the basis before it is restarted.
-    depth: usize,
-    /// The residual that is small enough.
-    tolerance: f64,
 }
 
 /// S V, and V where it is wanted.
@@ -115,7 +92,7 @@ impl<'a, S: Space> Subspace<'a, S> {
         if self.a.symmetric && options.filter > 0 {
             return self.filtered(limit.max(1), options.filter, info);
         }
-        // Those of a symmetric matrix are measured at the end.
+        // Residuals of a symmetric matrix are measured at the end.
         let judged = !self.a.symmetric;
         self.power(limit, judged.then_some(options.tolerance), info)
     }
@@ -124,7 +101,11 @@ impl<'a, S: Space> Subspace<'a, S> {
     /// that it is a product of.
     pub(super) fn image(mut self, mut v: Vec<S::Tall>, tolerance: f64, info: &mut Info) -> Result<Image<S::Tall>> {
         if !self.estimated && !self.task.right && self.a.s.rows() == self.a.s.cols() {
-            self.a.iterate_once(&mut v, self.task)?;
+            for panel in &mut v {
+                self.task.progress.check()?;
+                let image = self.a.product(panel, false);
+                self.a.work.give(std::mem::replace(panel, image));
+            }
             return Ok(Image { v: None, y: v });
         }
         let y: Vec<S::Tall> = v.iter().map(|panel| self.a.product(panel, false)).collect();
@@ -184,8 +165,8 @@ impl<'a, S: Space> Subspace<'a, S> {
         Ok(v)
     }
 
-    /// Residuals from H = Vᵀ A V and the Gram matrix of A V, for large graphs: nothing below 10⁻³ can be seen. A has no
-    /// negative eigenvalues: where it has, pairs ±λ in one span have Ritz values near zero that say nothing.
+    /// Residuals from H = Vᵀ A V and the Gram matrix of A V, for large graphs: nothing below 10⁻³ can be seen. Only
+    /// for A = SᵀS: with eigenvalues of both signs, pairs ±λ in one span have Ritz values near zero, which say nothing.
     fn judge(&self, h: &Small, all: &Small, tolerance: f64, info: &mut Info) -> Result<()> {
         let inside = h.transposed().times(h);
         let outside = Small::from_fn(h.rows(), h.rows(), |i, j| all.get(i, j) - inside.get(i, j));
@@ -256,90 +237,6 @@ impl<'a, S: Space> Subspace<'a, S> {
     /// Makes columns orthonormal; lost ones are drawn anew, once.
     fn orthonormalize(&self, x: &mut [S::Tall], round: usize) {
         Basis::new(self.a.space, self.task.key).orthonormalize(x, round);
-    }
-}
-
-impl<S: Space> Squared<'_, S> {
-    /// S x, or Sᵀ x.
-    fn product(&mut self, x: &S::Tall, transpose: bool) -> S::Tall {
-        let (space, cols) = (self.space, self.space.shape(x).1);
-        let rows = if transpose { self.s.cols() } else { self.s.rows() };
-        let mut y = self.work.take(space, rows, cols);
-        let transpose = transpose && !self.symmetric;
-        self.s.product(transpose, Product { space, x, y: &mut y, then: Fused::default(), work: &mut self.work });
-        y
-    }
-
-    /// A x.
-    fn times(&mut self, x: &S::Tall) -> S::Tall {
-        let y = self.product(x, false);
-        if self.symmetric {
-            return y;
-        }
-        let z = self.product(&y, true);
-        self.work.give(y);
-        z
-    }
-
-    /// X ← S X, panel by panel.
-    fn iterate_once(&mut self, x: &mut [S::Tall], task: &Task) -> Result<()> {
-        for panel in x {
-            task.progress.check()?;
-            let image = self.product(panel, false);
-            self.work.give(std::mem::replace(panel, image));
-        }
-        Ok(())
-    }
-
-    /// X ← A X, panel by panel.
-    fn iterate(&mut self, x: &mut [S::Tall], task: &Task) -> Result<()> {
-        for panel in x {
-            task.progress.check()?;
-            let image = self.times(panel);
-            self.work.give(std::mem::replace(panel, image));
-        }
-        Ok(())
-    }
-}
-
-impl Ritz {
-    /// The `count` leading eigenpairs of H (symmetrised: its halves differ by rounding).
-    fn of(h: &Small, count: usize) -> Result<Ritz> {
-        let n = h.rows();
-        let even = Small::from_fn(n, n, |i, j| 0.5 * (h.get(i, j) + h.get(j, i)));
-        let eigen = even.eigen()?;
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by(|&i, &j| eigen.values[j].abs().total_cmp(&eigen.values[i].abs()));
-        let values = order[..count].iter().map(|&i| eigen.values[i]).collect();
-        Ok(Ritz { values, vectors: Small::from_fn(n, count, |i, j| eigen.vectors.get(i, order[j])) })
-    }
-
-    /// Residuals ‖F E_last‖ from the Gram matrix of F.
-    fn judge(&self, gram: &Small, rank: usize, tolerance: f64, info: &mut Info) {
-        let (n, width) = (self.vectors.rows(), gram.rows());
-        let last = Small::from_fn(width, self.vectors.cols(), |i, j| self.vectors.get(n - width + i, j));
-        let image = gram.times(&last);
-        let lengths = (0..self.values.len()).map(|j| {
-            let square: f64 = (0..width).map(|i| last.get(i, j) * image.get(i, j)).sum();
-            square.max(0.0).sqrt()
-        });
-        info.judge(lengths.zip(&self.values).take(rank), tolerance);
-    }
-}
-
-impl Info {
-    /// The largest of the residuals, each relative to its value, beyond what rounding of the products explains. Values that count as
-    /// zero have none. The tolerance is met if that one number meets it.
-    fn judge<'a>(&mut self, residuals: impl Iterator<Item = (f64, &'a f64)>, tolerance: f64) {
-        let (mut worst, mut most) = (0.0f64, None);
-        for (length, value) in residuals.map(|(length, value)| (length, value.abs())) {
-            let most = *most.get_or_insert(value);
-            if length > NOISE * most && value > ZERO * most {
-                worst = worst.max((length - NOISE * most) / value);
-            }
-        }
-        self.residual = Some(worst);
-        self.converged = worst <= tolerance;
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) mod options;
 
 pub use options::{Iterations, Svd};
 
-use self::options::ZERO;
+use self::options::{NOISE, ZERO};
 use super::exact::{self, exact};
 use super::iterate::{at_most, not_negative};
 use super::memory::{Held, Shape, WORK_BLOCKS};
@@ -47,10 +47,6 @@ impl Method for Svd {
         } else {
             Held::blocks(width, WORK_BLOCKS)
         }
-    }
-
-    fn keeps_entries(&self) -> bool {
-        false
     }
 
     /// Dense matrices are decomposed through their Gram matrix.
@@ -90,8 +86,9 @@ pub const NARROW: usize = 512;
 /// The most oversampling, and the highest degree of a filter, that make sense.
 const MOST_BEYOND: usize = 1 << 12;
 
-/// Triplets whose residuals are measured where iterations are few.
+/// Triplets whose residuals are measured where iterations are few, and residuals that rounding hides there.
 const SAMPLED: usize = 4;
+const HIDDEN: f64 = 1e-3;
 
 /// Up to this ratio of singular values U = Y E diag(1/sigma) is orthonormal to f32 precision.
 const STEADY: f64 = 10.0;
@@ -142,31 +139,31 @@ fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result
     let limit = options.limit(s.cost() * products, s.cols() as u64, width as u64);
     let v = subspace.run(limit, options, &mut info)?;
     let Image { v, mut y } = subspace.image(v, options.tolerance, &mut info)?;
-    let ritz = Ritz::of_gram(&space.gram(&y), task.rank)?;
-    info.rank = ritz.rank;
+    let triplets = Triplets::of_gram(&space.gram(&y), task.rank)?;
+    info.rank = triplets.rank;
     let rank = task.rank.min(width);
-    space.transform(&mut y, &ritz.left(width));
+    space.transform(&mut y, &triplets.left(width));
     let mut u = cut(space, y, rank);
-    if ritz.spread() > STEADY {
+    if triplets.spread() > STEADY {
         orthonormalize(&mut In { space, panels: &mut u });
     }
     if info.iterations > 0 && info.residual.is_none() {
-        let worst = sampled_residual(space, s, &u, &ritz.sigma[..ritz.rank.min(rank)]);
+        let worst = sampled_residual(space, s, &u, &triplets.sigma[..triplets.rank.min(rank)]);
         (info.residual, info.converged) = (Some(worst), worst <= options.tolerance);
     }
     let signs: Vec<f64> = space.fold(&u, Fold::Extreme).iter().map(|&x| if x < 0.0 { -1.0 } else { 1.0 }).collect();
     space.map(&mut u, &Map::Scale(&signs));
     let v = v.filter(|_| task.right).map(|v| {
-        let mut right = ritz.right(rank);
+        let mut right = triplets.right(rank);
         right.scale_columns(&signs);
         space.times(&v, &right, &widths(rank))
     });
-    let sigma = ritz.padded(task.rank).into_iter().map(|sigma| sigma / scale).collect();
+    let sigma = triplets.padded(task.rank).into_iter().map(|sigma| sigma / scale).collect();
     Ok(Factors { u, sigma, v, info })
 }
 
 /// The largest residual of some singular triplets of a symmetric matrix, ‖S u − σ v‖ = √(‖S u‖² − σ²), relative to σ: that of the
-/// first, the last and two between, since all would take another product. Rounding hides what is below 10⁻³.
+/// first, the last and two between, since all would take another product. Rounding, which hides what is below 10⁻³, does not count.
 fn sampled_residual<S: Space>(space: &S, s: &Operator, u: &[S::Tall], sigma: &[f64]) -> f64 {
     let Some(last) = sigma.len().checked_sub(1) else { return 0.0 };
     let mut sampled: Vec<usize> = (0..SAMPLED).map(|i| i * last / (SAMPLED - 1)).collect();
@@ -177,7 +174,10 @@ fn sampled_residual<S: Space>(space: &S, s: &Operator, u: &[S::Tall], sigma: &[f
     let mut y = space.zeros(s.rows(), sampled.len());
     let work = &mut Workspace::default();
     s.product(false, Product { space, x: &x, y: &mut y, then: Fused::default(), work });
-    let relative = |(length, &j): (f64, &usize)| ((length / sigma[j]).powi(2) - 1.0).max(0.0).sqrt();
+    let relative = |(length, &j): (f64, &usize)| {
+        let (squared, noise) = ((length / sigma[j]).powi(2) - 1.0, NOISE * sigma[0] / sigma[j]);
+        if squared > HIDDEN * HIDDEN { (squared.sqrt() - noise).max(0.0) } else { 0.0 }
+    };
     space.fold(&[y], Fold::Length).into_iter().zip(&sampled).map(relative).fold(0.0, f64::max)
 }
 
@@ -227,19 +227,19 @@ impl Svd {
 }
 
 /// Singular values and right vectors of Y, in coordinates of V.
-struct Ritz {
+struct Triplets {
     sigma: Vec<f64>,
     vectors: Small,
     rank: usize,
 }
 
-impl Ritz {
-    fn of_gram(gram: &Small, wanted: usize) -> Result<Ritz> {
+impl Triplets {
+    fn of_gram(gram: &Small, wanted: usize) -> Result<Triplets> {
         let eigen = gram.eigen()?;
         let sigma: Vec<f64> = eigen.values.iter().map(|&value| value.max(0.0).sqrt()).collect();
         let floor = sigma.first().map_or(0.0, |most| most * ZERO);
         let rank = sigma.iter().take(wanted).filter(|&&sigma| sigma > floor).count();
-        Ok(Ritz { sigma, vectors: eigen.vectors, rank })
+        Ok(Triplets { sigma, vectors: eigen.vectors, rank })
     }
 
     /// The leading singular values, zeros beyond the rank.
@@ -271,18 +271,18 @@ fn dense(y: &Columns, task: &Task) -> Result<Factors> {
     if y.cols() > NARROW.max(y.rows()) {
         return dense_wide(y, task);
     }
-    let ritz = Ritz::of_gram(&y.gram(), task.rank)?;
+    let triplets = Triplets::of_gram(&y.gram(), task.rank)?;
     task.progress.check()?;
-    let mut u = y.times(&ritz.left(task.rank));
+    let mut u = y.times(&triplets.left(task.rank));
     let signs = u.column_signs();
     u.scale_columns(&signs);
     let v = task.right.then(|| {
-        let mut right = ritz.right(task.rank);
+        let mut right = triplets.right(task.rank);
         right.scale_columns(&signs);
         Block::from(&right)
     });
-    let info = Info { converged: true, rank: ritz.rank, ..Info::default() };
-    Ok(Factors { u, sigma: ritz.padded(task.rank), v, info })
+    let info = Info { converged: true, rank: triplets.rank, ..Info::default() };
+    Ok(Factors { u, sigma: triplets.padded(task.rank), v, info })
 }
 
 /// Exact SVD of a wide matrix through the Gram matrix of its rows: U = E, V = Yᵀ E diag(1/sigma). Besides
@@ -292,18 +292,18 @@ fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
     let mut transposed = Block::zeros(y.cols(), y.rows());
     transposed.update_rows(|j, row| row.iter_mut().enumerate().for_each(|(i, to)| *to = whole.get(i, j)));
     drop(whole);
-    let ritz = Ritz::of_gram(&transposed.gram(), task.rank)?;
+    let triplets = Triplets::of_gram(&transposed.gram(), task.rank)?;
     task.progress.check()?;
-    let mut u = Block::from(&ritz.right(task.rank));
+    let mut u = Block::from(&triplets.right(task.rank));
     let signs = u.column_signs();
     u.scale_columns(&signs);
     let v = task.right.then(|| {
-        let mut left = ritz.left(task.rank);
+        let mut left = triplets.left(task.rank);
         left.scale_columns(&signs);
         transposed.times(&left)
     });
-    let info = Info { converged: true, rank: ritz.rank, ..Info::default() };
-    Ok(Factors { u, sigma: ritz.padded(task.rank), v, info })
+    let info = Info { converged: true, rank: triplets.rank, ..Info::default() };
+    Ok(Factors { u, sigma: triplets.padded(task.rank), v, info })
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@
 
 use rayon::prelude::*;
 
-use super::super::steps;
 use crate::config::{Combine, Config, Form, Model, Output};
 use crate::dense::gram_memory;
+use crate::embed::context::Context;
+use crate::embed::steps;
 use crate::engine::Largest;
 use crate::factor::exact;
 use crate::factor::memory::{Held, OVERSAMPLING, Shape, WORK_BLOCKS};
@@ -89,16 +90,18 @@ pub(super) struct Needs {
 }
 
 impl<'a> Work<'a> {
-    /// The embedding of a graph with `own` attribute columns of the user's; `right` factors may be wanted too.
-    pub(in crate::embed) fn new(
-        config: &'a Config,
-        graph: &'a Graph,
-        motifs: &'a [Motif],
-        own: usize,
-        right: bool,
-    ) -> Self {
-        let steps = *steps::computed(config).end();
-        Work { config, own, graph, motifs, right, steps, positions: graph.pattern().nnz() as u64 }
+    /// The embedding of a graph with `own` attribute columns of the user's.
+    pub(in crate::embed) fn new(run: &Context<'a>, graph: &'a Graph, motifs: &'a [Motif], own: usize) -> Self {
+        let steps = *steps::computed(run.config).end();
+        Work {
+            config: run.config,
+            own,
+            graph,
+            motifs,
+            right: run.factors,
+            steps,
+            positions: graph.pattern().nnz() as u64,
+        }
     }
 
     /// What the stages of an embedding need; as little as it can be, when motifs are not counted yet.
@@ -171,7 +174,7 @@ impl<'a> Work<'a> {
         let (config, nodes) = (self.config, self.graph.nodes() as u64);
         let rows = nodes.min(config.local.solver.most_rows() as u64);
         let symmetric = !self.graph.is_directed() && !matches!(config.psi, Psi::P | Psi::LRw);
-        Shape { rows, columns: rows, entries, symmetric, rank: config.local_dim() as u64 }
+        Shape { rows, columns: rows, bound: true, entries, symmetric, rank: config.local_dim() as u64 }
     }
 
     /// What a local factorisation holds at once, beside what [`Self::beside_solver`] says.
@@ -291,7 +294,7 @@ impl<'a> Work<'a> {
         let dim = self.z_columns();
         let factors = dense_factors(rows, inside, dim);
         let solver = &config.global.solver;
-        let shape = Shape { rows, columns: inside, entries: rows * inside, symmetric: false, rank: dim };
+        let shape = Shape { rows, columns: inside, bound: false, entries: rows * inside, symmetric: false, rank: dim };
         let solver = solver.memory(&shape).saturating_add(solver.dense_blocks() * rows * dim * FLOAT);
         factors.saturating_add(solver).saturating_add(rows * dim * FLOAT)
     }

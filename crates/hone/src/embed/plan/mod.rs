@@ -10,7 +10,6 @@ pub(super) mod budget;
 use super::context::{Context, locate};
 use crate::config::{Config, Model};
 use crate::error::{Error, Result, human_bytes};
-use crate::factor::autoencoder::too_large;
 use crate::graph::Graph;
 use crate::memory;
 use crate::motif::{Counts, Delta, Motif, Pairs, Sample};
@@ -154,7 +153,7 @@ fn buffers(work: &Work) -> u64 {
 pub(super) fn naming_all_with_attributes(run: &Context, error: Error, graph: &Graph) -> Error {
     let Error::Memory { need, .. } = error else { return error };
     let (columns, motifs) = (need.div_ceil(4 * graph.nodes().max(1) as u64), run.config.motifs.motifs());
-    naming_all(error, &Work::new(run.config, graph, &motifs, columns as usize, false))
+    naming_all(error, &Work::new(run, graph, &motifs, columns as usize))
 }
 
 /// A refusal that names what is enough for the work that follows, too.
@@ -182,7 +181,7 @@ pub(super) fn check_rows(config: &Config, counts: &Counts, motifs: &[Motif]) -> 
             rows = rows.max(counts.pair_nodes(motif, delta.of(motif))?);
         }
     }
-    if rows <= solver.most_rows() { Ok(()) } else { Err(locate(too_large(rows), "local", "local embeddings")) }
+    if rows <= solver.most_rows() { Ok(()) } else { Err(locate(solver.too_many(rows), "local", "local embeddings")) }
 }
 
 /// Refuses features that do not fit beside what is held already.

@@ -153,11 +153,8 @@ impl Method for Autoencoder {
     }
 
     fn memory(&self, shape: &Shape) -> u64 {
-        self.memory_up_to(shape.columns as usize, shape.rank as usize)
-    }
-
-    fn keeps_entries(&self) -> bool {
-        false
+        let (columns, code) = (shape.columns as usize, shape.rank as usize);
+        if shape.bound { self.memory_up_to(columns, code) } else { self.memory_for(columns, code) }
     }
 
     fn dense_blocks(&self) -> u64 {
@@ -166,6 +163,15 @@ impl Method for Autoencoder {
 
     fn most_rows(&self) -> usize {
         LARGEST_LAZY
+    }
+
+    /// Training on more would take N² steps too many.
+    fn too_many(&self, rows: usize) -> Error {
+        let message = format!(
+            "autoencoder reads each row of a motif matrix as {rows} numbers, and at most {LARGEST_LAZY} nodes are feasible; use \
+             svd here and global.solver.method = autoencoder, or motifs that touch fewer nodes"
+        );
+        Error::config("solver.method", message)
     }
 
     fn is_code(&self) -> bool {
@@ -181,7 +187,7 @@ impl Method for Autoencoder {
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         let Encoding { code: mut u, reconstructed, residual, fit } = match s {
             Operator::Dense(leaf) => encode(leaf.columns(), self, task)?,
-            lazy if lazy.rows() > LARGEST_LAZY => return Err(too_large(lazy.rows())),
+            lazy if lazy.rows() > LARGEST_LAZY => return Err(self.too_many(lazy.rows())),
             lazy => encode_lazy(lazy, self, task)?,
         };
         let sigma = u.normalize_columns(Norm::L2);
@@ -225,13 +231,4 @@ impl Autoencoder {
     fn memory_up_to(&self, columns: usize, code: usize) -> u64 {
         self.memory_for(columns, code).max(self.memory_for(columns.min(start::WIDEST), code))
     }
-}
-
-/// Refuses a lazy matrix whose training would take N² steps too many.
-pub(crate) fn too_large(rows: usize) -> Error {
-    let message = format!(
-        "autoencoder reads each row of a motif matrix as {rows} numbers, and at most {LARGEST_LAZY} nodes are feasible; use \
-         svd here and global.solver.method = autoencoder, or motifs that touch fewer nodes"
-    );
-    Error::config("solver.method", message)
 }

@@ -4,8 +4,8 @@
 //! other amplified. Directions that are lost on the way are drawn anew.
 //! Cost: O(N b · columns of the basis) for each projection.
 
-use super::NOISE;
 use crate::dense::{Small, orthonormalize};
+use crate::factor::svd::options::NOISE;
 use crate::random::Key;
 use crate::space::{Fold, In, Map, Space, Workspace, panels, widths};
 

@@ -8,9 +8,11 @@
 //! Cost: two products and O(N b² blocks) each iteration; the memory of two bases.
 
 use super::basis::{Basis, largest};
-use super::{Info, Squared, Task, Until};
+use super::ritz::Until;
+use super::squared::Squared;
 use crate::dense::Small;
 use crate::error::Result;
+use crate::factor::{Info, Task};
 use crate::space::Space;
 
 /// Orthonormal columns that span the leading right space.

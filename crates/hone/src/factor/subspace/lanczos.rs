@@ -6,9 +6,11 @@
 //! Cost: one product and O(N b² blocks) each iteration.
 
 use super::basis::{Basis, largest};
-use super::{Info, Ritz, Squared, Task, Until};
+use super::ritz::{Ritz, Until};
+use super::squared::Squared;
 use crate::dense::Small;
 use crate::error::Result;
+use crate::factor::{Info, Task};
 use crate::space::Space;
 
 /// Orthonormal columns that span the leading space.

@@ -65,3 +65,6 @@ impl From<Iterations> for IterationsText {
 
 /// Singular values below this part of the largest count as zero: rounding noise of f32 weights, degrees and products.
 pub(in crate::factor) const ZERO: f64 = 2e-6;
+
+/// Rounding noise of f32 products, relative to the largest eigenvalue.
+pub(in crate::factor) const NOISE: f64 = 3e-7;

@@ -180,7 +180,6 @@ fn small_singular_values_of_matrices_that_are_not_symmetric() {
     }
 }
 
-/// Equal singular values, across the cut too: rings, stars, disjoint cliques.
 /// Where iterations are few, the residual is one of singular triplets, and no smaller than that of the first and the last.
 #[test]
 fn residuals_after_few_iterations_are_those_of_triplets() {
@@ -200,6 +199,7 @@ fn residuals_after_few_iterations_are_those_of_triplets() {
     }
 }
 
+/// Equal singular values, across the cut too: rings, stars, disjoint cliques.
 #[test]
 fn ties_across_the_cut() {
     let n = 120;

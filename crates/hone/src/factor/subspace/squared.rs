@@ -1,0 +1,48 @@
+//! A = SᵀS, or S itself when S is symmetric: its products, with the blocks that they need.
+
+use crate::error::Result;
+use crate::factor::Task;
+use crate::operator::{Operator, Product};
+use crate::space::{Space, Workspace};
+use crate::sparse::Fused;
+
+/// A, and the blocks its products need.
+pub(super) struct Squared<'a, S: Space> {
+    pub(super) space: &'a S,
+    pub(super) s: &'a Operator,
+    pub(super) symmetric: bool,
+    pub(super) work: Workspace<S::Tall>,
+}
+
+impl<S: Space> Squared<'_, S> {
+    /// S x, or Sᵀ x.
+    pub(super) fn product(&mut self, x: &S::Tall, transpose: bool) -> S::Tall {
+        let (space, cols) = (self.space, self.space.shape(x).1);
+        let rows = if transpose { self.s.cols() } else { self.s.rows() };
+        let mut y = self.work.take(space, rows, cols);
+        let transpose = transpose && !self.symmetric;
+        self.s.product(transpose, Product { space, x, y: &mut y, then: Fused::default(), work: &mut self.work });
+        y
+    }
+
+    /// A x.
+    pub(super) fn times(&mut self, x: &S::Tall) -> S::Tall {
+        let y = self.product(x, false);
+        if self.symmetric {
+            return y;
+        }
+        let z = self.product(&y, true);
+        self.work.give(y);
+        z
+    }
+
+    /// X ← A X, panel by panel.
+    pub(super) fn iterate(&mut self, x: &mut [S::Tall], task: &Task) -> Result<()> {
+        for panel in x {
+            task.progress.check()?;
+            let image = self.times(panel);
+            self.work.give(std::mem::replace(panel, image));
+        }
+        Ok(())
+    }
+}
