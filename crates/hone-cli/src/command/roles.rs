@@ -1,5 +1,6 @@
 //! `hone roles GRAPH`: structural roles of the nodes, with names and reasons.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use hone::graph::NodeIds;
 use hone::motif::Sample;
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::{Error, record};
-use hone_explore::{Explanation, MOST_ROLES, MotifScore, Role, RoleOptions, RoleTable, Roles, find_node};
+use hone_explore::{Explanation, MOST_ROLES, MotifScore, RATIOS, Role, RoleOptions, RoleTable, Roles, find_node};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
@@ -91,10 +92,26 @@ struct Shown<'a> {
 
 #[derive(Serialize)]
 struct ShownRole<'a> {
-    #[serde(flatten)]
-    role: &'a Role,
-    /// Ids instead of numbers.
+    name: &'a str,
+    nodes: usize,
+    share: f64,
+    degree: f64,
+    /// By name.
+    ratios: BTreeMap<&'static str, f64>,
+    motifs: &'a [MotifScore],
+    /// Ids of typical nodes.
     exemplars: Vec<String>,
+    #[serde(skip)]
+    role: &'a Role,
+}
+
+impl<'a> ShownRole<'a> {
+    fn of(role: &'a Role, ids: &NodeIds) -> Self {
+        let &Role { nodes, share, degree, .. } = role;
+        let exemplars = role.exemplars.iter().map(|&node| ids.get(node).to_string()).collect();
+        let ratios = RATIOS.into_iter().zip(role.ratios).collect();
+        ShownRole { name: &role.name, nodes, share, degree, ratios, motifs: &role.motifs, exemplars, role }
+    }
 }
 
 #[derive(Serialize)]
@@ -184,11 +201,10 @@ fn asked(found: Result<u32, Error>) -> Result<u32, Error> {
 }
 
 fn shown<'a>(found: &'a Roles, ids: &NodeIds, nodes: &[u32], names: &[String]) -> Shown<'a> {
-    let exemplars = |role: &Role| role.exemplars.iter().map(|&node| ids.get(node).to_string()).collect();
     let explained =
         nodes.iter().zip(names).map(|(&node, id)| ShownNode { id: id.clone(), explanation: found.explain(node, id) });
     Shown {
-        roles: found.roles.iter().map(|role| ShownRole { role, exemplars: exemplars(role) }).collect(),
+        roles: found.roles.iter().map(|role| ShownRole::of(role, ids)).collect(),
         affinity: &found.affinity,
         explanations: explained.collect(),
     }
@@ -201,7 +217,7 @@ fn table(shown: &Shown<'_>, found: &Roles) -> String {
         if parts.is_empty() { "–".into() } else { parts.join(", ") }
     };
     let head = ["role", "nodes", "share", "degree", "more", "less", "such as"].map(str::to_owned);
-    let line = |ShownRole { role, exemplars }: &ShownRole<'_>| {
+    let line = |ShownRole { role, exemplars, .. }: &ShownRole<'_>| {
         [
             role.name.clone(),
             role.nodes.to_string(),

@@ -1,8 +1,10 @@
 //! What nodes of a map can be coloured by besides role, degree and motifs: labels and attributes of files.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use hone::Result;
-use hone::attributes::{self, Loaded, Table};
-use hone::dense::Block;
+use hone::attributes::{self, Shown};
 use hone::graph::NodeIds;
 use hone::progress::Progress;
 
@@ -28,7 +30,7 @@ pub enum Colour {
     Numbers {
         /// What it is.
         name: String,
-        /// The number of every node.
+        /// The number of every node; NaN where there is none.
         values: Vec<f32>,
     },
 }
@@ -55,81 +57,100 @@ impl Colour {
     }
 }
 
-/// Labels of nodes: a table of ids and one or more columns, each value of which is a category. Returns what was read, and
-/// notes about what was missing. The process may hold `memory` bytes; by default what the machine has free.
+/// Labels of nodes: a table of ids and one or more columns, each value of which is a category. Of several labels, separated
+/// by commas, a node shows the first. Returns what was read, and notes about what was missing. The process may hold `memory`
+/// bytes; by default what the machine has free.
 pub fn read_labels(
     file: &str,
     ids: &NodeIds,
     memory: Option<u64>,
     progress: &dyn Progress,
 ) -> Result<(Vec<Colour>, Vec<String>)> {
-    let options = Table { categories: CATEGORIES, ..Table::default() };
-    let first = attributes::read(file, &options, ids, memory, progress)?;
-    // Read once more with every column as categories: numbers are names here.
-    let mut columns: Vec<String> = first.named.names.iter().map(|name| prefix(name).to_owned()).collect();
-    columns.dedup();
-    let loaded = attributes::read(file, &Table { categorical: columns, ..options }, ids, memory, progress)?;
-    Ok(colours(&loaded, "label"))
+    let (columns, mut notes) = attributes::shown(file, ids, memory, progress)?;
+    let colours = columns.into_iter().map(|column| match column {
+        Shown::Numbers { name, values } => {
+            let text = |value: f32| (!value.is_nan()).then(|| value.to_string());
+            categories(named(name, "label"), values.into_iter().map(text).collect())
+        }
+        Shown::Words { name, words, of } => {
+            let several = has_several(&words);
+            if several {
+                notes.push(format!("nodes of {file} with several labels show the first"));
+            }
+            let word = |at: u32| first(&words[at as usize], several).to_owned();
+            categories(named(name, "label"), of.into_iter().map(|at| at.map(word)).collect())
+        }
+    });
+    let colours = colours.collect();
+    Ok(few(colours, notes))
 }
 
-/// Attributes of nodes: numbers stay numbers, words become categories.
+/// Attributes of nodes: a column of numbers stays one, any other becomes categories.
 pub fn read_attributes(
     file: &str,
     ids: &NodeIds,
     memory: Option<u64>,
     progress: &dyn Progress,
 ) -> Result<(Vec<Colour>, Vec<String>)> {
-    let options = Table { categories: CATEGORIES, ..Table::default() };
-    Ok(colours(&attributes::read(file, &options, ids, memory, progress)?, "attribute"))
+    let (columns, notes) = attributes::shown(file, ids, memory, progress)?;
+    let colours = columns.into_iter().map(|column| match column {
+        Shown::Numbers { name, values } => Colour::Numbers { name: named(name, "attribute"), values },
+        Shown::Words { name, words, of } => {
+            let name = named(name, "attribute");
+            let parsed: Vec<Option<f32>> =
+                words.iter().map(|word| word.parse().ok().filter(|x: &f32| x.is_finite())).collect();
+            match parsed.iter().copied().collect::<Option<Vec<f32>>>() {
+                Some(numbers) => {
+                    let number = |at: Option<u32>| at.map_or(f32::NAN, |at| numbers[at as usize]);
+                    Colour::Numbers { name, values: of.into_iter().map(number).collect() }
+                }
+                None => categories(name, of.into_iter().map(|at| at.map(|at| words[at as usize].clone())).collect()),
+            }
+        }
+    });
+    Ok(few(colours.collect(), notes))
 }
 
-/// The column that a 0/1 column `city=Rome` comes from.
-fn prefix(name: &str) -> &str {
-    name.split_once('=').map_or(name, |(column, _)| column)
+/// A name for a column; those without a header are called x1, x2, …
+fn named(name: String, fallback: &str) -> String {
+    let plain = name.strip_prefix('x').is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit()));
+    if plain { fallback.to_owned() } else { name }
 }
 
-/// Columns as colours; 0/1 columns of one origin become one.
-fn colours(loaded: &Loaded, fallback: &str) -> (Vec<Colour>, Vec<String>) {
-    let (names, block) = (&loaded.named.names, &loaded.named.block);
-    let (mut found, mut start) = (Vec::new(), 0);
-    while start < names.len() {
-        let own = prefix(&names[start]);
-        let grouped = names[start].contains('=');
-        let same = |name: &String| grouped && name.contains('=') && prefix(name) == own;
-        let end = start + 1 + names[start + 1..].iter().take_while(|name| same(name)).count();
-        // Columns without a header are called x1, x2, …
-        let plain = own.strip_prefix('x').is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
-        let name = if plain { fallback.to_owned() } else { own.to_owned() };
-        found.push(if grouped {
-            categories(name, &names[start..end], block, start)
-        } else {
-            numbers(name, block, start)
-        });
-        start = end;
-    }
-    let mut notes = loaded.facts.notes.clone();
-    if found.len() > COLUMNS {
-        notes.push(format!("{} columns; the first {COLUMNS} are on the map", found.len()));
-        found.truncate(COLUMNS);
-    }
-    (found, notes)
+/// Whether words are lists of labels: taken apart, there are fewer of them. `Rome, Italy` beside `Oslo, Norway` is not.
+fn has_several(words: &[String]) -> bool {
+    let lists = words.iter().any(|word| word.contains(','));
+    let parts: BTreeSet<&str> = words.iter().flat_map(|word| word.split(',')).map(str::trim).collect();
+    lists && parts.len() < words.len()
 }
 
-fn numbers(name: String, block: &Block, column: usize) -> Colour {
-    Colour::Numbers { name, values: (0..block.rows()).map(|i| block.get(i, column)).collect() }
+fn first(word: &str, several: bool) -> &str {
+    if several { word.split(',').next().unwrap_or_default().trim() } else { word }
 }
 
-fn categories(name: String, columns: &[String], block: &Block, start: usize) -> Colour {
-    let value = |column: &String| column.split_once('=').map_or(column.clone(), |(_, value)| value.to_owned());
-    let mut names: Vec<String> = columns.iter().map(value).collect();
-    let none = names.len() as u16;
-    let own = |i: usize| {
-        let row = &block.row(i)[start..start + columns.len()];
-        row.iter().position(|&x| x > 0.0).map_or(none, |at| at as u16)
-    };
-    let of: Vec<u16> = (0..block.rows()).map(own).collect();
-    if of.contains(&none) {
-        names.push("(none)".into());
-    }
+/// The most frequent words as categories, in order; all others share one, and nodes without a word have one.
+fn categories(name: String, words: Vec<Option<String>>) -> Colour {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    words.iter().flatten().for_each(|word| *counts.entry(word).or_default() += 1);
+    let mut names: Vec<String> = counts.keys().map(|&word| word.to_owned()).collect();
+    names.sort_by_key(|word| (Reverse(counts[word.as_str()]), word.clone()));
+    let others = names.len() > CATEGORIES;
+    names.truncate(CATEGORIES);
+    names.sort();
+    let places: BTreeMap<String, u16> = names.iter().cloned().zip(0..).collect();
+    let (other, none) = (names.len() as u16, names.len() as u16 + u16::from(others));
+    let place = |word: &Option<String>| word.as_ref().map_or(none, |word| *places.get(word).unwrap_or(&other));
+    let of: Vec<u16> = words.iter().map(place).collect();
+    names.extend(others.then(|| "(other)".to_owned()));
+    names.extend(of.contains(&none).then(|| "(none)".to_owned()));
     Colour::Categories { name, names, of }
+}
+
+/// As many columns as a page offers.
+fn few(mut colours: Vec<Colour>, mut notes: Vec<String>) -> (Vec<Colour>, Vec<String>) {
+    if colours.len() > COLUMNS {
+        notes.push(format!("{} columns; the first {COLUMNS} are on the map", colours.len()));
+        colours.truncate(COLUMNS);
+    }
+    (colours, notes)
 }

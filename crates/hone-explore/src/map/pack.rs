@@ -144,10 +144,9 @@ fn neighbours(map: &Map<'_>, order: &[u32], number: &[u32]) -> Vec<u8> {
         let near = found.row(node as usize).iter().take(k);
         near.for_each(|&other| signed(i64::from(number[other as usize]) - at as i64, &mut bytes));
     }
-    for &node in order.iter().filter(|_| k > 0) {
-        let similarities = found.similarities(node as usize).iter().take(k);
-        bytes.extend(similarities.map(|&similarity| ((similarity.clamp(-1.0, 1.0) + 1.0) * 127.5).round() as u8));
-    }
+    let similar = |&node: &u32| found.similarities(node as usize).iter().take(k);
+    let code = |&similarity: &f32| ((similarity.clamp(-1.0, 1.0) + 1.0) * 32767.0).round() as u16;
+    planes(&order.iter().flat_map(similar).map(code).collect::<Vec<_>>(), &mut bytes);
     bytes
 }
 

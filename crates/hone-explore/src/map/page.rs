@@ -7,7 +7,7 @@ use hone::motif::NODE_ORBITS;
 use serde::Serialize;
 
 use super::{Colour, Map, orbit_facts, pack};
-use crate::roles::{PackedComponent, Role};
+use crate::roles::{MotifScore, PackedComponent, Role};
 
 const TEMPLATE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
@@ -48,7 +48,11 @@ struct MetaRole<'a> {
     name: &'a str,
     nodes: usize,
     degree: f64,
-    more: Vec<&'static str>,
+    /// Motifs and how many standard deviations more, or less, of them it has.
+    more: Vec<(&'static str, f64)>,
+    less: Vec<(&'static str, f64)>,
+    /// Typical nodes, by their number on the page.
+    exemplars: Vec<u32>,
 }
 
 #[derive(Serialize)]
@@ -63,7 +67,7 @@ pub(super) fn page(map: &Map<'_>, order: &[u32]) -> String {
         .iter()
         .map(|section| format!("<script type=\"text/plain\" id=\"data-{}\">{}</script>", section.name, section.text))
         .collect();
-    let meta = serde_json::to_string(&meta(map)).expect("plain data");
+    let meta = serde_json::to_string(&meta(map, order)).expect("plain data");
     // Within a script element only `<` could end it.
     let meta = meta.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
     let script = SCRIPT.join("\n");
@@ -98,14 +102,18 @@ pub(super) fn escaped(text: &str) -> String {
     text.chars().map(plain).collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn meta<'a>(map: &'a Map<'_>) -> Meta<'a> {
+fn meta<'a>(map: &'a Map<'_>, order: &[u32]) -> Meta<'a> {
     let [means, logs, deviations, most] = orbit_facts(map.roles.counts());
     let links = map.graph.underlying().edges();
+    let scores = |scores: Vec<&MotifScore>| scores.into_iter().map(|score| (score.motif, score.z)).collect();
+    let number = |node: &u32| order.iter().position(|other| other == node).map(|at| at as u32);
     let role = |role: &'a Role| MetaRole {
         name: &role.name,
         nodes: role.nodes,
         degree: role.degree,
-        more: role.more().into_iter().map(|score| score.motif).collect(),
+        more: scores(role.more()),
+        less: scores(role.less()),
+        exemplars: role.exemplars.iter().filter_map(number).collect(),
     };
     let colour = |colour: &'a Colour| match colour {
         Colour::Categories { name, names, .. } => MetaColour { name, categories: Some(names) },
@@ -127,7 +135,7 @@ fn meta<'a>(map: &'a Map<'_>) -> Meta<'a> {
         roles: map.roles.roles.iter().map(role).collect(),
         affinity: &map.roles.affinity,
         components: map.roles.packed_components(),
-        averages: map.roles.average(),
+        averages: map.roles.averages(),
         colours: map.colours.iter().map(colour).collect(),
     }
 }

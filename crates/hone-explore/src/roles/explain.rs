@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::Roles;
-use super::signature::{Signature, WIDTH, plain};
+use super::signature::{Signature, WIDTH, is_defined, is_isolated, plain};
 
 /// Steps from a node's ratio to that of a typical node of another role.
 const STEPS: usize = 200;
@@ -21,10 +21,21 @@ pub struct Explanation {
     pub membership: f64,
     /// The three ratios that say most, the most telling first.
     pub reasons: Vec<Reason>,
-    /// The role that it would have otherwise; none where there is one role only.
-    pub otherwise: Option<String>,
+    /// The role that it would have otherwise; none where there is no other.
+    pub otherwise: Option<Otherwise>,
     /// Two sentences: why it has the role, and what would have made it another.
     pub text: String,
+}
+
+/// What a node would have been otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Otherwise {
+    /// The role.
+    pub role: String,
+    /// The ratio whose least change would have made it so, one of [`RATIOS`](super::RATIOS); none where no single change would.
+    pub ratio: Option<&'static str>,
+    /// What it would have to be.
+    pub value: Option<f64>,
 }
 
 /// A ratio that speaks for a role.
@@ -34,7 +45,7 @@ pub struct Reason {
     pub ratio: &'static str,
     /// That of the node.
     pub value: f64,
-    /// That of the average node.
+    /// The mean over the nodes that can have it.
     pub average: f64,
 }
 
@@ -53,18 +64,32 @@ impl Roles {
         let (own, at) = (self.role_of(node), self.signatures[node as usize]);
         let runner_up = self.runner_up(node, own);
         let values = plain(&at);
+        if is_isolated(&at) && self.roles.len() > 1 {
+            return self.alone(id, own, self.memberships(node)[own]);
+        }
         let reasons: Vec<Reason> = self
             .telling(&at, own, runner_up)
             .into_iter()
-            .map(|d| Reason { ratio: super::RATIOS[d], value: values[d], average: self.average()[d] })
+            .map(|d| Reason { ratio: super::RATIOS[d], value: values[d], average: self.averages[d] })
             .collect();
         let membership = f64::from(self.memberships(node)[own]);
         let name = &self.roles[own].name;
         let said: Vec<String> = reasons.iter().map(|r| phrase(r.ratio, r.value, Some(r.average))).collect();
-        let first =
-            format!("{id} is {} {name} ({:.0} %) because {}.", article(name), 100.0 * membership, listed(&said));
+        let first = format!("{id} is {} ({:.0} %) because {}.", being(name), 100.0 * membership, listed(&said));
         let (otherwise, second) = self.other(&at, own, runner_up);
         Explanation { role: name.clone(), membership, reasons, otherwise, text: format!("{first} {second}") }
+    }
+
+    /// Why a node without neighbours has its role.
+    fn alone(&self, id: &str, own: usize, membership: f32) -> Explanation {
+        let name = &self.roles[own].name;
+        let reasons = vec![Reason { ratio: super::RATIOS[0], value: 0.0, average: self.averages[0] }];
+        let average = number(self.averages[0]);
+        let text = format!(
+            "{id} is {} because it has no neighbours (average {average}). Any edge would have made it another.",
+            being(name)
+        );
+        Explanation { role: name.clone(), membership: f64::from(membership), reasons, otherwise: None, text }
     }
 
     fn runner_up(&self, node: u32, own: usize) -> Option<usize> {
@@ -82,36 +107,40 @@ impl Roles {
             (at[d] - c.centre[d]).powi(2) / c.variance[d] + c.variance[d].ln()
         };
         let says = |d: usize| other.map_or(0.0, |other| gap(other, d) - gap(own, d));
-        let mut order: Vec<usize> = (0..WIDTH).filter(|&d| d != 3).collect();
+        let ratios = plain(at);
+        let mut order: Vec<usize> = (0..WIDTH).filter(|&d| d != 3 && is_defined(&ratios, d)).collect();
         order.sort_by(|&a, &b| says(b).total_cmp(&says(a)).then(a.cmp(&b)));
         order.truncate(3);
         order
     }
 
-    /// The ratios of the average node.
-    pub(crate) fn average(&self) -> Signature {
-        let mut sum = [0.0; WIDTH];
-        for component in &self.mixture.components {
-            (0..WIDTH).for_each(|d| sum[d] += component.share * component.centre[d]);
-        }
-        plain(&sum)
+    /// The mean of each ratio over the nodes that can have it.
+    pub(crate) fn averages(&self) -> Signature {
+        self.averages
     }
 
     /// The role that the node is closest to having instead, and a sentence about it.
-    fn other(&self, at: &Signature, own: usize, runner_up: Option<usize>) -> (Option<String>, String) {
+    fn other(&self, at: &Signature, own: usize, runner_up: Option<usize>) -> (Option<Otherwise>, String) {
         let Some(runner_up) = runner_up else { return (None, "All nodes of this graph have the same role.".into()) };
-        let change = (0..WIDTH).filter(|&d| d != 3).filter_map(|d| self.change(at, own, d));
-        let Some(change) = change.min_by(|a, b| a.far.total_cmp(&b.far)) else {
-            let name = &self.roles[runner_up].name;
-            let text =
-                format!("No single change would have made it another; the next role is {} {name}.", article(name));
-            return (Some(name.clone()), text);
+        let ratios = plain(at);
+        let may = (0..WIDTH).filter(|&d| d != 3 && is_defined(&ratios, d));
+        let Some(change) = may.filter_map(|d| self.change(at, own, d)).min_by(|a, b| a.far.total_cmp(&b.far)) else {
+            let role = self.roles[runner_up].name.clone();
+            let text = format!("No single change would have made it another; the next role is {role}.");
+            return (Some(Otherwise { role, ratio: None, value: None }), text);
         };
         let mut moved = *at;
         moved[change.ratio] = change.to;
-        let name = &self.roles[change.role].name;
-        let what = phrase(super::RATIOS[change.ratio], plain(&moved)[change.ratio], None);
-        (Some(name.clone()), format!("It would have been {} {name} if {what}.", article(name)))
+        let (role, ratio) = (self.roles[change.role].name.clone(), super::RATIOS[change.ratio]);
+        let to = plain(&moved)[change.ratio];
+        // Neighbours are whole: as many as are enough.
+        let value = match (change.ratio, change.to > at[change.ratio]) {
+            (0, true) => to.ceil(),
+            (0, false) => to.floor(),
+            _ => to,
+        };
+        let text = format!("It would have been {} if {}.", being(&role), phrase(ratio, value, None));
+        (Some(Otherwise { role, ratio: Some(ratio), value: Some(value) }), text)
     }
 
     /// The least change of ratio `d` that makes another role the most likely.
@@ -133,13 +162,25 @@ impl Roles {
                 (role != own).then(|| Change { ratio: d, to: moved[d], role, far: (moved[d] - at[d]).abs() })
             })
         };
-        let changes = (0..self.roles.len()).filter(|&k| k != own).filter_map(towards);
+        // No single change of a ratio leaves a node without neighbours.
+        let others = (0..self.roles.len()).filter(|&k| k != own && !is_isolated(&self.mixture.components[k].centre));
+        let changes = others.filter_map(towards);
         changes.min_by(|a, b| a.far.total_cmp(&b.far))
     }
 }
 
-fn article(name: &str) -> &'static str {
-    if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+/// What a node with a role is: `a hub`, `in a chain`, `isolated`; numbers of roles that share a name follow.
+fn being(name: &str) -> String {
+    let base = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
+    let number = name[base.len()..].trim();
+    let text = match base {
+        "isolated" => base.to_owned(),
+        "core" | "periphery" => format!("in the {base}"),
+        "chain" | "near-clique" => format!("in a {base}"),
+        _ if base.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {base}"),
+        _ => format!("a {base}"),
+    };
+    if number.is_empty() { text } else { format!("{text} ({number})") }
 }
 
 /// A ratio as part of a sentence: with the average as a reason, without it as what would have to be.
@@ -155,7 +196,10 @@ fn phrase(ratio: &str, value: f64, average: Option<f64>) -> String {
             let plural = if shown == "1" { "neighbour" } else { "neighbours" };
             format!("it {} {shown} {plural}", verb("has", "had"))
         }
-        "neighbour-degree" => format!("its neighbours {} {shown} neighbours each", verb("have", "had")),
+        "neighbour-degree" => {
+            let plural = if shown == "1" { "neighbour" } else { "neighbours" };
+            format!("its neighbours {} {shown} {plural} each", verb("have", "had"))
+        }
         "closed-pairs" => format!("{shown} of the pairs of its neighbours {} linked", verb("are", "were")),
         "closed-around" => format!("{shown} of the pairs around its neighbours {} linked", verb("are", "were")),
         _ => format!("{shown} of the triples of its neighbours {} a clique with it", verb("form", "formed")),

@@ -125,6 +125,21 @@ impl Mixture {
         2.0 * (self.entropy - self.likelihood) + parameters * nodes.ln()
     }
 
+    /// The same without components that no row belongs to most.
+    pub(crate) fn without_empty(mut self, rows: &[Row]) -> Mixture {
+        let best = |row: &Row| {
+            let (logs, top, _) = responsibilities(&self.components, &row.at);
+            logs.iter().position(|&log| log == top).unwrap_or(0)
+        };
+        let used: Vec<usize> = rows.par_iter().map(best).collect();
+        let mut at = 0;
+        self.components.retain(|_| {
+            at += 1;
+            used.contains(&(at - 1))
+        });
+        self
+    }
+
     /// The memberships of a place: they sum to one.
     pub(crate) fn memberships(&self, at: &Signature, to: &mut [f32]) {
         let (logs, top, sum) = responsibilities(&self.components, at);

@@ -26,16 +26,18 @@ use serde::{Deserialize, Serialize};
 
 pub use choose::MOST;
 pub use describe::{MotifScore, Role};
-pub use explain::{Explanation, Reason};
+pub use explain::{Explanation, Otherwise, Reason};
 pub use file::RoleTable;
 pub(crate) use packed::PackedComponent;
 pub use signature::RATIOS;
 
-use mixture::{Mixture, Row};
-use signature::{Signature, signatures};
+use mixture::{Component, Mixture, Row};
+use signature::{Signature, WIDTH, averages, is_isolated, signatures};
 
 /// Iterations of the last fit, on all rows.
 const LAST: usize = 15;
+/// Variance of the group of nodes without neighbours: no other node is near it.
+const ALONE: f64 = 1e-4;
 
 /// How roles are found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -63,6 +65,8 @@ pub struct Roles {
     signatures: Vec<Signature>,
     memberships: Vec<f32>,
     mixture: Mixture,
+    /// The mean of each ratio over the nodes that can have it.
+    averages: Signature,
 }
 
 impl RoleOptions {
@@ -106,15 +110,15 @@ impl Roles {
         progress.stage("finding roles", 0);
         let signatures = signatures(&counts, graph.underlying().pattern());
         let rows = distinct(&signatures);
-        let chosen = choose::choose(&rows, wanted, progress)?;
-        let mixture = Mixture::fitted(&rows, chosen.components, LAST);
-        let mut mixture = if wanted.is_none() { hub::with_hubs(&rows, mixture) } else { mixture };
+        let averages = averages(rows.iter().map(|row| (row.at, row.weight)));
+        let mut mixture = with_isolated(&rows, wanted, progress)?.without_empty(&rows);
         mixture.components.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.centre[0].total_cmp(&a.centre[0])));
         let k = mixture.components.len();
         let mut memberships = vec![0f32; signatures.len() * k];
         let fill = |(to, at): (&mut [f32], &Signature)| mixture.memberships(at, to);
         memberships.par_chunks_mut(k).zip(&signatures).for_each(fill);
-        let mut found = Roles { roles: Vec::new(), affinity: Vec::new(), counts, signatures, memberships, mixture };
+        let mut found =
+            Roles { roles: Vec::new(), affinity: Vec::new(), counts, signatures, memberships, mixture, averages };
         found.describe(graph);
         Ok(found)
     }
@@ -145,6 +149,27 @@ impl Roles {
     pub fn counts(&self) -> &[[u64; NODE_ORBITS.len()]] {
         &self.counts
     }
+}
+
+/// The mixture of all nodes. Those without neighbours, which have no ratios, are a group of their own.
+fn with_isolated(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> Result<Mixture> {
+    let (alone, linked): (Vec<Row>, Vec<Row>) = rows.iter().partition(|row| is_isolated(&row.at));
+    if alone.is_empty() || linked.is_empty() || wanted == Some(1) {
+        return grouped(rows, wanted, progress);
+    }
+    let weight = |rows: &[Row]| rows.iter().map(|row| row.weight).sum::<f64>();
+    let share = weight(&alone) / weight(rows);
+    let mut mixture = grouped(&linked, wanted.map(|wanted| wanted - 1), progress)?;
+    mixture.components.iter_mut().for_each(|component| component.share *= 1.0 - share);
+    mixture.components.push(Component { share, centre: alone[0].at, variance: [ALONE; WIDTH] });
+    Ok(mixture)
+}
+
+/// The mixture of some rows: as many groups as wanted, or as pay.
+fn grouped(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> Result<Mixture> {
+    let chosen = choose::choose(rows, wanted, progress)?;
+    let mixture = Mixture::fitted(rows, chosen.components, LAST);
+    Ok(if wanted.is_none() { hub::with_hubs(rows, mixture) } else { mixture })
 }
 
 /// Signatures in order, equal ones once.

@@ -57,6 +57,35 @@ fn signature(counts: &[u64; NODE_ORBITS.len()], around: f64) -> Signature {
     ]
 }
 
+/// Whether it is the signature of a node without neighbours.
+pub(crate) fn is_isolated(signature: &Signature) -> bool {
+    signature[0] < -0.5
+}
+
+/// Whether a node with these ratios, as they are named, can have ratio `d`: there are no pairs of one neighbour.
+pub(crate) fn is_defined(ratios: &Signature, d: usize) -> bool {
+    let least = match d {
+        0 => 0.0,
+        1 | 4 => 1.0,
+        5 => 3.0,
+        _ => 2.0,
+    };
+    ratios[0].round() >= least
+}
+
+/// The mean of each ratio over the nodes that can have it, from signatures and how many nodes have each.
+pub(crate) fn averages(rows: impl Iterator<Item = (Signature, f64)>) -> Signature {
+    let (mut sums, mut weights) = ([0.0; WIDTH], [0.0; WIDTH]);
+    for (at, weight) in rows {
+        let ratios = plain(&at);
+        for d in (0..WIDTH).filter(|&d| is_defined(&ratios, d)) {
+            sums[d] += weight * ratios[d];
+            weights[d] += weight;
+        }
+    }
+    std::array::from_fn(|d| if weights[d] > 0.0 { sums[d] / weights[d] } else { 0.0 })
+}
+
 /// The ratios as they are named: a scaled signature, or a mean of such, taken back.
 pub(crate) fn plain(signature: &Signature) -> Signature {
     let [degree, around, closed, open, closed_around, cliques] = *signature;

@@ -135,7 +135,7 @@ fn explanations_have_two_sentences_and_three_numbers() {
         assert_eq!(why.reasons.len(), 3);
         assert_eq!(why.text.matches(". ").count(), 1, "{}", why.text);
         assert!(why.text.ends_with('.') && why.text.starts_with("n is a"), "{}", why.text);
-        assert!(why.otherwise.as_ref().is_some_and(|other| *other != why.role), "{}", why.text);
+        assert!(why.otherwise.as_ref().is_some_and(|other| other.role != why.role), "{}", why.text);
         assert_eq!(why.role, found.roles[found.role_of(node)].name);
     }
 }

@@ -107,7 +107,8 @@ def map(
 def _colours(nodes: int, labels: Any, attributes: Any) -> list[tuple[str, Optional[list[str]], list[float]]]:
     columns: dict[str, Any] = {}
     if labels is not None:
-        columns["label"] = np.asarray([str(label) for label in np.asarray(labels).tolist()], dtype=object)
+        shown = ["(none)" if label is None else str(label) for label in np.asarray(labels).tolist()]
+        columns["label"] = np.asarray(shown, dtype=object)
     if attributes is not None:
         columns.update({str(name): np.asarray(attributes[name]) for name in attributes})
     colours: list[tuple[str, Optional[list[str]], list[float]]] = []
@@ -115,7 +116,7 @@ def _colours(nodes: int, labels: Any, attributes: Any) -> list[tuple[str, Option
         if len(values) != nodes:
             raise ValueError(f"{name}: {len(values)} values for {nodes} nodes; give one per node")
         if values.dtype.kind in "biuf":
-            colours.append((name, None, np.nan_to_num(values.astype(np.float32)).tolist()))
+            colours.append((name, None, np.where(np.isfinite(values), values, np.nan).astype(np.float32).tolist()))
         else:
             names, codes = np.unique(values.astype(str), return_inverse=True)
             if len(names) > 1000:

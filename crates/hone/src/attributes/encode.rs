@@ -13,7 +13,7 @@ use crate::features::{Named, Origin};
 use crate::graph::Names;
 
 /// No row of the file.
-const NO_ROW: u32 = u32::MAX;
+pub(super) const NO_ROW: u32 = u32::MAX;
 
 /// Where the values of a column of the file go.
 enum Target<'a> {
@@ -60,7 +60,7 @@ pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loa
 }
 
 /// The row of each node; a node must not have two.
-fn row_of_node(raw: &Raw, request: &Request) -> Result<Vec<u32>> {
+pub(super) fn row_of_node(raw: &Raw, request: &Request) -> Result<Vec<u32>> {
     let Some(nodes) = &raw.nodes else {
         return Ok((0..request.ids.len() as u32).collect());
     };

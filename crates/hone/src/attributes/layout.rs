@@ -76,7 +76,8 @@ impl Layout {
     fn new(request: &Request, delimiter: Delimiter, id: usize, all: &[String]) -> Result<Layout> {
         let used = request.used(all, Some(id))?;
         let names: Vec<String> = used.iter().map(|&j| all[j].clone()).collect();
-        let categorical = names.iter().map(|name| request.options.categorical.contains(name)).collect();
+        let categorical =
+            names.iter().map(|name| request.words || request.options.categorical.contains(name)).collect();
         Ok(Layout { delimiter, fields: all.len(), id, used, names, categorical })
     }
 }

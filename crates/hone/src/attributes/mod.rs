@@ -20,6 +20,7 @@ mod columns;
 mod encode;
 mod layout;
 mod parquet;
+mod shown;
 mod sparse;
 mod svmlight;
 mod text;
@@ -36,6 +37,8 @@ use crate::memory::Allowance;
 use crate::output::Written;
 use crate::progress::Progress;
 use columns::Values;
+
+pub use shown::{Shown, shown};
 
 /// How a file of attributes is read; everything has a sensible default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,6 +171,8 @@ struct Request<'a> {
     ids: &'a NodeIds,
     /// What may be held.
     allowance: Allowance,
+    /// Whether all values are words, numbers too.
+    words: bool,
     progress: &'a dyn Progress,
 }
 
@@ -195,14 +200,29 @@ pub fn read(
     progress: &dyn Progress,
 ) -> Result<Loaded> {
     options.check("attributes.table")?;
+    let content = content(Path::new(file))?;
+    let (request, format, raw) = open(file, options, ids, memory, false, progress)?;
+    let mut loaded = encode::encode(&raw, format, &request)?;
+    loaded.facts.content = content;
+    Ok(loaded)
+}
+
+/// The columns of a file as they are, and what was asked for; with `words` numbers are words too.
+fn open<'a>(
+    file: &'a str,
+    options: &'a Table,
+    ids: &'a NodeIds,
+    memory: Option<u64>,
+    words: bool,
+    progress: &'a dyn Progress,
+) -> Result<(Request<'a>, Format, Raw)> {
     if file == "-" {
         return Err(Error::config("attributes.file", "attributes cannot come from standard input; name a file"));
     }
     crate::record::verify(Path::new(file))?;
-    let content = content(Path::new(file))?;
     let allowance = Allowance::new(memory);
     let mut source = Source::open(file, allowance)?;
-    let request = Request { path: Path::new(file), options, ids, allowance, progress };
+    let request = Request { path: Path::new(file), options, ids, allowance, words, progress };
     let format = Format::of(&mut source)?;
     let raw = match format {
         Format::Text => text::read(source, &request)?,
@@ -213,9 +233,7 @@ pub fn read(
         Format::SvmLight => svmlight::read(source, &request)?,
     };
     progress.check()?;
-    let mut loaded = encode::encode(&raw, format, &request)?;
-    loaded.facts.content = content;
-    Ok(loaded)
+    Ok((request, format, raw))
 }
 
 /// Length and checksum of a file of attributes, and of `NAME.ids.txt` and `FILE.columns.txt` where they stand beside it

@@ -92,7 +92,7 @@ fn ids(table: &TableReader, name: &str, request: &Request) -> Result<NodeIds> {
 
 /// The values of the rows that are kept.
 fn values(column: &Nullable, kept: &[usize], name: &str, request: &Request) -> Result<Values> {
-    let words = request.options.categorical.iter().any(|known| known == name);
+    let words = request.words || request.options.categorical.iter().any(|known| known == name);
     // Where the value of each row is among those present.
     let mut places = Vec::new();
     if let Some(present) = &column.present {

@@ -3,6 +3,7 @@
 /** Distinct in both schemes and for most kinds of colour blindness; further ones vary the lightness. */
 const PALETTE = ["#3b7dd8", "#e0782f", "#2f9e6b", "#c94f7c", "#8a63d2", "#b8930f", "#1fa3b5", "#d1495b", "#6d8f2f", "#a0623a", "#5b6fb5", "#c05fc0"];
 const RAMP = ["#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725"];
+const MISSING = [150, 150, 150];
 const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 const paletteColour = (k) => {
   const [r, g, b] = rgb(PALETTE[k % PALETTE.length]), fade = Math.floor(k / PALETTE.length) * 0.28;
@@ -34,7 +35,7 @@ function colourings() {
 function shown(i) {
   if (!colouring) return true;
   const value = colouring.value(i);
-  return colouring.kind === "category" ? !hidden.has(value) : !range || (value >= range[0] && value <= range[1]);
+  return colouring.kind === "category" ? !hidden.has(value) : !range || (value >= range[0] && value <= range[1]); // a missing number is in no range
 }
 
 function rampColour(part) {
@@ -47,6 +48,7 @@ const level = (value) => colouring.log ? Math.log1p(Math.max(0, value)) : value;
 
 function colourOf(i) {
   if (colouring.kind === "category") return paletteColour(colouring.value(i));
+  if (Number.isNaN(colouring.value(i))) return MISSING;
   const { low, high } = colouring;
   return rampColour(high > low ? (level(colouring.value(i)) - low) / (high - low) : 0.5);
 }
@@ -96,27 +98,28 @@ function legend() {
     dot.style.background = css(paletteColour(k));
     const key = make("button", null, {
       class: "key", "aria-pressed": String(!hidden.has(k)), "data-category": k,
-      onclick: () => { hidden.has(k) ? hidden.delete(k) : hidden.add(k); legend(); paintColours(); },
-      ondblclick: () => { hidden = new Set(order.filter((other) => other !== k)); legend(); paintColours(); },
+      onclick: () => { hidden.has(k) ? hidden.delete(k) : hidden.add(k); legend(); paintColours(); keepAddress(); },
+      ondblclick: () => { hidden = new Set(order.filter((other) => other !== k)); legend(); paintColours(); keepAddress(); },
     }, dot, make("span", colouring.categories[k]), make("span", show(counts[k]), { class: "count" }));
     box.append(key);
   }
-  if (hidden.size) box.append(make("div", null, { class: "row" }, make("button", "Show all", { id: "show-all", onclick: () => { hidden = new Set(); legend(); paintColours(); } })));
+  if (hidden.size) box.append(make("div", null, { class: "row" }, make("button", "Show all", { id: "show-all", onclick: () => { hidden = new Set(); legend(); paintColours(); keepAddress(); } })));
 }
 
 function numberLegend(box) {
   const ramp = make("div", null, { class: "ramp" });
   ramp.style.background = `linear-gradient(90deg, ${RAMP.join(", ")})`;
   const ends = make("div", null, { class: "ends" }, make("span", show(colouring.least)), make("span", colouring.log ? "logarithmic" : ""), make("span", show(colouring.most)));
-  const values = Array.from({ length: N }, (_, i) => level(colouring.value(i)));
+  const values = Array.from({ length: N }, (_, i) => level(colouring.value(i))).filter((v) => !Number.isNaN(v));
   const input = (label, value, set) => {
     const field = make("input", null, { type: "number", step: "any", value: String(value), "aria-label": label });
-    field.addEventListener("change", () => { set(Number(field.value)); paintColours(); });
+    field.addEventListener("change", () => { set(Number(field.value)); paintColours(); keepAddress(); });
     return make("label", label, { class: "dim" }, field);
   };
   const now = range || [colouring.least, colouring.most];
   const fields = make("div", null, { class: "range" },
     input("from", now[0], (v) => { range = [v, (range || now)[1]]; }), input("to", now[1], (v) => { range = [(range || now)[0], v]; }));
+  if (values.length < N) box.append(make("p", `${show(N - values.length)} nodes have no value: grey.`, { class: "dim" }));
   box.append(ramp, ends, histogram(values, colouring.name), make("p", "Show nodes with values", { class: "dim" }), fields);
 }
 

@@ -80,7 +80,7 @@ async function readNear() {
   const reader = new Reader(await section("near")), k = meta.near;
   data.near = new Int32Array(N * k);
   for (let i = 0; i < N; i++) for (let r = 0; r < k; r++) data.near[i * k + r] = i + reader.signed();
-  data.similarity = reader.plane(N * k);
+  data.similarity = reader.u16(N * k);
 }
 
 /** Both directions of all edges in compressed rows. */
@@ -123,9 +123,13 @@ function findId(text) {
 /** A number for people: whole ones as they are, others with three digits. */
 function show(x) {
   if (!Number.isFinite(x)) return "–";
-  if (Number.isInteger(x) && Math.abs(x) < 1e6) return x.toLocaleString("en");
-  return Math.abs(x) >= 1e6 || (Math.abs(x) < 0.001 && x !== 0) ? x.toExponential(2) : String(+x.toPrecision(3));
+  if (Number.isInteger(x) && Math.abs(x) < 1e9) return x.toLocaleString("en");
+  if (Math.abs(x) >= 1000 && Math.abs(x) < 1e9) return Math.round(x).toLocaleString("en");
+  return Math.abs(x) >= 1e9 || (Math.abs(x) < 0.001 && x !== 0) ? x.toExponential(2) : String(+x.toPrecision(3));
 }
+
+/** A number of things: 1 edge, 2 edges. */
+const counted = (count, thing) => `${show(count)} ${thing}${count === 1 ? "" : "s"}`;
 
 /** An element with text and attributes. Text is set as text: names are never markup. */
 function make(tag, text, attributes = {}, ...children) {

@@ -1,7 +1,8 @@
 // Beginning, pointer, keyboard, and the address that keeps the view.
 
 /** All edges are drawn below the points: of small graphs at once, of larger ones on request. */
-let allEdges = meta.links <= 1500;
+const edgesAtFirst = meta.links <= 1500;
+let allEdges = edgesAtFirst;
 const MOST_EDGES = 60000;
 let tool = "pan", hover = -1, drag = null, path = [];
 const pointers = new Map();
@@ -56,6 +57,7 @@ function showEdges(all) {
   allEdges = all && meta.links <= MOST_EDGES;
   $("edges").setAttribute("aria-pressed", String(allEdges));
   redraw();
+  keepAddress();
 }
 
 function useTool(name) {
@@ -162,7 +164,7 @@ document.addEventListener("keydown", (event) => {
 $("search").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = $("query").value, found = findId(text) ?? findId(text.trim()) ?? closeIds(text, 1)[0];
-  if (found === undefined) { $("query").setCustomValidity("No node is called so."); $("query").reportValidity(); return; }
+  if (found === undefined) { $("query").setCustomValidity("No node has this id, or one like it."); $("query").reportValidity(); return; }
   choose(found, true);
 });
 $("query").addEventListener("input", () => {
@@ -201,6 +203,11 @@ function keepAddress() {
     set("colour", colouring.key);
     set("node", chosen >= 0 ? idOf(chosen) : null);
     set("theme", chosenTheme);
+    set("hide", hidden.size ? [...hidden].join(",") : null);
+    set("range", range ? range.join(",") : null);
+    set("edges", allEdges === edgesAtFirst ? null : String(allEdges));
+    const tab = document.querySelector('[role="tab"][aria-selected="true"]').id.slice(4);
+    set("tab", tab === "legend" ? null : tab);
     history.replaceState(null, "", "#" + kept);
   }, 250);
 }
@@ -213,10 +220,20 @@ function readAddress() {
   return kept;
 }
 
+/** What the legend hides and whether edges are drawn, as the address has it. */
+function restore(kept) {
+  const numbers = (key) => (kept.get(key) || "").split(",").filter((part) => part !== "").map(Number);
+  hidden = new Set(numbers("hide").filter((k) => colouring.kind === "category" && colouring.categories[k] !== undefined));
+  const [from, to] = numbers("range");
+  range = colouring.kind === "number" && Number.isFinite(from) && Number.isFinite(to) ? [from, to] : null;
+  if (kept.has("edges")) showEdges(kept.get("edges") === "true");
+  if (hidden.size || range) { legend(); paintColours(); }
+}
+
 async function begin() {
   $("title").textContent = meta.title;
   $("title").dir = "auto";
-  $("size").textContent = `${show(meta.nodes)} nodes · ${show(meta.edges)} edges`;
+  $("size").textContent = `${counted(meta.nodes, "node")} · ${counted(meta.edges, "edge")}`;
   const kept = readAddress();
   await readCore();
   startPlot();
@@ -234,7 +251,9 @@ async function begin() {
   colourBy(kept.get("colour") || colourings()[0].key);
   const open = kept.get("node") === null ? undefined : findId(kept.get("node"));
   ready = true;
+  restore(kept);
   if (open !== undefined) choose(open);
+  if (kept.get("tab") && $("tab-" + kept.get("tab"))) openTab(kept.get("tab"));
   window.mapReady = true;
 }
 

@@ -9,6 +9,7 @@ function openTab(name) {
     $(tab.getAttribute("aria-controls")).hidden = !open;
   }
   if (name === "graph") graphPanel();
+  keepAddress();
 }
 
 const nodeLink = (i) => make("button", idOf(i), { class: "link", dir: "auto", onclick: () => choose(i, true) });
@@ -32,11 +33,11 @@ function choose(i, go = false) {
   box.append(make("p", null, {}, dot, " " + (role ? role.name : "")));
   if (data.counts) {
     const why = reasonsOf(i);
-    box.append(make("p", `${Math.round(100 * why.membership)} % ${role.name}, because ${why.text.join(", ")}. ${why.otherwise}`, { id: "reasons" }));
+    box.append(make("p", `It is ${being(role.name)} (${Math.round(100 * why.membership)} %) because ${why.text}. ${why.otherwise}`, { id: "reasons" }));
   }
   for (const [c, colour] of meta.colours.entries()) {
     const value = data.colours[c] && data.colours[c][i];
-    box.append(make("p", `${colour.name}: ${colour.categories ? colour.categories[value] : show(value)}`, { dir: "auto" }));
+    box.append(make("p", `${colour.name}: ${colour.categories ? colour.categories[value] : Number.isNaN(value) ? "(none)" : show(value)}`, { dir: "auto" }));
   }
   nearPanel(box, i);
   countPanel(box, i);
@@ -51,7 +52,7 @@ function nearPanel(box, i) {
   if (!data.near || !meta.near) return;
   const table = make("table", null, { id: "near" });
   for (let r = 0; r < meta.near; r++) {
-    const j = data.near[i * meta.near + r], similarity = data.similarity[i * meta.near + r] / 127.5 - 1;
+    const j = data.near[i * meta.near + r], similarity = data.similarity[i * meta.near + r] / 32767 - 1;
     table.append(line(make("td", null, {}, nodeLink(j)), cell(meta.roles[data.role[j]].name), cell(similarity.toFixed(2), true)));
   }
   box.append(make("h3", "Most similar"), table);
@@ -60,14 +61,15 @@ function nearPanel(box, i) {
 function countPanel(box, i) {
   if (!data.counts) return;
   const table = make("table", null, {}, line(cell("motif", false, "th"), cell("here", true, "th"), cell("average", true, "th")));
-  meta.orbits.forEach((name, o) => table.append(line(cell(name), cell((o && data.counts[o][i] > 2047 ? "≈ " : "") + show(o ? countOf(o, i) : degreeOf(i)), true), cell(show(meta.means[o]), true))));
+  meta.orbits.forEach((name, o) => table.append(line(cell(name), cell((data.counts[o][i] > 2047 && o ? "≈ " : "") + show(o ? countOf(o, i) : degreeOf(i)), true), cell(show(meta.means[o]), true))));
   box.append(make("h3", "Motifs around it"), table);
 }
 
 function edgePanel(box, i) {
   if (!data.edges) return;
   const { offsets, ends } = data.edges, list = Array.from(ends.subarray(offsets[i], offsets[i + 1]));
-  box.append(make("h3", `Its ${show(list.length)} edges`));
+  if (list.length <= 5000) list.sort((a, b) => idOf(a).localeCompare(idOf(b), "en", { numeric: true }));
+  box.append(make("h3", counted(list.length, "edge")));
   const most = make("div", null, { class: "row" });
   list.slice(0, 60).forEach((j) => most.append(nodeLink(j)));
   if (list.length > 60) most.append(make("span", `and ${show(list.length - 60)} more`, { class: "dim" }));
@@ -83,7 +85,7 @@ function select(nodes) {
     box.append(make("p", "Select nodes with the box or the lasso.", { class: "dim" }));
   } else {
     const list = [...selection];
-    box.append(make("h2", `${show(list.length)} nodes`, { id: "picked" }));
+    box.append(make("h2", counted(list.length, "node"), { id: "picked" }));
     box.append(make("div", null, { class: "row" },
       make("button", "Copy ids", { id: "copy", onclick: (event) => copyIds(list, event.target) }),
       make("button", "Download ids", { id: "download", onclick: () => downloadIds(list) }),
@@ -121,6 +123,7 @@ function common(box, list) {
     const table = make("table", null, {}, line(cell(name, false, "th"), cell("here", true, "th"), cell("everywhere", true, "th")));
     for (const [k, count] of top) table.append(line(cell(names[k]), cell((100 * count / list.length).toFixed(0) + " %", true), cell((100 * all.get(k) / N).toFixed(0) + " %", true)));
     box.append(table);
+    if (own.size > top.length) box.append(make("p", `and ${counted(own.size - top.length, "more value")}`, { class: "dim" }));
   };
   box.append(make("h3", "In common"));
   shares("role", meta.roles.map((role) => role.name), (i) => data.role[i]);
@@ -142,10 +145,10 @@ function common(box, list) {
 function graphPanel() {
   const box = $("graph");
   if (box.childElementCount) return;
-  box.append(make("h2", meta.title, { dir: "auto" }), make("p", `${show(meta.nodes)} nodes, ${show(meta.edges)} edges`, { class: "dim" }));
-  const roles = make("table", null, { id: "roles" }, line(cell("role", false, "th"), cell("nodes", true, "th"), cell("degree", true, "th"), cell("more of", false, "th")));
-  meta.roles.forEach((role) => roles.append(line(cell(role.name), cell(show(role.nodes), true), cell(show(role.degree), true), cell(role.more.join(", ")))));
-  box.append(make("h3", "Roles"), roles, make("h3", "Links between roles"), make("p", "1: as often as degrees let expect.", { class: "dim" }), affinityTable());
+  box.append(make("h2", meta.title, { dir: "auto" }), make("p", `${counted(meta.nodes, "node")}, ${counted(meta.edges, "edge")}`, { class: "dim" }));
+  const roles = make("div", null, { id: "roles" });
+  meta.roles.forEach((role, k) => roles.append(rolePart(role, k)));
+  box.append(make("h3", "Roles"), roles, make("h3", "Links between roles"), make("p", "1: as often as their degrees let expect.", { class: "dim" }), affinityTable());
   if (data.counts) {
     const pick = make("select", null, { "aria-label": "Distribution of", id: "distribution" });
     meta.orbits.forEach((name, o) => pick.append(make("option", name, { value: o })));
@@ -153,7 +156,7 @@ function graphPanel() {
     const draw = () => {
       const o = Number(pick.value), value = (i) => Math.log1p(o ? countOf(o, i) : degreeOf(i));
       holder.replaceChildren(histogram(Array.from({ length: N }, (_, i) => value(i)), meta.orbits[o], chosen >= 0 ? value(chosen) : null),
-        make("div", null, { class: "ends" }, make("span", "0"), make("span", "log scale, height: square root"), make("span", show(meta.most[o]))));
+        make("div", null, { class: "ends" }, make("span", "0"), make("span", "log scale"), make("span", show(meta.most[o]))));
     };
     pick.addEventListener("change", draw);
     draw();
@@ -166,6 +169,20 @@ function graphPanel() {
     shares.append(make("span", name), make("span", null, {}, bar), make("b", show(count)));
   }
   box.append(make("h3", "Motifs of three and four nodes"), shares);
+}
+
+/** A role: its size, what it has more and less of than all nodes (in standard deviations), and typical nodes. */
+function rolePart(role, k) {
+  const dot = make("span", null, { class: "dot" });
+  dot.style.background = css(paletteColour(k));
+  const scores = (list) => list.map(([name, z]) => `${name} ${z >= 0 ? "+" : "−"}${Math.abs(z).toFixed(1)}`).join(", ");
+  const part = make("div", null, { class: "role" }, make("p", null, {}, dot, make("strong", ` ${role.name} `), make("span", `${counted(role.nodes, "node")}, mean degree ${show(role.degree)}`, { class: "dim" })));
+  if (role.more.length) part.append(make("p", "more " + scores(role.more)));
+  if (role.less.length) part.append(make("p", "less " + scores(role.less)));
+  const typical = make("p", "such as ", { class: "row" });
+  role.exemplars.forEach((i) => typical.append(nodeLink(i)));
+  if (role.exemplars.length) part.append(typical);
+  return part;
 }
 
 function affinityTable() {

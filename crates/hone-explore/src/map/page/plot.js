@@ -186,8 +186,8 @@ function nodeAt(sx, sy, reach = 12) {
   return best;
 }
 
-/** Moves the view to a node, a step per frame. */
-function goTo(i, zoom = Math.max(view.zoom, 4)) {
+/** Moves the view to a node, a step per frame; a small graph stays in view. */
+function goTo(i, zoom = Math.max(view.zoom, Math.max(1, Math.min(4, N / 200)))) {
   const [x, y] = at(i), from = { ...view }, begin = performance.now();
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const step = () => {
