@@ -170,6 +170,12 @@ impl Beside {
             })
         };
         let rows: Vec<u32> = (0..graph.nodes() as u32).map(row).collect::<Result<_, _>>()?;
+        if let Some(surplus) = read.ids.len().checked_sub(rows.len()).filter(|&surplus| surplus > 0) {
+            let (all, file) = (read.ids.len(), path.display());
+            context.note(format_args!(
+                "note: {surplus} of the {all} vectors of {file} are of nodes that this graph does not have; are they its own?"
+            ));
+        }
         let mut vectors = hone::dense::Block::zeros(rows.len(), read.vectors.cols());
         vectors.update_rows(|i, to| to.copy_from_slice(read.vectors.row(rows[i] as usize)));
         Ok(Embedding::with_columns(graph.ids().clone(), vectors, read.columns.clone()))
@@ -191,6 +197,21 @@ impl Beside {
     }
 }
 
+impl Args {
+    /// Refuses names that say something else than what is written.
+    fn check_extensions(&self) -> Result<(), Error> {
+        let pages = [(&self.output, &["html", "htm"][..]), (&self.svg, &["svg"]), (&self.png, &["png"])];
+        for (path, known) in pages.into_iter().filter_map(|(path, known)| Some((path.as_ref()?, known))) {
+            let own = path.extension().and_then(|own| own.to_str()).unwrap_or_default().to_ascii_lowercase();
+            if !hone::output::is_stream(path) && !known.contains(&own.as_str()) {
+                let message = format!("what is written here is {}, as the name should say", known[0].to_uppercase());
+                return Err(Error::input(path, message, format!("end it with .{}", known[0])));
+            }
+        }
+        Ok(())
+    }
+}
+
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (mut choices, beside) = args.choices()?;
     let (source, inputs) = args.input.resolve()?;
@@ -198,6 +219,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     // The record stands beside the page, else beside a picture.
     let main = args.files().next().cloned();
     let record_path = main.as_deref().and_then(record::path);
+    args.check_extensions()?;
     let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
     let outputs = outputs.write("--svg", &args.svg).write("--png", &args.png);
     let mut batch = outputs.check(args.force)?;

@@ -1,7 +1,7 @@
 //! Letters for the legend of a PNG picture, five dots wide and seven high.
 //!
-//! A font would be the largest part of the program. Capitals, digits and signs are enough for a legend; small letters are
-//! drawn as capitals, and what is not here as a frame. The SVG picture has the names as they are.
+//! A font would be the largest part of the program. Letters without accents, digits and signs are enough for a legend; what is
+//! not here is drawn as a frame. The SVG picture has the names as they are.
 
 /// Dots from the left edge of a letter to that of the next, and of a line.
 pub(super) const ADVANCE: usize = 6;
@@ -12,7 +12,7 @@ const FRAME: [u8; HEIGHT] = [0b11111, 0b10001, 0b10001, 0b10001, 0b10001, 0b1000
 
 /// The rows of each character, its leftmost dot the highest of five bits.
 #[rustfmt::skip]
-const GLYPHS: [(char, [u8; HEIGHT]); 56] = [
+const GLYPHS: [(char, [u8; HEIGHT]); 82] = [
     ('A', [0b01110, 0b10001, 0b10001, 0b11111, 0b10001, 0b10001, 0b10001]),
     ('B', [0b11110, 0b10001, 0b10001, 0b11110, 0b10001, 0b10001, 0b11110]),
     ('C', [0b01110, 0b10001, 0b10000, 0b10000, 0b10000, 0b10001, 0b01110]),
@@ -39,6 +39,32 @@ const GLYPHS: [(char, [u8; HEIGHT]); 56] = [
     ('X', [0b10001, 0b10001, 0b01010, 0b00100, 0b01010, 0b10001, 0b10001]),
     ('Y', [0b10001, 0b10001, 0b01010, 0b00100, 0b00100, 0b00100, 0b00100]),
     ('Z', [0b11111, 0b00001, 0b00010, 0b00100, 0b01000, 0b10000, 0b11111]),
+    ('a', [0b00000, 0b00000, 0b01110, 0b00001, 0b01111, 0b10001, 0b01111]),
+    ('b', [0b10000, 0b10000, 0b10110, 0b11001, 0b10001, 0b10001, 0b11110]),
+    ('c', [0b00000, 0b00000, 0b01110, 0b10000, 0b10000, 0b10001, 0b01110]),
+    ('d', [0b00001, 0b00001, 0b01101, 0b10011, 0b10001, 0b10001, 0b01111]),
+    ('e', [0b00000, 0b00000, 0b01110, 0b10001, 0b11111, 0b10000, 0b01110]),
+    ('f', [0b00110, 0b01001, 0b01000, 0b11100, 0b01000, 0b01000, 0b01000]),
+    ('g', [0b00000, 0b01111, 0b10001, 0b10001, 0b01111, 0b00001, 0b01110]),
+    ('h', [0b10000, 0b10000, 0b10110, 0b11001, 0b10001, 0b10001, 0b10001]),
+    ('i', [0b00100, 0b00000, 0b01100, 0b00100, 0b00100, 0b00100, 0b01110]),
+    ('j', [0b00010, 0b00000, 0b00110, 0b00010, 0b00010, 0b10010, 0b01100]),
+    ('k', [0b10000, 0b10000, 0b10010, 0b10100, 0b11000, 0b10100, 0b10010]),
+    ('l', [0b01100, 0b00100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110]),
+    ('m', [0b00000, 0b00000, 0b11010, 0b10101, 0b10101, 0b10001, 0b10001]),
+    ('n', [0b00000, 0b00000, 0b10110, 0b11001, 0b10001, 0b10001, 0b10001]),
+    ('o', [0b00000, 0b00000, 0b01110, 0b10001, 0b10001, 0b10001, 0b01110]),
+    ('p', [0b00000, 0b00000, 0b11110, 0b10001, 0b11110, 0b10000, 0b10000]),
+    ('q', [0b00000, 0b00000, 0b01101, 0b10011, 0b01111, 0b00001, 0b00001]),
+    ('r', [0b00000, 0b00000, 0b10110, 0b11001, 0b10000, 0b10000, 0b10000]),
+    ('s', [0b00000, 0b00000, 0b01110, 0b10000, 0b01110, 0b00001, 0b11110]),
+    ('t', [0b01000, 0b01000, 0b11100, 0b01000, 0b01000, 0b01001, 0b00110]),
+    ('u', [0b00000, 0b00000, 0b10001, 0b10001, 0b10001, 0b10011, 0b01101]),
+    ('v', [0b00000, 0b00000, 0b10001, 0b10001, 0b10001, 0b01010, 0b00100]),
+    ('w', [0b00000, 0b00000, 0b10001, 0b10001, 0b10101, 0b10101, 0b01010]),
+    ('x', [0b00000, 0b00000, 0b10001, 0b01010, 0b00100, 0b01010, 0b10001]),
+    ('y', [0b00000, 0b00000, 0b10001, 0b10001, 0b01111, 0b00001, 0b01110]),
+    ('z', [0b00000, 0b00000, 0b11111, 0b00010, 0b00100, 0b01000, 0b11111]),
     ('0', [0b01110, 0b10001, 0b10011, 0b10101, 0b11001, 0b10001, 0b01110]),
     ('1', [0b00100, 0b01100, 0b00100, 0b00100, 0b00100, 0b00100, 0b01110]),
     ('2', [0b01110, 0b10001, 0b00001, 0b00110, 0b01000, 0b10000, 0b11111]),
@@ -71,11 +97,42 @@ const GLYPHS: [(char, [u8; HEIGHT]); 56] = [
     ('>', [0b01000, 0b00100, 0b00010, 0b00001, 0b00010, 0b00100, 0b01000]),
 ];
 
+/// Letters with accents, and the letter that is drawn for them.
+const ACCENTS: [(&str, char); 22] = [
+    ("àáâãäåāăą", 'a'),
+    ("çćč", 'c'),
+    ("ďđ", 'd'),
+    ("èéêëēėęě", 'e'),
+    ("ğģ", 'g'),
+    ("ìíîïīįı", 'i'),
+    ("łļľ", 'l'),
+    ("ñńņň", 'n'),
+    ("òóôõöøōő", 'o'),
+    ("řŕ", 'r'),
+    ("śşšș", 's'),
+    ("ťțţ", 't'),
+    ("ùúûüūůűų", 'u'),
+    ("ýÿ", 'y'),
+    ("źżž", 'z'),
+    ("ÀÁÂÃÄÅ", 'A'),
+    ("ÇĆČ", 'C'),
+    ("ÈÉÊË", 'E'),
+    ("ÌÍÎÏİ", 'I'),
+    ("ÒÓÔÕÖØ", 'O'),
+    ("ŚŞŠ", 'S'),
+    ("ÙÚÛÜ", 'U'),
+];
+
+/// The rows of a character.
+fn rows(letter: char) -> [u8; HEIGHT] {
+    let plain = ACCENTS.iter().find(|(accented, _)| accented.contains(letter)).map_or(letter, |(_, plain)| *plain);
+    GLYPHS.iter().find(|(known, _)| *known == plain).map_or(FRAME, |(_, rows)| *rows)
+}
+
 /// The dots of a text, each by column and row.
 pub(super) fn dots(text: &str) -> impl Iterator<Item = (usize, usize)> {
     text.chars().enumerate().flat_map(|(at, letter)| {
-        let capital = letter.to_ascii_uppercase();
-        let rows = GLYPHS.iter().find(|(known, _)| *known == capital).map_or(FRAME, |(_, rows)| *rows);
+        let rows = rows(letter);
         let dots =
             (0..HEIGHT).flat_map(move |y| (0..5).filter(move |x| rows[y] >> (4 - x) & 1 == 1).map(move |x| (x, y)));
         dots.map(move |(x, y)| (at * ADVANCE + x, y))
@@ -89,9 +146,10 @@ mod tests {
     #[test]
     fn letters_are_apart_and_within_their_lines() {
         let of = |text: &str| dots(text).collect::<Vec<_>>();
-        assert_eq!(of("l"), [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 6), (1, 6), (2, 6), (3, 6), (4, 6)]);
-        assert_eq!(of("a"), of("A"));
-        assert_eq!(of(" l")[0], (ADVANCE, 0));
+        assert_eq!(of("L"), [(0, 0), (0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 6), (1, 6), (2, 6), (3, 6), (4, 6)]);
+        assert_eq!(of("Köln"), of("Koln"));
+        assert_ne!(of("core"), of("CORE"));
+        assert_eq!(of(" L")[0], (ADVANCE, 0));
         assert_eq!(of("\u{5d0}"), of("\u{4e2d}"), "frames");
         for (at, (letter, rows)) in GLYPHS.iter().enumerate() {
             assert!(rows.iter().all(|row| *row < 32), "{letter}");

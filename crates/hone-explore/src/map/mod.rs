@@ -72,7 +72,7 @@ impl Map<'_> {
         Ok(picture::svg(self))
     }
 
-    /// The same as a PNG image of `width` pixels; its legend shows capitals, digits and common signs.
+    /// The same as a PNG image of `width` pixels; its legend shows letters without accents, digits and common signs.
     pub fn png(&self, width: usize) -> Result<Vec<u8>> {
         self.check()?;
         picture::png(self, width)

@@ -134,10 +134,34 @@ fn explanations_have_two_sentences_and_three_numbers() {
         let why = found.explain(node, "n");
         assert_eq!(why.reasons.len(), 3);
         assert_eq!(why.text.matches(". ").count(), 1, "{}", why.text);
-        assert!(why.text.ends_with('.') && why.text.starts_with("n is a"), "{}", why.text);
+        assert!(why.text.ends_with('.') && why.text.starts_with("n is "), "{}", why.text);
         assert!(why.otherwise.as_ref().is_some_and(|other| other.role != why.role), "{}", why.text);
         assert_eq!(why.role, found.roles[found.role_of(node)].name);
     }
+}
+
+/// Nodes without neighbours are isolated whatever the others are, nobody is said to have what it cannot have, and averages are
+/// those of the graph.
+#[test]
+fn reasons_are_true() {
+    let karate = builtin("karate").expect("built in");
+    let edges = (0..34u32).flat_map(|i| karate.neighbors(i).iter().map(move |&j| (i, j))).filter(|(i, j)| i < j);
+    let graph = GraphBuilder::undirected(37).edges(edges.collect()).build().expect("karate and three more");
+    let found = find(&graph);
+    for node in 34..37 {
+        let why = found.explain(node, "n");
+        assert_eq!((why.role.as_str(), why.membership, &why.otherwise), ("isolated", 1.0, &None));
+        let text = "n is isolated because it has no neighbours (average 4.2). Any edge would have made it another.";
+        assert_eq!(why.text, text);
+    }
+    assert!((0..34).all(|node| found.roles[found.role_of(node)].name != "isolated"));
+    let leaf = found.explain(11, "n");
+    assert!(leaf.reasons.iter().all(|reason| !["closed-pairs", "cliques"].contains(&reason.ratio)), "{}", leaf.text);
+    let hub = find(&karate).explain(0, "n");
+    let degree = hub.reasons.iter().find(|reason| reason.ratio == "degree").expect("a hub has many neighbours");
+    assert!((degree.average - 156.0 / 34.0).abs() < 1e-9 && degree.value == 16.0, "{}", hub.text);
+    let twelve = RoleOptions { roles: Some(12), ..RoleOptions::default() }.find(&karate, &Silent).expect("roles");
+    assert!(twelve.roles.iter().all(|role| role.nodes > 0), "{:?}", twelve.roles);
 }
 
 #[test]
