@@ -12,6 +12,7 @@ use hone::{Error, record};
 
 use crate::context::Context;
 use crate::files::Files;
+use crate::forecast::{Work, foreseen};
 use crate::options::{Known, translated};
 use crate::repeat::Changed;
 
@@ -118,6 +119,9 @@ const OPTIONS: &[Known] = &[
     ("format", "--input-format"),
     ("header", "--header"),
     ("nodes", "--nodes"),
+    ("source", "--source"),
+    ("target", "--target"),
+    ("weight", "--weight"),
     ("weighted", "--weighted"),
     ("weights", "--weighted"),
 ];
@@ -154,7 +158,9 @@ impl InputArgs {
 
     /// The same for work that has no use for weights: no note recommends to keep them.
     pub(crate) fn open_without_weights(&self, context: &Context) -> anyhow::Result<Graph> {
-        open(&self.input, &self.read.over(ReadOptions::default())?, false, context)
+        let graph = open(&self.input, &self.read.over(ReadOptions::default())?, false, context)?;
+        note_idle_weights(&graph, context);
+        Ok(graph)
     }
 }
 
@@ -259,6 +265,17 @@ impl GraphSource {
         Ok(graph)
     }
 
+    /// The same for `work` that plans its memory: where the graph does not fit, the refusal names what is enough for both.
+    pub(crate) fn open_for(
+        &self,
+        work: Work,
+        weights: bool,
+        memory: Option<u64>,
+        context: &Context,
+    ) -> anyhow::Result<Graph> {
+        self.open(weights, memory, context).map_err(|error| foreseen(error, &self.input, work))
+    }
+
     /// Says of an option that the graph refuses whether it comes from the record.
     fn named_by_record(&self, error: anyhow::Error) -> anyhow::Error {
         match (&self.recorded, error.downcast_ref::<Error>()) {
@@ -319,6 +336,13 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
             ""
         };
         context.note(format_args!("note: {dropped}{remedy}{added}"));
+    }
+}
+
+/// Notes that weights were read for work that has no use for them.
+pub(crate) fn note_idle_weights(graph: &Graph, context: &Context) {
+    if graph.weights().is_some() {
+        context.note("note: weights play no part here");
     }
 }
 

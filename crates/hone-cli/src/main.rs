@@ -11,10 +11,12 @@ mod context;
 mod exit;
 mod files;
 mod findings;
+mod forecast;
 mod input;
 mod options;
 mod repeat;
 mod report;
+mod settings;
 mod vectors;
 
 use std::process::ExitCode;

@@ -1,10 +1,15 @@
-//! The library names settings (`global.dim`), the command its options (`--dim`): errors translated from one to the
-//! other.
+//! The library names settings (`global.dim`), the command its options (`--dim`): texts translated from one to the other.
+//!
+//! Three forms are understood: a setting with a value (`direction = "ignore"`, also in backticks), an option by name (the
+//! option `weight`), and a dotted name alone. A setting that has no option is given with `--set`, where a command has it.
 
 use hone::Error;
 
 /// A setting and the option that gives it.
 pub(crate) type Known = (&'static str, &'static str);
+
+/// Stands among the options of a command that has `--set` for all other settings.
+pub(crate) const OTHERS: Known = ("", "--set");
 
 /// What errors of every command may mention.
 const COMMON: &[Known] = &[
@@ -13,7 +18,16 @@ const COMMON: &[Known] = &[
     ("(temp_dir)", "(--temp-dir)"),
     ("the memory limit", "--memory"),
     ("attributes.table.id", "--attribute-id"),
-    ("the option `weight`", "--weight"),
+];
+
+/// Groups of settings, which have no value.
+const GROUPS: [&str; 6] = [
+    "local.solver",
+    "global.solver",
+    "attributes.table",
+    "attributes.features",
+    "attributes.diffusion",
+    "attributes.form",
 ];
 
 /// A message in the words of every command.
@@ -21,36 +35,147 @@ pub(crate) fn in_options(text: &str) -> String {
     COMMON.iter().fold(text.to_owned(), |text, (setting, option)| text.replace(setting, option))
 }
 
-/// A text in the words of a command with these options; names without a dot are everyday words, and stay.
-pub(crate) fn worded(text: &str, options: &[Known]) -> String {
-    let dotted = options.iter().filter(|(setting, _)| setting.contains('.'));
-    dotted.fold(text.to_owned(), |text, (setting, option)| text.replace(setting, option))
-}
-
 /// An error in the words of a command with these options: the field that it is about, and what can be done.
 pub(crate) fn translated(error: Error, options: &[Known]) -> Error {
     match error {
         Error::Config { field, message } => {
-            let option = options.iter().find(|(setting, _)| *setting == field).map(|(_, option)| *option);
-            let field = match option {
+            let message = in_group(&message, options, field.rsplit_once('.').map_or("", |(group, _)| group));
+            let field = match option(&field, options) {
                 Some(option) if option.trim_start_matches('-') == field => option.to_owned(),
                 Some(option) => format!("{option} ({field})"),
                 None => field,
             };
-            Error::Config { field, message: worded(&message, options) }
+            Error::Config { field, message }
         }
         Error::Memory { stage, need, least, limit, remedy } => {
             Error::Memory { stage, need, least, limit, remedy: worded(&remedy, options) }
         }
+        Error::Input { path, line, text, message, remedy } => {
+            let (message, remedy) = (worded(&message, options), worded(&remedy, options));
+            Error::Input { path, line, text, message, remedy }
+        }
+        Error::Numeric { stage, message } => Error::Numeric { stage, message: worded(&message, options) },
         other => other,
     }
+}
+
+/// A text in the words of a command with these options; names without a dot are everyday words, and stay where they have
+/// no value.
+pub(crate) fn worded(text: &str, options: &[Known]) -> String {
+    in_group(text, options, "")
+}
+
+/// The same for a text about a group of settings, whose members may stand without its name.
+fn in_group(text: &str, options: &[Known], group: &str) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(is_name_character) {
+        let (before, name) = rest.split_at(at);
+        out.push_str(before);
+        let length = name.find(|c: char| !is_name_character(c)).unwrap_or(name.len());
+        let end = name[..length].trim_end_matches(['.', '-']).len();
+        let (name, behind) = name.split_at(end);
+        let taken = if out.ends_with("--set ") { None } else { translate(name, behind, &mut out, options, group) };
+        rest = taken.unwrap_or_else(|| {
+            out.push_str(name);
+            // What is no name by itself is passed over.
+            let skipped = length - end;
+            out.push_str(&behind[..skipped]);
+            &behind[skipped..]
+        });
+    }
+    out + rest
+}
+
+fn is_name_character(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
+}
+
+/// Writes a name in the words of the command, with the value behind it if there is one; what comes after both, unless the
+/// name stays as it is.
+fn translate<'a>(name: &str, behind: &'a str, out: &mut String, options: &[Known], group: &str) -> Option<&'a str> {
+    let own = option(name, options);
+    if out.ends_with("the option `") {
+        out.truncate(out.len() - "the option `".len());
+        out.push_str(own.unwrap_or(name));
+        return behind.strip_prefix('`');
+    }
+    let others = options.contains(&OTHERS);
+    if let Some((value, after)) = behind.strip_prefix(" = ").and_then(value) {
+        let given = with_value(name, &value, own, if others { Some(group) } else { None })?;
+        let after = match out.ends_with('`') {
+            true => after.strip_prefix('`').inspect(|_| drop(out.pop())).unwrap_or(after),
+            false => after,
+        };
+        // "set x = 1" is "use --set x=1".
+        if out.ends_with(" set ") {
+            out.truncate(out.len() - "set ".len());
+            out.push_str("use ");
+        }
+        out.push_str(&given);
+        return Some(after);
+    }
+    let dotted = name.contains('.');
+    match own {
+        Some(option) if dotted => out.push_str(option),
+        None if others && dotted && is_setting(name) && !GROUPS.contains(&name) => {
+            out.push_str(&format!("--set {name}=…"));
+        }
+        _ => return None,
+    }
+    Some(behind)
+}
+
+/// How a setting is given a value: with its own option, else with `--set` where others may be, which may be members of a
+/// group.
+fn with_value(name: &str, value: &str, own: Option<&str>, others: Option<&str>) -> Option<String> {
+    if let Some(option) = own.filter(|option| !option.starts_with("--no-")) {
+        return Some(format!("{option} {value}"));
+    }
+    let group = others?;
+    if is_setting(name) {
+        return Some(format!("--set {name}={value}"));
+    }
+    let is_member = !group.is_empty() && name.starts_with(|c: char| c.is_ascii_lowercase());
+    is_member.then(|| format!("--set {group}.{name}={value}"))
+}
+
+/// The option that gives a setting.
+fn option(setting: &str, options: &[Known]) -> Option<&'static str> {
+    options.iter().find(|(known, _)| *known == setting && !setting.is_empty()).map(|(_, option)| *option)
+}
+
+/// Whether a name is that of a setting, or looks like one inside of a group.
+fn is_setting(name: &str) -> bool {
+    let first = name.split('.').next().unwrap_or_default();
+    let config = serde_json::to_value(hone::Config::default()).unwrap_or_default();
+    config.get(first).is_some_and(|value| value.is_object() == name.contains('.'))
+}
+
+/// The value at the beginning of a text, as a shell takes it, and what comes after it.
+fn value(text: &str) -> Option<(String, &str)> {
+    if let Some(rest) = text.strip_prefix('"') {
+        let (value, rest) = rest.split_once('"')?;
+        return Some((value.to_owned(), rest));
+    }
+    if text.starts_with('{') {
+        let mut open = 0;
+        let end = text.char_indices().find_map(|(i, c)| {
+            open += i32::from(c == '{') - i32::from(c == '}');
+            (open == 0).then_some(i + 1)
+        })?;
+        return Some((format!("'{}'", &text[..end]), &text[end..]));
+    }
+    let stop = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | ')' | '`' | ':');
+    let end = text.find(stop).unwrap_or(text.len());
+    let end = text[..end].trim_end_matches('.').len();
+    (end > 0).then(|| (text[..end].to_owned(), &text[end..]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const OPTIONS: &[Known] = &[("global.dim", "--dim"), ("steps", "--steps")];
+    const OPTIONS: &[Known] = &[("global.dim", "--dim"), ("steps", "--steps"), ("comment", "--comment"), OTHERS];
 
     #[test]
     fn settings_become_options() {
@@ -59,5 +184,31 @@ mod tests {
         assert_eq!(translated(Error::config("steps", "17"), OPTIONS).to_string(), "--steps: 17");
         assert_eq!(translated(Error::config("psi", "q"), OPTIONS).to_string(), "psi: q");
         assert_eq!(in_options("a.npy exists; overwrite = true replaces it"), "a.npy exists; --force replaces it");
+    }
+
+    #[test]
+    fn every_form_of_a_setting() {
+        for (text, expected) in [
+            ("lower global.dim, or local.dim.", "lower --dim, or --set local.dim=…."),
+            (
+                "both ways (direction = \"ignore\"); use steps = 2.",
+                "both ways (--set direction=ignore); use --steps 2.",
+            ),
+            ("`comment = none` reads them", "--comment none reads them"),
+            ("name it with the option `comment`, or mend it", "name it with --comment, or mend it"),
+            ("local.solver plays no part; z.npy exists", "local.solver plays no part; z.npy exists"),
+            (
+                "reduce to attributes.form = { components = {} }, or",
+                "reduce to --set attributes.form='{ components = {} }', or",
+            ),
+            ("--set global.dim=32 says something else", "--set global.dim=32 says something else"),
+            ("K = 3 steps chosen", "K = 3 steps chosen"),
+        ] {
+            assert_eq!(worded(text, OPTIONS), expected);
+        }
+        let error = Error::config("local.solver.loss", "there are zeros; set entries = \"observed\"");
+        let text = translated(error, OPTIONS).to_string();
+        assert_eq!(text, "local.solver.loss: there are zeros; use --set local.solver.entries=observed");
+        assert_eq!(worded("use direction = \"ignore\"", &[("steps", "--steps")]), "use direction = \"ignore\"");
     }
 }

@@ -7,8 +7,12 @@ use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
 
+#[path = "choices/contradictions.rs"]
+mod contradictions;
 #[path = "choices/examples.rs"]
 mod examples;
+#[path = "choices/weights.rs"]
+mod weights;
 
 fn hone() -> Command {
     Command::cargo_bin("hone").expect("the binary of this package")
@@ -155,98 +159,6 @@ fn even_shares_are_not_shown() {
 }
 
 #[test]
-fn weighted_alone_makes_weights_count() {
-    let folder = folder();
-    let graph = graph_file(folder.path());
-    let embed = |options: &[&str]| {
-        let mut run = hone();
-        run.args(["embed", "-o", "-", "--output-format", "tsv", "--dim", "8"]).arg(&graph).args(options);
-        let run = run.assert().success();
-        (run.get_output().stdout.clone(), String::from_utf8_lossy(&run.get_output().stderr).into_owned())
-    };
-    for preset in ["hone", "hone-w", "hone-p"] {
-        let (plain, dropped) = embed(&["--preset", preset]);
-        assert!(dropped.contains("--weighted"), "{dropped}");
-        let (weighted, said) = embed(&["--preset", preset, "--weighted"]);
-        assert!(weighted != plain && !said.contains("weight"), "{preset}: {said}");
-        assert_eq!(weighted, embed(&["--preset", preset, "--weighted", "--set", "weights=true"]).0);
-        let (ignored, said) = embed(&["--preset", preset, "--weighted", "--set", "weights=false"]);
-        assert!(ignored == plain && said.matches("weight").count() == 2, "{preset}: {said}");
-    }
-    // What cannot use them says so once, with or without the option, and recommends nothing.
-    for command in ["count", "features"] {
-        for option in [&[][..], &["--weighted"]] {
-            let run = hone().arg(command).arg(&graph).args(option).assert().success();
-            let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-            assert_eq!(said.matches("play no part").count(), 1, "{command} {option:?}: {said}");
-            assert!(!said.contains("--weighted"), "{command} {option:?}: {said}");
-        }
-    }
-    let diffused = hone().args(["features", "--diffuse", "1", "--weighted"]).arg(&graph).assert().success();
-    diffused.stderr(contains("no part").not());
-}
-
-#[test]
-fn large_and_tiny_weights_neither_overflow_nor_vanish() {
-    let folder = folder();
-    let scaled = |name: &str, weight: &dyn Fn(usize) -> String| {
-        let text = fs::read_to_string(graph_file(folder.path())).expect("just written");
-        let line = |(i, line): (usize, &str)| {
-            let (edge, _) = line.rsplit_once('\t').expect("three columns");
-            format!("{edge}\t{}\n", weight(i))
-        };
-        let path = folder.path().join(name);
-        fs::write(&path, text.lines().enumerate().map(line).collect::<String>()).expect("writable");
-        path
-    };
-    let ones = scaled("ones.tsv", &|_| "1".into());
-    let vectors = |graph: &Path, preset: &str| {
-        let run =
-            hone().args(["-q", "embed", "-o", "-", "--weighted", "--preset", preset]).arg(graph).assert().success();
-        run.get_output().stdout.clone()
-    };
-    for weight in ["1e30", "1e-30", "1e38", "1e-38"] {
-        // A power of two near it: all results are those of weights of one, to the bit.
-        let power = (weight.parse::<f64>().expect("a number").log2().floor()).exp2();
-        let graph = scaled("scaled.tsv", &|_| format!("{power:e}"));
-        for preset in presets() {
-            assert!(vectors(&graph, &preset) == vectors(&ones, &preset), "{weight} {preset}");
-        }
-    }
-    let mixed = scaled("mixed.tsv", &|i| ["1e30", "1", "1e-30"][i % 3].into());
-    for preset in presets() {
-        let table = String::from_utf8(vectors(&mixed, &preset)).expect("text");
-        assert!(!table.contains("NaN") && !table.contains("inf"), "{preset}");
-    }
-}
-
-#[test]
-fn a_preset_and_a_file_may_not_contradict_each_other() {
-    let folder = folder();
-    let file = |name: &str, args: &[&str]| {
-        let printed = hone().arg("config").args(args).assert().success();
-        let path = folder.path().join(name);
-        fs::write(&path, &printed.get_output().stdout).expect("writable");
-        path
-    };
-    let config = |preset: &str, file: &Path| hone().args(["config", "--preset", preset, "--config"]).arg(file).assert();
-    let full = file("full.toml", &["--preset", "hone-p"]);
-    let refused = config("hone-l", &full).code(2);
-    refused.stderr(contains("--preset").and(contains("psi is \"l\" in the preset and \"p\" in the file")));
-    config("hone", &full).code(2).stderr(contains("contradict"));
-    config("hone-p", &full).success();
-    // What the preset does not speak of, or leaves to a rule, is the file's.
-    let tuned = file("tuned.toml", &["--preset", "hone-l", "--set", "local.dim=8", "--steps", "3"]);
-    config("hone-l", &tuned).success().stdout(contains("dim = 8").and(contains("steps = 3")));
-    let small = folder.path().join("small.toml");
-    fs::write(&small, "[local]\ndim = 24\n").expect("writable");
-    config("hone", &small).success().stdout(contains("dim = 24").and(contains("psi = \"a-norm\"")));
-    hone().args(["-q", "embed", "builtin:karate", "-o"]).arg(folder.path().join("a.npy")).assert().success();
-    config("hone", &folder.path().join("a.npy.run.json")).success();
-    config("hone-p", &folder.path().join("a.npy.run.json")).code(2).stderr(contains("leave one of the two out"));
-}
-
-#[test]
 fn directed_graphs_are_placed_by_arcs_both_ways_unless_direction_is_kept() {
     let folder = folder();
     let graph = graph_file(folder.path());
@@ -256,11 +168,11 @@ fn directed_graphs_are_placed_by_arcs_both_ways_unless_direction_is_kept() {
     };
     let (undirected, _) = run(&[]);
     let (directed, said) = run(&["--directed"]);
-    assert!(directed == undirected && said.contains("direction = \"keep\""), "{said}");
+    assert!(directed == undirected && said.contains("--set direction=keep"), "{said}");
     let (kept, said) = run(&["--directed", "--set", "direction=keep"]);
     assert!(kept != directed, "{said}");
     // Edges go from larger to smaller numbers: no arc leaves node 0.
-    assert!(said.contains("that no arc leaves") && said.contains("direction = \"ignore\""), "{said}");
+    assert!(said.contains("that no arc leaves") && said.contains("--set direction=ignore"), "{said}");
     let (_, said) = run(&["--directed", "--preset", "hone-p"]);
     assert_eq!(said.matches("rows of Z are zero").count(), 1, "{said}");
     let (_, said) = run(&["--directed", "--preset", "hone-p", "--set", "direction=ignore"]);

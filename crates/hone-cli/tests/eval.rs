@@ -64,7 +64,7 @@ fn link_prediction_in_all_formats_and_again_from_the_cache() {
         "{}",
         runs[1]
     );
-    run().args(["--csv", "-"]).assert().success().stdout(contains("table,row,column,mean,std,count,chosen"));
+    run().args(["--csv", "-"]).assert().success().stdout(contains("table,row,column,mean,std,count,chosen,seeds"));
     run().args(["--markdown", "-"]).assert().success().stdout(contains("chosen by validation").and(contains("dim=")));
     let page = fs::read_to_string(path("r.html")).expect("written");
     assert!(page.contains("Chosen by validation") && page.contains("skip_trivial=true"));

@@ -212,3 +212,33 @@ fn vectors_of_other_tools_keep_their_first_row() {
     let wrong = run_in(folder.path(), &["similar", "v.tsv", "--node", "a"]).code(2);
     wrong.stderr(contains("v.tsv, line 1: only one column: this format has tabs between columns"));
 }
+
+#[test]
+fn two_vectors_of_one_node_are_refused() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let lines = "id\tz0\tz1\n\"a\nb\"\t1\t0\nc\t0\t1\nd\t1\t1\nc\t2\t1\n";
+    fs::write(at("z.tsv"), lines).expect("writable");
+    fs::write(at("z.w2v"), "3 2\na 1 0\nb 0 1\na 1 1\n").expect("writable");
+    fs::write(at("z.csv"), "7,1,0\n8,0,1\n7,1,1\n").expect("writable");
+    hone().current_dir(folder.path()).args(["-q", "embed", "builtin:karate", "-o", "k.npy"]).assert().success();
+    fs::remove_file(at("k.npy.run.json")).expect("there");
+    let ids: String = (0..34).map(|i| format!("{}\n", if i == 20 { 3 } else { i })).collect();
+    fs::write(at("k.ids.txt"), ids).expect("writable");
+    for (name, said) in [
+        ("z.tsv", "z.tsv: node `c` has two vectors, in lines 4 and 6"),
+        ("z.w2v", "node `a` has two vectors, in lines 2 and 4"),
+        ("z.csv", "node `7` has two vectors, in lines 1 and 3"),
+        ("k.npy", "node `3` has two vectors, in rows 3 and 20, from 0"),
+    ] {
+        let commands: [&[&str]; 3] = [
+            &["similar", name, "--node", "a"],
+            &["layout", name, "-o", "xy.tsv"],
+            &["eval", "link", "builtin:karate", "--seeds", "1", "--embedding", name],
+        ];
+        for command in commands {
+            let run = hone().current_dir(folder.path()).args(command).assert().code(2);
+            run.stderr(contains(said).and(contains("one row per node")));
+        }
+    }
+}

@@ -7,6 +7,11 @@ use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty};
 
+#[path = "input/messages.rs"]
+mod messages;
+#[path = "input/tables.rs"]
+mod tables;
+
 fn hone() -> Command {
     Command::cargo_bin("hone").expect("the binary of this package")
 }
@@ -245,7 +250,7 @@ fn blanks_between_ids_and_a_tab_before_the_weight() {
     let (ids, notes) = nodes_and_notes("Ann Lee\t3\nBob Ray\t1\n", "a.txt", &["--delimiter", "tab"], dir.path());
     assert_eq!((ids.len(), notes.len()), (4, 0));
     // Weights where an id should be, whatever separates them.
-    let (_, notes) = nodes_and_notes("ann,0.5,bob\nbob,0.25,cid\n", "a.csv", &[], dir.path());
+    let (_, notes) = nodes_and_notes("ann,0.5\nbob,0.25\n", "a.csv", &[], dir.path());
     assert!(notes.iter().any(|note| note.contains("column 2 of a.csv has decimal numbers such as 0.5")), "{notes:?}");
 }
 
@@ -257,7 +262,7 @@ fn times_are_no_weights() {
     let refused = hone().current_dir(dir.path()).args(["info", "a.txt", "--weighted"]).assert().code(2);
     refused.stderr(
         contains("a.txt, line 1")
-            .and(contains("column 3 (position 2) looks like Unix times"))
+            .and(contains("column 3 (position 2) looks like times or dates"))
             .and(contains("--weight")),
     );
     let (_, notes) = nodes_and_notes(content, "a.txt", &[], dir.path());
@@ -379,7 +384,7 @@ fn first_lines_unlike_the_others_are_named() {
             "// hi\na,b\nb,c\n",
             "a.csv, line 1: this line does not have the 2 columns of all lines below: `// hi`",
         ),
-        ("a.csv", "// hi\na,b\nb,c\n", "if it is a comment, set comment to /"),
+        ("a.csv", "// hi\na,b\nb,c\n", "if it is a comment, --comment / skips it"),
         ("a.txt", "exported by x today\na b\nb c\n", "line 1: this line does not have the 2 columns"),
         (
             "a.txt",

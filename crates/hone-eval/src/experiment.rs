@@ -13,7 +13,7 @@ use crate::compare::Scores;
 use crate::labels::NodeLabels;
 use crate::link_results::LinkResults;
 use crate::method::Method;
-use crate::report::{Best, Plot, Report, Style, Table};
+use crate::report::{Best, Plot, Report, SEEDS, Style, Table};
 use crate::save::Save;
 use crate::search::Search;
 use crate::stats::Summary;
@@ -99,7 +99,7 @@ impl Bench<'_> {
     fn settings(&self, more: Vec<(&str, String)>) -> Vec<(String, String)> {
         let mut all = vec![
             ("methods".to_string(), self.methods.iter().map(Method::describe).collect::<Vec<_>>().join(" ")),
-            ("seeds".to_string(), self.seed_names()),
+            (SEEDS.to_string(), self.seed_names()),
             ("options searched".to_string(), self.searched()),
             ("version".to_string(), env!("CARGO_PKG_VERSION").to_string()),
         ];

@@ -109,6 +109,8 @@ fn about(split: &LinkSplit, origin: &Origin, out: &mut Output) -> io::Result<()>
 fn field(id: NodeId<'_>) -> String {
     match id {
         NodeId::Integer(id) => id.to_string(),
+        // The edge between two nodes of these names would be taken for the header once more.
+        NodeId::Text(id @ "source") => format!("\"{id}\""),
         NodeId::Text(id) => quoted(id, '\t').into_owned(),
     }
 }

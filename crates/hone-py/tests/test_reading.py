@@ -52,7 +52,7 @@ def test_symbols_and_blanks(tmp_path):
 def test_times_and_weights(tmp_path):
     file = tmp_path / "a.txt"
     file.write_text("1 2 978300760\n1 3 978302109\n2 3 978301968\n")
-    with pytest.raises(ValueError, match="looks like Unix times.*the option `weight`"):
+    with pytest.raises(ValueError, match="looks like times or dates.*the option `weight`"):
         read_graph(file, weighted=True)
     assert read_graph(file, weight=2).weighted
 
@@ -110,3 +110,88 @@ def test_a_record_is_repeated_from_another_folder(tmp_path, monkeypatch):
     (work / "g.txt").unlink()
     with pytest.raises(ValueError, match="neither in .*first nor in this folder"):
         read_recorded_graph(record)
+
+
+def test_weights_from_a_column_of_another_name(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("source,target,load\n1,2,5\n2,3,1\n")
+    with pytest.warns(HoneWarning, match=r"column 3 of .*a.csv, `load`, is read as the weights; weight chooses another"):
+        assert read_graph(file, weighted=True).weighted
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HoneWarning)
+        assert read_graph(file, weight="load").weighted
+    for name in ("year", "count_id"):
+        file.write_text(f"source,target,{name}\n1,2,5\n2,3,1\n")
+        with pytest.raises(ValueError, match=rf"target, {name} is called a weight.*the option `weight`"):
+            read_graph(file, weighted=True)
+
+
+def test_tables_that_other_tools_wrote(tmp_path):
+    file = tmp_path / "a.csv"
+    table = pandas.DataFrame({"who": ["a", "b", "c"], "whom": ["b", "c", "a"]})
+    table.to_csv(file)
+    with pytest.warns(HoneWarning, match="columns 2 and 3 of 3 are used"):
+        assert list(read_graph(file).node_ids) == ["a", "b", "c"]
+    with pytest.warns(HoneWarning, match="columns 'who' and 'whom' of 3 are used"):
+        assert list(Graph(pandas.read_csv(file)).node_ids) == ["a", "b", "c"]
+    one = table.to_csv(index=False)
+    file.write_text(one + one.replace("a", "d"))
+    with pytest.warns(HoneWarning, match="1 line of .* repeats the header, `who,whom`.*header=False"):
+        assert read_graph(file, header=True).n_nodes == 4
+    file.write_text("a;1,5;b\nb;2,5;c\n")
+    with pytest.warns(HoneWarning, match="columns 1 and 3 of 3"):
+        assert list(read_graph(file).node_ids) == ["a", "b", "c"]
+    names = ["a", "b", "c"]
+    pandas.DataFrame(np.eye(3, dtype=int), index=names, columns=names).to_csv(file)
+    with pytest.raises(ValueError, match="as in an adjacency matrix"):
+        read_graph(file)
+
+
+def test_a_parameter_and_an_entry_of_config_may_not_contradict_each_other(karate):
+    for parameter, config in (
+        ({"n_components": 32}, {"global.dim": 16}),
+        ({"n_local_components": 4}, {"local.dim": 8}),
+        ({"n_steps": 2}, {"steps": "auto"}),
+        ({"motifs": ["edge"]}, {"motifs": ["triangle"]}),
+        ({"weights": False}, {"weights": True}),
+        ({"random_state": 7}, {"seed": 8}),
+    ):
+        (name, value), (key, other) = *parameter.items(), *config.items()
+        with pytest.raises(ValueError, match=rf"{name}: .*config has '{key}'.*leave one of the two out"):
+            HONE(config=config, **parameter).fit(karate)
+    HONE(n_components=8, config={"global.dim": 8}).fit(karate)
+    HONE(motifs=["edge", "triangle"], config={"motifs": "edge,triangle", "global.dim": 8}).fit(karate)
+
+
+def test_messages_name_parameters_and_settings_and_no_options(tmp_path, karate):
+    file = tmp_path / "a.csv"
+    for text, parameters, said in (
+        ("// hi\na,b\nb,c\n", {}, "`comment = /` skips it"),
+        ("#a,b\n#c,d\n", {}, "`comment = none` reads them"),
+        ("ab\ncd\n", {}, "the option `delimiter`"),
+        ("a,b\nb,c\nc,d,e\n", {}, "the option `delimiter`"),
+        ("source,target,weight\na,b,much\n", {"weighted": True}, "the option `weight`"),
+    ):
+        file.write_text(text)
+        with pytest.raises(ValueError) as error:
+            read_graph(file, **parameters)
+        assert said in str(error.value) and " --" not in str(error.value)
+    for config, said in (
+        ({"global.dim": 0}, "global.dim"),
+        ({"pairs": "occurrences", "sample": 8}, 'sample = "exact"'),
+    ):
+        with pytest.raises(ValueError) as error:
+            HONE(config=config).fit(karate)
+        assert said in str(error.value) and " --" not in str(error.value)
+    with pytest.raises(MemoryError, match="memory_limit") as error:
+        HONE(memory_limit="1M").fit(karate)
+    assert " --" not in str(error.value)
+
+
+def test_two_vectors_of_one_node(tmp_path):
+    from hone_embed import load
+
+    file = tmp_path / "z.tsv"
+    file.write_text("id\tz0\na\t1\nb\t2\na\t3\n")
+    with pytest.raises(ValueError, match="node `a` has two vectors, in lines 2 and 4"):
+        load(file)

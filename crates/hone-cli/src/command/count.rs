@@ -10,12 +10,13 @@ use hone::motif::{Counts, MotifSet, NODE_ORBITS, Sample, Sampled, Totals};
 use hone::output::{Batch, is_stream};
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{CountTable, CountsBy};
-use hone::{Error, record};
+use hone::{Error, Silent, record};
 use serde::{Deserialize, Serialize};
 
 use crate::command::embed::parse_memory;
 use crate::context::Context;
-use crate::input::{GraphSource, RepeatableArgs};
+use crate::input::{GraphSource, RepeatableArgs, note_idle_weights};
+use crate::options::translated;
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
 #[derive(Debug, clap::Args)]
@@ -178,11 +179,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
-    let graph = source.open(false, args.memory, context)?;
+    let count = |graph: &Graph| {
+        let least = Allowance::new(Some(1));
+        choices.sample.count_within(graph, choices.seed, least, &Silent).map(drop)
+    };
+    let graph = source.open_for(&count, false, args.memory, context)?;
+    note_idle_weights(&graph, context);
     let (read, start) = (Stage::since("read", &start), Start::now());
-    let counts = choices.sample.count_within(&graph, choices.seed, Allowance::new(args.memory), context.progress())?;
+    let counts = choices.sample.count_within(&graph, choices.seed, Allowance::new(args.memory), context.progress());
+    let counts = counts.map_err(|error| translated(error, &[("sample", "--sample")]))?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
-    tell(&choices, &graph, &counts, context);
+    tell(&choices, &counts, context);
     let mut write = |table: CountTable<'_>| table.add_to(&mut batch, &args.output, context.progress());
     match choices.by {
         By::Edge => write(CountTable::edges(&graph, &counts, &choices.motifs.motifs()))?,
@@ -220,14 +227,11 @@ fn describe<'a>(
 }
 
 /// What is not as one might think.
-fn tell(choices: &Choices, graph: &Graph, counts: &Counts, context: &Context) {
+fn tell(choices: &Choices, counts: &Counts, context: &Context) {
     if let Some(sampled) = counts.sampled() {
         context.note(format_args!("note: {sampled}"));
     } else if choices.sample != Sample::Exact {
         context.note(format_args!("note: counted exactly: no estimate meets the target, or no node is large enough"));
-    }
-    if graph.weights().is_some() {
-        context.note(format_args!("note: weights play no part here: motifs are counted, not weighed"));
     }
 }
 

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use hone::config::{Config, Layers, Output as OutputKind, solver_settings};
+use hone::graph::Graph;
 use hone::motif::{Delta, Sample};
 use hone::output::Existing;
 use hone::report::{Report, Stage, Start};
 use hone::store::factors::check_target;
 use hone::store::{Embedding, Format};
-use hone::{Error, Hone, Run, memory, record};
+use hone::{Error, Hone, Run, Silent, memory, record};
 use hone_gpu::Device;
 
 use crate::context::Context;
@@ -20,6 +21,7 @@ use crate::findings;
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
 use crate::repeat;
+use crate::settings::{self, Flag};
 
 /// Embed a graph: one vector per node, built from network motifs.
 #[derive(Debug, clap::Args)]
@@ -117,8 +119,13 @@ pub(crate) const OPTIONS: &[Known] = &[
     ("sample", "--sample"),
     ("delta", "--delta"),
     ("seed", "--seed"),
+    ("pairs", "--pairs"),
+    ("local.solver.method", "--solver"),
+    ("global.solver.method", "--solver"),
     ("global.output", "--vectors"),
     ("attributes.file", "--attributes"),
+    ("attributes.table.id", "--attribute-id"),
+    options::OTHERS,
 ];
 
 /// What an embedding starts from when no other preset is named.
@@ -188,27 +195,13 @@ pub(crate) struct AttributeArgs {
 }
 
 impl AttributeArgs {
-    /// Lays the file on top of other settings.
-    pub(crate) fn lay(&self, mut layers: Layers) -> Result<Layers, Error> {
-        if let Some(file) = &self.attributes {
-            layers = layers.set_value("attributes.file", file.clone().into())?;
-        }
-        if let Some(id) = &self.attribute_id {
-            let value = id.parse::<u32>().map_or_else(|_| id.clone().into(), |position| i64::from(position).into());
-            layers = layers.set_value("attributes.table.id", value)?;
-        }
-        Ok(layers)
+    /// The settings that it gives.
+    pub(crate) fn flags(&self) -> [Flag; 2] {
+        // Quoted, so that whatever it is called is text and no TOML value.
+        let text = |text: &String| serde_json::Value::from(text.as_str()).to_string();
+        let id = self.attribute_id.as_ref().map(|id| id.parse::<u32>().map_or_else(|_| text(id), |at| at.to_string()));
+        [("attributes.file", self.attributes.as_ref().map(text)), ("attributes.table.id", id)]
     }
-}
-
-/// Lays settings given as KEY=VALUE on top; methods first, since a method replaces the options of another.
-pub(crate) fn lay_settings(layers: Layers, settings: &[String]) -> Result<Layers, Error> {
-    let pair = |setting: &'_ String| match setting.split_once('=') {
-        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
-        None => Err(Error::config("--set", format!("`{setting}` is not KEY=VALUE, such as local.dim=8"))),
-    };
-    let pairs = settings.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
-    layers.set_all(pairs.iter().map(|(key, value)| (key.as_str(), value.as_str())))
 }
 
 /// Which vectors are returned.
@@ -231,7 +224,7 @@ impl ConfigArgs {
 
     fn lay(&self) -> Result<Config, Error> {
         self.config.as_deref().map_or(Ok(()), repeat::refuse_features)?;
-        let mut layers = match (&self.preset, &self.config) {
+        let layers = match (&self.preset, &self.config) {
             (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
             (None, Some(file)) => Layers::new().preset(DEFAULT_PRESET)?.file(file)?,
             (preset, None) => Layers::new().preset(preset.as_deref().unwrap_or(DEFAULT_PRESET))?,
@@ -253,12 +246,8 @@ impl ConfigArgs {
         ];
         let solvers =
             self.solver.iter().flat_map(|name| solver_settings(name).iter().map(|key| (*key, Some(name.clone()))));
-        for (key, value) in flags.into_iter().chain(solvers) {
-            if let Some(value) = value {
-                layers = layers.set(key, &value)?;
-            }
-        }
-        let mut config = lay_settings(self.attributes.lay(layers)?, &self.set)?.build()?;
+        let flags: Vec<Flag> = flags.into_iter().chain(solvers).chain(self.attributes.flags()).collect();
+        let mut config = settings::lay(layers, &flags, &self.set, OPTIONS)?.build()?;
         if let Some(size) = self.motif_size {
             config.motifs = config.motifs.at_most(size.into());
             config.check()?;
@@ -280,6 +269,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let device = args.device.open(&config).map_err(|error| options::translated(error, OPTIONS))?;
     let note = device.note.clone();
+    let alone = Hone::new(config.clone())?;
     let mut hone = device.place(Hone::new(config)?);
     if let Some(bytes) = args.table.memory {
         hone = hone.memory_limit(bytes);
@@ -289,7 +279,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let hone = args.scale.lay(hone, &args.output);
     let start = Start::now();
-    let graph = source.open(true, args.table.memory, context)?;
+    let work = |graph: &Graph| alone.clone().memory_limit(1).embed(graph, &Silent).map(drop);
+    let graph = source.open_for(&work, true, args.table.memory, context)?;
     let read = Stage::since("read", &start);
     let run =
         hone.embed_into(&mut batch, &graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;

@@ -4,14 +4,16 @@
 use std::path::PathBuf;
 
 use hone::config::{Config, Layers};
+use hone::graph::Graph;
 use hone::report::{Stage, Start};
 use hone::store::Embedding;
-use hone::{Error, Hone, Run, record};
+use hone::{Error, Hone, Run, Silent, record};
 
-use crate::command::embed::{AttributeArgs, TableArgs, lay_settings};
+use crate::command::embed::{AttributeArgs, TableArgs};
 use crate::context::Context;
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
+use crate::settings::{self, Flag};
 
 /// Write node features: motif counts, their aggregates over neighbours, attributes of a file.
 #[derive(Debug, clap::Args)]
@@ -113,10 +115,17 @@ const OPTIONS: &[Known] = &[
     ("attributes.features.depth", "--depth"),
     ("attributes.features.prune", "--prune"),
     ("attributes.diffusion.steps", "--diffuse"),
+    ("attributes.structure", "--no-structure"),
+    ("attributes.features.sum", "--aggregates"),
+    ("attributes.features.mean", "--aggregates"),
+    ("attributes.features.max", "--aggregates"),
+    ("attributes.features.log", "--no-log"),
     ("attributes.file", "--attributes"),
+    ("attributes.table.id", "--attribute-id"),
     ("local.norm", "--norm"),
     ("motifs", "--over"),
     ("psi", "--psi"),
+    options::OTHERS,
 ];
 
 /// What the settings are before any option.
@@ -126,7 +135,7 @@ const DEFAULTS: [(&str, &str); 4] =
 impl FeatureArgs {
     /// Defaults or a file, flags and single settings, later ones on top.
     fn build(&self) -> Result<Config, Error> {
-        let mut layers = match &self.config {
+        let layers = match &self.config {
             Some(file) => Layers::new().file(file)?,
             None => DEFAULTS.iter().try_fold(Layers::new(), |layers, (key, value)| layers.set(key, value))?,
         };
@@ -147,12 +156,8 @@ impl FeatureArgs {
             ("motifs", self.over.clone()),
             ("psi", self.psi.clone()),
         ];
-        for (key, value) in flags {
-            if let Some(value) = value {
-                layers = layers.set(key, &value)?;
-            }
-        }
-        lay_settings(self.attributes.lay(layers)?, &self.set)?.build()
+        let flags: Vec<Flag> = flags.into_iter().chain(self.attributes.flags()).collect();
+        settings::lay(layers, &flags, &self.set, OPTIONS)?.build()
     }
 }
 
@@ -171,7 +176,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         hone = hone.memory_limit(bytes);
     }
     let start = Start::now();
-    let graph = source.open(weights, args.table.memory, context)?;
+    let graph = source.open_for(&|graph| features(&hone, graph), weights, args.table.memory, context)?;
     let read = Stage::since("read", &start);
     let Run { embedding, mut report } =
         hone.features(&graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
@@ -192,4 +197,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         context.note(format_args!("wrote {rows} nodes × {columns} features to {}", args.output.display()));
     }
     Ok(())
+}
+
+/// The features of a graph under a limit of one byte, to learn what they need.
+fn features(hone: &Hone, graph: &Graph) -> Result<(), Error> {
+    hone.clone().memory_limit(1).features(graph, &Silent).map(drop)
 }

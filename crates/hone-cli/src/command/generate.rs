@@ -6,6 +6,7 @@ use clap::Subcommand;
 use hone::graph::{Generator, GraphFormat, WriteOptions};
 
 use crate::context::Context;
+use crate::options::translated;
 
 /// Make a random or regular graph.
 #[derive(Debug, clap::Args)]
@@ -126,7 +127,8 @@ struct Target {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (generator, target) = resolve(&args.model)?;
     let options = WriteOptions { format: target.output_format, overwrite: target.force };
-    let edges = generator.write(target.seed, &target.output, &options, context.progress())?;
+    let edges = generator.write(target.seed, &target.output, &options, context.progress());
+    let edges = edges.map_err(|error| translated(error, &[("format", "--output-format")]))?;
     if target.output.as_os_str() != "-" {
         context.note(format_args!("wrote {edges} edges to {}", target.output.display()));
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::layout::{LayoutArgs, Placing, note_recall};
 use crate::context::Context;
 use crate::files::Files;
-use crate::input::RepeatableArgs;
+use crate::input::{RepeatableArgs, note_idle_weights};
 use crate::repeat::{Changed, Chosen, Earlier};
 use crate::vectors;
 
@@ -225,7 +225,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
     beside.describe(&mut choices, source.changed(), context)?;
-    let graph = source.open(true, None, context)?;
+    // Weights shape the vectors that are made here.
+    let weights = beside.vectors.is_none();
+    let graph = source.open(weights, None, context)?;
+    if !weights {
+        note_idle_weights(&graph, context);
+    }
     let colours = beside.colours(&graph, context)?;
     let mut stages = vec![Stage::since("read", &start)];
     let (placed, roles) = place_and_find(&choices, &beside, &graph, &mut stages, context)?;

@@ -12,7 +12,8 @@ use hone_explore::{Explanation, MOST_ROLES, MotifScore, RATIOS, Role, RoleOption
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::input::RepeatableArgs;
+use crate::input::{RepeatableArgs, note_idle_weights};
+use crate::options::translated;
 use crate::repeat::Earlier;
 
 /// Find structural roles: nodes whose surroundings are built alike, with a name and reasons for each role.
@@ -151,11 +152,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
     let graph = source.open(false, None, context)?;
+    note_idle_weights(&graph, context);
     let (read, start) = (Stage::since("read", &start), Start::now());
     let index = graph.ids().index();
     let nodes = args.explain.iter().map(|id| asked(find_node(graph.ids(), &index, id)));
     let nodes: Vec<u32> = nodes.collect::<Result<_, _>>()?;
-    let found = options.find(&graph, context.progress())?;
+    let found = options.find(&graph, context.progress());
+    let found = found.map_err(|error| translated(error, &[("sample", "--sample")]))?;
     if let Some(wanted) = options.roles.filter(|&wanted| wanted > found.roles.len()) {
         let groups = found.roles.len();
         context

@@ -9,8 +9,9 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 
+use crate::signals::{ignored_already, kill};
 use crate::skip::skip;
-use crate::{EMBED, after, binary, content, folder, hone, kill};
+use crate::{EMBED, after, binary, content, folder, hone};
 
 /// The names in a folder, hidden ones too.
 fn names(folder: &Path) -> Vec<String> {
@@ -130,7 +131,7 @@ fn records_that_cannot_be_ours_are_not_read() {
 #[cfg(target_os = "linux")]
 #[test]
 fn what_an_interrupted_run_says_is_true() {
-    if crate::ignored_already(&[15]) {
+    if ignored_already(&[15]) {
         return skip("kills are ignored here");
     }
     let folder = folder();

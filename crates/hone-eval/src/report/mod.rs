@@ -11,6 +11,9 @@ use serde_json::Value;
 pub use svg::Plot;
 pub use table::{Best, Bold, Style, Table};
 
+/// The setting that lists the seeds of a run.
+pub const SEEDS: &str = "seeds";
+
 /// What one run found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -54,10 +57,11 @@ impl Report {
         out
     }
 
-    /// One line per cell.
+    /// One line per cell, with the seeds of the run, if it has some.
     pub fn csv(&self) -> String {
-        let lines: String = self.tables.iter().map(Table::csv_lines).collect();
-        format!("table,row,column,mean,std,count,chosen\n{lines}")
+        let seeds = self.settings.iter().find(|(key, _)| key == SEEDS).map_or("", |(_, seeds)| seeds.as_str());
+        let lines: String = self.tables.iter().map(|table| table.csv_lines(seeds)).collect();
+        format!("table,row,column,mean,std,count,chosen,seeds\n{lines}")
     }
 
     /// Everything as JSON.

@@ -162,16 +162,16 @@ impl Table {
         cells.and_then(|cells| cells.get(column)).map_or("", String::as_str)
     }
 
-    /// One line per cell: table, row, column, mean, std, count, what validation chose.
-    pub fn csv_lines(&self) -> String {
+    /// One line per cell: table, row, column, mean, std, count, what validation chose, and the seeds of the run.
+    pub fn csv_lines(&self, seeds: &str) -> String {
         let quote = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         let mut out = String::new();
         for (name, cells) in &self.rows {
             for (j, (column, cell)) in self.columns.iter().zip(cells).enumerate() {
                 if let Some(s) = cell {
                     let (table, row, column) = (quote(&self.title), quote(name), quote(column));
-                    let chosen = quote(self.choice(name, j));
-                    let _ = writeln!(out, "{table},{row},{column},{},{},{},{chosen}", s.mean, s.std, s.count);
+                    let (chosen, seeds) = (quote(self.choice(name, j)), quote(seeds));
+                    let _ = writeln!(out, "{table},{row},{column},{},{},{},{chosen},{seeds}", s.mean, s.std, s.count);
                 }
             }
         }
@@ -228,8 +228,8 @@ mod tests {
         let markdown = table().markdown();
         assert!(markdown.contains("| longer | **0.700 ± 0.141** | – |"), "{markdown}");
         assert!(markdown.contains("b\\|c"));
-        assert_eq!(table().csv_lines().lines().count(), 3);
-        assert!(table().csv_lines().starts_with("\"AUC\",\"x\",\"a\",0.5,0,1,\"\"\n"));
+        assert_eq!(table().csv_lines("").lines().count(), 3);
+        assert!(table().csv_lines("1, 2").starts_with("\"AUC\",\"x\",\"a\",0.5,0,1,\"\",\"1, 2\"\n"));
     }
 
     #[test]
@@ -241,7 +241,8 @@ mod tests {
         assert!(
             markdown.contains("\n\n| chosen by validation | a |\n|---|---|\n| longer | q=1\\|2 (2 of 3), q=4 (1) |")
         );
-        assert!(table.csv_lines().contains("\"longer\",\"a\",0.7") && table.csv_lines().contains(",\"q=1|2 (2 of 3)"));
+        let csv = table.csv_lines("1");
+        assert!(csv.contains("\"longer\",\"a\",0.7") && csv.contains(",\"q=1|2 (2 of 3)"));
     }
 
     #[test]

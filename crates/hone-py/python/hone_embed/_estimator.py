@@ -19,6 +19,7 @@ from hone_embed._arrays import attribute_columns, is_edges, is_matrix, is_new_ro
 from hone_embed._factors import Factors, factor_folder, load_factors
 from hone_embed._graph import _plain, as_graph, compare_attributes
 from hone_embed._progress import jobs, listener
+from hone_embed._settings import refuse_contradiction
 
 
 def presets() -> dict[str, str]:
@@ -76,8 +77,9 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         ``factors_`` reads them as they are used. An earlier folder of factors is replaced.
     config
         Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
-        or a TOML file or run report. It is laid over the preset; parameters that are not None win. A file
-        that contradicts a preset other than the default is refused.
+        or a TOML file or run report. It is laid over the preset. Parameters that are not None win over a file; a
+        dictionary that says something else than a parameter is refused, and so is a file that contradicts a preset
+        other than the default.
     graph
         The graph, when ``X`` is to be node ids: ``fit`` embeds all of it, ``transform`` looks nodes
         up. This is the way to cross-validate a classifier of nodes; see the examples.
@@ -311,8 +313,11 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         }
         file = None if self.config is None or isinstance(self.config, dict) else os.fspath(self.config)
         settings = dict(self.config) if isinstance(self.config, dict) else {}
-        settings.update({key: value for key, value in named.items() if value is not None})
-        settings.update(self._seed())
+        given = {key: value for key, value in named.items() if value is not None}
+        given.update(self._seed())
+        for key in given.keys() & settings.keys():
+            refuse_contradiction(key, given[key], settings[key])
+        settings.update(given)
         return _native.resolve(self.preset, file, json.dumps(settings, default=_plain))
 
     def _seed(self) -> dict[str, int]:

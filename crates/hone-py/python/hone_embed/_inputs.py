@@ -304,11 +304,12 @@ def _from_table(names: list[Any], column: Callable[[Any], Any], options: Options
         raise ValueError(f"table: {len(names)} columns; an edge needs two ids, in columns source and target")
     lower = {str(name).lower(): name for name in names}
     known = next((pair for pair in ID_NAMES if all(part in lower for part in pair)), None)
-    ends = [lower[part] for part in known] if known else names[:2]
+    plain = [name for name in names if not _is_index(name)]
+    ends = [lower[part] for part in known] if known else (plain if len(plain) > 1 else names)[:2]
     source, target = (_column(names, asked, end) for asked, end in zip((options.source, options.target), ends))
     weights = None
     if known is None and options.source is None and options.target is None:
-        _warn_of_surplus(names, lower)
+        _warn_of_surplus(names, ends)
     if options.weighted:
         found = next((lower[name] for name in WEIGHT_NAMES if name in lower), None)
         name = _column(names, options.weight, found)
@@ -337,12 +338,18 @@ def _warn_of_merged(sources: np.ndarray, targets: np.ndarray, sides: tuple[str, 
         )
 
 
-def _warn_of_surplus(names: list[Any], lower: dict[str, Any]) -> None:
-    """Warns that the first two of more columns are the ids, where no name says so."""
-    if any(name not in WEIGHT_NAMES for name in list(lower)[2:]):
+def _is_index(name: Any) -> bool:
+    """Whether a column is the index that pandas wrote with a table."""
+    lower = str(name).strip().lower()
+    return lower in ("", "index") or lower.startswith(("unnamed: ", "__index_level_"))
+
+
+def _warn_of_surplus(names: list[Any], ends: list[Any]) -> None:
+    """Warns of columns that are not used, where no name says which are the ids."""
+    if any(name not in ends and str(name).lower() not in WEIGHT_NAMES for name in names):
         from hone_embed._graph import warn
 
-        first, second = names[:2]
+        first, second = ends
         warn(f"columns {first!r} and {second!r} of {len(names)} are used; source, target and weight choose others")
 
 

@@ -117,7 +117,7 @@ fn column_names(first: &[String], header: bool) -> Result<Vec<String>, (String, 
     match names.iter().find(|name| !seen.insert(name.as_str())) {
         Some(twice) => {
             let message = format!("two columns are called `{twice}`");
-            Err((message, "rename one of them; or set attributes.table.header = false".into()))
+            Err((message, "rename one of them; or use attributes.table.header = false".into()))
         }
         None => Ok(names),
     }

@@ -164,7 +164,7 @@ impl Divergence {
         let message = if least < 0.0 && self.refuses_negative() {
             self.negative(matrix, remedy)
         } else if least == 0.0 && gamma {
-            format!("Gamma needs positive entries: matrix {matrix} has zeros; set entries = \"observed\"")
+            format!("Gamma needs positive entries: matrix {matrix} has zeros; use entries = \"observed\"")
         } else if most > 1.0 + OVER && self == Divergence::Bernoulli {
             format!("Bernoulli needs entries between 0 and 1: matrix {matrix} has larger ones; use P")
         } else {

@@ -95,6 +95,20 @@ impl NodeIds {
         (0..self.len()).map(|i| self.get(i as u32))
     }
 
+    /// Two rows with the same id, the first and the next that repeats an earlier one. O(N).
+    pub fn repeated(&self) -> Option<(usize, usize)> {
+        fn of<T: Eq + std::hash::Hash>(ids: impl Iterator<Item = T>) -> Option<(usize, usize)> {
+            let mut seen: FxHashMap<T, usize> = FxHashMap::default();
+            ids.enumerate().find_map(|(row, id)| Some((seen.insert(id, row)?, row)))
+        }
+        match self {
+            NodeIds::Sequential(_) => None,
+            NodeIds::Integers(ids) if ids.is_sorted_by(|a, b| a < b) => None,
+            NodeIds::Integers(ids) => of(ids.iter()),
+            NodeIds::Text { offsets, bytes } => of(offsets.windows(2).map(|w| &bytes[w[0]..w[1]])),
+        }
+    }
+
     /// Prepares the way back, from an id to its node. O(N).
     pub fn index(&self) -> IdIndex<'_> {
         match self {
@@ -186,6 +200,11 @@ impl Names {
     /// Number of names.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len() - 1
+    }
+
+    /// Bytes that it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        8 * self.offsets.capacity() + self.bytes.capacity() + 4 * self.table.capacity()
     }
 
     pub(crate) fn get(&self, i: u32) -> &str {
@@ -282,5 +301,19 @@ mod tests {
             assert_eq!((index.find("007"), index.find("9")), (None, None));
         }
         assert_eq!(NodeIds::from_integers(vec![0, 1]), NodeIds::Sequential(2));
+    }
+
+    #[test]
+    fn ids_that_occur_twice() {
+        for (ids, repeated) in [
+            (NodeIds::Sequential(3), None),
+            (NodeIds::from_integers(vec![5, -1, 3]), None),
+            (NodeIds::from_integers(vec![1, 3, 5]), None),
+            (NodeIds::from_integers(vec![5, 3, 3, 5]), Some((1, 2))),
+            (NodeIds::from_texts(&["a", "", "b", ""]), Some((1, 3))),
+            (NodeIds::from_texts(&["a", "b"]), None),
+        ] {
+            assert_eq!(ids.repeated(), repeated, "{ids:?}");
+        }
     }
 }

@@ -29,8 +29,8 @@ pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};
 pub use quote::{quoted, quoted_line};
 pub use read::{
-    Column, Comment, ID_COLUMNS, InputFormat, ReadNote, ReadOptions, Reading, TableColumns, WEIGHT_COLUMNS,
-    are_two_kinds, read,
+    Column, Comment, ID_COLUMNS, InputFormat, ReadNote, ReadOptions, Reading, Sizes, TableColumns, WEIGHT_COLUMNS,
+    are_two_kinds, read, sizes,
 };
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};

@@ -69,7 +69,10 @@ impl GraphFormat {
         let extension = extension.to_string_lossy().to_ascii_lowercase();
         EXTENSIONS.iter().find(|e| e.0 == extension).map(|e| e.1).ok_or_else(|| {
             let known: Vec<String> = EXTENSIONS.iter().map(|e| format!(".{}", e.0)).collect();
-            let remedy = format!("use {} (text also with .gz or .zst), or name the format", known.join(" "));
+            let remedy = format!(
+                "use {} (text also with .gz or .zst), or name the format with the option `format`",
+                known.join(" ")
+            );
             Error::input(path, format!("no graph format has the extension .{extension}"), remedy)
         })
     }

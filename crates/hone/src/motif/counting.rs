@@ -64,6 +64,9 @@ const CAPS: std::ops::RangeInclusive<usize> = 4..=1024;
 // The heads of samples hold sizes in 16 bits.
 const _: () = assert!(*CAPS.end() <= u16::MAX as usize);
 
+/// Bytes per slot that exact counting takes at its peak.
+const EXACT: u64 = 20;
+
 /// The cap a target starts with.
 const FIRST_CAP: usize = 16;
 
@@ -92,7 +95,7 @@ impl Sample {
         self.count_within(graph, seed, Allowance::new(None), progress)
     }
 
-    /// Counts as [`Sample::count`] does; refuses estimates for which the process would hold more than it may.
+    /// Counts as [`Sample::count`] does; refuses work for which the process would hold more than it may.
     pub fn count_within(
         &self,
         graph: &Graph,
@@ -104,7 +107,10 @@ impl Sample {
         let pattern = super::counted_on(graph);
         let key = Key::new(seed).with("sample", 0);
         match *self {
-            Sample::Exact => exact(pattern, progress),
+            Sample::Exact => {
+                exact_fits(&pattern, allowance)?;
+                exact(pattern, progress)
+            }
             Sample::Cap(cap) => {
                 fits(&pattern, cap, 1, allowance)?;
                 let estimates = estimate(&pattern, cap, key, progress)?;
@@ -151,6 +157,15 @@ fn target(
     exact(pattern.clone(), progress)
 }
 
+/// Refuses exact counts that do not fit, on graphs with few triangles; what many of them take beyond that is not known before
+/// they are counted.
+fn exact_fits(pattern: &Pattern, allowance: Allowance) -> Result<()> {
+    allowance.exceeded(EXACT * pattern.nnz() as u64).map_or(Ok(()), |(need, limit)| {
+        let remedy = "raise the memory limit, or count a smaller graph".to_owned();
+        Err(Error::Memory { stage: "counting motifs".to_owned(), need, least: false, limit, remedy })
+    })
+}
+
 /// Refuses a cap that does not fit; earlier ones of several estimates are kept. Of a target, whose cap may grow, the need
 /// is the least.
 fn fits(pattern: &Pattern, cap: usize, replicates: u64, allowance: Allowance) -> Result<()> {
@@ -162,7 +177,7 @@ fn fits(pattern: &Pattern, cap: usize, replicates: u64, allowance: Allowance) ->
             need,
             least: replicates > 1,
             limit,
-            remedy: "set sample to a smaller cap, or to exact, which takes less, or raise the memory limit".into(),
+            remedy: "use a smaller cap, or sample = \"exact\", which takes less, or raise the memory limit".into(),
         })
     })
 }

@@ -81,12 +81,16 @@ impl Embedding {
         let path = path.as_ref();
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         record::verify(path)?;
-        match format {
+        let embedding = match format {
             Format::Tsv | Format::Csv | Format::Word2vec => records::read(path, format, allowance),
             Format::Npy => npy::read_npy(path, allowance),
             Format::Npz => npy::read_npz(path, allowance),
             Format::Parquet => parquet::read(path, allowance),
             Format::Safetensors => safetensors::read(path, allowance),
+        }?;
+        match embedding.ids.repeated() {
+            Some(rows) => Err(two_vectors(path, format, &embedding.ids, rows, allowance)),
+            None => Ok(embedding),
         }
     }
 
@@ -144,6 +148,16 @@ impl Embedding {
         }
         Ok(files)
     }
+}
+
+/// What is wrong with a file that has two vectors of one node, in `rows` from 0.
+fn two_vectors(path: &Path, format: Format, ids: &NodeIds, (a, b): (usize, usize), allowance: Allowance) -> Error {
+    let text = matches!(format, Format::Tsv | Format::Csv | Format::Word2vec);
+    let lines = text.then(|| records::lines_of([a, b], path, format, allowance)).flatten();
+    let place = lines
+        .map_or_else(|| format!("rows {a} and {b}, from 0"), |[first, second]| format!("lines {first} and {second}"));
+    let message = format!("node `{}` has two vectors, in {place}", ids.get(a as u32));
+    Error::input(path, message, "write one row per node")
 }
 
 /// File formats of embeddings.

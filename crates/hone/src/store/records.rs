@@ -49,6 +49,18 @@ pub(super) fn read(path: &Path, format: Format, allowance: Allowance) -> Result<
     Ok(Embedding::with_columns(ids, vectors, columns))
 }
 
+/// The lines, from 1, on which rows from 0 begin.
+pub(super) fn lines_of(rows: [usize; 2], path: &Path, format: Format, allowance: Allowance) -> Option<[u64; 2]> {
+    let mut records = Records::open(path, format, allowance).ok()?;
+    let mut fields = Vec::new();
+    records.next(&mut fields).ok()?;
+    let mut lines = if head(&records, &mut fields, format).ok()?.ahead { vec![records.first] } else { Vec::new() };
+    while lines.len() <= rows[1] && records.next(&mut fields).ok()? {
+        lines.push(records.first);
+    }
+    Some([*lines.get(rows[0])?, *lines.get(rows[1])?])
+}
+
 /// What the first record says.
 struct Head {
     /// Rows that there should be.

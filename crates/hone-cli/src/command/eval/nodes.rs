@@ -10,7 +10,7 @@ use super::link::scaling;
 use super::output::OutputArgs;
 use super::{BenchArgs, note_ignored_weights, open};
 use crate::context::Context;
-use crate::input::ReadArgs;
+use crate::input::{ReadArgs, note_idle_weights};
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree";
 
@@ -111,6 +111,7 @@ pub(super) fn structure(args: &StructureArgs, context: &Context) -> anyhow::Resu
     let methods = args.bench.methods(METHODS)?;
     args.output.check(args.bench.files(args.read.files([&args.input])))?;
     let base = open(&args.input, &args.read, context)?.graph;
+    note_idle_weights(&base, context);
     let folders = args.bench.folders(args.output.force())?;
     let bench = args.bench.bench(&methods, &folders, context.progress());
     let report = bench.structure_report(&symmetric_graphs(&base)?)?;

@@ -14,7 +14,6 @@ use rayon::prelude::*;
 
 use super::source::{Source, read_at};
 use crate::error::{Error, Result};
-use crate::memory;
 use crate::progress::Progress;
 
 /// Bytes a block; small enough to stay in a core's cache between reading and parsing.
@@ -78,18 +77,6 @@ enum Failure {
     Moot,
 }
 
-/// A refusal on the way that names what reading the whole file takes: as much for every block as for those that are `done`,
-/// beyond what was `held` before, and the graph, which takes twice what was parsed.
-fn of_all_blocks(error: Error, held: u64, done: usize, blocks: usize) -> Error {
-    match error {
-        Error::Memory { stage, need, least, limit, remedy } => {
-            let whole = need.saturating_sub(held) as f64 * blocks as f64 / done.max(1) as f64;
-            Error::Memory { stage, need: need.max(held + (3.3 * whole) as u64), least, limit, remedy }
-        }
-        other => other,
-    }
-}
-
 fn parse_file<T: Send>(
     file: &File,
     source: &Source,
@@ -99,7 +86,6 @@ fn parse_file<T: Send>(
 ) -> Result<Vec<T>> {
     let (path, allowance) = (source.path(), source.allowance());
     let first_failed = AtomicUsize::new(usize::MAX);
-    let held = memory::resident().unwrap_or(0);
     let range = Lines { file, begin: source.position(), end: source.position() + total };
     let results: Vec<Result<T, Failure>> = (0..total.div_ceil(BLOCK as u64) as usize)
         .into_par_iter()
@@ -121,7 +107,6 @@ fn parse_file<T: Send>(
         })
         .collect();
     let mut parsed = Vec::with_capacity(results.len());
-    let (blocks, done) = (results.len(), results.iter().filter(|result| result.is_ok()).count());
     for (block, result) in results.into_iter().enumerate() {
         match result {
             Ok(value) => parsed.push(value),
@@ -130,7 +115,7 @@ fn parse_file<T: Send>(
                 return Err(fault.into_error(source, source.lines() + before));
             }
             Err(Failure::Io(error)) => return Err(Error::io(source.path(), error)),
-            Err(Failure::Refused(error)) => return Err(of_all_blocks(error, held, done, blocks)),
+            Err(Failure::Refused(error)) => return Err(error),
             Err(Failure::Interrupted | Failure::Moot) => return Err(Error::Interrupted),
         }
     }

@@ -2,13 +2,14 @@
 //!
 //! A delimiter fits when it cuts at least half of the first lines into as many columns as the first line,
 //! two or more. Of those that fit, the one is taken that leaves fewest odd lines, and fewest ids with another
-//! of them inside (`a;b;0,5` is cut at `;`, `1,2,x;y` at `,`); the extension and then the order of
+//! of them inside (`a;b;0,5` and `a;0,5;b` are cut at `;`, `1,2,x;y` at `,`); the extension and then the order of
 //! [`CANDIDATES`], which is how rare they are in text, decide between equals, with a note. If none fits, blanks separate
 //! columns; blanks inside delimited fields belong to them.
 //!
 //! Blanks also win where they separate the ids and a tab only what follows (`ann bob<TAB>0.5`): always if the ids are
 //! integers or the other id would be a decimal number, else if words of the first column recur in the second. Where
-//! that remains a matter of taste, the [`Found::rival`] is worth a note.
+//! that remains a matter of taste, the [`Found::rival`] is worth a note. And they win where all commas are decimal
+//! (`ann bob 0,5`).
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -102,8 +103,32 @@ fn or_blanks(lines: &[Vec<u8>], delimiter: Delimiter, expected: bool, ids: usize
             Mixed::Apart => Found { delimiter, rival: Some(Delimiter::Blanks) },
         },
         (Delimiter::Symbols(symbols), _) => or_inside(lines, symbols, ids),
+        (Delimiter::Byte(b','), _) if has_decimal_commas(lines, ids) => blanks,
         _ => Found::certain(delimiter),
     }
+}
+
+/// Whether blanks separate ids and numbers with decimal commas, and commas nothing: `ann bob 0,5`.
+fn has_decimal_commas(lines: &[Vec<u8>], ids: usize) -> bool {
+    let (mut fields, mut widths, mut decimals) = (Vec::new(), FxHashSet::default(), false);
+    let body = if lines.len() > 1 { &lines[1..] } else { lines };
+    let all = body.iter().all(|line| {
+        let cut = fields::split(line, Delimiter::Blanks, &mut fields).is_ok();
+        widths.insert(fields.len());
+        decimals |= fields.iter().any(is_decimal_comma);
+        let plain = |field: &Field| field.is_quoted() || !field.text().contains(&b',') || is_decimal_comma(field);
+        cut && fields.iter().filter(|field| !is_decimal_comma(field)).count() >= ids && fields.iter().all(plain)
+    });
+    all && decimals && widths.len() == 1
+}
+
+/// Whether a field is a number with a decimal comma: `0,5`.
+fn is_decimal_comma(field: &Field) -> bool {
+    let text = field.text();
+    let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let unsigned = text.strip_prefix(b"-").unwrap_or(&text);
+    let comma = memchr::memchr(b',', unsigned);
+    !field.is_quoted() && comma.is_some_and(|at| digits(&unsigned[..at]) && digits(&unsigned[at + 1..]))
 }
 
 /// Symbols, unless they are part of ids between blanks: `std::map std::set`.
@@ -140,10 +165,16 @@ fn cost(lines: &[Vec<u8>], delimiter: Delimiter, ids: usize) -> Option<usize> {
             columns = fields.len();
         }
         odd += usize::from(!cut || fields.len() != columns);
-        unclean += usize::from(cut && fields.iter().take(ids).any(|field| is_unclean(field, delimiter)));
+        unclean += usize::from(cut && likely_ids(&fields, ids).any(|field| is_unclean(field, delimiter)));
     }
     // One odd line among many is an error to report, not a reason for another delimiter.
     (2 * odd <= lines.len()).then_some(odd + unclean)
+}
+
+/// The first fields that could be ids: none with a decimal comma, where there are enough others.
+fn likely_ids<'a, 'b>(fields: &'b [Field<'a>], ids: usize) -> impl Iterator<Item = &'b Field<'a>> {
+    let enough = fields.iter().filter(|field| !is_decimal_comma(field)).count() >= ids;
+    fields.iter().filter(move |field| !enough || !is_decimal_comma(field)).take(ids)
 }
 
 /// Whether a field that is not quoted has another delimiter inside, with no blank beside it as in `Lee, Ann`.
@@ -221,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_separates_columns() {
-        let cases: [(&str, &str, &str); 41] = [
+        let cases: [(&str, &str, &str); 49] = [
             ("a.txt", "a b\nb c", "spaces"),
             ("a.txt", "a\tb\nb\tc", "tabs"),
             ("a.txt", "Ann Lee\tBob Ray", "tabs"),
@@ -236,6 +267,14 @@ mod tests {
             ("a.csv", "a;b,c\nd;e,f", "commas or semicolons"),
             ("a.txt", "a;b,c\nd;e,f", "semicolons or commas"),
             ("a.csv", "a;b;0,5\nb;c;1\nc;d;2", "semicolons"),
+            ("a.txt", "a;1,5;b\nb;2,5;c", "semicolons"),
+            ("a.csv", "a;1,5;b\nb;2,5;c", "semicolons"),
+            ("a.csv", "0,5;a;b\n1,5;b;c", "semicolons"),
+            ("a.csv", "1,2;3\n2,3;1", "commas or semicolons"),
+            ("a.txt", "ann bob 0,5\nbob cid 1,5", "spaces"),
+            ("a.csv", "ann bob 0,5\nbob cid 1,5", "spaces"),
+            ("a.txt", "von nach kosten\nann bob 0,5\nbob cid 1,5", "spaces"),
+            ("a.txt", "Rue 1,5 rooms\nRue 2,7 rooms", "spaces"),
             ("a.tsv", "x;1;y\tz", "tabs"),
             ("a.csv", "1 , 2\n2, 3", "commas"),
             ("a.txt", "0 1\t5\n1 2\t5", "spaces"),

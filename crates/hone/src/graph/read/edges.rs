@@ -7,16 +7,18 @@ use std::str;
 use super::super::{NodeId, NodeIds};
 use super::ReadOptions;
 use super::blocks::{self, Fault};
+use super::columns::Layout;
 use super::comments::{Tally, is_tight};
-use super::fields::{self, Field, without_end};
+use super::fields::{self, Field, id, without_end};
 use super::first;
 use super::join::{Chunk, Ends, Joined};
-use super::layout::{self, Detected, Layout, looks_like_edge};
+use super::layout::{self, Detected, looks_like_edge};
 use super::nodes::{self, NodeList};
 use super::reading::{ReadNote, shown};
 use super::scan;
 use super::sides::{Sides, prefixed};
 use super::source::{BINARY, Source};
+use super::survey::{Sizes, Survey};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -45,10 +47,13 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         return Err(Error::input(&path, "there are no edges after the header", "it needs at least one edge"));
     }
     let mut read = Tally::default();
+    let mut headers = 0;
     chunks.iter().for_each(|chunk| {
         read.append(&chunk.read);
         skipped.append(&chunk.skipped);
+        headers += chunk.headers;
     });
+    notes.extend(layout.headers_note(headers, &path));
     notes.extend(head.and_then(|head| first::sizes_note(&head, edges, &path.display().to_string())));
     notes.extend(comment_notes(&path, &read, &skipped));
     notes.extend(list.iter_mut().flat_map(|list| std::mem::take(&mut list.notes)));
@@ -63,6 +68,14 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         joined.ignored_weights = edges as u64;
     }
     Ok(Joined { columns: Some(layout.facts(Some(header))), notes, ..joined })
+}
+
+/// How large the graph of an edge list is; its blocks are parsed, and not kept.
+pub(super) fn sizes(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Sizes> {
+    let layout = layout::detect(&mut source, options)?.layout;
+    let survey = Survey::default();
+    blocks::parse(source, progress, |lines| parse(lines, &layout, &Naming::Free).map(|chunk| survey.add(&chunk)))?;
+    Ok(Sizes::seen(&survey, 0))
 }
 
 /// Notes about lines that begin like comments.
@@ -127,6 +140,10 @@ fn cut<'a>(line: &'a [u8], layout: &Layout, fields: &mut Vec<Field<'a>>, chunk: 
                 chunk.skipped.add(line);
             }
             Ok(is_edge)
+        }
+        Some(_) if layout.is_header(line) => {
+            chunk.headers += 1;
+            Ok(false)
         }
         Some(_) => fields::split(line, layout.delimiter, fields).map(|()| true),
     }
@@ -197,26 +214,13 @@ fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
     let remedy = match first::has_comment(line) {
         true => "comments stand on lines of their own; remove it from the line, or quote the id".to_owned(),
         false => format!(
-            "columns are separated by {}; mend the line, quote a field that has one, or name the delimiter",
+            "columns are separated by {}; mend the line, quote a field that has one, or name what separates them with the \
+             option `delimiter`",
             layout.delimiter.name()
         ),
     };
     let fault = Fault::new(line, message, remedy);
     if line.contains(&0) { Fault::new(line, BINARY.0, BINARY.1) } else { fault }
-}
-
-/// An id as text.
-pub(super) fn id<'a>(line: &[u8], field: &'a [u8]) -> Result<&'a str, Fault> {
-    if field.is_empty() {
-        return Err(Fault::new(line, "an empty node id", "give every edge two ids"));
-    }
-    let id = str::from_utf8(field)
-        .map_err(|_| Fault::new(field, "a node id that is not valid UTF-8", "save the file as UTF-8"))?;
-    match field.iter().find(|&&b| b == 0 || b == b'\r') {
-        Some(0) => Err(Fault::new(line, BINARY.0, BINARY.1)),
-        Some(_) => Err(Fault::new(line, "a carriage return within a line", "end lines with LF or CRLF")),
-        None => Ok(id),
-    }
 }
 
 fn listed(list: &NodeList, id: &str) -> Result<u32, Fault> {
@@ -242,7 +246,10 @@ pub(super) fn weight(field: &[u8]) -> Result<f32, Fault> {
         if str::from_utf8(field).is_ok_and(|text| number(&text.replacen(',', ".", 1)).is_some()) {
             return fault("a weight with a decimal comma", "write decimal points");
         }
-        return fault("a weight that is not a number", "name the weight column, or read without weights");
+        return fault(
+            "a weight that is not a number",
+            "name the column of the weights with the option `weight`, or read without weights",
+        );
     };
     if weight.is_nan() {
         return fault("a weight that is not a number", "remove the edge or give it a weight");

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::blocks::Fault;
+use super::source::BINARY;
 
 /// What separates columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,6 +181,20 @@ pub(super) fn quoted(line: &[u8], at: usize) -> Result<(Field<'_>, usize), Fault
         }
         doubled = true;
         end += 2;
+    }
+}
+
+/// An id as text.
+pub(super) fn id<'a>(line: &[u8], field: &'a [u8]) -> Result<&'a str, Fault> {
+    if field.is_empty() {
+        return Err(Fault::new(line, "an empty node id", "give every edge two ids"));
+    }
+    let id = std::str::from_utf8(field)
+        .map_err(|_| Fault::new(field, "a node id that is not valid UTF-8", "save the file as UTF-8"))?;
+    match field.iter().find(|&&b| b == 0 || b == b'\r') {
+        Some(0) => Err(Fault::new(line, BINARY.0, BINARY.1)),
+        Some(_) => Err(Fault::new(line, "a carriage return within a line", "end lines with LF or CRLF")),
+        None => Ok(id),
     }
 }
 

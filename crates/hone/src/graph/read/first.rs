@@ -25,7 +25,7 @@ pub(super) fn misfit(lines: &[Vec<u8>], asked: Option<Delimiter>, source: &Sourc
         return None;
     }
     let remedy = match comment_mark(head) {
-        Some(mark) => format!("if it is a comment, set comment to {mark}; else mend the line"),
+        Some(mark) => format!("if it is a comment, `comment = {mark}` skips it; else mend the line"),
         None => format!("columns are separated by {}; mend the line, or remove it", cut.name()),
     };
     Some(Fault::new(head, format!("this line does not have the {usual} columns of all lines below"), remedy))

@@ -7,8 +7,9 @@
 //!   something (a digit, `@`, a length, …) which it has not;
 //! * *no recurrence*: neither name occurs again, while nearly all other lines have an id that does.
 //!
-//! Against it: a number in the first line, or an id of it that occurs again; two numbers above text are worth a note. The last kind of evidence is a
-//! matter of chance. If the first line were an edge like the others, the probability that neither of its ids
+//! Against it: a number in the first line, or an id of it that occurs again, but for lines that repeat it as a whole; two
+//! numbers above text are worth a note. A first column without a name is the index of a table, below a header. The last
+//! kind of evidence is a matter of chance. If the first line were an edge like the others, the probability that neither of its ids
 //! recurs would be about (k + 1) / (n + 1), where k of the n other lines have no id that recurs. It is taken
 //! for a header when that is at most 1 in 40 (1 in 100 where blanks separate columns, since such files
 //! seldom have headers). In a sparse list of names k is large, and the first edge stays an edge.
@@ -16,7 +17,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::ids::canonical_integer;
-use super::vocabulary::{CERTAIN, ID_COLUMNS, is_known};
+use super::vocabulary::{CERTAIN, ID_COLUMNS, is_known, is_unnamed};
 
 /// What the first line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,44 +48,43 @@ pub(super) fn find_pair(header: &[String], (source, target): (&str, &str)) -> Op
     find(header, source).zip(find(header, target))
 }
 
-/// Judges the first line of a table by the others; `ids` are the columns of the ids where the user named
-/// them, `blanks` says that blanks separate columns.
-pub(super) fn judge(table: &[Vec<String>], ids: Option<(usize, usize)>, blanks: bool) -> Verdict {
+/// Judges the first line of a table by the others; `ids` are the columns of the ids where the user named them, `likely` those
+/// that are taken where no names are known, and `blanks` says that blanks separate columns.
+pub(super) fn judge(
+    table: &[Vec<String>],
+    ids: Option<(usize, usize)>,
+    likely: (usize, usize),
+    blanks: bool,
+) -> Verdict {
     let Some((first, rest)) = table.split_first() else { return Verdict::Edge };
     let pair = ID_COLUMNS.iter().enumerate().find_map(|(rank, names)| Some((rank, find_pair(first, *names)?)));
-    let (u, v) = ids.or(pair.map(|(_, pair)| pair)).unwrap_or((0, 1));
-    let rest: Vec<&Vec<String>> = rest.iter().filter(|row| row.len() == first.len()).collect();
+    let (u, v) = ids.or(pair.map(|(_, pair)| pair)).unwrap_or(likely);
     let (Some(a), Some(b)) = (first.get(u), first.get(v)) else { return Verdict::Edge };
-    let lines = Lines { first, rest: &rest, u, v };
+    let rest: Vec<&Vec<String>> = rest.iter().filter(|row| row.len() == first.len()).collect();
+    // A header may come again, where several files were put into one; so may an edge.
+    let others: Vec<&Vec<String>> = rest.iter().copied().filter(|row| *row != first).collect();
+    let repeated = others.len() < rest.len();
+    let lines = Lines { first, rest: &others, u, v };
     let recurrence = Recurrence::new(&lines);
     let continues = lines.continues_numbering();
     let recurs = recurrence.occurs(a) || recurrence.occurs(b) || continues;
     if pair.is_some_and(|(rank, _)| rank < CERTAIN) && !continues {
         return if recurs { Verdict::Guess } else { Verdict::Header };
     }
-    if rest.is_empty() || first.iter().any(|field| is_number(field)) || a.is_empty() || b.is_empty() {
+    if lines.has_unnamed_index() {
+        return Verdict::Header;
+    }
+    if others.is_empty() || first.iter().any(|field| is_number(field)) || a.is_empty() || b.is_empty() {
         return if !recurs && lines.are_numbers_above_text() { Verdict::Doubt } else { Verdict::Edge };
     }
-    let known = [a, b].map(|name| is_known(name) || pair.is_some());
-    let weight = lines.numbers_below_text();
-    if recurs {
-        let named = weight.is_some_and(|column| is_known(&first[column]));
-        return if named { Verdict::Guess } else { Verdict::Edge };
-    }
-    if lines.integers_below_text(u) && lines.integers_below_text(v) && a != b {
-        return if known == [true, true] { Verdict::Header } else { Verdict::Guess };
-    }
-    if weight.is_some() {
-        return if known == [true, true] { Verdict::Header } else { Verdict::Guess };
-    }
-    if known == [true, true] && !lines.is_one_of_the_letters() || lines.is_unlike() {
-        return Verdict::Guess;
-    }
-    recurrence.verdict(blanks, known.contains(&true), is_name(a) && is_name(b) && a != b)
+    lines.judge(recurs, pair.is_some()).unwrap_or_else(|| {
+        let plausible = is_name(a) && is_name(b) && a != b && !repeated;
+        recurrence.verdict(blanks, is_known(a) || is_known(b), plausible)
+    })
 }
 
 fn is_number(field: &str) -> bool {
-    field.parse::<f64>().is_ok()
+    field.parse::<f64>().is_ok() || field.replacen(',', ".", 1).parse::<f64>().is_ok()
 }
 
 /// Whether a field looks like the name of a column.
@@ -102,6 +102,30 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
+    /// What names and contrast say, `paired` if the names are known as a pair; nothing where only recurrence may tell.
+    fn judge(&self, recurs: bool, paired: bool) -> Option<Verdict> {
+        let [a, b] = [self.u, self.v].map(|c| &self.first[c]);
+        let known = paired || is_known(a) && is_known(b);
+        let weight = self.numbers_below_text();
+        if recurs {
+            let named = weight.is_some_and(|column| is_known(&self.first[column]));
+            return Some(if named { Verdict::Guess } else { Verdict::Edge });
+        }
+        let integers = self.integers_below_text(self.u) && self.integers_below_text(self.v) && a != b;
+        if integers || weight.is_some() {
+            return Some(if known { Verdict::Header } else { Verdict::Guess });
+        }
+        let unlike = known && !self.is_one_of_the_letters() || self.is_unlike();
+        unlike.then_some(Verdict::Guess)
+    }
+
+    /// Whether the first column, and it alone, has no name, as the index of a table that pandas or R wrote.
+    fn has_unnamed_index(&self) -> bool {
+        let named = |field: &String| !field.is_empty() && !is_number(field);
+        let [index, names @ ..] = self.first else { return false };
+        is_unnamed(index) && names.len() > 1 && names.iter().all(named) && self.all(0, |field| !field.is_empty())
+    }
+
     fn all(&self, column: usize, has: impl Fn(&str) -> bool) -> bool {
         !self.rest.is_empty() && self.rest.iter().all(|row| has(&row[column]))
     }

@@ -25,11 +25,25 @@ pub(super) struct Chunk {
     pub(super) read: Tally,
     /// Lines that begin like comments, look like edges and were left out.
     pub(super) skipped: Tally,
+    /// Lines that repeat the header.
+    pub(super) headers: u64,
 }
 
 impl Chunk {
     pub(super) fn new(ends: Ends, weights: Vec<f32>) -> Self {
-        Chunk { ends, weights, read: Tally::default(), skipped: Tally::default() }
+        Chunk { ends, weights, read: Tally::default(), skipped: Tally::default(), headers: 0 }
+    }
+}
+
+impl Chunk {
+    /// Bytes that it holds.
+    pub(super) fn bytes(&self) -> u64 {
+        let pairs = match &self.ends {
+            Ends::Nodes(pairs) | Ends::Narrow(pairs) => 8 * pairs.capacity(),
+            Ends::Wide(pairs) => 16 * pairs.capacity(),
+            Ends::Text(names, pairs) => 8 * pairs.capacity() + names.bytes(),
+        };
+        (pairs + 4 * self.weights.capacity()) as u64
     }
 }
 

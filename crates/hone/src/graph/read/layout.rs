@@ -2,20 +2,17 @@
 //!
 //! Decided once, from the first lines ([`SAMPLE`] of them at most); every later line must agree.
 
-use std::path::Path;
-
 use super::blocks::Fault;
+use super::columns::{Layout, candidates, columns};
 use super::comments::{Comments, Tally, is_idle, is_tight, marks, skip_idle};
 use super::delimiter::{self, Found};
 use super::fields::{self, Delimiter, Field, without_end};
 use super::first;
-use super::header::{Verdict, find, find_pair, judge};
-use super::reading::{ReadNote, TableColumns, shown};
-use super::shapes::{adjacency_list, is_sign, matrix_note};
-use super::sides::Sides;
+use super::header::{Verdict, judge};
+use super::reading::{ReadNote, shown};
+use super::shapes::{adjacency_list, labelled_matrix, matrix_note};
 use super::source::Source;
-use super::times::are_times;
-use super::vocabulary::{ID_COLUMNS, NOT_WEIGHTS, WEIGHT_COLUMNS, is_known};
+use super::vocabulary::is_known;
 use super::{Column, ReadOptions};
 use crate::error::{Error, Result};
 
@@ -25,83 +22,6 @@ const SAMPLE: usize = 2000;
 const SAMPLE_BYTES: usize = 1 << 16;
 /// Comments before the first line that are kept in mind because they could be data.
 const SUSPECTS: usize = 1000;
-
-/// Where the parts of an edge are in a line.
-#[derive(Debug, Clone)]
-pub(super) struct Layout {
-    pub(super) delimiter: Delimiter,
-    /// Number of columns.
-    pub(super) columns: usize,
-    pub(super) source: usize,
-    pub(super) target: usize,
-    /// The weight column, when weights are kept.
-    pub(super) weight: Option<usize>,
-    /// The weight column, when weights are not kept.
-    pub(super) ignored_weight: Option<usize>,
-    /// Which lines are comments.
-    pub(super) comments: Comments,
-    /// Whether both id columns name nodes of one kind.
-    pub(super) sides: Sides,
-}
-
-impl Layout {
-    /// Whether a line is two ids and at most one more field, which is the weight if that is kept.
-    pub(super) fn is_plain(&self) -> bool {
-        let two_ids = (self.source, self.target) == (0, 1) && !matches!(self.sides, Sides::Two(_));
-        two_ids && matches!((self.columns, self.weight), (2, None) | (3, None | Some(2)))
-    }
-
-    /// What the record of a run says of it; `header` is known of text only.
-    pub(super) fn facts(&self, header: Option<bool>) -> TableColumns {
-        TableColumns {
-            delimiter: header.map(|_| self.delimiter.name()),
-            header,
-            count: self.columns,
-            source: self.source,
-            target: self.target,
-            weight: self.weight,
-        }
-    }
-
-    /// A note about columns that nobody asked for and nobody uses; `table` shows which hold anything.
-    pub(super) fn surplus(
-        &self,
-        options: &ReadOptions,
-        path: &Path,
-        table: &[Vec<String>],
-        names: &[String],
-    ) -> Option<ReadNote> {
-        let used: Vec<usize> = [Some(self.source), Some(self.target), self.weight].into_iter().flatten().collect();
-        let is_idle = |c: usize| used.contains(&c) || self.ignored_weight == Some(c);
-        let says = |c: usize| {
-            table.is_empty() || table.iter().any(|row| row.get(c).is_some_and(|f| !f.is_empty() && f != "{}"))
-        };
-        let chosen = options.source.is_some() && options.target.is_some();
-        let surplus = (0..self.columns).any(|c| !is_idle(c) && says(c));
-        (surplus && !chosen).then(|| ReadNote::Columns {
-            file: path.display().to_string(),
-            names: used.iter().filter_map(|&c| names.get(c).cloned()).collect(),
-            used,
-            count: self.columns,
-        })
-    }
-
-    /// A note about an id column that nobody chose and that has decimal numbers, as weights are.
-    fn decimal_ids(&self, options: &ReadOptions, path: &Path, body: &[Vec<String>]) -> Option<ReadNote> {
-        let is_decimal = |field: &str| field.contains('.') && field.parse::<f64>().is_ok();
-        let is_number = |row: &Vec<String>, c: usize| row.get(c).is_some_and(|field| field.parse::<f64>().is_ok());
-        let chosen = [(self.source, &options.source), (self.target, &options.target)];
-        let column = chosen.into_iter().filter(|(_, chosen)| chosen.is_none()).find_map(|(c, _)| {
-            let example = body.iter().find_map(|row| row.get(c).filter(|field| is_decimal(field)))?;
-            body.iter().all(|row| is_number(row, c)).then_some((c, example))
-        });
-        column.map(|(column, example)| ReadNote::DecimalIds {
-            file: path.display().to_string(),
-            column,
-            example: example.clone(),
-        })
-    }
-}
 
 /// A layout, and what was a guess about it.
 pub(super) struct Detected {
@@ -164,34 +84,46 @@ fn understand(
     delimiter: Delimiter,
     suspects: &[Vec<u8>],
 ) -> Result<Detected> {
-    let fault = |message: String, remedy: &str| Fault::new(head, message, remedy).into_error(source, source.lines());
-    if table[0].len() < 2 {
-        if head.contains(&b'\r') {
-            return Err(fault("carriage returns without line feeds".into(), "end lines with LF or CRLF"));
-        }
-        let remedy = "an edge needs two ids; if something unusual separates them, name the delimiter";
-        return Err(fault("only one column".into(), remedy));
-    }
+    let fault =
+        |(message, remedy): (String, &str)| Fault::new(head, message, remedy).into_error(source, source.lines());
+    misshapen(head, table).map_or(Ok(()), |refusal| Err(fault(refusal)))?;
     let verdict = verdict(options, table, delimiter)?;
     let header = matches!(verdict, Verdict::Header | Verdict::Guess);
-    let columns = columns(options, table, header).map_err(|(message, remedy)| fault(message, remedy))?;
+    // Where several files were put into one, the header comes again.
+    let repeated = |i: usize, row: &[String]| header && i > 0 && row == &table[0][..];
+    let lines = table.iter().enumerate().filter(|(i, row)| !repeated(*i, row));
+    let table: Vec<Vec<String>> = lines.map(|(_, row)| row.clone()).collect();
+    let columns = columns(options, &table, header).map_err(fault)?;
     let layout = Layout { delimiter, comments: Comments::new(options.comment, delimiter), ..columns };
+    let (names, body) = if header { (&table[0][..], &table[1..]) } else { (&[][..], &table[..]) };
+    let layout = layout.below(head, names);
+    adjacency_list(body).map_or(Ok(()), |refusal| Err(fault(refusal)))?;
     let (file, line) = (source.path().display().to_string(), shown(head));
     let mut notes = Vec::new();
+    notes.extend(matrix_note(names, body, source.ended(), &file));
     match verdict {
-        Verdict::Guess => notes.push(ReadNote::Header { file, line }),
-        Verdict::Doubt => notes.push(ReadNote::NoHeader { file, line }),
+        Verdict::Guess => notes.insert(0, ReadNote::Header { file, line }),
+        Verdict::Doubt => notes.insert(0, ReadNote::NoHeader { file, line }),
         Verdict::Header | Verdict::Edge => {}
     }
-    let (names, body) = if header { (&table[0][..], &table[1..]) } else { (&[][..], table) };
-    if let Some((message, remedy)) = adjacency_list(body) {
-        return Err(fault(message, remedy));
-    }
-    notes.extend(matrix_note(body, source.ended(), &source.path().display().to_string()));
-    notes.extend(layout.surplus(options, source.path(), body, names));
-    notes.extend(layout.decimal_ids(options, source.path(), body));
+    notes.extend(layout.notes(options, source.path(), body, names));
     let skipped = edge_like(suspects, &layout);
     Ok(Detected { layout, header, notes, skipped, head: None })
+}
+
+/// What is wrong with a table that cannot be a list of edges.
+fn misshapen(head: &[u8], table: &[Vec<String>]) -> Option<(String, &'static str)> {
+    match table[0].len() < 2 {
+        true if head.contains(&b'\r') => {
+            Some(("carriage returns without line feeds".into(), "end lines with LF or CRLF"))
+        }
+        true => {
+            let remedy =
+                "an edge needs two ids; if something unusual separates them, name it with the option `delimiter`";
+            Some(("only one column".into(), remedy))
+        }
+        false => labelled_matrix(table),
+    }
 }
 
 /// Uses up blank lines and comments at the beginning; returns comments that could be data.
@@ -210,7 +142,7 @@ fn no_edges(source: &Source, suspects: &[Vec<u8>]) -> Error {
     let remedy = if suspects.is_empty() {
         "it needs at least one edge"
     } else {
-        "it needs at least one edge; if ids begin with # or %, set comment to none"
+        "it needs at least one edge; if ids begin with # or %, `comment = none` reads them"
     };
     Error::input(source.path(), message, remedy)
 }
@@ -286,104 +218,12 @@ fn verdict(options: &ReadOptions, table: &[Vec<String>], delimiter: Delimiter) -
                 (Some(Column::Position(u)), Some(Column::Position(v))) => Some((*u, *v)),
                 _ => None,
             };
-            Ok(judge(table, ids, delimiter == Delimiter::Blanks))
+            // Without known names, the first two columns that could have ids.
+            let likely = match candidates(&[], &table[1..], table[0].len())[..] {
+                [u, v, ..] => (u, v),
+                _ => (0, 1),
+            };
+            Ok(judge(table, ids, likely, delimiter == Delimiter::Blanks))
         }
     }
-}
-
-/// Which column is what. The message and the remedy when the table does not have them.
-pub(super) fn columns(
-    options: &ReadOptions,
-    table: &[Vec<String>],
-    header: bool,
-) -> Result<Layout, (String, &'static str)> {
-    let names: &[String] = if header { &table[0] } else { &[] };
-    let columns = table[0].len();
-    let resolve = |column: &Column| match column {
-        Column::Position(position) if *position < columns => Ok(*position),
-        Column::Position(position) => {
-            Err((format!("there is no column {position}, only 0 to {}", columns - 1), "positions count from 0"))
-        }
-        Column::Name(name) => {
-            names.iter().position(|field| field == name).or_else(|| find(names, name)).ok_or_else(|| {
-                (format!("there is no column `{name}`; the columns are {}", names.join(", ")), "name one of them")
-            })
-        }
-    };
-    let source = options.source.as_ref().map(resolve).transpose()?;
-    let target = options.target.as_ref().map(resolve).transpose()?;
-    let weight = options.weight.as_ref().map(resolve).transpose()?;
-    let known = ID_COLUMNS.iter().find_map(|pair| find_pair(names, *pair));
-    let body = &table[usize::from(header).min(table.len())..];
-    let is_id = |c: usize| columns <= 2 || !is_sign(body, c);
-    let free = |taken: [Option<usize>; 2]| (0..columns).find(|&c| !taken.contains(&Some(c)) && is_id(c));
-    let source = source.or(known.map(|k| k.0).filter(|&s| Some(s) != target)).or_else(|| free([target, weight]));
-    let target = target.or(known.map(|k| k.1).filter(|&t| Some(t) != source)).or_else(|| free([source, weight]));
-    let (Some(source), Some(target)) = (source, target) else {
-        return Err(("no column is left for an id".into(), "an edge needs two id columns"));
-    };
-    if source == target || Some(source) == weight || Some(target) == weight {
-        return Err(("the same column is asked for twice".into(), "source, target and weight are three columns"));
-    }
-    let layout = Layout {
-        delimiter: Delimiter::Blanks,
-        columns,
-        source,
-        target,
-        weight: None,
-        ignored_weight: None,
-        comments: Comments::fixed(&[]),
-        sides: Sides::of(options, (source, target), names, body),
-    };
-    with_weight(layout, weight, options, table, names)
-}
-
-/// Adds the weight column: the one asked for, the one called so, or the first that is left.
-fn with_weight(
-    mut layout: Layout,
-    asked: Option<usize>,
-    options: &ReadOptions,
-    table: &[Vec<String>],
-    names: &[String],
-) -> Result<Layout, (String, &'static str)> {
-    let body = &table[usize::from(!names.is_empty()).min(table.len())..];
-    let is_free = |c: &usize| *c != layout.source && *c != layout.target && !is_sign(body, *c);
-    let named = WEIGHT_COLUMNS.iter().find_map(|name| find(names, name)).filter(is_free);
-    let numeric = |c: &usize| {
-        let first = table.get(usize::from(!names.is_empty()));
-        first.and_then(|row| row.get(*c)).is_some_and(|field| field.parse::<f32>().is_ok())
-    };
-    let other = |c: &usize| names.get(*c).is_some_and(|name| NOT_WEIGHTS.iter().any(|n| name.eq_ignore_ascii_case(n)));
-    let next = (0..layout.columns).find(is_free).filter(|c| names.is_empty() || layout.columns == 3 && !other(c));
-    let field = |row: &'_ Vec<String>, c: usize| row.get(c)?.parse::<f64>().ok();
-    let is_times = |c: &usize| are_times(table.iter().skip(usize::from(!names.is_empty())).map(|row| field(row, *c)));
-    let times = next.filter(is_times);
-    let next = next.filter(|_| times.is_none());
-    if options.weighted || asked.is_some() {
-        layout.weight = asked.or(named).or(next);
-        if layout.weight.is_none() {
-            return Err(no_weight(&layout, times));
-        }
-    } else {
-        layout.ignored_weight = named.or(next.filter(numeric));
-    }
-    Ok(layout)
-}
-
-/// What is wrong with a table without weights; `times` is a column that could be taken for some.
-fn no_weight(layout: &Layout, times: Option<usize>) -> (String, &'static str) {
-    match times {
-        Some(column) => times_for_weights(&format!("column {} (position {column})", column + 1)),
-        None => {
-            let message = format!("there is no weight among the {} columns", layout.columns);
-            (message, "name the weight column, or read without weights")
-        }
-    }
-}
-
-/// What is wrong with Unix times in the place of weights.
-pub(super) fn times_for_weights(column: &str) -> (String, &'static str) {
-    let remedy = "name the column of the weights, this one if its numbers are weights, with the option `weight`; or \
-                  read without weights";
-    (format!("{column} looks like Unix times, not weights"), remedy)
 }

@@ -100,7 +100,7 @@ fn header(line: &[u8], weighted: bool) -> Result<Header, Fault> {
     let Some(numbers) = numbers.filter(|n| (2..=4).contains(&n.len())) else {
         return fault(
             "this is not a METIS header",
-            "it is `NODES EDGES [FORMAT [WEIGHTS]]`, whole numbers; name the format if it is something else",
+            "it is `NODES EDGES [FORMAT [WEIGHTS]]`, whole numbers; if it is something else, name that with the option `format`",
         );
     };
     let Ok(nodes) = u32::try_from(numbers[0]) else {

@@ -6,6 +6,7 @@
 //! [`Error::Input`] with its number, never skipped.
 
 pub(crate) mod blocks;
+mod columns;
 pub(crate) mod comments;
 pub(crate) mod delimiter;
 mod edges;
@@ -23,8 +24,10 @@ mod scan;
 mod shapes;
 mod sides;
 pub(crate) mod source;
+mod survey;
 mod times;
 mod vocabulary;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::{fmt, str};
@@ -33,7 +36,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BUILTIN_PREFIX, Graph, GraphBuilder, NodeIds, builtin};
 use crate::error::{Error, Result};
-use crate::memory::Allowance;
+use crate::memory::{self, Allowance};
 use crate::progress::Progress;
 pub use comments::Comment;
 use join::Joined;
@@ -41,6 +44,7 @@ pub(super) use join::{Ends, join};
 pub use reading::{ReadNote, Reading, TableColumns};
 pub use sides::are_two_kinds;
 use source::Source;
+pub use survey::Sizes;
 pub use vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS};
 
 /// How to read a graph; everything has a sensible default.
@@ -178,6 +182,43 @@ pub fn read(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Resu
     if let Some(name) = input.strip_prefix(BUILTIN_PREFIX) {
         return read_builtin(name, options);
     }
+    let held = memory::resident().unwrap_or(0);
+    read_file(input, options, progress).map_err(|error| enough(error, held, input, options, progress))
+}
+
+/// A refusal that names what is enough to read the whole file, where it can be looked through.
+fn enough(error: Error, held: u64, input: &str, options: &ReadOptions, progress: &dyn Progress) -> Error {
+    match error {
+        Error::Memory { stage, need, least, limit, remedy } => match sizes(input, options, progress) {
+            Ok(Some(sizes)) => {
+                let need = held.saturating_add(sizes.reading(options)).max(limit.saturating_add(1));
+                Error::Memory { stage, need, least: true, limit, remedy }
+            }
+            _ => Error::Memory { stage, need, least, limit, remedy },
+        },
+        other => other,
+    }
+}
+
+/// How large the graph of a file is, as these options have it, without holding it; nothing for standard input and built-in
+/// graphs. Takes one pass over the file.
+pub fn sizes(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Result<Option<Sizes>> {
+    if input == "-" || input.starts_with(BUILTIN_PREFIX) {
+        return Ok(None);
+    }
+    let mut source = Source::open(input, Allowance::new(None))?;
+    let format = options.format.map_or_else(|| detect(&mut source), Ok)?;
+    if format != InputFormat::Parquet {
+        source.check_text("it needs at least one edge")?;
+    }
+    Ok(Some(match format {
+        InputFormat::Edges => edges::sizes(source, options, progress)?,
+        InputFormat::MatrixMarket | InputFormat::Metis => mtx::promised(&mut source)?,
+        InputFormat::Parquet => parquet::sizes(source, options)?,
+    }))
+}
+
+fn read_file(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
     let allowance = Allowance::new(options.memory);
     let mut source = Source::open(input, allowance)?;
     let format = match options.format {
@@ -306,7 +347,7 @@ fn detect(source: &mut Source) -> Result<InputFormat> {
         ) => {
             let message = format!("`.{extension}` files cannot be read");
             let remedy = "convert it to an edge list (two ids per line), Matrix Market, METIS or Parquet, plain or \
-                          compressed with gzip or zstd; or name the format if the extension misleads";
+                          compressed with gzip or zstd; or name the format with the option `format` if the extension misleads";
             Err(Error::input(source.path(), message, remedy))
         }
         _ => Ok(InputFormat::Edges),

@@ -7,13 +7,14 @@
 use std::str;
 
 use super::blocks::{self, Fault};
+use super::columns::Layout;
 use super::comments::{Comments, skip_idle};
 use super::edges::{self, Naming};
 use super::fields::{Delimiter, without_end};
 use super::join::Joined;
-use super::layout::Layout;
 use super::sides::Sides;
 use super::source::Source;
+use super::survey::Sizes;
 use super::{InputFormat, ReadOptions, one_based, refuse_table_options};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -50,6 +51,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         ignored_weight: (banner.has_values && !weighted).then_some(2),
         comments: Comments::fixed(b"%"),
         sides: Sides::One,
+        header: Vec::new(),
     };
     let naming = Naming::Numbered(nodes);
     let chunks = blocks::parse(source, progress, |lines| edges::parse(lines, &layout, &naming))?;
@@ -64,6 +66,21 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
     let joined = Joined::numbered(chunks, layout.weight.is_some(), one_based(nodes));
     let ignored_weights = if layout.ignored_weight.is_some() { found } else { 0 };
     Ok(Joined { ignored_weights, symmetric: banner.symmetric, ..joined })
+}
+
+/// The numbers of nodes and edges that the first line of numbers has, here and in METIS files.
+pub(super) fn promised(source: &mut Source) -> Result<Sizes> {
+    skip_idle(source, b"%", |_| {})?;
+    let line = first_line(source)?;
+    let numbers: Vec<u64> =
+        String::from_utf8_lossy(&line).split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+    // Nodes and edges, or rows, columns and entries.
+    let (nodes, edges) = match numbers[..] {
+        [rows, columns, entries] if rows == columns => (rows, entries),
+        [nodes, edges, ..] => (nodes, edges),
+        _ => (0, 0),
+    };
+    Ok(Sizes::promised(nodes, edges, source.len().unwrap_or(0)))
 }
 
 /// The line that comes next, without its end.
@@ -85,7 +102,7 @@ fn banner(line: &[u8], weighted: bool) -> Result<Banner, Fault> {
     let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let ["%%matrixmarket", "matrix", format, field, symmetry] = words[..] else {
         let remedy = "a Matrix Market file begins with `%%MatrixMarket matrix coordinate pattern symmetric` or the like; \
-                      name the format if it is something else";
+                      if it is something else, name that with the option `format`";
         return fault("this is not a Matrix Market banner", remedy);
     };
     if format != "coordinate" {

@@ -13,14 +13,15 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
+use super::columns::{Layout, columns, dates_for_weights};
 use super::join::{Chunk, Ends, Joined};
-use super::layout::{self, Layout};
 use super::nodes::{self, NodeList};
 use super::reading::ReadNote;
 use super::sides::{Sides, prefixed};
 use super::source::Source;
-use super::times::are_times;
-use super::vocabulary::WEIGHT_COLUMNS;
+use super::survey::{Sizes, Survey};
+use super::times::are_dates;
+use super::vocabulary::is_weight;
 use super::{InputFormat, ReadOptions, refuse_text_options};
 use crate::columnar::Opened;
 use crate::error::{Error, Result};
@@ -60,6 +61,23 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
     notes.extend(layout.sides.note(&path.display().to_string(), &joined.ids, &joined.pairs));
     let ignored_weights = if layout.ignored_weight.is_some() { edges as u64 } else { 0 };
     Ok(Joined { ignored_weights, columns: Some(layout.facts(None)), notes, ..joined })
+}
+
+/// How large the graph of a file is; its groups are read one after the other, and not kept.
+pub(super) fn sizes(mut source: Source, options: &ReadOptions) -> Result<Sizes> {
+    let (path, allowance) = (source.path().to_path_buf(), source.allowance());
+    let file = plain_file(&mut source)?;
+    Opened::contained(&path, || {
+        let opened = Opened::new(&path, file, allowance)?;
+        let table = Table { path: &path, list: None, chosen: true, opened: &opened };
+        let (layout, _) = table.layout(opened.schema(), options)?;
+        let survey = Survey::default();
+        for group in 0..opened.groups().len() {
+            survey.add(&table.read_group(group, &layout, 0)?);
+        }
+        let largest = opened.groups().iter().map(|group| group.num_rows().unsigned_abs()).max();
+        Ok(Sizes::seen(&survey, largest.unwrap_or(0)))
+    })
 }
 
 /// The file itself, or a temporary copy of a stream: Parquet is read from its end.
@@ -149,7 +167,7 @@ impl Table<'_> {
             let message = format!("the table has {} column{}", names.len(), if names.len() == 1 { "" } else { "s" });
             return Err(self.fail(message, "an edge needs two id columns"));
         }
-        let layout = layout::columns(options, std::slice::from_ref(&names), true)
+        let layout = columns(options, std::slice::from_ref(&names), true)
             .map_err(|(message, remedy)| self.fail(message, remedy))?;
         for column in [Some(layout.source), Some(layout.target), layout.weight].into_iter().flatten() {
             let column = schema.column(column);
@@ -157,7 +175,7 @@ impl Table<'_> {
                 return Err(self.fail(format!("column `{}` is nested", column.path()), "name a flat column"));
             }
         }
-        let notes = layout.surplus(options, self.path, &[], &names).into_iter().collect();
+        let notes = layout.notes(options, self.path, &[], &names);
         Ok((layout, notes))
     }
 
@@ -277,14 +295,13 @@ impl Table<'_> {
         }
     }
 
-    /// Fails for a column of Unix times that nobody called a weight.
+    /// Fails for a column of times or dates that nobody called a weight.
     fn refuse_times(&self, column: &ColumnDescriptor, values: impl Iterator<Item = f64>) -> Result<()> {
         let name = column.path().string();
-        let called_so = WEIGHT_COLUMNS.iter().any(|known| name.eq_ignore_ascii_case(known));
-        if self.chosen || called_so || !are_times(values.map(Some)) {
+        if self.chosen || is_weight(&name) || !are_dates(values.map(Some)) {
             return Ok(());
         }
-        let (message, remedy) = layout::times_for_weights(&format!("column `{name}`"));
+        let (message, remedy) = dates_for_weights(&format!("column `{name}`"));
         Err(self.fail(message, remedy))
     }
 

@@ -4,8 +4,6 @@
 //! Python as warnings, and the record of a run keeps them. Each says what was done and which option
 //! decides otherwise, in the words of the front end ([`ReadNote::show`]).
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::InputFormat;
@@ -113,6 +111,24 @@ pub enum ReadNote {
         /// How many there are.
         count: usize,
     },
+    /// The weights are those of a column that no name or option says to have some.
+    Weights {
+        /// The file.
+        file: String,
+        /// Position from 0 of the column.
+        column: usize,
+        /// Its name.
+        name: String,
+    },
+    /// Lines that repeat the header are left out.
+    Headers {
+        /// The file.
+        file: String,
+        /// How many.
+        lines: u64,
+        /// The header.
+        line: String,
+    },
     /// Lines that begin like comments are taken for data.
     CommentsRead {
         /// The file.
@@ -194,100 +210,8 @@ pub enum ReadNote {
 }
 
 impl ReadNote {
-    /// The note in words; `option` writes an option of [`super::ReadOptions`] and, where it is not empty, the
-    /// value to give it (`yes`, `no`, `none` or text).
-    pub fn show(&self, option: &dyn Fn(&str, &str) -> String) -> String {
-        let file = self.file();
-        match self {
-            ReadNote::Header { line, .. } => format!(
-                "the first line of {file}, `{line}`, is read as a header; {} reads it as an edge",
-                option("header", "no")
-            ),
-            ReadNote::NoHeader { line, .. } => format!(
-                "the first line of {file}, `{line}`, is read as an edge, though neither id occurs again in the lines \
-                 looked at; {} reads it as a header",
-                option("header", "yes")
-            ),
-            ReadNote::Delimiter { line, cut, rival, .. } => format!(
-                "{cut} separate the columns of {file}, as in `{line}`; {} cuts its lines otherwise",
-                option("delimiter", rival)
-            ),
-            ReadNote::DecimalIds { column, example, .. } => format!(
-                "column {} of {file} has decimal numbers such as {example}, and is read as ids; {} choose others (by \
-                 name, or by position from 0)",
-                column + 1,
-                list(&["source", "target", "weight", "delimiter"].map(|name| option(name, "")))
-            ),
-            ReadNote::MissingIds { id, edges, .. } => format!(
-                "`{id}` is the id of a node of {file}, with {edges} of its lines; if it stands for a missing value, remove \
-                 these lines"
-            ),
-            ReadNote::Merged { names: [a, b], ids, .. } => {
-                let integers = if *ids == 1 { "1 id occurs" } else { &format!("{ids} ids occur") };
-                format!(
-                    "WARNING: {integers} in both columns of {file}, `{a}` and `{b}`, which seem to name nodes of two \
-                     kinds; the same id is read as the same node. {} keeps the two kinds apart",
-                    option("bipartite", "yes")
-                )
-            }
-            ReadNote::Columns { used, names, count, .. } => {
-                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-                let named = if names.is_empty() { String::new() } else { format!(" ({})", list(&names)) };
-                let used: Vec<String> = used.iter().map(|position| (position + 1).to_string()).collect();
-                let options = ["source", "target", "weight"].map(|name| option(name, ""));
-                format!(
-                    "columns {} of {count} are used in {file}{named}; {} choose others (by name, or by position from 0)",
-                    list(&used),
-                    list(&options)
-                )
-            }
-            ReadNote::CommentsRead { lines, example, .. } => {
-                let mark = example.trim_start().get(..1).unwrap_or("#");
-                let skips = option("comment", mark);
-                format!("{} read as data, such as `{example}`; {skips} skips such lines", marked(*lines, file))
-            }
-            ReadNote::CommentsSkipped { lines, example, .. } => {
-                let reads = option("comment", "none");
-                format!("{} skipped, such as `{example}`; {reads} reads such lines as data", marked(*lines, file))
-            }
-            ReadNote::MaybeComment { line, mark, .. } => format!(
-                "the first line of {file}, `{line}`, is read as an edge, though it looks like a comment; {} skips lines that \
-                 begin so",
-                option("comment", mark)
-            ),
-            ReadNote::MaybeSizes { line, lines, .. } => format!(
-                "the first line of {file}, `{line}`, is read as an edge, though {lines} lines follow it: if it holds the \
-                 numbers of nodes and edges, {} leaves it out",
-                option("header", "yes")
-            ),
-            ReadNote::MaybeMatrix { size, .. } => format!(
-                "WARNING: {file} has {size} lines of {size} numbers, as an adjacency matrix has; each line is read as an edge. \
-                 Write a matrix as Matrix Market, or one edge per line"
-            ),
-            ReadNote::Trailing { line, .. } => format!(
-                "a line of {file} ends with what looks like a comment, and is read whole: `{line}`; put comments on lines of \
-                 their own"
-            ),
-            ReadNote::ListHeader { line, .. } => format!(
-                "the first line of {file}, `{line}`, is read as a header; put it in quotes (\"{line}\") to list a node \
-                 of that name"
-            ),
-            ReadNote::ListNoHeader { line, .. } => format!(
-                "the first line of {file}, `{line}`, is read as a node, though all other lines are integers; remove it \
-                 if it is a header"
-            ),
-            ReadNote::ListComment { line, .. } => format!(
-                "the line `{line}` at the beginning of {file} is read as a comment; put it in quotes (\"{line}\") to list \
-                 a node of that name"
-            ),
-            ReadNote::ListTable { column, .. } => {
-                format!("{file} is read as a table whose column `{column}` has the ids")
-            }
-        }
-    }
-
     /// The file it is about, in words.
-    fn file(&self) -> &str {
+    pub(super) fn file(&self) -> &str {
         let (ReadNote::Header { file, .. }
         | ReadNote::NoHeader { file, .. }
         | ReadNote::Delimiter { file, .. }
@@ -295,6 +219,8 @@ impl ReadNote {
         | ReadNote::Merged { file, .. }
         | ReadNote::MissingIds { file, .. }
         | ReadNote::Columns { file, .. }
+        | ReadNote::Weights { file, .. }
+        | ReadNote::Headers { file, .. }
         | ReadNote::CommentsRead { file, .. }
         | ReadNote::CommentsSkipped { file, .. }
         | ReadNote::MaybeComment { file, .. }
@@ -306,29 +232,6 @@ impl ReadNote {
         | ReadNote::ListComment { file, .. }
         | ReadNote::ListTable { file, .. }) = self;
         if file == "-" { "standard input" } else { file }
-    }
-}
-
-impl fmt::Display for ReadNote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let option = |name: &str, value: &str| if value.is_empty() { name.into() } else { format!("{name} = {value}") };
-        f.write_str(&self.show(&option))
-    }
-}
-
-fn marked(lines: u64, file: &str) -> String {
-    match lines {
-        1 => format!("1 line of {file} that begins like a comment is"),
-        _ => format!("{lines} lines of {file} that begin like comments are"),
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn list(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.clone(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
 

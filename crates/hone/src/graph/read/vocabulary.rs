@@ -82,31 +82,18 @@ pub const WEIGHT_COLUMNS: [&str; 12] = [
     "similarity",
 ];
 
-/// Names of columns of numbers that are no weights; the index of a table has none.
-pub(super) const NOT_WEIGHTS: [&str; 22] = [
-    "",
-    "id",
-    "edge_id",
-    "edgeid",
-    "eid",
-    "index",
-    "time",
-    "timestamp",
-    "date",
-    "year",
-    "type",
-    "label",
-    "ts",
-    "t",
-    "when",
-    "since",
-    "datetime",
-    "unixtime",
-    "unix_time",
-    "epoch",
-    "created",
-    "created_at",
-];
+/// Words in the names of columns of times.
+const TIMES: &str = "\
+time timestamp timestamps date dates datetime year years month week quarter decade day hour minute ts t when since \
+until epoch unixtime created updated";
+
+/// Words in the names of other columns of numbers that are no weights.
+const NO_WEIGHTS: &str = "\
+id ids idx index key uid guid uuid eid pid type kind label class category cluster community layer code zip postcode \
+status version row begin start end where lat lon lng latitude longitude phone";
+
+/// Names of columns that number the rows of a table.
+const INDICES: &str = "id idx index row rowid row_id rownames row_names edge edge_id edgeid eid no nr number # line";
 
 /// What nodes are, what they are to each other, and what else tables have columns for.
 const NOUNS: &str = "\
@@ -140,6 +127,46 @@ year zip zone first second one two alpha beta arc dyad tie";
 const FILLERS: &str =
     "id ids name names node nodes key no num number nr idx index code uid guid uuid uri url nodeid of the";
 
+/// Whether a column has no name, as the index of a table that pandas or R wrote.
+pub(super) fn is_unnamed(name: &str) -> bool {
+    let lower = name.trim().to_lowercase();
+    lower.is_empty() || lower.starts_with("unnamed: ") || lower.starts_with("__index_level_")
+}
+
+/// Whether a name is one of columns that number the rows.
+pub(super) fn is_index(name: &str) -> bool {
+    listed(INDICES, &name.trim().to_lowercase())
+}
+
+/// Whether a name is one of times: `year`, `created_at`, `startTime`.
+pub(super) fn is_time(name: &str) -> bool {
+    words(name).iter().any(|word| is_compound(word, TIMES, &["time", "date", "year"]))
+}
+
+/// Whether a name is one of numbers that are no weights: ids, times, kinds, places.
+pub(super) fn is_no_weight(name: &str) -> bool {
+    let other = |word: &String| is_compound(word, NO_WEIGHTS, &["id", "ids"]);
+    is_unnamed(name) || is_time(name) || words(name).iter().any(other)
+}
+
+/// Whether a name is one of weights: `weight`, `edgeWeight`, `message_count`.
+pub(super) fn is_weight(name: &str) -> bool {
+    let known = |word: &str| {
+        WEIGHT_COLUMNS.contains(&word) || word.strip_suffix('s').is_some_and(|one| WEIGHT_COLUMNS.contains(&one))
+    };
+    known(&name.trim().to_lowercase()) || !is_no_weight(name) && words(name).iter().any(|word| known(word))
+}
+
+/// Whether a word is in a list, or ends with one of `ends` after a word that tables have columns for: `edgeid`.
+fn is_compound(word: &str, list: &str, ends: &[&str]) -> bool {
+    let mut stems = ends.iter().filter_map(|end| word.strip_suffix(end));
+    listed(list, word) || stems.any(|stem| listed(NOUNS, stem))
+}
+
+fn listed(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
+}
+
 /// Whether a name is one that tables give to columns: `user`, `UserID`, `from_node_id`, `Artist 1`.
 pub(super) fn is_known(name: &str) -> bool {
     let words = words(name);
@@ -147,7 +174,6 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 fn is_word(word: &str) -> bool {
-    let listed = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
     let noun = |word: &str| listed(NOUNS, word) || word.strip_suffix('s').is_some_and(|one| listed(NOUNS, one));
     let stem = ["ids", "id", "name", "node", "no"].iter().filter_map(|suffix| word.strip_suffix(suffix)).any(noun);
     noun(word) || listed(FILLERS, word) || stem
@@ -188,6 +214,39 @@ mod tests {
         for name in ["ann", "Bob Ray", "Rome", "x17", "", "42", "user-ann", "t2"] {
             assert!(!is_known(name), "{name}");
         }
+    }
+
+    #[test]
+    fn weights_and_other_numbers() {
+        for name in ["weight", "Weights", "w", "edgeWeight", "message_count", "avg rating", "trade_weight", "count"] {
+            assert!(is_weight(name) && !is_no_weight(name), "{name}");
+        }
+        for name in [
+            "",
+            "id",
+            "count_id",
+            "edgeid",
+            "eid",
+            "year",
+            "Year",
+            "created_at",
+            "startTime",
+            "timestamp",
+            "t",
+            "type",
+            "Unnamed: 0",
+            "__index_level_0__",
+            "date_of_birth",
+            "user_id",
+            "userid",
+            "rating_id",
+        ] {
+            assert!(is_no_weight(name) && !is_weight(name), "{name}");
+        }
+        for name in ["amount", "x", "days", "distance", "messages", "grid"] {
+            assert!(!is_weight(name) && !is_no_weight(name), "{name}");
+        }
+        assert!(is_time("year") && is_time("startTime") && !is_time("user_id") && !is_time("sometimes"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::*;
 fn verdict(text: &str, blanks: bool) -> Verdict {
     let table: Vec<Vec<String>> =
         text.lines().map(|line| line.split(if blanks { ' ' } else { ',' }).map(str::to_owned).collect()).collect();
-    judge(&table, None, blanks)
+    judge(&table, None, (0, 1), blanks)
 }
 
 /// `count` lines of a ring of people: every name twice.

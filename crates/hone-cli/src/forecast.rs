@@ -1,0 +1,65 @@
+//! What a run takes that was refused before its graph could be read: foreseen from the size of the graph.
+//!
+//! What the stages need is linear in nodes and edges, or the largest of such terms. So the work is tried, under a limit of
+//! one byte, on a ring with as many of both, in which each node is linked to the next few; the refusal says what it needs. For
+//! a large graph two smaller rings show what each part of it adds.
+
+use hone::graph::{Graph, GraphBuilder, Input, Sizes, sizes};
+use hone::{Error, Silent};
+
+/// Edges of the largest ring.
+const LARGEST: u64 = 1 << 20;
+
+/// Work on a graph under a limit of one byte.
+pub(crate) type Work<'a> = &'a dyn Fn(&Graph) -> Result<(), Error>;
+
+/// The refusal of a graph that cannot be read, with memory that is enough for the work that follows, too.
+pub(crate) fn foreseen(error: anyhow::Error, input: &Input, work: Work) -> anyhow::Error {
+    let (stage, need, limit, remedy) = match error.downcast::<Error>() {
+        Ok(Error::Memory { stage, need, limit, remedy, .. }) => (stage, need, limit, remedy),
+        Ok(other) => return other.into(),
+        Err(other) => return other,
+    };
+    let sizes = sizes(&input.path, &input.options, &Silent).ok().flatten();
+    match sizes.and_then(|sizes| all(&sizes, input, work)) {
+        Some(more) => {
+            let (stage, need) = (format!("{stage} and the work that follows"), need.max(more));
+            let remedy = "raise the memory limit, or give a smaller graph".to_owned();
+            Error::Memory { stage, need, least: false, limit, remedy }.into()
+        }
+        None => Error::Memory { stage, need, least: true, limit, remedy }.into(),
+    }
+}
+
+/// Bytes that the work on a graph of this size takes.
+fn all(sizes: &Sizes, input: &Input, work: Work) -> Option<u64> {
+    let parts = sizes.edges.div_ceil(LARGEST).max(1);
+    let of = |parts: u64| -> Option<u64> {
+        let graph = ring(sizes.nodes.div_ceil(parts), sizes.edges.div_ceil(parts), input)?;
+        match work(&graph) {
+            Err(Error::Memory { need, .. }) => Some(need),
+            _ => None,
+        }
+    };
+    let one = of(parts)?;
+    // What one part more adds is seen by comparison with half of it.
+    let added = if parts > 1 { 2 * one.saturating_sub(of(2 * parts)?) } else { 0 };
+    Some(one + added * (parts - 1) + sizes.leftover())
+}
+
+/// A ring of so many nodes and edges.
+fn ring(nodes: u64, edges: u64, input: &Input) -> Option<Graph> {
+    let nodes = u32::try_from(nodes.max(3)).ok()?;
+    let step = |edge: u64| 1 + (edge / u64::from(nodes)) as u32 % (nodes - 1);
+    let ends = |edge: u64| {
+        let from = (edge % u64::from(nodes)) as u32;
+        (from, ((u64::from(from) + u64::from(step(edge))) % u64::from(nodes)) as u32)
+    };
+    let options = &input.options;
+    let count = nodes as usize;
+    let builder = if options.directed { GraphBuilder::directed(count) } else { GraphBuilder::undirected(count) };
+    let builder = builder.edges((0..edges).map(ends).collect::<Vec<_>>());
+    let weighted = options.weighted || options.weight.is_some();
+    let builder = if weighted { builder.weights(vec![1.0; edges as usize]) } else { builder };
+    builder.build().ok()
+}

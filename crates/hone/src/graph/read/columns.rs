@@ -1,0 +1,263 @@
+//! [`Layout`]: which column of a table is what.
+//!
+//! What the user names comes first, then known names (`source`, `target`, `weight`), then the order of the columns. Columns
+//! that are plainly something else are passed over: signs between ids, the index of a table, numbers with decimals, times.
+
+use std::path::Path;
+
+use rustc_hash::FxHashSet;
+
+use super::comments::Comments;
+use super::fields::Delimiter;
+use super::header::{find, find_pair};
+use super::reading::{ReadNote, TableColumns, shown};
+use super::shapes::is_sign;
+use super::sides::Sides;
+use super::times::are_dates;
+use super::vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS, is_index, is_no_weight, is_time, is_unnamed, is_weight};
+use super::{Column, ReadOptions};
+
+/// What is wrong with a table, and the remedy.
+pub(super) type Refusal = (String, &'static str);
+
+/// Where the parts of an edge are in a line.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    pub(super) delimiter: Delimiter,
+    /// Number of columns.
+    pub(super) columns: usize,
+    pub(super) source: usize,
+    pub(super) target: usize,
+    /// The weight column, when weights are kept.
+    pub(super) weight: Option<usize>,
+    /// The weight column, when weights are not kept.
+    pub(super) ignored_weight: Option<usize>,
+    /// Which lines are comments.
+    pub(super) comments: Comments,
+    /// Whether both id columns name nodes of one kind.
+    pub(super) sides: Sides,
+    /// The line that names the columns, where lines that repeat it are no edges.
+    pub(super) header: Vec<u8>,
+}
+
+impl Layout {
+    /// Whether a line is two ids and at most one more field, which is the weight if that is kept.
+    pub(super) fn is_plain(&self) -> bool {
+        let two_ids = (self.source, self.target) == (0, 1) && !matches!(self.sides, Sides::Two(_));
+        two_ids && matches!((self.columns, self.weight), (2, None) | (3, None | Some(2)))
+    }
+
+    /// Whether a line is the header once more, as where several files were put into one.
+    pub(super) fn is_header(&self, line: &[u8]) -> bool {
+        !self.header.is_empty() && line == self.header
+    }
+
+    /// The same layout below the line that names its columns. Numbers may well come again as an edge.
+    pub(super) fn below(mut self, line: &[u8], names: &[String]) -> Self {
+        let is_number = |c: usize| names.get(c).is_none_or(|name| name.parse::<f64>().is_ok());
+        if !is_number(self.source) && !is_number(self.target) {
+            self.header = line.to_vec();
+        }
+        self
+    }
+
+    /// What the record of a run says of it; `header` is known of text only.
+    pub(super) fn facts(&self, header: Option<bool>) -> TableColumns {
+        TableColumns {
+            delimiter: header.map(|_| self.delimiter.name()),
+            header,
+            count: self.columns,
+            source: self.source,
+            target: self.target,
+            weight: self.weight,
+        }
+    }
+
+    /// Notes about its columns: those that are not used, weights and ids that may be none; `body` shows which columns hold
+    /// anything.
+    pub(super) fn notes(
+        &self,
+        options: &ReadOptions,
+        path: &Path,
+        body: &[Vec<String>],
+        names: &[String],
+    ) -> Vec<ReadNote> {
+        let surplus = self.surplus(options, path, body, names);
+        let weights = self.guessed_weights(options, path, names);
+        surplus.into_iter().chain(weights).chain(self.decimal_ids(options, path, body)).collect()
+    }
+
+    /// A note about columns that nobody asked for and nobody uses.
+    fn surplus(&self, options: &ReadOptions, path: &Path, body: &[Vec<String>], names: &[String]) -> Option<ReadNote> {
+        let used: Vec<usize> = [Some(self.source), Some(self.target), self.weight].into_iter().flatten().collect();
+        let is_idle = |c: usize| used.contains(&c) || self.ignored_weight == Some(c);
+        let says =
+            |c: usize| body.is_empty() || body.iter().any(|row| row.get(c).is_some_and(|f| !f.is_empty() && f != "{}"));
+        let chosen = options.source.is_some() && options.target.is_some();
+        let surplus = (0..self.columns).any(|c| !is_idle(c) && says(c));
+        (surplus && !chosen).then(|| ReadNote::Columns {
+            file: path.display().to_string(),
+            names: used.iter().filter_map(|&c| names.get(c).cloned()).collect(),
+            used,
+            count: self.columns,
+        })
+    }
+
+    /// A note about weights that nobody chose, of a column whose name does not say that it has some.
+    fn guessed_weights(&self, options: &ReadOptions, path: &Path, names: &[String]) -> Option<ReadNote> {
+        let column = self.weight.filter(|_| options.weight.is_none())?;
+        let name = names.get(column).filter(|name| !is_weight(name))?.clone();
+        Some(ReadNote::Weights { file: path.display().to_string(), column, name })
+    }
+
+    /// A note about an id column that nobody chose and that has decimal numbers, as weights are.
+    fn decimal_ids(&self, options: &ReadOptions, path: &Path, body: &[Vec<String>]) -> Option<ReadNote> {
+        let chosen = [(self.source, &options.source), (self.target, &options.target)];
+        let free = chosen.into_iter().filter(|(_, chosen)| chosen.is_none());
+        let (column, example) = free.map(|(c, _)| (c, decimal(body, c))).find(|(_, example)| example.is_some())?;
+        let (file, example) = (path.display().to_string(), example?.to_owned());
+        Some(ReadNote::DecimalIds { file, column, example })
+    }
+
+    /// A note about lines that repeat the header.
+    pub(super) fn headers_note(&self, lines: u64, path: &Path) -> Option<ReadNote> {
+        let (file, line) = (path.display().to_string(), shown(&self.header));
+        (lines > 0).then_some(ReadNote::Headers { file, lines, line })
+    }
+}
+
+/// The first number with decimals of a column that has numbers alone.
+fn decimal(body: &[Vec<String>], column: usize) -> Option<&str> {
+    let number = |field: &str| field.parse::<f64>().is_ok() || field.replacen(',', ".", 1).parse::<f64>().is_ok();
+    let mut fields = body.iter().filter_map(|row| row.get(column));
+    let example = fields.clone().find(|field| field.contains(['.', ',']) && number(field))?;
+    fields.all(|field| number(field)).then_some(example)
+}
+
+/// Which column is what. The message and the remedy when the table does not have them.
+pub(super) fn columns(options: &ReadOptions, table: &[Vec<String>], header: bool) -> Result<Layout, Refusal> {
+    let (names, body) = if header { (&table[0][..], &table[1..]) } else { (&[][..], table) };
+    let columns = table[0].len();
+    let resolve = |column: &Option<Column>| column.as_ref().map(|c| position(c, names, columns)).transpose();
+    let (source, target, weight) = (resolve(&options.source)?, resolve(&options.target)?, resolve(&options.weight)?);
+    let (source, target) = ends(names, body, columns, [source, target, weight])?;
+    if source == target || Some(source) == weight || Some(target) == weight {
+        return Err(("the same column is asked for twice".into(), "source, target and weight are three columns"));
+    }
+    let layout = Layout {
+        delimiter: Delimiter::Blanks,
+        columns,
+        source,
+        target,
+        weight: None,
+        ignored_weight: None,
+        comments: Comments::fixed(&[]),
+        sides: Sides::of(options, (source, target), names, body),
+        header: Vec::new(),
+    };
+    with_weight(layout, weight, options, names, body)
+}
+
+/// The position of a column that the user asks for.
+fn position(column: &Column, names: &[String], columns: usize) -> Result<usize, Refusal> {
+    match column {
+        Column::Position(position) if *position < columns => Ok(*position),
+        Column::Position(position) => {
+            Err((format!("there is no column {position}, only 0 to {}", columns - 1), "positions count from 0"))
+        }
+        Column::Name(name) => {
+            names.iter().position(|field| field == name).or_else(|| find(names, name)).ok_or_else(|| {
+                (format!("there is no column `{name}`; the columns are {}", names.join(", ")), "name one of them")
+            })
+        }
+    }
+}
+
+/// The columns of the ids: those asked for, those called so, else the first that could have some.
+fn ends(
+    names: &[String],
+    body: &[Vec<String>],
+    columns: usize,
+    [source, target, weight]: [Option<usize>; 3],
+) -> Result<(usize, usize), Refusal> {
+    let known = ID_COLUMNS.iter().find_map(|pair| find_pair(names, *pair));
+    let candidates = candidates(names, body, columns);
+    let free = |taken: [Option<usize>; 2]| candidates.iter().copied().find(|&c| !taken.contains(&Some(c)));
+    let source = source.or(known.map(|k| k.0).filter(|&s| Some(s) != target)).or_else(|| free([target, weight]));
+    let target = target.or(known.map(|k| k.1).filter(|&t| Some(t) != source)).or_else(|| free([source, weight]));
+    source.zip(target).ok_or_else(|| ("no column is left for an id".into(), "an edge needs two id columns"))
+}
+
+/// Columns that could have ids: if there are two, only those that are nothing else by their look.
+pub(super) fn candidates(names: &[String], body: &[Vec<String>], columns: usize) -> Vec<usize> {
+    if columns <= 2 {
+        return (0..columns).collect();
+    }
+    let all: Vec<usize> = (0..columns).filter(|&c| !is_sign(body, c)).collect();
+    let other = |c: usize| {
+        let named = names.get(c).is_some_and(|name| is_weight(name) || is_time(name));
+        named || decimal(body, c).is_some() || counts_rows(names, body, c)
+    };
+    let likely: Vec<usize> = all.iter().copied().filter(|&c| !other(c)).collect();
+    if likely.len() < 2 { all } else { likely }
+}
+
+/// Whether a column is the index of a table: it has no name and no value twice, or the name of an index and the
+/// numbers of the rows.
+fn counts_rows(names: &[String], body: &[Vec<String>], column: usize) -> bool {
+    let Some(name) = names.get(column) else { return false };
+    let fields = || body.iter().filter_map(|row| row.get(column));
+    if is_unnamed(name) {
+        let mut seen = FxHashSet::default();
+        return fields().all(|field| seen.insert(field));
+    }
+    let Some(first) = fields().next().and_then(|field| field.parse::<u64>().ok()) else { return false };
+    let counts = |(i, field): (u64, &String)| field.parse() == Ok(first + i);
+    is_index(name) && first <= 1 && body.len() > 1 && (0..).zip(fields()).all(counts)
+}
+
+/// Adds the weight column: the one asked for, the one called so, or the first that is left.
+fn with_weight(
+    mut layout: Layout,
+    asked: Option<usize>,
+    options: &ReadOptions,
+    names: &[String],
+    body: &[Vec<String>],
+) -> Result<Layout, Refusal> {
+    let is_free = |c: &usize| *c != layout.source && *c != layout.target && !is_sign(body, *c);
+    let exact = WEIGHT_COLUMNS.iter().find_map(|name| find(names, name)).filter(is_free);
+    let named = exact.or_else(|| (0..names.len()).find(|c| is_free(c) && is_weight(&names[*c])));
+    // Without names it is the first that is left; with names the only one, unless it is called something else.
+    let left: Vec<usize> =
+        (0..layout.columns).filter(|c| is_free(c) && names.get(*c).is_none_or(|n| !is_no_weight(n))).collect();
+    let next = left.first().copied().filter(|_| names.is_empty() || left.len() == 1);
+    let number = |c: usize| body.iter().map(move |row| row.get(c)?.parse::<f64>().ok());
+    let dates = next.filter(|&c| are_dates(number(c)));
+    let next = next.filter(|_| dates.is_none());
+    if options.weighted || asked.is_some() {
+        layout.weight = asked.or(named).or(next);
+        if layout.weight.is_none() {
+            return Err(no_weight(&layout, names, dates));
+        }
+    } else {
+        layout.ignored_weight = named.or(next.filter(|&c| number(c).next().flatten().is_some()));
+    }
+    Ok(layout)
+}
+
+/// What is wrong with a table without weights; `dates` is a column that could be taken for some.
+fn no_weight(layout: &Layout, names: &[String], dates: Option<usize>) -> Refusal {
+    let remedy = "name the column of the weights with the option `weight`, or read without weights";
+    match dates {
+        Some(column) => dates_for_weights(&format!("column {} (position {column})", column + 1)),
+        None if names.is_empty() => (format!("there is no weight among the {} columns", layout.columns), remedy),
+        None => (format!("none of the columns {} is called a weight", names.join(", ")), remedy),
+    }
+}
+
+/// What is wrong with times in the place of weights.
+pub(super) fn dates_for_weights(column: &str) -> Refusal {
+    let remedy = "name the column of the weights, this one if its numbers are weights, with the option `weight`; or \
+                  read without weights";
+    (format!("{column} looks like times or dates, not weights"), remedy)
+}
