@@ -102,17 +102,17 @@ fn translate<'a>(name: &str, behind: &'a str, out: &mut String, options: &[Known
     let others = options.contains(&OTHERS);
     if let Some((value, after)) = behind.strip_prefix(" = ").and_then(value) {
         let given = with_value(name, &value, own, if others { Some(group) } else { None })?;
-        let after = match out.ends_with('`') {
-            true => after.strip_prefix('`').inspect(|_| drop(out.pop())).unwrap_or(after),
-            false => after,
-        };
+        let quoted = out.ends_with('`').then(|| after.strip_prefix('`')).flatten();
+        if quoted.is_some() {
+            out.pop();
+        }
         // "set x = 1" is "use --set x=1".
         if out.ends_with(" set ") {
             out.truncate(out.len() - "set ".len());
             out.push_str("use ");
         }
         out.push_str(&given);
-        return Some(after);
+        return Some(quoted.unwrap_or(after));
     }
     let dotted = name.contains('.');
     match own {

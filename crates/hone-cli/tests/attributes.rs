@@ -62,7 +62,7 @@ fn accuracy(folder: &Path, files: &[&str]) -> Vec<f64> {
     let of = |file: &&str| {
         let cells = |line: &str| line.contains("accuracy") && line.contains(&format!("file:{file}\""));
         let line = text.lines().find(|line| cells(line)).unwrap_or_else(|| panic!("no {file} in {text}"));
-        line.rsplit(',').nth(3).and_then(|mean| mean.parse().ok()).expect("a mean")
+        line.rsplit(',').nth(4).and_then(|mean| mean.parse().ok()).expect("a mean")
     };
     files.iter().map(of).collect()
 }

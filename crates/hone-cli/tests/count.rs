@@ -270,7 +270,7 @@ fn motif_graphs_are_drawn() {
     draw(&["-o", "-", "--directed"]).success().stdout(contains("<svg"));
 }
 
-/// A refusal while the file is read names what reading all of it takes, not what was held when it was noticed.
+/// A refusal while the file is read names what reading it and the count take, not what was held when it was noticed.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_memory_that_a_refusal_names_is_enough() {
@@ -279,6 +279,6 @@ fn the_memory_that_a_refusal_names_is_enough() {
     let count = |memory: &str| hone(folder.path(), &["count", "er.tsv", "--by", "total", "--memory", memory]);
     let refused = count("12M").code(2);
     let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-    let named = said.split("needs more than ").nth(1).and_then(|rest| rest.split(" but").next()).expect("a size");
+    let named = said.split("needs about ").nth(1).and_then(|rest| rest.split(" but").next()).expect("a size");
     count(&named.replace(' ', "").replace("iB", "")).success();
 }

@@ -230,6 +230,7 @@ fn sampling_and_observed_entries_keep_to_the_budget() {
         assert!(said.contains("--memory"), "{said}");
         run(&command, &named_need(&said)).success();
     }
-    let observed = format!("embed {small} --solver als --set local.solver.observed-only=true --set steps=3");
+    let longer = small.replace("--steps 1", "--steps 3");
+    let observed = format!("embed {longer} --solver als --set local.solver.observed-only=true");
     run(&observed, "300M").code(2).stderr(contains("the embedding needs about").and(contains("--memory")));
 }

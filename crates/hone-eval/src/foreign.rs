@@ -35,12 +35,7 @@ pub fn read(path: &Path, graph: &Graph) -> Result<Vectors> {
     if !file.vectors.as_slice().iter().all(|v| v.is_finite()) {
         return Err(Error::input(path, "a value is not finite", "write finite numbers only"));
     }
-    let mut rows: FxHashMap<String, usize> = FxHashMap::default();
-    for (row, id) in file.ids.iter().enumerate() {
-        if rows.insert(id.to_string(), row).is_some() {
-            return Err(Error::input(path, format!("node `{id}` has two vectors"), "write one row per node"));
-        }
-    }
+    let mut rows: FxHashMap<String, usize> = file.ids.iter().map(|id| id.to_string()).zip(0..).collect();
     let mut block = Block::zeros(graph.nodes(), file.vectors.cols());
     let mut absent = Vec::new();
     for (node, id) in graph.ids().iter().enumerate() {

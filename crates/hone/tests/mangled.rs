@@ -100,7 +100,7 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     ("weighted-word.csv", 3, "not a number: `heavy`"),
     ("weighted-empty.csv", 2, "not a number"),
     ("weighted-missing.txt", 1, "no weight among the 2 columns"),
-    ("weighted-unnamed.csv", 1, "no weight among the 4 columns"),
+    ("weighted-unnamed.csv", 1, "none of the columns source, target, when, where is called a weight"),
     ("weighted-pattern.mtx", 1, "a pattern matrix has no weights"),
     ("weighted-negative.mtx", 3, "a negative weight"),
     ("weighted-none.graph", 1, "no edge weights"),

@@ -114,6 +114,20 @@ fn matrices_are_told_from_tables() {
 }
 
 #[test]
+fn lines_that_programs_write_for_themselves() {
+    let dir = folder();
+    for (content, nodes) in [("sep=;\na;b\nb;c\n", 3), ("sep=,\nsource,target\na,b\nb,c\n", 3), ("SEP=|\r\na|b\r\n", 2)] {
+        let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
+        assert!(ids.len() == nodes && notes.is_empty(), "{content}: {ids:?} {notes:?}");
+    }
+    for content in ["(1, 2)\n(2, 3)\n", "[1, 2],\n[2, 3],\n", "('a', 'b')\n"] {
+        fs::write(dir.path().join("a.txt"), content).expect("writable");
+        let run = hone().current_dir(dir.path()).args(["info", "a.txt"]).assert().code(2);
+        run.stderr(contains("a.txt, line 1").and(contains("without brackets")));
+    }
+}
+
+#[test]
 fn decimal_commas_separate_nothing() {
     let dir = folder();
     for (name, content) in [

@@ -73,7 +73,7 @@ fn lines_that_begin_like_comments() {
     }
     let folder = folder();
     let error = load(&put(&folder, "a.csv", "#a,b\n#b,c\n"), &default()).unwrap_err().to_string();
-    assert!(error.contains("only comments") && error.contains("comment to none"), "{error}");
+    assert!(error.contains("only comments") && error.contains("comment = none"), "{error}");
 }
 
 #[test]
@@ -173,8 +173,10 @@ proptest! {
     fn any_ids_make_an_edge_list(ids in awkward(false), separator in prop_oneof![Just('\t'), Just(',')]) {
         let folder = folder();
         let mut content = format!("source{separator}target\n");
+        // The edge between two nodes that are called like the columns is the header once more, unless it is quoted.
+        let field = |id: &String| if id == "source" { format!("\"{id}\"") } else { quoted(id, separator).into_owned() };
         for pair in ids.windows(2) {
-            content += &format!("{}{separator}{}\n", quoted(&pair[0], separator), quoted(&pair[1], separator));
+            content += &format!("{}{separator}{}\n", field(&pair[0]), field(&pair[1]));
         }
         let edges = put(&folder, if separator == ',' { "a.csv" } else { "a.tsv" }, content);
         let graph = load(&edges, &default()).unwrap();

@@ -10,7 +10,7 @@ use super::fields::{self, Delimiter, Field, without_end};
 use super::first;
 use super::header::{Verdict, judge};
 use super::reading::{ReadNote, shown};
-use super::shapes::{adjacency_list, labelled_matrix, matrix_note};
+use super::shapes::{adjacency_list, bracketed, labelled_matrix, matrix_note};
 use super::source::Source;
 use super::vocabulary::is_known;
 use super::{Column, ReadOptions};
@@ -43,6 +43,7 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     }
     let suspects = skip_comments(source, marks, options.comment.is_none())?;
     source.fill(SAMPLE_BYTES)?;
+    let asked = asked.or(skip_separator(source)?);
     let lines = sample(source, marks);
     if lines.is_empty() {
         return Err(no_edges(source, &suspects));
@@ -122,7 +123,7 @@ fn misshapen(head: &[u8], table: &[Vec<String>]) -> Option<(String, &'static str
                 "an edge needs two ids; if something unusual separates them, name it with the option `delimiter`";
             Some(("only one column".into(), remedy))
         }
-        false => labelled_matrix(table),
+        false => labelled_matrix(table).or_else(|| bracketed(table)),
     }
 }
 
@@ -135,6 +136,22 @@ fn skip_comments(source: &mut Source, marks: &[u8], guessed: bool) -> Result<Vec
         }
     })?;
     Ok(suspects)
+}
+
+/// Uses up a line such as `sep=;`, which tells spreadsheets what separates columns; what it tells.
+fn skip_separator(source: &mut Source) -> Result<Option<Delimiter>> {
+    let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
+    let line = without_end(&source.ahead()[..end]);
+    let byte = match line.split_at_checked(4) {
+        Some((word, [byte])) if word.eq_ignore_ascii_case(b"sep=") => *byte,
+        _ => return Ok(None),
+    };
+    if byte != b'\t' && (byte == b'"' || !byte.is_ascii_punctuation()) {
+        return Ok(None);
+    }
+    source.skip(end);
+    source.fill(SAMPLE_BYTES)?;
+    Ok(Some(Delimiter::Byte(byte)))
 }
 
 fn no_edges(source: &Source, suspects: &[Vec<u8>]) -> Error {

@@ -30,6 +30,19 @@ pub(super) fn adjacency_list(body: &[Vec<String>]) -> Option<(String, &'static s
     all.then(|| ("the first id of every line ends with a colon, as in a list of neighbours".to_owned(), remedy))
 }
 
+/// What is wrong with lines in brackets, as programs print pairs: `(1, 2)`, `[1, 2]`.
+pub(super) fn bracketed(table: &[Vec<String>]) -> Option<(String, &'static str)> {
+    let is_pair = |row: &Vec<String>| {
+        let (Some(first), Some(last)) = (row.first(), row.last()) else { return false };
+        let last = last.trim_end_matches([',', ';']);
+        let fits =
+            |(open, close): (char, char)| first.starts_with(open) && !first.contains(close) && last.ends_with(close);
+        row.len() > 1 && [('(', ')'), ('[', ']'), ('{', '}')].into_iter().any(fits)
+    };
+    let message = "every line is in brackets, as programs print pairs";
+    table.iter().all(is_pair).then(|| (message.to_owned(), "write two ids per line, without brackets"))
+}
+
 /// What is wrong with an adjacency matrix whose rows and columns have the names of nodes: the first line repeats the first
 /// column.
 pub(super) fn labelled_matrix(table: &[Vec<String>]) -> Option<(String, &'static str)> {
@@ -85,6 +98,15 @@ mod tests {
             assert_eq!(matrix_note(&[], &table(text), true, "a").is_some(), is_matrix, "{text}");
             let names = ["id", "source", "target"].map(str::to_owned);
             assert!(matrix_note(&names, &table(text), true, "a").is_none(), "{text}");
+        }
+        for (text, is_list) in [
+            ("(1, 2)\n(2, 3)", true),
+            ("[(1, 2),\n(2, 3)]", false),
+            ("[1, 2],\n[2, 3],", true),
+            ("(a) (b)\n(b) (c)", false),
+            ("(1, 2)\n2 3", false),
+        ] {
+            assert_eq!(bracketed(&table(text)).is_some(), is_list, "{text}");
         }
         for (text, is_matrix) in [
             (" a b\na 0 1\nb 1 0", true),
