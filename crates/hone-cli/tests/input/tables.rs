@@ -116,7 +116,8 @@ fn matrices_are_told_from_tables() {
 #[test]
 fn lines_that_programs_write_for_themselves() {
     let dir = folder();
-    for (content, nodes) in [("sep=;\na;b\nb;c\n", 3), ("sep=,\nsource,target\na,b\nb,c\n", 3), ("SEP=|\r\na|b\r\n", 2)] {
+    for (content, nodes) in [("sep=;\na;b\nb;c\n", 3), ("sep=,\nsource,target\na,b\nb,c\n", 3), ("SEP=|\r\na|b\r\n", 2)]
+    {
         let (ids, notes) = nodes_and_notes(content, "a.csv", &[], dir.path());
         assert!(ids.len() == nodes && notes.is_empty(), "{content}: {ids:?} {notes:?}");
     }
