@@ -270,15 +270,29 @@ fn motif_graphs_are_drawn() {
     draw(&["-o", "-", "--directed"]).success().stdout(contains("<svg"));
 }
 
-/// A refusal while the file is read names what reading it and the count take, not what was held when it was noticed.
+/// A refusal while the file is read names what reading it and the work that follows take, not what was held when it was
+/// noticed: given back, it is enough.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_memory_that_a_refusal_names_is_enough() {
     let folder = folder();
-    hone(folder.path(), &["-q", "generate", "er", "--nodes", "200000", "--degree", "12", "-o", "er.tsv"]).success();
-    let count = |memory: &str| hone(folder.path(), &["count", "er.tsv", "--by", "total", "--memory", memory]);
-    let refused = count("12M").code(2);
-    let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-    let named = said.split("needs about ").nth(1).and_then(|rest| rest.split(" but").next()).expect("a size");
-    count(&named.replace(' ', "").replace("iB", "")).success();
+    for (nodes, name) in [("200000", "large.tsv"), ("10000", "small.tsv"), ("10000", "small.parquet")] {
+        hone(folder.path(), &["-q", "generate", "er", "--nodes", nodes, "--degree", "12", "-o", name]).success();
+    }
+    let cases: [&[&str]; 6] = [
+        &["count", "large.tsv", "--by", "total"],
+        &["count", "small.parquet", "--by", "total"],
+        &["embed", "small.tsv", "-o", "z.npy", "--force"],
+        &["embed", "small.parquet", "-o", "z.npy", "--force", "--preset", "hone-p", "--motifs", "edge,triangle"],
+        &["features", "small.tsv", "-o", "x.npy", "--force"],
+        &["features", "small.parquet", "-o", "x.npy", "--force", "--directed"],
+    ];
+    for arguments in cases {
+        let with = |memory: &str| hone(folder.path(), &[arguments, &["--memory", memory]].concat());
+        let refused = with("5M").code(2);
+        let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(said.contains("and the work that follows needs about"), "{arguments:?}: {said}");
+        let named = said.split("needs about ").nth(1).and_then(|rest| rest.split(" but").next()).expect("a size");
+        with(&named.replace(' ', "").replace("iB", "")).success();
+    }
 }
