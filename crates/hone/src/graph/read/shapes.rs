@@ -33,11 +33,12 @@ pub(super) fn adjacency_list(body: &[Vec<String>]) -> Option<(String, &'static s
 /// What is wrong with lines in brackets, as programs print pairs: `(1, 2)`, `[1, 2]`.
 pub(super) fn bracketed(table: &[Vec<String>]) -> Option<(String, &'static str)> {
     let is_pair = |row: &Vec<String>| {
-        let (Some(first), Some(last)) = (row.first(), row.last()) else { return false };
+        let mut filled = row.iter().filter(|field| !field.is_empty());
+        let (Some(first), Some(last)) = (filled.next(), filled.next_back()) else { return false };
         let last = last.trim_end_matches([',', ';']);
         let fits =
             |(open, close): (char, char)| first.starts_with(open) && !first.contains(close) && last.ends_with(close);
-        row.len() > 1 && [('(', ')'), ('[', ']'), ('{', '}')].into_iter().any(fits)
+        [('(', ')'), ('[', ']'), ('{', '}')].into_iter().any(fits)
     };
     let message = "every line is in brackets, as programs print pairs";
     table.iter().all(is_pair).then(|| (message.to_owned(), "write two ids per line, without brackets"))
