@@ -111,7 +111,7 @@ impl Roles {
         let signatures = signatures(&counts, graph.underlying().pattern());
         let rows = distinct(&signatures);
         let averages = averages(rows.iter().map(|row| (row.at, row.weight)));
-        let mut mixture = with_isolated(&rows, wanted, progress)?.without_empty(&rows);
+        let mut mixture = separately(&rows, wanted, progress)?.without_empty(&rows);
         mixture.components.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.centre[0].total_cmp(&a.centre[0])));
         let k = mixture.components.len();
         let mut memberships = vec![0f32; signatures.len() * k];
@@ -151,25 +151,35 @@ impl Roles {
     }
 }
 
-/// The mixture of all nodes. Those without neighbours, which have no ratios, are a group of their own.
-fn with_isolated(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> Result<Mixture> {
-    let (alone, linked): (Vec<Row>, Vec<Row>) = rows.iter().partition(|row| is_isolated(&row.at));
-    if alone.is_empty() || linked.is_empty() || wanted == Some(1) {
-        return grouped(rows, wanted, progress);
-    }
+/// The mixture of all nodes. Those without neighbours, which have no ratios, are a group of their own, and those with one, which
+/// have no pairs, are grouped among themselves unless the number of roles is given.
+fn separately(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> Result<Mixture> {
+    let some = |low: f64, high: f64| -> Vec<Row> {
+        rows.iter().filter(|row| low <= row.at[0] && row.at[0] < high).copied().collect()
+    };
+    let alone = if wanted == Some(1) { Vec::new() } else { some(f64::NEG_INFINITY, -0.5) };
+    let apart = if alone.is_empty() { f64::NEG_INFINITY } else { -0.5 };
+    let leaves = if wanted.is_none() { some(-0.5, 0.5) } else { Vec::new() };
+    let others = if leaves.is_empty() { some(apart, f64::INFINITY) } else { some(0.5, f64::INFINITY) };
+    let others_wanted = wanted.map(|wanted| wanted - usize::from(!alone.is_empty() && !others.is_empty()));
+    let mut parts = vec![(alone, Some(1)), (leaves, None), (others, others_wanted)];
+    parts.retain(|(rows, _)| !rows.is_empty());
+    let mut components = Vec::new();
     let weight = |rows: &[Row]| rows.iter().map(|row| row.weight).sum::<f64>();
-    let share = weight(&alone) / weight(rows);
-    let mut mixture = grouped(&linked, wanted.map(|wanted| wanted - 1), progress)?;
-    mixture.components.iter_mut().for_each(|component| component.share *= 1.0 - share);
-    mixture.components.push(Component { share, centre: alone[0].at, variance: [ALONE; WIDTH] });
-    Ok(mixture)
+    for (part, wanted) in &parts {
+        let share = weight(part) / weight(rows);
+        let of_all = |component: Component| Component { share: share * component.share, ..component };
+        components.extend(grouped(part, *wanted, progress)?.components.into_iter().map(of_all));
+    }
+    let alone = |component: &&mut Component| is_isolated(&component.centre);
+    components.iter_mut().filter(alone).for_each(|component| component.variance = [ALONE; WIDTH]);
+    let mixture = Mixture::fitted(rows, components, 0);
+    Ok(if wanted.is_none() { hub::with_hubs(rows, mixture) } else { mixture })
 }
 
 /// The mixture of some rows: as many groups as wanted, or as pay.
 fn grouped(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> Result<Mixture> {
-    let chosen = choose::choose(rows, wanted, progress)?;
-    let mixture = Mixture::fitted(rows, chosen.components, LAST);
-    Ok(if wanted.is_none() { hub::with_hubs(rows, mixture) } else { mixture })
+    Ok(Mixture::fitted(rows, choose::choose(rows, wanted, progress)?.components, LAST))
 }
 
 /// Signatures in order, equal ones once.

@@ -200,7 +200,7 @@ fn shaken(graph: &Graph, seed: u64) -> Graph {
 #[test]
 fn a_few_changed_edges_change_few_roles() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    for name in ["europe-airports", "soc-wiki-Vote", "rt-twitter-copen"] {
+    for name in ["cora", "soc-wiki-Vote", "rt-twitter-copen"] {
         let path = folder.join(format!("{name}.edges"));
         if !path.is_file() {
             println!("skipped: {} is not there", path.display());
@@ -208,10 +208,10 @@ fn a_few_changed_edges_change_few_roles() {
         }
         let text = path.to_str().expect("a plain path");
         let graph = read(text, &ReadOptions::default(), &Silent).expect("readable");
-        let (one, other) = (find(&graph), find(&shaken(&graph, 1)));
-        let index = rand_index(&one.assignments(), &other.assignments());
-        println!("{name}: {} and {} roles, {index:.3}", one.roles.len(), other.roles.len());
-        assert!(index >= 0.9, "{name}: {index}");
+        let own = find(&graph).assignments();
+        let index = |seed: u64| rand_index(&own, &find(&shaken(&graph, seed)).assignments());
+        let all = [1, 2, 3].map(index);
+        assert!(all.iter().sum::<f64>() / 3.0 >= 0.9, "{name}: {all:?}");
     }
 }
 
