@@ -65,7 +65,7 @@ def test_any_setting_can_be_named(tmp_path, karate):
     file.write_text(json.dumps(hone.report_))
     again = HONE(config=file).fit(karate)
     np.testing.assert_array_equal(again.embedding_, hone.embedding_)
-    assert HONE("hone-p", config={"global.dim": 8}, n_components=4).fit(karate).embedding_.shape[1] == 4
+    assert HONE("hone-p", config=file, n_components=4).fit(karate).embedding_.shape[1] == 4
     with pytest.raises(ValueError, match="unknown field `dimm`"):
         HONE(config={"local.dimm": 3}).fit(karate)
     for config in [

@@ -159,6 +159,8 @@ def test_a_parameter_and_an_entry_of_config_may_not_contradict_each_other(karate
         (name, value), (key, other) = *parameter.items(), *config.items()
         with pytest.raises(ValueError, match=rf"{name}: .*config has '{key}'.*leave one of the two out"):
             HONE(config=config, **parameter).fit(karate)
+    with pytest.raises(ValueError, match="n_components: 32, but config has 'global.dim': 16"):
+        HONE(n_components=32, config={"global": {"dim": 16}}).fit(karate)
     HONE(n_components=8, config={"global.dim": 8}).fit(karate)
     HONE(motifs=["edge", "triangle"], config={"motifs": "edge,triangle", "global.dim": 8}).fit(karate)
 

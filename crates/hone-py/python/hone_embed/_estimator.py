@@ -19,7 +19,7 @@ from hone_embed._arrays import attribute_columns, is_edges, is_matrix, is_new_ro
 from hone_embed._factors import Factors, factor_folder, load_factors
 from hone_embed._graph import _plain, as_graph, compare_attributes
 from hone_embed._progress import jobs, listener
-from hone_embed._settings import refuse_contradiction
+from hone_embed._settings import refuse_contradictions
 
 
 def presets() -> dict[str, str]:
@@ -315,8 +315,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         settings = dict(self.config) if isinstance(self.config, dict) else {}
         given = {key: value for key, value in named.items() if value is not None}
         given.update(self._seed())
-        for key in given.keys() & settings.keys():
-            refuse_contradiction(key, given[key], settings[key])
+        refuse_contradictions(given, settings)
         settings.update(given)
         return _native.resolve(self.preset, file, json.dumps(settings, default=_plain))
 

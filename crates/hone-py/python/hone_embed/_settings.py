@@ -19,9 +19,18 @@ PARAMETERS = {
 }
 
 
-def refuse_contradiction(key: str, given: Any, configured: Any) -> None:
-    """Refuses a parameter and an entry of ``config`` that mean two things; one would be ignored in silence."""
+def refuse_contradictions(given: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Refuses parameters and entries of ``config`` that mean two things; one would be ignored in silence."""
+    for key, value in given.items():
+        group, _, name = key.partition(".")
+        inside = settings.get(group) if name else None
+        if key in settings:
+            _compare(key, value, settings[key])
+        elif isinstance(inside, dict) and name in inside:
+            _compare(key, value, inside[name])
 
+
+def _compare(key: str, given: Any, configured: Any) -> None:
     def meant(value: Any) -> str:
         return _native.resolve("hone", None, json.dumps({key: value}, default=_plain))
 
