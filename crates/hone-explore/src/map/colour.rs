@@ -70,7 +70,7 @@ pub fn read_labels(
     let colours = columns.into_iter().map(|column| match column {
         Shown::Numbers { name, values } => {
             let text = |value: f32| (!value.is_nan()).then(|| value.to_string());
-            categories(named(name, "label"), values.into_iter().map(text).collect())
+            categories(named(name, "label"), &values.into_iter().map(text).collect::<Vec<_>>())
         }
         Shown::Words { name, words, of } => {
             let several = has_several(&words);
@@ -78,7 +78,7 @@ pub fn read_labels(
                 notes.push(format!("nodes of {file} with several labels show the first"));
             }
             let word = |at: u32| first(&words[at as usize], several).to_owned();
-            categories(named(name, "label"), of.into_iter().map(|at| at.map(word)).collect())
+            categories(named(name, "label"), &of.into_iter().map(|at| at.map(word)).collect::<Vec<_>>())
         }
     });
     let colours = colours.collect();
@@ -104,7 +104,10 @@ pub fn read_attributes(
                     let number = |at: Option<u32>| at.map_or(f32::NAN, |at| numbers[at as usize]);
                     Colour::Numbers { name, values: of.into_iter().map(number).collect() }
                 }
-                None => categories(name, of.into_iter().map(|at| at.map(|at| words[at as usize].clone())).collect()),
+                None => {
+                    let word = |at: Option<u32>| at.map(|at| words[at as usize].clone());
+                    categories(name, &of.into_iter().map(word).collect::<Vec<_>>())
+                }
             }
         }
     });
@@ -129,7 +132,7 @@ fn first(word: &str, several: bool) -> &str {
 }
 
 /// The most frequent words as categories, in order; all others share one, and nodes without a word have one.
-fn categories(name: String, words: Vec<Option<String>>) -> Colour {
+fn categories(name: String, words: &[Option<String>]) -> Colour {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     words.iter().flatten().for_each(|word| *counts.entry(word).or_default() += 1);
     let mut names: Vec<String> = counts.keys().map(|&word| word.to_owned()).collect();
