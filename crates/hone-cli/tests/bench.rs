@@ -42,6 +42,6 @@ fn the_study_writes_json_tables_and_the_figure_and_leaves_nothing() {
 #[test]
 fn a_run_that_fails_says_why() {
     let bench = hone().args(["bench", "--sizes", "100", "--memory", "10k"]).assert().failure();
-    bench.stderr(contains("er of 100 nodes").and(contains("needs more than")));
+    bench.stderr(contains("er of 100 nodes").and(contains("needs about")));
     hone().args(["bench", "--max-nodes", "10"]).assert().code(2).stderr(contains("--max-nodes"));
 }
