@@ -5,7 +5,7 @@
 //! one piece; Z and H come from its Gram matrix and one more pass. Where Y does not fit, parts of it go
 //! to temporary files (`plan`, `storage`); the bits do not depend on where they are.
 //!
-//! Each stage is a file with functions over the [`Context`] of the run: `attributes` (X), `counts`, `local` (U_t^(k)),
+//! Each stage is a file with functions over the `Context` of the run: `attributes` (X), `counts`, `local` (U_t^(k)),
 //! `steps` (the choice of K) and `global` (Z), or `joint` instead of the last three.
 //!
 //! Cost: O(M (Δ + K T D_l)) for counting and products, O(N D K T D_l) for the global stage; memory
