@@ -5,10 +5,13 @@ import sklearn
 from hone_embed import HONE
 from sklearn.utils import estimator_checks
 
-#: Checks that make no sense for an estimator, and why; there are none.
+#: Checks that make no sense for an estimator, and why.
 EXCEPTIONS = {
     "hone": {},
-    "hone-p": {},
+    "hone-p": {
+        # The vectors of the check's complete graph are equal but for rounding, so whether it passes is chance.
+        "check_methods_sample_order_invariance": "rows in another order are new nodes, placed at means of vectors",
+    },
 }
 
 if not hasattr(estimator_checks, "estimator_checks_generator"):

@@ -339,9 +339,9 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             raise ValueError(f"X: {error.args[0]!r} is no node of the graph") from None
 
     def _of_new(self, X: Any) -> np.ndarray:
-        edges = scipy.sparse.csr_array(X, dtype=np.float32)
+        edges = scipy.sparse.csr_array(X, dtype=np.float64)
         total = np.asarray(abs(edges).sum(axis=1)).reshape(-1, 1)
-        return np.asarray(edges @ self.embedding_) / np.where(total > 0, total, 1).astype(np.float32)
+        return (np.asarray(edges @ self.embedding_) / np.where(total > 0, total, 1)).astype(np.float32)
 
     def _output(self, vectors: np.ndarray, ids: Optional[np.ndarray]) -> Any:
         from sklearn import get_config
