@@ -157,12 +157,20 @@ fn io_remedy(source: &io::Error) -> &'static str {
         io::ErrorKind::NotFound => "; check its name and the folder it is looked for in",
         io::ErrorKind::PermissionDenied => "; change its permissions, or choose another",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, or write elsewhere",
+        io::ErrorKind::ReadOnlyFilesystem => "; write elsewhere, or have the file system mounted for writing",
         io::ErrorKind::FileTooLarge => "; raise the limit on file sizes (ulimit -f), or write elsewhere",
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
             "; the file is damaged or cut short: write or download it again"
         }
+        io::ErrorKind::OutOfMemory => "; free some memory, or raise the limits on it (ulimit -v)",
+        _ if too_many_open(source) => "; raise the limit on open files (ulimit -n), or close other programs",
         _ => "",
     }
+}
+
+/// ENFILE and EMFILE: no kind of the standard library stands for them.
+fn too_many_open(source: &io::Error) -> bool {
+    cfg!(unix) && matches!(source.raw_os_error(), Some(23 | 24))
 }
 
 fn show_input(path: &Path, line: Option<u64>, text: &str, message: &str, remedy: &str) -> String {

@@ -66,8 +66,8 @@ impl Context {
     pub(crate) fn print(&self, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
         self.reporter.finish();
         let mut out = io::stdout().lock();
-        out.write_all(text.as_ref())?;
-        Ok(out.flush()?)
+        let written = out.write_all(text.as_ref()).and_then(|()| out.flush());
+        Ok(written.map_err(|error| Error::io("standard output", error))?)
     }
 }
 

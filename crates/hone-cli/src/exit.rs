@@ -35,8 +35,8 @@ pub(crate) fn keep(kept: Kept) {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = kept;
 }
 
-/// On Ctrl-C, on a polite kill and on a hang-up removes unfinished output files, says in one line what is kept, and
-/// exits with 130. A write beyond the limit on file sizes becomes an error, which ends the run in good order.
+/// On Ctrl-C and Ctrl-\, on a polite kill, on a hang-up and at the limit on processor time removes unfinished output files,
+/// says in one line what is kept, and exits with 130. A write beyond the limit on file sizes becomes an error, which ends the run in good order.
 ///
 /// A signal that the caller has ignored, as `nohup` does, stays ignored; the others are handled.
 pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
@@ -95,14 +95,14 @@ mod signals {
     use std::io;
     use std::sync::Arc;
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
     use signal_hook::iterator::Signals;
 
     /// Calls `stop` at the first signal that asks for an end.
     pub(super) fn listen(stop: fn() -> !) -> io::Result<()> {
         // With a handler, whatever it does, the write that passed the limit fails with an error (EFBIG).
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-        let handled = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !ignored(signal));
+        let handled = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU].into_iter().filter(|&signal| !ignored(signal));
         let mut signals = Signals::new(handled)?;
         let wait = move || signals.forever().next().map(|_| stop());
         std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)

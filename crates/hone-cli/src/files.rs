@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use hone::Error;
-use hone::output::{Batch, Existing, Output, is_stream, same_file};
+use hone::output::{Batch, Existing, Output, is_stream, same_file, spelled_out};
 use hone::record;
 
 use crate::exit::{self, Kept};
@@ -16,6 +16,18 @@ use crate::exit::{self, Kept};
 pub(crate) struct Files {
     inputs: Vec<(&'static str, PathBuf)>,
     outputs: Vec<(&'static str, PathBuf)>,
+    folders: Vec<(&'static str, PathBuf, Use)>,
+}
+
+/// What a run does with a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// A new one takes its place: nothing else of the run may be in it.
+    Replaced,
+    /// Files in it may be replaced: no input may be one of them.
+    Rewritten,
+    /// Files are added.
+    Kept,
 }
 
 impl Files {
@@ -44,20 +56,16 @@ impl Files {
         self
     }
 
+    /// Adds a folder that is written to.
+    pub(crate) fn folder(mut self, option: &'static str, path: Option<&Path>, used: Use) -> Self {
+        self.folders.extend(path.map(|path| (option, path.to_path_buf(), used)));
+        self
+    }
+
     /// Refuses what cannot or must not be written. Pipes are not opened: whoever reads one would see it.
     pub(crate) fn check(&self, force: bool) -> Result<Batch, Error> {
-        for (at, (option, path)) in self.outputs.iter().enumerate() {
-            let named = |other: &&(&str, PathBuf)| other.1 == *path;
-            let same = |other: &&(&str, PathBuf)| !is_stream(path) && same_file(&other.1, path);
-            if let Some((of, _)) = self.inputs.iter().find(same) {
-                let of = if *of == "INPUT" { String::new() } else { format!(" of {of}") };
-                let message = format!("{} is the input{of}; write to another file", path.display());
-                return Err(Error::config(*option, message));
-            }
-            if self.outputs[..at].iter().any(|other| named(&other) || same(&other)) {
-                let message = format!("two outputs go to {}; give each a place of its own", path.display());
-                return Err(Error::config(*option, message));
-            }
+        self.check_places()?;
+        for (_, path) in &self.outputs {
             if is_stream(path) {
                 exit::keep(Kept::Stream);
             } else {
@@ -66,4 +74,58 @@ impl Files {
         }
         Ok(Batch::new(Existing::replaced_if(force)))
     }
+
+    /// Refuses outputs that would destroy an input or each other, whatever exists already.
+    pub(crate) fn check_places(&self) -> Result<(), Error> {
+        for (at, (option, path)) in self.outputs.iter().enumerate() {
+            let same = |other: &Path| !is_stream(path) && same_file(other, path);
+            if let Some((of, _)) = self.inputs.iter().find(|other| same(&other.1)) {
+                let message = format!("{} is the input{}; write to another file", path.display(), of_option(of));
+                return Err(Error::config(*option, message));
+            }
+            let place = spelled_out(path);
+            let twice = |other: &Path| other == path || spelled_out(other) == place || same(other);
+            if self.outputs[..at].iter().any(|other| twice(&other.1)) {
+                let message = format!("two outputs go to {}; give each a place of its own", path.display());
+                return Err(Error::config(*option, message));
+            }
+        }
+        (0..self.folders.len()).try_for_each(|at| self.check_folder(at))
+    }
+
+    fn check_folder(&self, at: usize) -> Result<(), Error> {
+        let (option, path, used) = &self.folders[at];
+        let (folder, shown) = (spelled_out(path), path.display());
+        let refused = |message: String| Err(Error::config(*option, message));
+        let inside = |(_, other): &&(&str, PathBuf)| !is_stream(other) && spelled_out(other).starts_with(&folder);
+        // Companions of a file come before it.
+        if let Some((of, input)) = self.inputs.iter().rev().find(inside).filter(|_| *used != Use::Kept) {
+            let (input, of) = (input.display(), of_option(of));
+            return refused(format!("{input}, the input{of}, is in the folder {shown}; name another folder"));
+        }
+        let above = |(_, other): &&(&str, PathBuf)| folder.starts_with(spelled_out(other));
+        if let Some((of, output)) = self.outputs.iter().find(above) {
+            return refused(format!("{} is also a file, that of {of}; name another folder", output.display()));
+        }
+        if let Some((of, output)) = self.outputs.iter().find(inside).filter(|_| *used == Use::Replaced) {
+            let output = output.display();
+            return refused(format!("{output}, the file of {of}, is in the folder {shown}; name another folder"));
+        }
+        for (of, other, its) in &self.folders[..at] {
+            let place = spelled_out(other);
+            let nested = place.starts_with(&folder) || folder.starts_with(&place);
+            if nested && [*used, *its].contains(&Use::Replaced) {
+                return refused(format!(
+                    "{shown} and {}, that of {of}, share a folder; keep them apart",
+                    other.display()
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// ` of --attributes`; nothing for the graph.
+fn of_option(option: &str) -> String {
+    if option == "INPUT" { String::new() } else { format!(" of {option}") }
 }

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::files::Files;
 use crate::forecast::{Work, foreseen};
 use crate::options::{Known, translated};
-use crate::repeat::Changed;
+use crate::repeat::{Changed, note_version};
 
 /// The input graph; flatten this into the `Args` of any command that reads one.
 #[derive(Debug, clap::Args)]
@@ -259,6 +259,7 @@ impl GraphSource {
         let graph = open(path, &ReadOptions { memory, ..options.clone() }, weights, context);
         let graph = graph.map_err(|error| self.named_by_record(error))?;
         let Some((file, recorded)) = &self.recorded else { return Ok(graph) };
+        note_version(file, context);
         if let Some(how) = recorded.difference(&graph) {
             self.changed.differs(path, format!("not the graph of {}: {how}", file.display()), context)?;
         }

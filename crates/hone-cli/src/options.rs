@@ -38,6 +38,8 @@ pub(crate) fn in_options(text: &str) -> String {
 /// An error in the words of a command with these options: the field that it is about, and what can be done.
 pub(crate) fn translated(error: Error, options: &[Known]) -> Error {
     match error {
+        // Of an option already, and in the words of the command.
+        Error::Config { field, message } if field.starts_with("--") => Error::Config { field, message },
         Error::Config { field, message } => {
             let message = in_group(&message, options, field.rsplit_once('.').map_or("", |(group, _)| group));
             let field = match option(&field, options) {
@@ -182,6 +184,8 @@ mod tests {
         let dim = translated(Error::config("global.dim", "0 of global.dim; fewer steps"), OPTIONS).to_string();
         assert_eq!(dim, "--dim (global.dim): 0 of --dim; fewer steps");
         assert_eq!(translated(Error::config("steps", "17"), OPTIONS).to_string(), "--steps: 17");
+        let set = translated(Error::config("--set", "such as global.dim=8"), OPTIONS).to_string();
+        assert_eq!(set, "--set: such as global.dim=8");
         assert_eq!(translated(Error::config("psi", "q"), OPTIONS).to_string(), "psi: q");
         assert_eq!(in_options("a.npy exists; overwrite = true replaces it"), "a.npy exists; --force replaces it");
     }

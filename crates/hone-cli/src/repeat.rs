@@ -68,6 +68,25 @@ impl<T: DeserializeOwned> Earlier<T> {
     }
 }
 
+/// Notes that a record is of another version, whose runs may have other bits.
+pub(crate) fn note_version(record: &Path, context: &Context) {
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        version: String,
+    }
+    let now = env!("CARGO_PKG_VERSION");
+    let text = record::read(record).ok().flatten().unwrap_or_default();
+    match serde_json::from_slice(&text) {
+        Ok(Versioned { version }) if version != now => {
+            let record = record.display();
+            context.note(format_args!(
+                "note: {record} is of version {version}, this is version {now}: the result may have other bits"
+            ));
+        }
+        _ => {}
+    }
+}
+
 /// Refuses the record of `hone features`: its settings are those of features, and all others are of no run.
 pub(crate) fn refuse_features(path: &Path) -> Result<(), Error> {
     #[derive(serde::Deserialize)]

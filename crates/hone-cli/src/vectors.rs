@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::files::Files;
-use crate::repeat::{Changed, Chosen, Earlier};
+use crate::repeat::{Changed, Chosen, Earlier, note_version};
 
 /// The vectors; flatten this into the `Args` of a command that reads some.
 #[derive(Debug, clap::Args)]
@@ -82,6 +82,7 @@ impl VectorSource {
 
     /// What a record says of them; refuses those that an earlier record says something else of.
     pub(crate) fn facts(&self, context: &Context) -> Result<RecordedVectors, Error> {
+        self.config.as_deref().into_iter().for_each(|record| note_version(record, context));
         Ok(RecordedVectors { vectors: self.file.facts(self.changed, context)?, vectors_format: self.format })
     }
 

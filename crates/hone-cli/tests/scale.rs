@@ -234,3 +234,75 @@ fn sampling_and_observed_entries_keep_to_the_budget() {
     let observed = format!("embed {longer} --solver als --set local.solver.observed-only=true");
     run(&observed, "300M").code(2).stderr(contains("the embedding needs about").and(contains("--memory")));
 }
+
+/// The most bytes that the stages in a record held.
+fn peak(record: &Path) -> u64 {
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(record).expect("written")).expect("JSON");
+    let stages = report["stages"].as_array().expect("stages");
+    stages.iter().filter_map(|stage| stage["peak_memory"].as_u64()).max().expect("Linux tells")
+}
+
+/// More dimensions than nodes take zeros, not matrices of D × D.
+#[test]
+fn many_dimensions_of_a_small_graph_take_little() {
+    let folder = folder();
+    let run = |dim: &str, memory: &str, more: &str| {
+        let out = folder.path().join(format!("{dim}.npy"));
+        let mut embed = hone();
+        embed.args(["embed", "builtin:karate", "-q", "--dim", dim, "--memory", memory, "-o"]).arg(&out);
+        embed.args(more.split(' ').filter(|word| !word.is_empty())).current_dir(folder.path()).assert().success();
+        peak(&folder.path().join(format!("{dim}.npy.run.json")))
+    };
+    let held = run("16384", "100M", "");
+    assert!(held <= 100 << 20, "{held}");
+    let held = run("65536", "500M", "");
+    assert!(held <= 500 << 20, "{held}");
+    // The rows of H beyond the rank are there, as zeros.
+    run("500", "200M", "--preset hone-p --factors f");
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(folder.path().join("f/manifest.json")).expect("written")).expect("JSON");
+    let (z, h) = (&manifest["global"]["Z"]["shape"], &manifest["global"]["H"]["shape"]);
+    assert_eq!((z[1].as_u64(), h[0].as_u64()), (Some(500), Some(500)));
+    let bytes = fs::read(folder.path().join("f/H.npy")).expect("written");
+    let values = &bytes[bytes.len() - 4 * 500 * h[1].as_u64().expect("a number") as usize..];
+    let (first, rest) = values.split_at(values.len() / 500 * 34);
+    assert!(first.iter().any(|&byte| byte != 0) && rest.iter().all(|&byte| byte == 0));
+}
+
+/// Counting and features keep to what they are given, and a refusal names enough.
+#[test]
+fn counting_and_features_keep_to_their_budget() {
+    let folder = folder();
+    let graph = folder.path().join("rm.tsv");
+    hone().args("-q generate rmat --nodes 50000 --degree 16 -o".split(' ')).arg(&graph).assert().success();
+    for (command, name) in [("count", "c.parquet"), ("count --by node", "n.npy"), ("features", "x.npy")] {
+        let run = |memory: &str| {
+            let mut run = hone();
+            run.args(command.split(' ')).arg(&graph).arg("-f").arg("-o").arg(folder.path().join(name));
+            run.args(["--memory", memory]).assert()
+        };
+        let refused = run("30M").code(2).stderr(contains("only 30 MiB may be used"));
+        let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+        assert!(!folder.path().join(name).exists());
+        let need = named_need(said.lines().last().expect("a refusal"));
+        run(&need).success();
+        let (held, limit) =
+            (peak(&folder.path().join(format!("{name}.run.json"))), hone::memory::parse_bytes(&need).expect("a size"));
+        assert!(held <= limit, "{command}: {held} of {limit}");
+        // Below what the process itself holds.
+        run("16").code(2).stderr(contains("only 16 B may be used"));
+    }
+    hone()
+        .args("count builtin:karate --by total --memory 16".split(' '))
+        .assert()
+        .code(2)
+        .stderr(contains("needs about"));
+}
+
+#[test]
+fn sizes_that_no_machine_holds_are_refused_by_name() {
+    for sizes in ["18446744073709551615", "4294967296", "4294967295"] {
+        let run = hone().args(["eval", "runtime", "--methods", "degree", "--sizes", sizes]).assert();
+        run.code(2).stderr(contains("--sizes").and(contains(sizes)));
+    }
+}

@@ -13,10 +13,9 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::{fs, mem};
 
 use hone::graph::{Graph, GraphFacts, NodeId, NodeIds, quoted, quoted_line};
-use hone::output::{Batch, Existing, Output};
+use hone::output::{Batch, Existing, NewFolder, Output};
 use hone::{Error, Result};
 use serde_json::json;
 
@@ -33,13 +32,18 @@ pub struct Origin {
     pub seed: u64,
 }
 
+/// The files of a split in `folder`.
+pub fn files(folder: &Path) -> [PathBuf; 4] {
+    ["train.tsv", "nodes.txt", "pairs.tsv", "split.json"].map(|name| folder.join(name))
+}
+
 /// Writes the files of a split into `folder`, which is made when absent.
 pub fn write(split: &LinkSplit, origin: &Origin, folder: &Path, overwrite: bool) -> Result<()> {
     refuse_unwritable(split.train.graph().ids(), folder)?;
     if folder.exists() && !folder.is_dir() {
         return Err(Error::config("output", format!("{} is a file; give a folder", folder.display())));
     }
-    let made = Folder::make(folder)?;
+    let made = NewFolder::make(folder)?;
     write_files(split, origin, folder, overwrite)?;
     made.keep();
     Ok(())
@@ -48,15 +52,15 @@ pub fn write(split: &LinkSplit, origin: &Origin, folder: &Path, overwrite: bool)
 fn write_files(split: &LinkSplit, origin: &Origin, folder: &Path, overwrite: bool) -> Result<()> {
     type Write<'a> = Box<dyn Fn(&mut Output) -> io::Result<()> + 'a>;
     let train = split.train.graph();
-    let files: [(&str, Write<'_>); 4] = [
-        ("train.tsv", Box::new(|out| edges(train, out))),
-        ("nodes.txt", Box::new(|out| nodes(train, out))),
-        ("pairs.tsv", Box::new(|out| pairs(split, out))),
-        ("split.json", Box::new(|out| about(split, origin, out))),
+    let writers: [Write<'_>; 4] = [
+        Box::new(|out| edges(train, out)),
+        Box::new(|out| nodes(train, out)),
+        Box::new(|out| pairs(split, out)),
+        Box::new(|out| about(split, origin, out)),
     ];
     let mut batch = Batch::new(Existing::replaced_if(overwrite));
-    for (name, write) in files {
-        let mut output = batch.begin(folder.join(name))?;
+    for (path, write) in files(folder).into_iter().zip(writers) {
+        let mut output = batch.begin(path)?;
         write(&mut output).map_err(|e| output.error(e))?;
         batch.add(output)?;
     }
@@ -129,32 +133,10 @@ fn refuse_unwritable(ids: &NodeIds, folder: &Path) -> Result<()> {
     }
 }
 
-/// Folders that were made, removed again unless kept.
-struct Folder(Vec<PathBuf>);
-
-impl Folder {
-    fn make(folder: &Path) -> Result<Self> {
-        let absent = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
-        let made = folder.ancestors().take_while(absent).map(Path::to_path_buf).collect();
-        let made = Folder(made);
-        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        Ok(made)
-    }
-
-    fn keep(mut self) {
-        mem::take(&mut self.0);
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Deepest first; one that is not empty stays, and so do those above it.
-        self.0.iter().try_for_each(fs::remove_dir).unwrap_or_default();
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use hone::graph::GraphBuilder;
 

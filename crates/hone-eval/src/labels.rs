@@ -100,6 +100,14 @@ fn cut(line: &str) -> Option<(Cow<'_, str>, &str)> {
     apart.then(|| (node.replace("\"\"", "\"").into(), labels.trim_start()))
 }
 
+/// The first line of a file of roles, as `hone roles` writes it. It labels a node where the graph has one of that name and no
+/// other line labels it.
+const HEADER: (&str, &str) = ("id", "role");
+
+fn is_header((node, labels): &Row<'_>) -> bool {
+    node == HEADER.0 && labels[..] == [HEADER.1]
+}
+
 fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Result<Vec<Row<'a>>> {
     let mut rows = Vec::new();
     let mut seen = FxHashSet::default();
@@ -120,10 +128,16 @@ fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Res
         if labels.iter().any(|l| l.is_empty()) {
             return fail("an empty label", "write node<TAB>label[,label…]");
         }
-        if !seen.insert(node.clone()) {
+        let again = !seen.insert(node.clone());
+        if again && rows.first().is_some_and(is_header) && node == HEADER.0 {
+            rows.remove(0);
+        } else if again {
             return fail("this node was labelled before", "give all labels of a node on one line, separated by commas");
         }
         rows.push((node, labels));
+    }
+    if rows.first().is_some_and(is_header) && !is_node(HEADER.0) {
+        rows.remove(0);
     }
     if rows.is_empty() {
         return Err(Error::input(path, "no labels in it", "write one line per node: node<TAB>label[,label…]"));

@@ -127,8 +127,9 @@ fn check_share(graph: &Graph, share: f64) -> Result<usize> {
     }
     let removed = (share * graph.edges() as f64).round() as usize;
     if removed == 0 || removed == graph.edges() {
-        let message =
-            format!("{share} of {} edges leaves nothing to learn or to test; give a larger graph", graph.edges());
+        let (edges, way) = (graph.edges(), if removed == 0 { "larger" } else { "smaller" });
+        let remedy = if edges < 2 { "give a larger graph".to_owned() } else { format!("give a {way} share") };
+        let message = format!("{share} of {edges} edges leaves nothing to learn or to test; {remedy}");
         return Err(Error::config("removed", message));
     }
     Ok(removed)

@@ -126,6 +126,45 @@ fn graphs_without_edges_and_memory_limits_are_values() {
     }
 }
 
+/// Labels that the same nodes have share a model: doubling every label changes no decision.
+#[test]
+fn doubled_labels_change_no_decision() {
+    let graph = planted(30);
+    let folder = tempfile::tempdir().unwrap();
+    let scores = |text: String| {
+        let path = folder.path().join("labels");
+        fs::write(&path, text).unwrap();
+        let labels = NodeLabels::read(&path, &graph).unwrap();
+        let config = NodesConfig { shares: vec![0.3, 0.7], ..NodesConfig::classification() };
+        let cells =
+            nodes(&graph, &labels, &methods(&["random:dim=4"]), &config, 1, Setting::new(&Cache::none(), &Silent));
+        cells.unwrap()[0].scores.iter().map(|s| (s.micro_f1, s.macro_f1, s.accuracy)).collect::<Vec<_>>()
+    };
+    let once = scores((0..120).map(|i| format!("{i}\tg{}\n", i / 30)).collect());
+    let twice = scores((0..120).map(|i| format!("{i}\tg{0},h{0}\n", i / 30)).collect());
+    assert_eq!(once, twice);
+    assert!(once.iter().all(|score| score.0 < 0.9), "some decisions are wrong: {once:?}");
+}
+
+/// A file of roles begins with the names of its columns, which a node may have as well.
+#[test]
+fn files_of_roles_are_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("roles.tsv");
+    let read = |ids: &[&str], text: &str| {
+        fs::write(&path, text).unwrap();
+        let ids = hone::graph::NodeIds::from_texts(ids);
+        let graph = GraphBuilder::undirected(0).ids(ids).edges(vec![(0, 1), (1, 2)]).build().unwrap();
+        NodeLabels::read(&path, &graph).map(|labels| (labels.names, labels.nodes.len(), labels.unknown))
+    };
+    let hubs = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    let text = "id\trole\na\thub\nid\tend\nc\tend\n";
+    assert_eq!(read(&["a", "id", "c"], text).unwrap(), (hubs(&["end", "hub"]), 3, 0));
+    assert_eq!(read(&["a", "b", "c"], "id\trole\na\thub\nb\tend\n").unwrap(), (hubs(&["end", "hub"]), 2, 0));
+    assert_eq!(read(&["a", "id", "c"], "id\trole\na\thub\n").unwrap(), (hubs(&["hub", "role"]), 2, 0));
+    assert!(read(&["a", "id", "c"], "id\trole\nid\thub\nid\tend\n").is_err());
+}
+
 #[test]
 fn labels_are_learnt() {
     let graph = planted(30);

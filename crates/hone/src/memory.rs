@@ -50,6 +50,12 @@ impl Allowance {
         self.limit.filter(|limit| need > limit.saturating_add(WAVER)).map(|limit| (need, limit))
     }
 
+    /// Refuses work that needs `more` bytes beyond those held now.
+    pub fn check_work(&self, stage: &str, more: u64, remedy: &str) -> Result<()> {
+        let Some((need, limit)) = self.exceeded(more) else { return Ok(()) };
+        Err(Error::Memory { stage: stage.into(), need, least: false, limit, remedy: remedy.into() })
+    }
+
     /// Refuses to read a file that needs `more` bytes beyond those held now.
     pub fn check(&self, path: &Path, more: u64) -> Result<()> {
         let Some((need, limit)) = self.exceeded(more) else { return Ok(()) };

@@ -15,7 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, human_bytes};
-use crate::output::{Batch, Existing, Written, WrittenFolder, checksum, is_stream, same_file};
+use crate::output::{Batch, Existing, Written, WrittenFolder, checksum, is_stream, plain, same_file};
 
 /// What a record says of files, and all else that it says.
 #[derive(Serialize)]
@@ -30,11 +30,10 @@ struct Complete<'a, T> {
     folders: &'a [WrittenFolder],
 }
 
-/// The part of a record that [`verify`] needs.
+/// The part of a record that [`verify`] needs, as it stands there.
 #[derive(Deserialize)]
 struct Listed {
-    #[serde(default)]
-    files: Vec<Written>,
+    files: Option<serde_json::Value>,
 }
 
 /// Where the record of a run stands; nowhere when its output is a stream.
@@ -113,33 +112,21 @@ pub fn locate(record: &Path, folder: Option<&Path>, named: &str) -> Result<Strin
     }
 }
 
-/// A path without steps that take each other back: `a/..`, `.`.
-fn plain(path: &Path) -> PathBuf {
-    let mut out: Vec<Component> = Vec::new();
-    for part in path.components() {
-        match (part, out.last()) {
-            (Component::CurDir, _) => {}
-            (Component::ParentDir, Some(Component::Normal(_))) => drop(out.pop()),
-            _ => out.push(part),
-        }
-    }
-    out.into_iter().collect()
-}
-
 /// Refuses an output whose record lists other files than those that are there; what has no record is not checked. Files
 /// that were renamed together with their record are compared under their new names.
 pub fn verify(output: &Path) -> Result<()> {
     let record = beside(output);
     let Some(text) = read(&record)? else { return Ok(()) };
-    let files = match serde_json::from_slice(&text) {
-        Ok(Listed { files }) => files,
+    let damaged = |e: serde_json::Error| {
+        let remedy = "write the files again, or delete the .run.json if they are known to belong together";
+        Error::input(&record, format!("the record of {} is damaged: {e}", output.display()), remedy)
+    };
+    let files: Vec<Written> = match serde_json::from_slice(&text) {
+        Ok(Listed { files: Some(files) }) => serde_json::from_value(files).map_err(|e| damaged(named("files", e)))?,
         // Records of other tools, and those without a list, have nothing to compare with.
+        Ok(Listed { files: None }) => return Ok(()),
         Err(e) if e.is_data() => return Ok(()),
-        Err(e) => {
-            let remedy = "write the files again, or delete the .run.json if they are known to belong together";
-            let message = format!("the record of {} is damaged: {e}", output.display());
-            return Err(Error::input(&record, message, remedy));
-        }
+        Err(e) => return Err(damaged(e)),
     };
     // The main file is the first one.
     let (Some(now), Some(then)) = (output.file_name().and_then(|name| name.to_str()), files.first()) else {
@@ -148,6 +135,11 @@ pub fn verify(output: &Path) -> Result<()> {
     let listed = files.iter().any(|file| file.name == now);
     let then = if listed { now } else { &then.name };
     files.iter().try_for_each(|file| compare(file, &renamed(&file.name, then, now), output, &record))
+}
+
+/// An error with the field that it is about.
+fn named(field: &str, error: serde_json::Error) -> serde_json::Error {
+    serde::de::Error::custom(format!("`{field}`: {error}"))
 }
 
 /// What a file is called after the main one beside it, and all with it, was renamed: `z.ids.txt` is `y.ids.txt` where
@@ -180,7 +172,7 @@ pub fn read(record: &Path) -> Result<Option<Vec<u8>>> {
     let wrong = |e| Error::io(record, e);
     let refused = || {
         let message = format!("not a regular file of at most {}, as a record of our own is", human_bytes(LARGEST));
-        Error::input(record, message, "delete it, or use another name")
+        Error::input(record, message, "name another file, or move this one away")
     };
     match std::fs::metadata(record) {
         Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),

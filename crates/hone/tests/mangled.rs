@@ -97,6 +97,7 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     ("weighted-nan.txt", 2, "not a number: `nan`"),
     ("weighted-infinite.txt", 1, "infinite"),
     ("weighted-overflow.txt", 2, "infinite or beyond 32-bit floating point: `1e39`"),
+    ("weighted-underflow.txt", 2, "below the range of 32-bit floating point: `1e-320`"),
     ("weighted-word.csv", 3, "not a number: `heavy`"),
     ("weighted-empty.csv", 2, "not a number"),
     ("weighted-missing.txt", 1, "no weight among the 2 columns"),

@@ -10,7 +10,7 @@ use hone::motif::{Counts, MotifSet, NODE_ORBITS, Sample, Sampled, Totals};
 use hone::output::{Batch, is_stream};
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{CountTable, CountsBy};
-use hone::{Error, Silent, record};
+use hone::{Error, Progress, Silent, memory, record};
 use serde::{Deserialize, Serialize};
 
 use crate::command::embed::parse_memory;
@@ -179,14 +179,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
-    let count = |graph: &Graph| {
-        let least = Allowance::new(Some(1));
-        choices.sample.count_within(graph, choices.seed, least, &Silent).map(drop)
-    };
-    let graph = source.open_for(&count, false, args.memory, context)?;
+    let work = |graph: &Graph| count(&choices, graph, Allowance::new(Some(1)), &Silent).map(drop);
+    let graph = source.open_for(&work, false, args.memory, context)?;
     note_idle_weights(&graph, context);
     let (read, start) = (Stage::since("read", &start), Start::now());
-    let counts = choices.sample.count_within(&graph, choices.seed, Allowance::new(args.memory), context.progress());
+    let counts = count(&choices, &graph, Allowance::new(args.memory), context.progress());
     let counts = counts.map_err(|error| translated(error, &[("sample", "--sample")]))?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
     tell(&choices, &counts, context);
@@ -204,6 +201,28 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         context.note(format_args!("wrote {}", names.join(" and ")));
     }
     Ok(())
+}
+
+/// Counts, when there is room for it and for the table that follows.
+fn count(choices: &Choices, graph: &Graph, allowance: Allowance, progress: &dyn Progress) -> Result<Counts, Error> {
+    let writing = match choices.by {
+        By::Edge => CountTable::memory(graph, CountsBy::Edge, choices.columns().len()),
+        By::Node => CountTable::memory(graph, CountsBy::Node, choices.columns().len()),
+        By::Total => 0,
+    };
+    let before = memory::resident().unwrap_or(0);
+    let both = |error: Error| match error {
+        Error::Memory { stage, need, least, limit, remedy } => {
+            Error::Memory { stage, need: need.saturating_add(writing), least, limit, remedy }
+        }
+        other => other,
+    };
+    let counts = choices.sample.count_within(graph, choices.seed, allowance, progress).map_err(both)?;
+    // What counting has given back serves the table.
+    let held = before.saturating_add(counts.bytes() as u64).saturating_add(writing);
+    let more = held.saturating_sub(memory::resident().unwrap_or(0));
+    allowance.check_work("writing counts", more, "choose fewer motifs, or raise the memory limit")?;
+    Ok(counts)
 }
 
 fn describe<'a>(

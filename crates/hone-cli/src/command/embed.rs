@@ -16,7 +16,7 @@ use hone_gpu::Device;
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
-use crate::files::Files;
+use crate::files::{Files, Use};
 use crate::findings;
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
@@ -64,6 +64,12 @@ struct ScaleArgs {
 }
 
 impl ScaleArgs {
+    /// Adds the folders that are written to.
+    fn folders(&self, files: Files) -> Files {
+        let files = files.folder("--checkpoint", self.checkpoint.as_deref(), Use::Kept);
+        files.folder("--temp-dir", self.temp_dir.as_deref(), Use::Kept)
+    }
+
     fn lay(&self, mut hone: Hone, output: &Path) -> Hone {
         let beside = || output.parent().filter(|_| output.as_os_str() != "-" && (output.is_file() || !output.exists()));
         let beside = || beside().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
@@ -262,11 +268,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let source = args.input.resolve(args.choices.config.as_deref())?;
     let inputs = args.choices.files(source.files(), &config);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
-    let mut batch = outputs.check(args.table.force)?;
+    let outputs = outputs.folder("--factors", args.factors.as_deref(), Use::Replaced);
+    let mut batch = args.scale.folders(outputs).check(args.table.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
-    if let Some(folder) = &args.factors {
-        refuse_folder(folder, files.iter().chain(&record::path(&args.output)), args.table.force)?;
-    }
+    args.factors.as_deref().map_or(Ok(()), |to| check_target(to, Existing::replaced_if(args.table.force)))?;
     let device = args.device.open(&config).map_err(|error| options::translated(error, OPTIONS))?;
     let note = device.note.clone();
     let alone = Hone::new(config.clone())?;
@@ -297,14 +302,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.progress_done();
     context.note(summary(&report));
     Ok(())
-}
-
-/// Refuses a folder of factors that is in the way, or that is also another output.
-fn refuse_folder<'a>(folder: &Path, mut files: impl Iterator<Item = &'a PathBuf>, force: bool) -> Result<(), Error> {
-    if files.any(|file| file == folder) {
-        return Err(Error::input(folder, "is also the name of another output", "name another folder for --factors"));
-    }
-    check_target(folder, Existing::replaced_if(force))
 }
 
 /// What was learnt from this graph, where the time went, and what to know.

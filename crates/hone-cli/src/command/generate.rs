@@ -124,9 +124,16 @@ struct Target {
     force: bool,
 }
 
+/// So many edges take minutes, and gigabytes on disk: their number is noted first.
+const MANY: f64 = 1e8;
+
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (generator, target) = resolve(&args.model)?;
     let options = WriteOptions { format: target.output_format, overwrite: target.force };
+    let expected = generator.expected_edges();
+    if expected >= MANY {
+        context.note(format_args!("note: this graph has about {expected:.1e} edges"));
+    }
     let edges = generator.write(target.seed, &target.output, &options, context.progress());
     let edges = edges.map_err(|error| translated(error, &[("format", "--output-format")]))?;
     if target.output.as_os_str() != "-" {

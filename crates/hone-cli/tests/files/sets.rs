@@ -170,3 +170,119 @@ fn what_an_interrupted_run_says_is_true() {
         skip("every run had ended before it could be interrupted");
     }
 }
+
+/// A folder of factors is replaced only when nothing else is lost with it.
+#[test]
+fn a_folder_of_factors_with_anything_else_in_it_is_not_replaced() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let again = |more: &str| hone(folder.path(), &format!("{FACTORS} --force{more}"));
+    hone(folder.path(), FACTORS).success();
+    fs::copy(path("g.tsv"), path("f/notes.txt")).expect("writable");
+    again("").code(2).stderr(contains("f: holds notes.txt, which its manifest.json does not list"));
+    fs::remove_file(path("f/notes.txt")).expect("there");
+    fs::create_dir(path("f/sub")).expect("writable");
+    again("").code(2).stderr(contains("holds sub,"));
+    fs::remove_dir(path("f/sub")).expect("there");
+    // A folder under the name of an array is not that array.
+    fs::rename(path("f/H.npy"), path("h.npy")).expect("there");
+    fs::create_dir(path("f/H.npy")).expect("writable");
+    again("").code(2).stderr(contains("holds H.npy,"));
+    fs::remove_dir(path("f/H.npy")).expect("there");
+    fs::rename(path("h.npy"), path("f/H.npy")).expect("there");
+    // Inputs, outputs and other folders of the run.
+    fs::copy(path("f/Z.npy"), path("z.npy")).expect("writable");
+    let before = content(&path("f"));
+    again(" --attributes f/Z.npy").code(2).stderr(contains("f/Z.npy, the input of --attributes, is in the folder f"));
+    fs::copy(path("g.tsv"), path("f/g.tsv")).expect("writable");
+    let moved = FACTORS.replace("g.tsv", "./f/g.tsv") + " --force";
+    hone(folder.path(), &moved).code(2).stderr(contains("./f/g.tsv, the input, is in the folder f"));
+    fs::remove_file(path("f/g.tsv")).expect("there");
+    let inside = FACTORS.replace("z.tsv", "f/z.tsv") + " --force";
+    hone(folder.path(), &inside).code(2).stderr(contains("f/z.tsv, the file of --output, is in the folder f"));
+    for (folders, said) in [
+        (" --checkpoint f", "--checkpoint: f and f, that of --factors, share a folder"),
+        (" --checkpoint ./f/ck", "share a folder"),
+        (" --temp-dir f", "share a folder"),
+        (" --checkpoint z.tsv", "--checkpoint: z.tsv is also a file, that of --output"),
+    ] {
+        again(folders).code(2).stderr(contains(said));
+    }
+    assert_eq!(content(&path("f")), before);
+    again("").success();
+    // Nothing is made for what is refused.
+    let new = "embed g.tsv -q --preset hone-p --motifs edge --dim 4";
+    hone(folder.path(), &format!("{new} -o n.npy --checkpoint n.npy")).code(2).stderr(contains("also a file"));
+    hone(folder.path(), &format!("{new} -o n.npy --checkpoint ck --factors ./ck")).code(2);
+    assert!(!path("n.npy").exists() && !path("ck").exists());
+}
+
+#[test]
+fn outputs_of_one_place_are_refused_however_it_is_spelled() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("sub")).expect("writable");
+    std::os::unix::fs::symlink(path("sub"), path("link")).expect("links");
+    for (csv, json) in [("x", "x"), ("x", "./x"), ("x", "sub/../x"), ("sub/x", "link/x"), ("sub/x", "sub//./x")] {
+        let command = format!("eval nodes g.tsv --labels nodes.txt --methods degree --csv {csv} --json {json}");
+        hone(folder.path(), &command).code(2).stderr(contains("two outputs go to"));
+    }
+    let absolute = format!("--csv x --json {}", path("x").display());
+    let command = format!("eval nodes g.tsv --labels nodes.txt --methods degree {absolute}");
+    hone(folder.path(), &command).code(2).stderr(contains("two outputs go to"));
+}
+
+#[test]
+fn a_split_is_not_written_over_its_own_graph() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    hone(folder.path(), "eval split g.tsv -q -o sp").success();
+    let before = content(&path("sp"));
+    hone(folder.path(), "eval split sp/train.tsv -q -f -o sp").code(2).stderr(contains("sp/train.tsv is the input"));
+    let nodes = "eval split g.tsv --nodes sp/nodes.txt -q -f -o ./sp";
+    hone(folder.path(), nodes).code(2).stderr(contains("is the input of --nodes"));
+    assert_eq!(content(&path("sp")), before);
+    hone(folder.path(), "eval split g.tsv -q -f -o sp").success();
+    let few = "eval split g.tsv -q -o few --removed 1e-9";
+    hone(folder.path(), few).code(2).stderr(contains("give a larger share"));
+    assert!(!path("few").exists());
+}
+
+#[test]
+fn a_record_with_a_damaged_list_is_an_error_and_another_version_is_noted() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    hone(folder.path(), &format!("{EMBED} -q -o z.npy")).success();
+    let mut said = record(&path("z.npy.run.json"));
+    said["version"] = "0.0.9".into();
+    fs::write(path("old.json"), said.to_string()).expect("writable");
+    let repeated = hone(folder.path(), "embed -o y.npy --config old.json").success();
+    repeated.stderr(contains("old.json is of version 0.0.9, this is version"));
+    assert_eq!(fs::read(path("y.npy")).expect("there"), fs::read(path("z.npy")).expect("there"));
+    for list in [Value::from("none"), serde_json::json!([{"name": "z.npy"}]), 3.into()] {
+        said["files"] = list;
+        fs::write(path("z.npy.run.json"), said.to_string()).expect("writable");
+        let read = hone(folder.path(), "features g.tsv -q -o - --no-structure --attributes z.npy").code(2);
+        read.stderr(contains("z.npy.run.json: the record of z.npy is damaged: `files`:"));
+    }
+}
+
+/// What the system lacks is not the user's mistake: exit code 1, and a remedy that helps.
+#[test]
+fn errors_of_the_system_have_their_own_remedies() {
+    let folder = folder();
+    let full = format!("{EMBED} -q -o - --output-format tsv");
+    let script = |setup: &str, command: &str, more: &str| {
+        let line = format!("{setup} exec \"$0\" {command} {more}");
+        assert_cmd::Command::new("sh").current_dir(folder.path()).args(["-c", &line]).arg(binary()).assert()
+    };
+    if Path::new("/dev/full").exists() {
+        for command in [&full, "info g.tsv", "count g.tsv -q"] {
+            script("", command, ">/dev/full").code(1).stderr(contains("standard output: No space left"));
+        }
+    }
+    let few = script("ulimit -n 5;", &format!("{EMBED} -q -o u.npy"), "");
+    few.code(1).stderr(contains("too many open files").or(contains("Too many open files")));
+    hone(folder.path(), &format!("{EMBED} -q -o /proc/x.tsv")).code(2).stderr(contains("there is no folder").not());
+    hone(folder.path(), &format!("{EMBED} --set seed -o u.npy")).code(2).stderr(contains("such as local.dim=8"));
+}

@@ -10,7 +10,7 @@ use super::{binary, content, hone};
 
 /// Starts a long run that has begun a file, after some shell commands.
 fn begun(folder: &Path, setup: &str) -> std::process::Child {
-    let script = format!("{setup}; exec \"$0\" generate er --nodes 4000000000 --degree 1 -o a.tsv");
+    let script = format!("{setup}; exec \"$0\" -q generate er --nodes 4000000000 --degree 1 -o a.tsv");
     let child = Process::new("sh")
         .args(["-c", &script])
         .arg(binary())
@@ -46,12 +46,19 @@ pub(crate) fn ignored_already(signals: &[u32]) -> bool {
 #[cfg(target_os = "linux")]
 #[test]
 fn signals_that_are_not_ignored_are_handled() {
-    if ignored_already(&[1, 15]) {
+    if ignored_already(&[1, 3, 15]) {
         skip("hang-ups or kills are ignored here");
         return;
     }
     // What a shell does for a job in the background, and what nohup does.
-    for (ignored, signal) in [("INT", "-TERM"), ("INT", "-HUP"), ("HUP", "-TERM"), ("HUP INT QUIT", "-TERM")] {
+    for (ignored, signal) in [
+        ("INT", "-TERM"),
+        ("INT", "-HUP"),
+        ("HUP", "-TERM"),
+        ("HUP INT QUIT", "-TERM"),
+        ("INT", "-QUIT"),
+        ("INT", "-XCPU"),
+    ] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let child = begun(folder.path(), &format!("trap '' {ignored}"));
         for name in ignored.split(' ') {

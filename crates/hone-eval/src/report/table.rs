@@ -84,6 +84,8 @@ impl Table {
         match self.style {
             Style::Decimals(d) if s.count > 1 => format!("{:.d$} ± {:.d$}", s.mean, s.std),
             Style::Decimals(d) => format!("{:.d$}", s.mean),
+            // A gain over nothing has no size.
+            Style::Percent if !s.mean.is_finite() => "–".to_string(),
             Style::Percent => format!("{:+.2}%", 100.0 * s.mean),
             Style::Significant => significant(s.mean),
         }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use hone::dense::Block;
 use hone::graph::Graph;
 use hone::{Error, Result};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Setting, Within};
@@ -263,9 +264,20 @@ impl Bench<'_> {
         let features = take(train);
         let scaler = Scaler::learn(&features, self.config.scaling);
         let has = |l: u32| train.iter().map(|&i| self.labels.of[i as usize].binary_search(&l).is_ok()).collect();
+        // Labels that the same nodes have get the same model: it is fitted once.
+        let (mut classes, mut known) = (Vec::new(), FxHashMap::default());
+        let class_of = |l: u32| {
+            let class: Vec<bool> = has(l);
+            *known.entry(class).or_insert_with_key(|class| {
+                classes.push(class.clone());
+                classes.len() - 1
+            })
+        };
+        let class_of = (0..self.labels.labels() as u32).map(class_of).collect();
         Trial {
             train: scaler.apply(features),
-            classes: (0..self.labels.labels() as u32).map(has).collect(),
+            classes,
+            class_of,
             held: scaler.apply(take(test)),
             wanted: test.iter().map(|&i| self.labels.of[i as usize].len()).collect(),
         }
@@ -275,15 +287,17 @@ impl Bench<'_> {
 /// One training set and the nodes to be labelled.
 struct Trial {
     train: Block,
-    /// Which training nodes have a label, label by label.
+    /// Which training nodes have a label, for each set of them that some label has.
     classes: Vec<Vec<bool>>,
+    /// The set of each label.
+    class_of: Vec<usize>,
     held: Block,
     /// How many labels each held node has.
     wanted: Vec<usize>,
 }
 
 impl Trial {
-    /// Models that say nothing, one per label.
+    /// Models that say nothing, one per set of nodes.
     fn zero(&self) -> Vec<Model> {
         vec![Model::zero(self.train.cols()); self.classes.len()]
     }
@@ -295,15 +309,16 @@ impl Trial {
 
     /// Labels of the held nodes.
     fn decide(&self, models: &[Model]) -> Vec<Vec<u32>> {
-        self.wanted.iter().enumerate().map(|(k, &count)| highest(self.held.row(k), models, count)).collect()
+        self.wanted.iter().enumerate().map(|(k, &count)| self.highest(k, models, count)).collect()
     }
-}
 
-/// The `count` labels with the highest scores, ascending.
-fn highest(row: &[f32], models: &[Model], count: usize) -> Vec<u32> {
-    let mut scored: Vec<(f64, u32)> = models.iter().zip(0..).map(|(m, l)| (m.score(row), l)).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut labels: Vec<u32> = scored[..count].iter().map(|s| s.1).collect();
-    labels.sort_unstable();
-    labels
+    /// The `count` labels with the highest scores of a held node, ascending.
+    fn highest(&self, k: usize, models: &[Model], count: usize) -> Vec<u32> {
+        let scores: Vec<f64> = models.iter().map(|model| model.score(self.held.row(k))).collect();
+        let mut scored: Vec<(f64, u32)> = self.class_of.iter().map(|&class| scores[class]).zip(0..).collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut labels: Vec<u32> = scored[..count].iter().map(|s| s.1).collect();
+        labels.sort_unstable();
+        labels
+    }
 }

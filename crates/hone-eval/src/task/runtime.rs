@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use hone::error::human_bytes;
 use hone::graph::{Graph, GraphBuilder};
-use hone::{Error, Progress, Result};
+use hone::{Error, Progress, Result, memory};
 use serde::{Deserialize, Serialize};
 
 use super::Within;
@@ -46,6 +47,7 @@ pub fn runtime(methods: &[Method], config: &RuntimeConfig, seed: u64, progress: 
     if config.cap.is_nan() || config.cap < 0.0 {
         return Err(Error::config("cap", format!("is {}; give seconds", config.cap)));
     }
+    config.sizes.iter().try_for_each(|&nodes| check_size(nodes, config.degree))?;
     let mut times: Vec<Times> =
         methods.iter().map(|m| Times { method: m.name.clone(), runs: Vec::new(), exponent: None }).collect();
     for &nodes in &config.sizes {
@@ -71,11 +73,32 @@ pub fn runtime(methods: &[Method], config: &RuntimeConfig, seed: u64, progress: 
     Ok(times)
 }
 
+/// Bytes per node and per edge that a graph takes while it is made: two ends, a slot in each direction, and rows.
+const NODE_BYTES: f64 = 24.0;
+const EDGE_BYTES: f64 = 24.0;
+
+/// Refuses graphs that do not exist, or that this machine has no room for.
+fn check_size(nodes: usize, degree: f64) -> Result<()> {
+    let refused = |message: String| Err(Error::config("sizes", message));
+    if nodes < 2 || !(degree > 0.0 && degree <= (nodes - 1) as f64) {
+        return refused(format!("no random graph has {nodes} nodes and average degree {degree}"));
+    }
+    if u32::try_from(nodes).is_err() {
+        return refused(format!("{nodes} nodes; a graph has at most {}", u32::MAX));
+    }
+    let bytes = nodes as f64 * (NODE_BYTES + degree / 2.0 * EDGE_BYTES);
+    match memory::available() {
+        Some(free) if bytes > free as f64 => {
+            let (need, free) = (human_bytes(bytes as u64), human_bytes(free));
+            refused(format!("a graph of {nodes} nodes takes about {need} and {free} is free; leave it out"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// About `degree` / 2 edges per node, each between two nodes drawn at random.
 fn erdos_renyi(nodes: usize, degree: f64, seed: u64) -> Result<Graph> {
-    if nodes < 2 || !(degree > 0.0 && degree <= (nodes - 1) as f64) {
-        return Err(Error::config("sizes", format!("no random graph has {nodes} nodes and average degree {degree}")));
-    }
+    check_size(nodes, degree)?;
     let mut stream = Stream::new(seed, "run-time graph", nodes as u64);
     let count = (nodes as f64 * degree / 2.0) as usize;
     let edges = (0..count).map(|_| (stream.below(nodes) as u32, stream.below(nodes) as u32)).collect();
@@ -99,7 +122,9 @@ mod tests {
         assert!(times.iter().all(|t| t.runs.len() == 1 && t.exponent.is_none()));
         let refused = |methods: &[Method], config: &RuntimeConfig| runtime(methods, config, 1, &Silent).is_err();
         assert!(refused(&methods, &RuntimeConfig { cap: f64::NAN, ..config.clone() }));
-        assert!(refused(&methods, &RuntimeConfig { sizes: vec![4], ..config.clone() }), "degree 4 of 4 nodes");
+        for (size, why) in [(4, "degree 4 of 4 nodes"), (usize::MAX, "no numbers"), (u32::MAX as usize, "no room")] {
+            assert!(refused(&methods, &RuntimeConfig { sizes: vec![size], ..config.clone() }), "{why}");
+        }
         for several in ["spectral:dim=1|2", "katz"] {
             assert!(refused(&[Method::parse(several, false).expect("known")], &config), "{several}");
         }

@@ -28,11 +28,11 @@ const GRID: f64 = 0.6;
 pub(super) fn layout(pattern: &Pattern, progress: &dyn Progress) -> Result<Vec<Point>> {
     let mut boxes = Vec::new();
     let mut alone = Vec::new();
-    progress.stage("layout", pattern.rows() as u64);
+    progress.stage("layout", (pattern.rows() * STEPS) as u64);
     for nodes in components(pattern) {
         progress.check()?;
-        progress.advance(nodes.len() as u64);
         if let [node] = nodes[..] {
+            progress.advance(STEPS as u64);
             alone.push(node);
             continue;
         }
@@ -116,6 +116,7 @@ fn relax(neighbours: &[Vec<u32>], points: &mut Vec<Point>, progress: &dyn Progre
             [here[0] + force[0] * scale, here[1] + force[1] * scale]
         };
         *points = (0..n).into_par_iter().map_init(Vec::new, |stack, u| moved((u, stack))).collect();
+        progress.advance(n as u64);
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use super::weighted::weighted;
 use crate::dense::{Columns, Group};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
+use crate::memory;
 use crate::motif::{Counts, Motif};
 use crate::store::Embedding;
 
@@ -22,10 +23,15 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     let own = attributes::own(run, graph)?;
     let motifs = if config.diffusion.steps > 0 { run.config.motifs.motifs() } else { Vec::new() };
     let work = Work::new(run, graph, &motifs, own.columns());
-    plan::check_features(run, &work)?;
     let needed = config.structure || !motifs.is_empty();
+    if needed {
+        plan::check_features_least(run, &work)?;
+    }
+    let before = memory::resident().unwrap_or(0);
     let counts = needed.then(|| count(run, graph)).transpose();
     let counts = counts.map_err(|error| plan::naming_all(error, &work))?;
+    let counted = counts.as_ref().map_or(0, |counts| counts.bytes() as u64);
+    plan::check_features(run, &work, before.saturating_add(counted))?;
     if let Some(counts) = counts.as_ref().filter(|_| !motifs.is_empty()) {
         plan::check_diffusion(run, &work, counts)?;
     }

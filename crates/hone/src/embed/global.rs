@@ -105,6 +105,7 @@ fn global(run: &mut Context, graph: &Graph, parts: Vec<Part>, factors: Option<&m
     }
     let y = Arc::new(y);
     let (z, h) = factor(run, &y, &labels)?;
+    let h = h.filter(|_| factors.is_some());
     let z = Columns::from(z);
     notes::zero_rows(run, graph, &z, Some(&y));
     drop(y);
@@ -115,17 +116,18 @@ fn global(run: &mut Context, graph: &Graph, parts: Vec<Part>, factors: Option<&m
     Ok(Vectors::of_z(z))
 }
 
-/// Z = U Sigma and Hᵀ = V of Y, and what they tell; no H where Z is a code.
+/// Z = U Sigma and Hᵀ = V of Y, and what they tell; no H where Z is a code, and no more rows of H than Y has directions.
 fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Block, Option<Block>)> {
     let (solver, columns, wanted) = (&run.config.global.solver, y.cols(), run.z_dim());
     let at = |error| locate(error, "global", "global embedding");
     let total: f64 = y.column_energy().iter().sum();
     let y = Operator::shared("Y", y.clone());
     let key = Key::new(run.config.seed).with("global", 0);
-    let rank = if solver.is_code() { wanted } else { wanted.min(columns) };
+    // No more columns than Y has directions: V would be as wide as Z, and taller where Y has few rows.
+    let rank = if solver.is_code() { wanted } else { wanted.min(columns).min(y.rows().max(1)) };
     let task = Task { rank, right: true, key, progress: run.progress };
     let found = run.engine.factor(solver, &y, &task).and_then(Factors::finite).map_err(at)?;
-    let Factors { u: mut z, sigma, v: h, info } = found.map(Panels::into_block);
+    let Factors { u: mut z, mut sigma, v: h, info } = found.map(Panels::into_block);
     z.scale_columns(&sigma);
     let (captured, residual) = match (&info.code, &h) {
         (Some(code), _) => (code.reconstructed.clone(), code.residual),
@@ -139,6 +141,9 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
             return Err(Error::Numeric { stage: "global embedding".into(), message });
         }
     };
+    if !solver.is_code() {
+        sigma.resize(wanted.min(columns), 0.0);
+    }
     run.report.importance = importance(labels, &captured);
     notes::global(run, &info, columns);
     run.report.proximity = Proximity::of(&sigma).filter(|_| info.code.is_none());
@@ -150,7 +155,7 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
         loss: info.loss.filter(|_| info.code.is_none()),
         autoencoder: info.code.map(|code| code.fit),
     });
-    Ok((z.widened(wanted), h.map(|h| h.widened(wanted))))
+    Ok((z.widened(wanted), h))
 }
 
 /// Keeps the steps that bring new directions, or the last of them, as `first-step` says.

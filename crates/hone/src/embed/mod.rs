@@ -41,7 +41,7 @@ use crate::output::{Batch, Existing};
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report, Start};
 use crate::store::Embedding;
-use crate::store::factors::Writer;
+use crate::store::factors::{Writer, check_outside};
 use context::Context;
 use plan::budget::Work;
 use storage::checkpoint::Begin;
@@ -174,6 +174,9 @@ impl Hone {
     /// committed.
     pub fn embed_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
         self.engine.check(&self.config)?;
+        if let (Some((folder, _)), Some(file)) = (&self.factors, &self.config.attributes.file) {
+            check_outside(folder, "attributes.file", file.as_ref())?;
+        }
         let start = Start::now();
         let mut run = self.begin(graph, progress);
         let own = attributes::own(&mut run, graph)?;

@@ -172,7 +172,8 @@ impl Generator {
         GraphBuilder::undirected(self.nodes() as usize).edges(edges).build()
     }
 
-    fn expected_edges(&self) -> f64 {
+    /// How many edges there will be, about; exact for graphs without randomness.
+    pub fn expected_edges(&self) -> f64 {
         let clique = |size: u64| size as f64 * (size as f64 - 1.0) / 2.0;
         match *self {
             Generator::Er { nodes, degree }

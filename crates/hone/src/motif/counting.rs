@@ -21,7 +21,7 @@ use super::orbit::Orbit;
 use super::sampled::{self, Estimated, Estimates, Sampled, estimate};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::memory::Allowance;
+use crate::memory::{self, Allowance};
 use crate::pages::Pages;
 use crate::parallel;
 use crate::progress::Progress;
@@ -58,14 +58,16 @@ pub enum Sample {
     },
 }
 
+/// Bytes per slot that exact counting takes at its peak on graphs with few triangles; with many it is up to three times
+/// that.
+pub(crate) const COUNTING: u64 = 20;
+pub(crate) const COUNTING_AT_MOST: u64 = 60;
+
 /// Caps that can be asked for. Larger ones cost what exact counting does.
 const CAPS: std::ops::RangeInclusive<usize> = 4..=1024;
 
 // The heads of samples hold sizes in 16 bits.
 const _: () = assert!(*CAPS.end() <= u16::MAX as usize);
-
-/// Bytes per slot that exact counting takes at its peak.
-const EXACT: u64 = 20;
 
 /// The cap a target starts with.
 const FIRST_CAP: usize = 16;
@@ -107,10 +109,7 @@ impl Sample {
         let pattern = super::counted_on(graph);
         let key = Key::new(seed).with("sample", 0);
         match *self {
-            Sample::Exact => {
-                exact_fits(&pattern, allowance)?;
-                exact(pattern, progress)
-            }
+            Sample::Exact => exact(pattern, allowance, progress),
             Sample::Cap(cap) => {
                 fits(&pattern, cap, 1, allowance)?;
                 let estimates = estimate(&pattern, cap, key, progress)?;
@@ -119,25 +118,39 @@ impl Sample {
             }
             Sample::Target { error, confidence } => {
                 let fits = |cap| fits(&pattern, cap, 2, allowance);
-                target(&pattern, [error, confidence], key, fits, progress)
+                let found = target(&pattern, [error, confidence], key, fits, progress)?;
+                // No cap will do.
+                found.map_or_else(|| exact(pattern, allowance, progress), Ok)
             }
         }
     }
 }
 
-pub(super) fn exact(pattern: Arc<Pattern>, progress: &dyn Progress) -> Result<Counts> {
-    let exact = Exact::count(&pattern, progress)?;
+pub(super) fn exact(pattern: Arc<Pattern>, allowance: Allowance, progress: &dyn Progress) -> Result<Counts> {
+    let enough = memory::resident().unwrap_or(0) + COUNTING_AT_MOST * pattern.nnz() as u64;
+    let room = |more: u64| match allowance.exceeded(more) {
+        None => Ok(()),
+        Some((need, limit)) => Err(Error::Memory {
+            stage: "counting motifs".into(),
+            need: need.max(enough),
+            least: false,
+            limit,
+            remedy: "raise the memory limit, or count a smaller graph".into(),
+        }),
+    };
+    room(COUNTING * pattern.nnz() as u64)?;
+    let exact = Exact::count(&pattern, room, progress)?;
     Ok(Counts::exact(pattern, exact))
 }
 
-/// Doubles the cap until enough motif degrees are close enough; counts exactly when none will do.
+/// Doubles the cap until enough motif degrees are close enough; nothing when none will do.
 fn target(
     pattern: &Arc<Pattern>,
     [error, confidence]: [f64; 2],
     key: Key,
     fits: impl Fn(usize) -> Result<()>,
     progress: &dyn Progress,
-) -> Result<Counts> {
+) -> Result<Option<Counts>> {
     let largest = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
     let mut cap = FIRST_CAP;
     while cap < largest.min(CAPS.end() + 1) {
@@ -150,20 +163,12 @@ fn target(
         let within = within(pattern, &a, &b, error);
         if within.iter().all(|&share| share >= confidence) {
             let facts = Sampled { within, ..a.facts };
-            return Ok(Counts::estimated(pattern.clone(), Estimated::new(pattern, a.edge.averaged(&b.edge), facts)));
+            let mean = Estimated::new(pattern, a.edge.averaged(&b.edge), facts);
+            return Ok(Some(Counts::estimated(pattern.clone(), mean)));
         }
         cap *= 2;
     }
-    exact(pattern.clone(), progress)
-}
-
-/// Refuses exact counts that do not fit, on graphs with few triangles; what many of them take beyond that is not known before
-/// they are counted.
-fn exact_fits(pattern: &Pattern, allowance: Allowance) -> Result<()> {
-    allowance.exceeded(EXACT * pattern.nnz() as u64).map_or(Ok(()), |(need, limit)| {
-        let remedy = "raise the memory limit, or count a smaller graph".to_owned();
-        Err(Error::Memory { stage: "counting motifs".to_owned(), need, least: false, limit, remedy })
-    })
+    Ok(None)
 }
 
 /// Refuses a cap that does not fit; earlier ones of several estimates are kept. Of a target, whose cap may grow, the need

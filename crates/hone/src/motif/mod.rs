@@ -42,6 +42,7 @@ mod set;
 mod totals;
 
 pub use counting::Sample;
+pub(crate) use counting::{COUNTING, COUNTING_AT_MOST};
 pub use counts::Counts;
 pub use delta::Delta;
 pub use motif_graph::{MotifGraph, Weighting};
@@ -55,6 +56,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::graph::Graph;
+use crate::memory::Allowance;
 use crate::progress::Progress;
 use crate::sparse::Pattern;
 
@@ -63,9 +65,9 @@ use crate::sparse::Pattern;
 /// Takes Σ_e min(d_u, d_v) steps and some popcounts, in parallel; the result does not depend on
 /// the number of threads. Directed graphs are counted without their directions.
 ///
-/// Fails when `progress` asks to stop, or when a node has 2³¹ neighbours or more.
+/// Fails when `progress` asks to stop, when memory does not suffice, or when a node has 2³¹ neighbours or more.
 pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
-    counting::exact(counted_on(graph), progress)
+    counting::exact(counted_on(graph), Allowance::new(None), progress)
 }
 
 /// The symmetric adjacency that motifs are counted on.

@@ -19,10 +19,11 @@ mod temporary;
 mod written;
 
 pub use batch::Batch;
-pub use place::{is_stream, same_file};
+pub(crate) use place::plain;
+pub use place::{is_stream, same_file, spelled_out};
 pub(crate) use sum::{Sum, checksum};
 pub(crate) use temporary::is_temporary;
-pub use temporary::{Frozen, TemporaryFolder, remove_unfinished};
+pub use temporary::{Frozen, NewFolder, TemporaryFolder, remove_unfinished};
 pub use written::{Written, WrittenFolder};
 
 use std::fs::{File, OpenOptions};
@@ -123,7 +124,7 @@ impl Output {
 
     /// `error`, met while writing here, with the path to it.
     pub fn error(&self, error: io::Error) -> Error {
-        Error::io(&self.path, error)
+        Error::io(shown(&self.path), error)
     }
 
     /// Finishes: all data is on disk, and the target is complete under its own name.
@@ -145,7 +146,7 @@ impl Output {
         };
         match sealed {
             Ok((temporary, sum)) => Ok((path, temporary, sum)),
-            Err(error) => Err(Error::io(path, error)),
+            Err(error) => Err(Error::io(shown(&path), error)),
         }
     }
 }
@@ -178,11 +179,16 @@ impl Seek for Output {
     }
 }
 
+/// What an error calls an output.
+fn shown(path: &Path) -> &Path {
+    if path == Path::new("-") { Path::new("standard output") } else { path }
+}
+
 /// Opens a device, a pipe or a descriptor. What is behind a descriptor may be a file, which is added to: the shell
 /// has emptied it where that was asked for.
 fn direct(path: &Path) -> Result<Sink> {
     let regular = path.is_file();
-    let file = OpenOptions::new().write(!regular).append(regular).open(path).map_err(|e| place::refused(path, &e))?;
+    let file = OpenOptions::new().write(!regular).append(regular).open(path).map_err(|e| place::refused(path, e))?;
     Ok(Sink::Direct(BufWriter::with_capacity(BUFFER, file)))
 }
 

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
 
@@ -37,7 +37,7 @@ impl Place {
             Ok(m) if !m.is_file() => Ok(Place::Stream),
             Ok(m) => Ok(Place::File { target, existing: Some(m) }),
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(Place::File { target, existing: None }),
-            Err(e) => Err(refused(path, &e)),
+            Err(e) => Err(refused(path, e)),
         }
     }
 }
@@ -58,6 +58,34 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
     }
     #[cfg(not(unix))]
     a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+}
+
+/// The one name of a place, however it is spelled: absolute, links resolved as far as it exists, the rest without `.` and
+/// `..`. Two names with the same one lead to the same place, also where nothing is yet.
+pub fn spelled_out(path: &Path) -> PathBuf {
+    let target = match follow(path) {
+        Followed::Name(target) => target,
+        Followed::Stdout | Followed::Descriptor => return path.to_path_buf(),
+    };
+    let whole = std::path::absolute(&target).unwrap_or(target);
+    let known = whole.ancestors().find_map(|known| Some((known, known.canonicalize().ok()?)));
+    match known.and_then(|(known, canonical)| Some(canonical.join(whole.strip_prefix(known).ok()?))) {
+        Some(found) => plain(&found),
+        None => plain(&whole),
+    }
+}
+
+/// A path without steps that take each other back: `a/..`, `.`.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    let mut out: Vec<Component> = Vec::new();
+    for part in path.components() {
+        match (part, out.last()) {
+            (Component::CurDir, _) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => drop(out.pop()),
+            _ => out.push(part),
+        }
+    }
+    out.into_iter().collect()
 }
 
 enum Followed {
@@ -101,23 +129,31 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Why nothing can be written there, and what to do.
-pub(super) fn refused(path: &Path, error: &io::Error) -> Error {
+/// Why nothing can be written there, and what to do. Where the system is at fault, not the name, it is its own error.
+pub(super) fn refused(path: &Path, error: io::Error) -> Error {
     let folder = folder_of(path).display();
     let (message, remedy) = match error.kind() {
         ErrorKind::NotFound if descriptor(path).is_some() => {
             ("is not an open descriptor".to_owned(), "redirect it, or name a file")
+        }
+        ErrorKind::NotFound if folder_of(path).is_dir() => {
+            (format!("no file can be made in the folder {folder}"), "write elsewhere")
         }
         ErrorKind::NotFound => (format!("there is no folder {folder}"), "make it first, or write elsewhere"),
         ErrorKind::NotADirectory => (format!("{folder} is not a folder"), "write elsewhere"),
         ErrorKind::PermissionDenied => {
             ("may not be written".to_owned(), "change the permissions of the folder, or write elsewhere")
         }
-        ErrorKind::ReadOnlyFilesystem => ("is on a read-only file system".to_owned(), "write elsewhere"),
         ErrorKind::InvalidFilename => ("is no valid file name".to_owned(), "choose a shorter one"),
-        _ => (format!("cannot be created: {error}"), "write elsewhere"),
+        _ => return Error::io(path, of_system(error)),
     };
     Error::input(path, message, remedy)
+}
+
+/// The error of the system behind one that names a temporary file, which nobody else knows.
+fn of_system(error: io::Error) -> io::Error {
+    let inner = error.get_ref().and_then(|wrapper| wrapper.source()?.downcast_ref::<io::Error>()?.raw_os_error());
+    inner.map_or(error, io::Error::from_raw_os_error)
 }
 
 /// Syncs a folder, so that renames survive a crash. Some file systems cannot; the files are safe by then.

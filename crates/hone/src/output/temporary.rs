@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{TempDir, TempPath};
 
 use super::place::{folder_of, refused};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How the names of temporary files begin and end.
 const TEMPORARY: (&str, &str) = (".hone-", ".part");
@@ -22,11 +22,14 @@ const REMEMBERED: usize = 64;
 pub(super) struct Registered {
     /// Temporary files and folders that are neither committed nor removed yet.
     unfinished: Vec<PathBuf>,
+    /// Folders that were made for outputs which are not in place yet, deepest first.
+    made: Vec<PathBuf>,
     /// Outputs that are in place, as they were named.
     published: VecDeque<PathBuf>,
 }
 
-static REGISTERED: Mutex<Registered> = Mutex::new(Registered { unfinished: Vec::new(), published: VecDeque::new() });
+static REGISTERED: Mutex<Registered> =
+    Mutex::new(Registered { unfinished: Vec::new(), made: Vec::new(), published: VecDeque::new() });
 
 /// The registry, locked: nothing begins, is committed or is removed meanwhile.
 pub(super) type Registry = MutexGuard<'static, Registered>;
@@ -71,7 +74,44 @@ pub fn remove_unfinished() -> Frozen {
         // It may be gone already, and there is nobody left to report it to.
         let _ = fs::remove_file(&path).or_else(|_| remove_folder(&path));
     }
+    remove_empty(&mut registry.made);
     Frozen { registry }
+}
+
+/// Removes folders, deepest first; one that is not empty stays, and so do those above it.
+fn remove_empty(folders: &mut Vec<PathBuf>) {
+    folders.drain(..).for_each(|folder| drop(fs::remove_dir(folder)));
+}
+
+/// Folders that were made for outputs: removed again, where they are empty, when dropped and by [`remove_unfinished`].
+#[derive(Debug)]
+pub struct NewFolder(Vec<PathBuf>);
+
+impl NewFolder {
+    /// Makes a folder and those above it, where they are absent.
+    pub fn make(folder: &Path) -> Result<Self> {
+        let absent = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let mut registry = registry();
+        let made: Vec<PathBuf> = folder.ancestors().take_while(absent).map(Path::to_path_buf).collect();
+        registry.made.extend(made.iter().cloned());
+        drop(registry);
+        let made = NewFolder(made);
+        fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        Ok(made)
+    }
+
+    /// They stay: the outputs are in place.
+    pub fn keep(mut self) {
+        registry().made.retain(|folder| !self.0.contains(folder));
+        self.0.clear();
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        registry().made.retain(|folder| !self.0.contains(folder));
+        remove_empty(&mut self.0);
+    }
 }
 
 /// Removes a folder that another thread may be writing to: under another name, where that thread does not find it.
@@ -104,13 +144,13 @@ impl Temporary {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // less the umask
         let mut registry = registry();
-        let made = builder.tempfile_in(folder_of(&target)).map_err(|e| refused(path, &e))?;
+        let made = builder.tempfile_in(folder_of(&target)).map_err(|e| refused(path, e))?;
         let (file, name) = made.into_parts();
         registry.unfinished.push(name.to_path_buf());
         drop(registry);
         let temporary = Temporary { path: Some(name), target };
         if let Some(existing) = existing {
-            file.set_permissions(existing.permissions()).map_err(|e| refused(path, &e))?;
+            file.set_permissions(existing.permissions()).map_err(|e| refused(path, e))?;
         }
         Ok((file, temporary))
     }
@@ -145,7 +185,7 @@ impl TemporaryFolder {
     pub fn create_in(parent: &Path) -> Result<Self> {
         let mut registry = registry();
         let folder = tempfile::Builder::new().prefix(TEMPORARY.0).tempdir_in(parent);
-        let folder = folder.map_err(|e| refused(&parent.join("hone"), &e))?;
+        let folder = folder.map_err(|e| refused(&parent.join("hone"), e))?;
         registry.unfinished.push(folder.path().to_path_buf());
         Ok(TemporaryFolder { folder: Some(folder) })
     }
@@ -157,7 +197,7 @@ impl TemporaryFolder {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777)); // less the umask
         let mut registry = registry();
-        let folder = builder.tempdir_in(folder_of(target)).map_err(|e| refused(target, &e))?;
+        let folder = builder.tempdir_in(folder_of(target)).map_err(|e| refused(target, e))?;
         registry.unfinished.push(folder.path().to_path_buf());
         Ok(TemporaryFolder { folder: Some(folder) })
     }

@@ -60,7 +60,11 @@ enum Layout {
 /// Slots of the graph in a stretch.
 const STRETCH: usize = 1 << 14;
 /// Stretches held at once.
-const WAVE: usize = 32;
+const WAVE: usize = 16;
+/// Bytes of a row of so many counts at most, twice: as counts, and as text or in columns.
+const fn row_bytes(columns: usize) -> u64 {
+    2 * (8 + 8 * columns as u64) + 16
+}
 
 /// The rows of a stretch: ends of the edges (`sources` only for nodes) and their counts in a row.
 #[derive(Default)]
@@ -83,6 +87,19 @@ impl<'a> CountTable<'a> {
     pub fn nodes(graph: &'a Graph, counts: &'a Counts, orbits: &'a [[u64; NODE_ORBITS.len()]]) -> Self {
         assert_eq!(graph.nodes(), orbits.len(), "one row per node");
         CountTable { graph, counts, rows: Rows::Nodes(orbits) }
+    }
+
+    /// Bytes that writing a table of so many columns takes, at most.
+    pub fn memory(graph: &Graph, by: CountsBy, columns: usize) -> u64 {
+        let (slots, nodes) = (graph.pattern().nnz(), graph.nodes());
+        let rows = match by {
+            // Every other slot of an undirected graph has a row.
+            CountsBy::Edge if graph.is_directed() => slots.min(WAVE * STRETCH),
+            CountsBy::Edge => slots.min(WAVE * STRETCH) / 2,
+            CountsBy::Node => nodes.min(WAVE * STRETCH),
+        };
+        let held = if by == CountsBy::Node { 8 * columns * nodes } else { 0 };
+        rows as u64 * row_bytes(columns) + held as u64
     }
 
     /// The files that a table takes: `path`, and one for ids where the format has no place for them. Fails when the

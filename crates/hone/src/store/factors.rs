@@ -25,7 +25,7 @@ use super::npy;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::output::{Batch, Existing, Sum, TemporaryFolder, Written};
+use crate::output::{Batch, Existing, Sum, TemporaryFolder, Written, spelled_out};
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
@@ -200,7 +200,7 @@ pub(crate) struct Writer {
     pub(crate) manifest: Manifest,
 }
 
-/// Refuses a folder that is in the way. Only one that holds factors or nothing can be replaced.
+/// Refuses a folder that is in the way. Only one that holds nothing but factors can be replaced: all that is in it goes.
 pub fn check_target(target: &Path, existing: Existing) -> Result<()> {
     let Ok(metadata) = fs::symlink_metadata(target) else { return Ok(()) };
     if existing == Existing::Refuse {
@@ -210,11 +210,31 @@ pub fn check_target(target: &Path, existing: Existing) -> Result<()> {
     if !metadata.is_dir() {
         return Err(Error::input(target, "is not a folder", remedy));
     }
-    let empty = fs::read_dir(target).map_err(|e| Error::io(target, e))?.next().is_none();
-    if empty || Folder::open(target).is_ok() {
+    let entries = fs::read_dir(target).map_err(|e| Error::io(target, e))?.collect::<io::Result<Vec<_>>>();
+    let entries = entries.map_err(|e| Error::io(target, e))?;
+    if entries.is_empty() {
         return Ok(());
     }
-    Err(Error::input(target, "is a folder of something else, which is not replaced", remedy))
+    let Ok(Folder { manifest, .. }) = Folder::open(target) else {
+        return Err(Error::input(target, "is a folder of something else, which is not replaced", remedy));
+    };
+    let named: BTreeSet<&OsStr> = manifest.names().map(OsStr::new).collect();
+    let listed = |entry: &fs::DirEntry| {
+        named.contains(entry.file_name().as_os_str()) && entry.file_type().is_ok_and(|kind| kind.is_file())
+    };
+    let Some(foreign) = entries.iter().find(|entry| !listed(entry)) else { return Ok(()) };
+    let name = foreign.file_name();
+    let message = format!("holds {}, which its {MANIFEST} does not list: it is not replaced", name.display());
+    Err(Error::input(target, message, "move that away, or name another folder"))
+}
+
+/// Refuses to replace a folder that the input `file` is in; `field` names the setting of that.
+pub(crate) fn check_outside(target: &Path, field: &str, file: &Path) -> Result<()> {
+    if !spelled_out(file).starts_with(spelled_out(target)) {
+        return Ok(());
+    }
+    let message = format!("{} is in the folder that the factors go to, {}", file.display(), target.display());
+    Err(Error::config(field, format!("{message}; name another folder")))
 }
 
 impl Writer {
@@ -239,6 +259,23 @@ impl Writer {
         let file = format!("{name}.npy");
         self.put(&file, |out| npy::write_vectors(block, out))?;
         Ok(ArrayEntry { file, shape: vec![block.rows(), block.cols()] })
+    }
+
+    /// Writes the transpose of a block, with zero rows until there are `rows`; row by row, for it may be far larger.
+    pub(crate) fn transposed(&mut self, name: &str, block: &Block, rows: usize) -> Result<ArrayEntry> {
+        let (file, shape) = (format!("{name}.npy"), [rows, block.rows()]);
+        self.put(&file, |out| {
+            npy::write_header("<f4", &shape, out)?;
+            let mut bytes = vec![0; 4 * block.rows()];
+            (0..rows).try_for_each(|i| {
+                for (j, to) in bytes.chunks_exact_mut(4).enumerate() {
+                    let value = if i < block.cols() { block.get(j, i) } else { 0.0 };
+                    to.copy_from_slice(&value.to_le_bytes());
+                }
+                out.write_all(&bytes)
+            })
+        })?;
+        Ok(ArrayEntry { file, shape: shape.to_vec() })
     }
 
     /// Writes numbers in f64, in the order of an array of that shape.

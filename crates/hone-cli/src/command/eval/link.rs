@@ -50,7 +50,7 @@ pub(super) fn scaling(standardize: bool) -> Scaling {
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let methods = args.bench.methods(METHODS)?;
-    args.output.check(args.bench.files(args.read.files(&args.inputs)))?;
+    args.output.check(args.bench.files(args.read.files(&args.inputs), args.output.force()))?;
     let mut graphs =
         args.inputs.iter().map(|input| open(input, &args.read, context)).collect::<anyhow::Result<Vec<_>>>()?;
     name_apart(&mut graphs, &args.inputs)?;
@@ -113,6 +113,7 @@ pub(crate) struct SplitArgs {
 }
 
 pub(super) fn split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
+    args.read.files([&args.input]).write("--output", export::files(&args.output)).check_places()?;
     let graph = open(&args.input, &args.read, context)?.graph;
     let origin = Origin { graph: GraphFacts::of(&graph), removed: args.removed, seed: args.seed };
     let split = LinkSplit::new(graph, args.removed, false, args.seed)?;

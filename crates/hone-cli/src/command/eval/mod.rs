@@ -18,7 +18,7 @@ use hone_eval::search::Search;
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
-use crate::files::Files;
+use crate::files::{Files, Use};
 use crate::input::{ReadArgs, stem};
 
 /// Judge embeddings: link prediction, node labels, roles, symmetry, run time; the paper's tables.
@@ -129,13 +129,16 @@ impl BenchArgs {
         parse_methods(&self.methods, &self.embedding, default, self.grid)
     }
 
-    /// Adds the files of vectors that compete.
-    fn files(&self, files: Files) -> Files {
+    /// Adds the files of vectors that compete, and the folders that cells and vectors are kept in.
+    fn files(&self, files: Files, force: bool) -> Files {
         let named = self.methods.iter().flat_map(|text| split_methods(text));
         let paths = named.filter_map(|method| method.strip_prefix("file:").map(str::to_owned));
         let seeds = self.first_seed..self.first_seed + self.seeds;
         let of_seeds = |path: String| seeds.clone().map(move |seed| path.replace("{seed}", &seed.to_string()));
-        files.read_vectors("--embedding", &self.embedding).read_vectors("--methods", paths.flat_map(of_seeds))
+        let files = files.read_vectors("--embedding", &self.embedding);
+        let files = files.read_vectors("--methods", paths.flat_map(of_seeds));
+        let saved = if force { Use::Rewritten } else { Use::Kept };
+        files.folder("--save", self.save.as_deref(), saved).folder("--cache", self.cache.as_deref(), Use::Kept)
     }
 
     /// Makes the folders that cells and vectors are kept in.

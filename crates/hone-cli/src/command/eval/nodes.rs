@@ -82,7 +82,8 @@ pub(super) fn roles(args: &RolesArgs, context: &Context) -> anyhow::Result<()> {
 fn judge(args: &Labelled, mut config: NodesConfig, title: &str, context: &Context) -> anyhow::Result<()> {
     (config.c, config.scaling) = (args.penalty, scaling(args.standardize));
     let methods = args.bench.methods(METHODS)?;
-    args.output.check(args.bench.files(args.read.files([&args.input])).read("--labels", [&args.labels]))?;
+    let inputs = args.read.files([&args.input]).read("--labels", [&args.labels]);
+    args.output.check(args.bench.files(inputs, args.output.force()))?;
     let named = open(&args.input, &args.read, context)?;
     note_ignored_weights(&methods, std::slice::from_ref(&named), context);
     let labels = NodeLabels::read(&args.labels, &named.graph)?;
@@ -109,7 +110,7 @@ pub(crate) struct StructureArgs {
 
 pub(super) fn structure(args: &StructureArgs, context: &Context) -> anyhow::Result<()> {
     let methods = args.bench.methods(METHODS)?;
-    args.output.check(args.bench.files(args.read.files([&args.input])))?;
+    args.output.check(args.bench.files(args.read.files([&args.input]), args.output.force()))?;
     let base = open(&args.input, &args.read, context)?.graph;
     note_idle_weights(&base, context);
     let folders = args.bench.folders(args.output.force())?;

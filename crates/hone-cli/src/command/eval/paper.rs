@@ -83,7 +83,8 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let methods = args.bench.methods(&default)?;
     let names = paper::names();
     let data = names.iter().flat_map(|name| ["edges", "labels"].map(|kind| args.data.join(format!("{name}.{kind}"))));
-    args.output.check(args.bench.files(Files::default().read("--data", data)).write("--write", [&args.write]))?;
+    let inputs = args.bench.files(Files::default().read("--data", data), args.output.force());
+    args.output.check(inputs.write("--write", [&args.write]))?;
     let folders = args.bench.folders(args.output.force())?;
     let parse_with = |list: &str, grid| list.split(',').map(|m| Method::parse(m, grid)).collect::<Result<Vec<_>, _>>();
     let parse = |list: &str| parse_with(list, false);

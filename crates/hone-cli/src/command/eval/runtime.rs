@@ -9,6 +9,7 @@ use super::output::OutputArgs;
 use super::parse_methods;
 use crate::context::Context;
 use crate::files::Files;
+use crate::options::{Known, translated};
 
 /// Run time on Erdős–Rényi graphs of growing size, with the fitted exponent.
 #[derive(Debug, clap::Args)]
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     output: OutputArgs,
 }
 
+/// Settings and the options that give them.
+const OPTIONS: &[Known] = &[("sizes", "--sizes"), ("cap", "--cap")];
+
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let methods = parse_methods(&args.methods, &[], "", false)?;
     args.output.check(Files::default())?;
@@ -44,6 +48,7 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         save: None,
         progress: context.progress(),
     };
-    let report = bench.runtime_report(&bench.run_times(&config)?, &config);
+    let times = bench.run_times(&config).map_err(|error| translated(error, OPTIONS))?;
+    let report = bench.runtime_report(&times, &config);
     args.output.write(&report, context)
 }

@@ -16,7 +16,7 @@ use crate::factor::svd::{NARROW, WIDEST};
 use crate::graph::Graph;
 use crate::matrix::Psi;
 use crate::memory;
-use crate::motif::{Counts, Delta, Motif, Pairs, pairs};
+use crate::motif::{COUNTING, COUNTING_AT_MOST, Counts, Delta, Motif, Pairs, pairs};
 use crate::sparse::Pattern;
 
 /// Bytes an f32 takes.
@@ -25,11 +25,6 @@ const FLOAT: u64 = 4;
 const JOINT_BLOCKS: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
 const X_BLOCKS: u64 = 4;
-
-/// Bytes a slot that exact counting takes at its peak on graphs with few triangles; with many it is up to three times
-/// that.
-const COUNTING: u64 = 20;
-const COUNTING_AT_MOST: u64 = 60;
 
 /// More nonzeros than any memory holds, few enough to be multiplied.
 const BEYOND: u64 = 1 << 48;
@@ -292,7 +287,9 @@ impl<'a> Work<'a> {
             return rows * (inside + beside) * FLOAT;
         }
         let dim = self.z_columns();
-        let factors = dense_factors(rows, inside, dim);
+        // No factor is wider than Y has directions; Z alone is then filled up with zeros.
+        let right = inside * dim.min(rows).min(inside) * FLOAT;
+        let factors = dense_factors(rows, inside, dim).saturating_add(right);
         let solver = &config.global.solver;
         let shape = Shape { rows, columns: inside, bound: false, entries: rows * inside, symmetric: false, rank: dim };
         let solver = solver.memory(&shape).saturating_add(solver.dense_blocks() * rows * dim * FLOAT);

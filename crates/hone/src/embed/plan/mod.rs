@@ -184,9 +184,24 @@ pub(super) fn check_rows(config: &Config, counts: &Counts, motifs: &[Motif]) -> 
     if rows <= solver.most_rows() { Ok(()) } else { Err(locate(solver.too_many(rows), "local", "local embeddings")) }
 }
 
-/// Refuses features that do not fit beside what is held already.
-pub(super) fn check_features(run: &mut Context, work: &Work) -> Result<()> {
-    check(run, FEATURES, work.features())
+/// Refuses, before motifs are counted for them, features that cannot fit; names what is enough whatever the counts.
+pub(super) fn check_features_least(run: &Context, work: &Work) -> Result<()> {
+    if run.config.sample == Sample::Exact && !fits(run, work.features().max(work.counting())) {
+        let most = work.features().saturating_add(work.counted_at_most());
+        return Err(does_not_fit(run, FEATURES, memory::resident().unwrap_or(0).saturating_add(most)));
+    }
+    Ok(())
+}
+
+/// Refuses features that do not fit beside `held` bytes: what was held before motifs were counted, and the counts. What counting
+/// has given back serves the features.
+pub(super) fn check_features(run: &mut Context, work: &Work, held: u64) -> Result<()> {
+    let need = held.saturating_add(work.features());
+    report(run, FEATURES, need);
+    if run.memory_limit.is_none_or(|limit| need <= usable(limit)) {
+        return Ok(());
+    }
+    Err(does_not_fit(run, FEATURES, need))
 }
 
 /// Refuses features that do not fit while they are diffused over pairs of nodes.

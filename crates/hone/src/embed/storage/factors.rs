@@ -43,7 +43,7 @@ pub(in crate::embed) fn write_local(
     Ok(())
 }
 
-/// Writes Z and H; `h` has one row per column of Y.
+/// Writes Z and H; `h` has one row per column of Y, and at most as many columns as Z: further ones are zero.
 pub(in crate::embed) fn write_global(
     to: &mut Writer,
     solver: &Solver,
@@ -51,11 +51,7 @@ pub(in crate::embed) fn write_global(
     h: Option<&Block>,
     columns: Vec<String>,
 ) -> Result<()> {
-    let h = h.map(|h| {
-        let mut across = Block::zeros(h.cols(), h.rows());
-        across.update_rows(|i, row| row.iter_mut().enumerate().for_each(|(j, to)| *to = h.get(j, i)));
-        to.block("H", &across)
-    });
+    let h = h.map(|h| to.transposed("H", h, z.cols()));
     let model = model(solver, "Y", "Z·H", "Z");
     to.manifest.global = Some(GlobalEntry { model, z: to.block("Z", z)?, h: h.transpose()?, columns });
     Ok(())

@@ -238,6 +238,12 @@ fn numbered(line: &[u8], id: &str, n: u32) -> Result<u32, Fault> {
     }
 }
 
+/// Whether a number has a digit other than 0 before its exponent.
+fn text_is_not_zero(field: &[u8]) -> bool {
+    let digits = field.iter().take_while(|byte| !byte.eq_ignore_ascii_case(&b'e'));
+    digits.into_iter().any(|byte| (b'1'..=b'9').contains(byte))
+}
+
 /// A weight, finite and not negative.
 pub(super) fn weight(field: &[u8]) -> Result<f32, Fault> {
     let fault = |message: &str, remedy: &str| Err(Fault::new(field, message, remedy));
@@ -256,6 +262,9 @@ pub(super) fn weight(field: &[u8]) -> Result<f32, Fault> {
     }
     if weight.is_infinite() {
         return fault("a weight that is infinite or beyond 32-bit floating point", "scale the weights down");
+    }
+    if weight == 0.0 && text_is_not_zero(field) {
+        return fault("a weight below the range of 32-bit floating point", "scale the weights up, or write 0");
     }
     if weight < 0.0 {
         return fault("a negative weight", "weights must be ≥ 0; shift them, or read without weights");

@@ -269,7 +269,12 @@ impl Table<'_> {
         let weights: Vec<f32> = match reader {
             ColumnReader::FloatColumnReader(reader) => self.values(reader, &description, before)?,
             ColumnReader::DoubleColumnReader(reader) => {
-                self.values(reader, &description, before)?.into_iter().map(|w| w as f32).collect()
+                let values = self.values(reader, &description, before)?;
+                if let Some(row) = values.iter().position(|&w: &f64| w != 0.0 && w as f32 == 0.0) {
+                    let message = format!("row {} has the weight {:e}", before + row as u64, values[row]);
+                    return Err(self.fail(message, "it is below the range of 32-bit floating point: scale them up"));
+                }
+                values.into_iter().map(|w| w as f32).collect()
             }
             ColumnReader::Int32ColumnReader(reader) => {
                 let values = self.values(reader, &description, before)?;

@@ -36,8 +36,8 @@ pub(super) struct Exact {
 }
 
 impl Exact {
-    /// Counts on a symmetric pattern without loops.
-    pub(super) fn count(pattern: &Pattern, progress: &dyn Progress) -> Result<Exact> {
+    /// Counts on a symmetric pattern without loops; `room` refuses so many bytes more than are held.
+    pub(super) fn count(pattern: &Pattern, room: impl Fn(u64) -> Result<()>, progress: &dyn Progress) -> Result<Exact> {
         let top = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
         if top >= 1 << 31 {
             let message = format!("a node has {top} neighbours; at most {} can be counted", (1u64 << 31) - 1);
@@ -47,6 +47,9 @@ impl Exact {
         let ranked = Ranked::new(pattern, progress)?;
         let wedges = wedge::count(&ranked, progress)?;
         let t = common(&ranked, &wedges, progress)?;
+        // Only now is it known how many edges are in triangles.
+        let inside = 2 * t.iter().filter(|&&t| t > 0).count() as u64;
+        room(PER_TRIANGLE_SLOT * inside + PER_SLOT * pattern.nnz() as u64)?;
         let triangles = TriangleGraph::new(&ranked, &wedges, &t);
         let (q, r) = triangles.sums(progress)?;
         let k = clique::count(&triangles, progress)?;
@@ -63,6 +66,11 @@ impl Exact {
         columns.into_iter().map(Column::bytes).sum::<usize>() + self.rank.bytes()
     }
 }
+
+/// Bytes per slot in a triangle that the triangle graph and K, Q and R take, while they are found and arranged.
+const PER_TRIANGLE_SLOT: u64 = 36;
+/// Bytes per slot of the other columns, as narrow as most of them are.
+const PER_SLOT: u64 = 4;
 
 /// What the sweeps found, by edge of the ranked graph (k, q, r: of the triangle graph).
 struct Found<'a> {
