@@ -122,7 +122,7 @@ pub fn verify(output: &Path) -> Result<()> {
         Error::input(&record, format!("the record of {} is damaged: {e}", output.display()), remedy)
     };
     let files: Vec<Written> = match serde_json::from_slice(&text) {
-        Ok(Listed { files: Some(files) }) => serde_json::from_value(files).map_err(|e| damaged(named("files", e)))?,
+        Ok(Listed { files: Some(files) }) => serde_json::from_value(files).map_err(|e| damaged(named("files", &e)))?,
         // Records of other tools, and those without a list, have nothing to compare with.
         Ok(Listed { files: None }) => return Ok(()),
         Err(e) if e.is_data() => return Ok(()),
@@ -138,7 +138,7 @@ pub fn verify(output: &Path) -> Result<()> {
 }
 
 /// An error with the field that it is about.
-fn named(field: &str, error: serde_json::Error) -> serde_json::Error {
+fn named(field: &str, error: &serde_json::Error) -> serde_json::Error {
     serde::de::Error::custom(format!("`{field}`: {error}"))
 }
 

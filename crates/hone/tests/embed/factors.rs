@@ -234,9 +234,12 @@ fn a_folder_in_the_way_is_refused_or_replaced() {
     };
     embed(false).unwrap();
     assert!(matches!(embed(false), Err(Error::Exists { .. })));
-    fs::write(target.join("stale.npy"), "old").unwrap();
+    fs::write(target.join("mine.npy"), "old").unwrap();
+    assert!(embed(true).unwrap_err().to_string().contains("holds mine.npy, which its manifest.json does not list"));
+    assert_eq!(fs::read(target.join("mine.npy")).unwrap(), b"old");
+    fs::remove_file(target.join("mine.npy")).unwrap();
     embed(true).unwrap();
-    assert!(!target.join("stale.npy").exists() && Folder::open(&target).is_ok());
+    assert!(Folder::open(&target).is_ok());
     fs::remove_dir_all(&target).unwrap();
     fs::create_dir(&target).unwrap();
     fs::write(target.join("diary.txt"), "dear").unwrap();
