@@ -105,7 +105,7 @@ impl Files {
         }
         let above = |(_, other): &&(&str, PathBuf)| folder.starts_with(spelled_out(other));
         if let Some((of, output)) = self.outputs.iter().find(above) {
-            return refused(format!("{} is also a file, that of {of}; name another folder", output.display()));
+            return refused(format!("{} is also the file of {of}; name another folder", output.display()));
         }
         if let Some((of, output)) = self.outputs.iter().find(inside).filter(|_| *used == Use::Replaced) {
             let output = output.display();

@@ -187,7 +187,7 @@ fn factors_are_written_beside_the_vectors() {
     assert!(!out.exists());
     embed(&["--force"]).success();
     let same = hone().args(["embed", "builtin:karate", "-o", "x.npy", "--factors", "x.npy"]).assert();
-    same.code(2).stderr(contains("another output"));
+    same.code(2).stderr(contains("also the file of --output"));
 }
 
 #[test]

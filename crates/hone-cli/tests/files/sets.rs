@@ -204,7 +204,7 @@ fn a_folder_of_factors_with_anything_else_in_it_is_not_replaced() {
         (" --checkpoint f", "--checkpoint: f and f, that of --factors, share a folder"),
         (" --checkpoint ./f/ck", "share a folder"),
         (" --temp-dir f", "share a folder"),
-        (" --checkpoint z.tsv", "--checkpoint: z.tsv is also a file, that of --output"),
+        (" --checkpoint z.tsv", "--checkpoint: z.tsv is also the file of --output"),
     ] {
         again(folders).code(2).stderr(contains(said));
     }
@@ -212,7 +212,7 @@ fn a_folder_of_factors_with_anything_else_in_it_is_not_replaced() {
     again("").success();
     // Nothing is made for what is refused.
     let new = "embed g.tsv -q --preset hone-p --motifs edge --dim 4";
-    hone(folder.path(), &format!("{new} -o n.npy --checkpoint n.npy")).code(2).stderr(contains("also a file"));
+    hone(folder.path(), &format!("{new} -o n.npy --checkpoint n.npy")).code(2).stderr(contains("also the file of"));
     hone(folder.path(), &format!("{new} -o n.npy --checkpoint ck --factors ./ck")).code(2);
     assert!(!path("n.npy").exists() && !path("ck").exists());
 }
