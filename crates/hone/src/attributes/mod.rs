@@ -311,7 +311,12 @@ impl Request<'_> {
 
     /// Refuses what does not fit: `columns` for all nodes.
     fn check_size(&self, columns: u64) -> Result<()> {
-        let more = (self.ids.len() as u64).saturating_mul(columns).saturating_mul(4);
+        self.check_size_beside(columns, 0)
+    }
+
+    /// Refuses what does not fit: `columns` for all nodes, and `beside` bytes that are held while they are made.
+    fn check_size_beside(&self, columns: u64, beside: u64) -> Result<()> {
+        let more = (self.ids.len() as u64).saturating_mul(columns).saturating_mul(4).saturating_add(beside);
         self.allowance.check(self.path, more).map_err(|error| match error {
             Error::Memory { need, limit, .. } => Error::Memory {
                 stage: format!("{}, {columns} columns for {} nodes,", self.path.display(), self.ids.len()),
@@ -368,9 +373,8 @@ impl Request<'_> {
 
     /// Names of columns that have none: `x0`, `x1`, …; refuses what does not fit before they are made.
     fn numbered(&self, columns: u64) -> Result<Vec<String>> {
-        self.check_size(if self.options.columns.is_empty() { columns } else { 0 })?;
-        // A name and a list of values each.
-        self.allowance.check(self.path, columns.saturating_mul(2 * 64))?;
+        let used = if self.options.columns.is_empty() { columns } else { 0 };
+        self.check_size_beside(used, columns.saturating_mul(NUMBERED))?;
         if columns > MOST_COLUMNS {
             return Err(self.fail(format!("{columns} columns"), format!("at most {MOST_COLUMNS} can be read")));
         }
@@ -386,6 +390,9 @@ impl Request<'_> {
         Err(self.fail("the columns of this format are numbers, not categories", remedy))
     }
 }
+
+/// Bytes that a column of a sparse format takes besides its values: names and lists of entries, twice while they are sorted out.
+const NUMBERED: u64 = 256;
 
 /// More columns than anybody has; a larger number is an error of the file.
 const MOST_COLUMNS: u64 = 1 << 24;
