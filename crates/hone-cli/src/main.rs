@@ -6,6 +6,7 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+mod aligned;
 mod command;
 mod context;
 mod exit;
@@ -25,7 +26,7 @@ use clap::{Parser, Subcommand};
 
 use command::{
     bench, completions, config, count, draw, embed, eval, features, generate, info, layout, map, roles, similar,
-    solvers,
+    solvers, tune,
 };
 use context::{CommonArgs, Context};
 
@@ -50,6 +51,7 @@ Examples:
   hone similar karate.tsv --node 0  nodes like a node
   hone roles graph.tsv              hubs, bridges, cliques, chains: roles of nodes
   hone map graph.tsv -o map.html    a page to look around in
+  hone tune graph.tsv -o best.toml  settings that suit a graph
   hone help info                    all options of a command (or: hone info --help)
 
 Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
@@ -65,6 +67,7 @@ enum Command {
     Roles(roles::Args),
     Layout(layout::Args),
     Map(map::Args),
+    Tune(tune::Args),
     Eval(eval::Args),
     Generate(generate::Args),
     Bench(bench::Args),
@@ -85,6 +88,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Roles(args) => roles::run(args, &context),
         Command::Layout(args) => layout::run(args, &context),
         Command::Map(args) => map::run(args, &context),
+        Command::Tune(args) => tune::run(args, &context),
         Command::Eval(args) => eval::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
         Command::Bench(args) => bench::run(args, &context),

@@ -381,3 +381,41 @@ fn the_paper_checks_its_choices_before_the_work() {
     run(&["--write", "no/r.md"]).code(2).stderr(contains("folder"));
     run(&["--write", "r.md", "--json", "r.md"]).code(2).stderr(contains("two outputs"));
 }
+
+#[test]
+fn settings_are_tuned_written_and_repeated() {
+    let folder = folder();
+    let run = |line: &str| hone().args(line.split(' ')).current_dir(folder.path()).assert();
+    fs::write(folder.path().join("labels"), "0\ta\n1\tb\n2\ta\n33\tb\n32\ta\n31\tb\n99\ta\n").expect("writable");
+    let tune = "tune builtin:karate --candidate hone:dim=8 --candidate hone:dim=8,steps=2|4 --rounds 2";
+    let first = run(&format!("{tune} --labels labels -o best.toml")).success();
+    first
+        .stdout(contains("hone:dim=8,steps=4").and(contains("labels (F1)")).and(contains("hone:dim=8 stays: ")))
+        .stderr(contains("1 labelled nodes are not in the graph"));
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
+    assert!(read("best.toml").contains("dim = 8"));
+    run("embed builtin:karate -q --config best.toml -o z.npy").success();
+    run("tune -o again.toml --config best.toml.run.json").success();
+    let rows = |name: &str| {
+        let record: serde_json::Value = serde_json::from_str(&read(name)).expect("JSON");
+        record["rows"].as_array().expect("rows").iter().map(|row| row["links"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(rows("best.toml.run.json"), rows("again.toml.run.json"));
+    assert_eq!(read("best.toml"), read("again.toml"));
+    let once = run(&format!("{tune} --time 0s --json")).success();
+    let said: serde_json::Value = serde_json::from_slice(&once.get_output().stdout).expect("JSON");
+    assert_eq!((&said["rounds"], &said["chosen"]), (&1.into(), &0.into()));
+    for (line, named) in [
+        ("tune builtin:karate -o best.toml", "best.toml exists"),
+        (
+            "tune builtin:karate --candidate hone --candidate node2vec",
+            "--candidate (candidates): `node2vec` is not one of",
+        ),
+        ("tune builtin:karate --by labels", "--by: labels decide, and there are none"),
+        ("tune builtin:karate --removed 1.5", "--removed: "),
+        ("tune builtin:karate --time 5", "90s, 10m or 2h"),
+        ("tune builtin:karate --labels labels -f -o labels", "is the input of --labels"),
+    ] {
+        run(line).code(2).stderr(contains(named));
+    }
+}

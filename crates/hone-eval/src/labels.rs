@@ -44,23 +44,32 @@ impl NodeLabels {
             let message = format!("none of its {all} nodes is in the graph");
             return Err(Error::input(path, message, "use the node ids of the edge list"));
         }
-        let names = label_names(&rows);
+        let found: Vec<(u32, Vec<&str>)> = rows.into_iter().map(|(node, labels)| (index[&*node], labels)).collect();
+        let unknown = all - found.len();
+        let labels = NodeLabels::new(&found).map_err(|message| {
+            Error::input(path, message, "give at least two labels: with one there is nothing to learn")
+        })?;
+        Ok(NodeLabels { unknown, ..labels })
+    }
+
+    /// The labels of nodes, each listed once. An error in words where they do not differ.
+    pub fn new(rows: &[(u32, Vec<&str>)]) -> Result<Self, String> {
+        let names = label_names(rows);
         if names.len() < 2 {
-            let message = format!("all labelled nodes of the graph have the label {}", names[0]);
-            return Err(Error::input(path, message, "give at least two labels: with one there is nothing to learn"));
+            let label = names.first().map_or("none", String::as_str);
+            return Err(format!("all labelled nodes of the graph have the label {label}"));
         }
         let number: FxHashMap<&str, u32> = names.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
         let mut found: Vec<(u32, Vec<u32>)> = Vec::new();
-        for (node, labels) in &rows {
+        for (node, labels) in rows {
             let mut labels: Vec<u32> = labels.iter().map(|l| number[l]).collect();
             labels.sort_unstable();
             labels.dedup();
-            found.push((index[&**node], labels));
+            found.push((*node, labels));
         }
         found.sort();
-        let unknown = all - found.len();
         let (nodes, of) = found.into_iter().unzip();
-        Ok(NodeLabels { names, nodes, of, unknown })
+        Ok(NodeLabels { names, nodes, of, unknown: 0 })
     }
 
     /// Number of distinct labels.
@@ -145,7 +154,7 @@ fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Res
     Ok(rows)
 }
 
-fn label_names(rows: &[Row<'_>]) -> Vec<String> {
+fn label_names(rows: &[(u32, Vec<&str>)]) -> Vec<String> {
     let mut names: Vec<&str> =
         rows.iter().flat_map(|r| r.1.iter().copied()).collect::<FxHashSet<_>>().into_iter().collect();
     names.sort_by_key(|n| (n.parse::<i64>().map_or((1, 0), |v| (0, v)), *n));

@@ -9,6 +9,7 @@
 //! | scores of link prediction | [`link_results`] |
 //! | link prediction, node labels, roles, run time | [`task`] |
 //! | contestants by name | [`method`] |
+//! | the best settings for one graph | [`tune`] |
 //! | one way to make vectors, with its options | [`embedder`] |
 //! | vectors made elsewhere; whether they have seen too much | [`foreign`] |
 //! | vectors kept for a closer look | [`save`] |
@@ -51,4 +52,5 @@ pub mod search;
 pub mod split;
 pub mod stats;
 pub mod task;
+pub mod tune;
 pub mod validate;

@@ -17,6 +17,7 @@ use hone_eval::save::Save;
 use hone_eval::search::Search;
 use hone_eval::split::{LinkSplit, TrainGraph};
 use hone_eval::task::{LinkConfig, NodesConfig, Protocol, Setting, link, nodes};
+use hone_eval::tune::{By, TuneOptions};
 
 /// Four groups of `size` nodes, dense inside and sparse between, and one node without edges.
 fn planted(size: u32) -> Graph {
@@ -323,4 +324,34 @@ fn a_search_on_one_split_leaves_what_won_there() {
     let all = chosen(Search::Once, 9..15);
     assert_eq!(all, vec![winner[0].clone(); 6]);
     assert_ne!(all, chosen(Search::Every, 9..15), "other splits choose otherwise, or the test shows nothing");
+}
+
+/// Two dimensions cannot tell four groups apart as well as sixteen; the same settings under another name are no better.
+#[test]
+fn tuning_takes_what_is_clearly_better_and_nothing_else() {
+    let graph = planted(60);
+    let labels: Vec<(u32, Vec<&str>)> = (0..240).map(|i| (i, vec![["a", "b", "c", "d"][i as usize / 60]])).collect();
+    let labels = NodeLabels::new(&labels).unwrap();
+    let options = |candidates: &[&str], by| TuneOptions {
+        candidates: candidates.iter().map(|&text| text.to_owned()).collect(),
+        by,
+        rounds: 4,
+        ..TuneOptions::default()
+    };
+    let clear = options(&["hone:dim=2", "hone:dim=16"], Some(By::Labels));
+    let clear = clear.run(&graph, Some(&labels), None, &Silent).unwrap();
+    assert_eq!((clear.by, clear.rounds, clear.chosen), (By::Labels, 4, 1), "{:?}", clear.rows);
+    assert_eq!(clear.config.global.dim, 16);
+    let few = options(&["hone:dim=2", "hone:dim=16"], None);
+    let links = few.run(&graph, None, None, &Silent).unwrap();
+    assert_eq!((links.by, links.best), (By::Links, 1));
+    assert!(links.rows.iter().all(|row| row.links.len() == 4 && row.labels.is_empty() && row.seconds > 0.0));
+    let alike = options(&["hone:dim=16", "hone:dim=16,local.solver.tolerance=0.00011"], Some(By::Labels));
+    let alike = alike.run(&graph, Some(&labels), None, &Silent).unwrap();
+    assert_eq!((alike.by, alike.chosen), (By::Labels, 0));
+    assert!(alike.rows.iter().all(|row| row.labels.len() == 4 && row.links.is_empty()));
+    // Without time there is one round, and one round decides nothing.
+    let both = few.run(&graph, Some(&labels), Some(std::time::Duration::ZERO), &Silent).unwrap();
+    assert_eq!((both.by, both.rounds, both.chosen), (By::Both, 1, 0));
+    assert_eq!(both.rows[1].links[0], links.rows[1].links[0], "the first round is that of the longer run");
 }

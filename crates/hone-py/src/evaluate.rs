@@ -1,14 +1,17 @@
-//! Link prediction by the experiments' own code, and its splits for anyone's.
+//! Link prediction by the experiments' own code, its splits for anyone's, and settings that suit a graph.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use hone_eval::cache::Cache;
 use hone_eval::embedder::Embedder;
+use hone_eval::labels::NodeLabels;
 use hone_eval::method::{Kind, Method, registry};
 use hone_eval::pairs::Scaling;
 use hone_eval::save::Save;
 use hone_eval::split::{LabeledPairs, LinkSplit};
 use hone_eval::task::{LinkConfig, Setting, link};
+use hone_eval::tune::TuneOptions;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -133,4 +136,29 @@ pub(crate) fn link_split<'py>(
         Ok((split.train.graph().clone(), select, test))
     })?;
     Ok((train.into(), pairs_to_python(py, select)?, pairs_to_python(py, test)?))
+}
+
+/// Candidates compared on a graph, as JSON, and the verdict in words; `options` are JSON too, `labels` pairs of a node number
+/// and its labels.
+#[pyfunction]
+pub(crate) fn tune(
+    py: Python<'_>,
+    graph: &Bound<'_, Graph>,
+    options: &str,
+    labels: Option<Vec<(u32, Vec<String>)>>,
+    seconds: Option<f64>,
+    jobs: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<(String, String)> {
+    let options: TuneOptions = serde_json::from_str(options).map_err(|error| refuse("options", error.to_string()))?;
+    let time = seconds.map(Duration::try_from_secs_f64).transpose();
+    let time = time.map_err(|error| refuse("time_limit", error.to_string()))?;
+    let rows: Option<Vec<(u32, Vec<&str>)>> = labels
+        .as_ref()
+        .map(|rows| rows.iter().map(|(node, labels)| (*node, labels.iter().map(String::as_str).collect())).collect());
+    let labels = rows.map(|rows| NodeLabels::new(&rows)).transpose().map_err(|message| refuse("labels", message))?;
+    let graph = graph.get().inner.clone();
+    let tuned = run(py, jobs, listener, move |progress| options.run(&graph, labels.as_ref(), time, progress))?;
+    let shown = serde_json::to_string(&tuned).map_err(|error| refuse("options", error.to_string()))?;
+    Ok((shown, tuned.verdict()))
 }

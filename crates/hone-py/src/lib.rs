@@ -13,7 +13,7 @@
 //! | `embed` | configurations and the embedding |
 //! | `motif` | counts, weighted motif graphs, motif matrices as operators |
 //! | `draw` | pictures of motif graphs |
-//! | `evaluate` | link prediction |
+//! | `evaluate` | link prediction, settings that suit a graph |
 //! | `explore` | similar nodes, roles, layouts, maps |
 //! | `store` | embeddings on disk |
 
@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use crate::embed::{embed, parse_bytes, presets, resolve};
     #[pymodule_export]
-    use crate::evaluate::{evaluate_link, link_split, methods};
+    use crate::evaluate::{evaluate_link, link_split, methods, tune};
     #[pymodule_export]
     use crate::explore::{Roles, Space, suggest};
     #[pymodule_export]

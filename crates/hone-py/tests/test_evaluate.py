@@ -3,7 +3,7 @@
 import numpy as np
 import pandas
 import pytest
-from hone_embed import HONE, Graph, HoneWarning, evaluate_link_prediction, generate, link_split, methods
+from hone_embed import HONE, Graph, HoneWarning, evaluate_link_prediction, generate, link_split, methods, tune
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -94,3 +94,40 @@ def test_vectors_are_kept_and_compete_again(graph, tmp_path):
 def test_slips_are_named(graph, arguments, message):
     with pytest.raises(ValueError, match=message):
         evaluate_link_prediction(graph, **arguments)
+
+
+def test_settings_are_tuned():
+    graph = generate("sbm", nodes=160, degree=12, communities=4, mixing=0.1)
+    labels = graph.node_ids // 40
+    few = ["hone:dim=2", "hone:dim=16"]
+    clear = tune(graph, labels, candidates=few, rounds=4, by="labels")
+    assert clear.chosen == "hone:dim=16" and clear.config["global"]["dim"] == 16
+    assert "is chosen" in clear.verdict and len(clear.rows[1]["labels"]) == 4
+    assert len(tune(graph, candidates=few, rounds=3).rows[1]["links"]) == 3
+    several = dict(zip(graph.node_ids.tolist(), [[label, label % 2 + 10] for label in labels.tolist()]))
+    by_labels = tune(graph, several, candidates=few, rounds=2, by="labels")
+    assert by_labels.rows[0]["links"] == [] and len(by_labels.rows[0]["labels"]) == 2
+    assert tune(graph, labels, candidates=few, rounds=3, time_limit=0).rounds == 1
+    for wrong, named in [
+        (lambda: tune(graph, labels[:3]), "labels: 3 of them, for 160 nodes"),
+        (lambda: tune(graph, {"x": 1}), "labels: 'x' is no node"),
+        (lambda: tune(graph, [1] * 160), "labels: all labelled nodes"),
+        (lambda: tune(graph, candidates=["hone", "degree"]), "candidates"),
+        (lambda: tune(graph, time_limit=-1), "time_limit"),
+    ]:
+        with pytest.raises(ValueError, match=named):
+            wrong()
+
+
+def test_the_preset_auto():
+    graph = generate("sbm", nodes=60, degree=8, communities=3, mixing=0.1)
+    hone = HONE("auto", n_components=8).fit(graph, graph.node_ids // 20)
+    assert hone.embedding_.shape == (60, 8)
+    assert all(len(row["labels"]) == len(row["links"]) == 5 for row in hone.tuning_.rows)
+    assert hone.config_["global"]["dim"] == 8
+    if hone.tuning_.chosen == "hone":
+        np.testing.assert_array_equal(hone.embedding_, HONE(n_components=8).fit(graph).embedding_)
+    rows = HONE("auto", n_components=8, graph=graph).fit_transform([3, 4, 25], [0, 0, 1])
+    assert rows.shape == (3, 8)
+    with pytest.raises(ValueError, match="n_steps: the preset 'auto' chooses it"):
+        HONE("auto", n_steps=2).fit(graph)

@@ -13,6 +13,7 @@ use hone::store::{CountTable, CountsBy};
 use hone::{Error, Progress, Silent, memory, record};
 use serde::{Deserialize, Serialize};
 
+use crate::aligned::aligned;
 use crate::command::embed::parse_memory;
 use crate::context::Context;
 use crate::input::{GraphSource, RepeatableArgs, note_idle_weights};
@@ -261,24 +262,17 @@ fn print_totals(
     totals: &Totals,
     motifs: &MotifSet,
 ) -> anyhow::Result<()> {
-    let mut lines = vec![TOTALS.map(|name| name.replace('_', " "))];
+    let mut lines = vec![TOTALS.map(|name| name.replace('_', " ")).to_vec()];
     for motif in motifs.motifs() {
         let occurrences = totals.graphlets[motif.graphlet().index()];
-        lines.push([motif.to_string(), occurrences.to_string(), totals.weight(motif).to_string()]);
+        lines.push([motif.to_string(), occurrences.to_string(), totals.weight(motif).to_string()].to_vec());
     }
     if args.output.as_os_str() == "-" {
-        return context.print(aligned(&lines));
+        return context.print(aligned(&lines, &[1, 2]));
     }
     let separator = args.separator()?;
     let text: String = lines.iter().map(|line| line.join(separator).replace(' ', "_") + "\n").collect();
     let mut out = batch.begin(&args.output)?;
     out.write_all(text.as_bytes()).map_err(|e| out.error(e))?;
     Ok(batch.add(out)?)
-}
-
-/// Names to the left, numbers to the right.
-fn aligned(lines: &[[String; 3]]) -> String {
-    let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
-    let (a, b, c) = (width(0), width(1), width(2));
-    lines.iter().map(|[name, x, y]| format!("{name:a$}  {x:>b$}  {y:>c$}\n")).collect()
 }

@@ -15,3 +15,4 @@ pub(crate) mod map;
 pub(crate) mod roles;
 pub(crate) mod similar;
 pub(crate) mod solvers;
+pub(crate) mod tune;

@@ -11,6 +11,7 @@ use hone::{Error, record};
 use hone_explore::{Explanation, MOST_ROLES, MotifScore, RATIOS, Role, RoleOptions, RoleTable, Roles, find_node};
 use serde::{Deserialize, Serialize};
 
+use crate::aligned::aligned;
 use crate::context::Context;
 use crate::input::{RepeatableArgs, note_idle_weights};
 use crate::options::translated;
@@ -241,20 +242,4 @@ fn table(shown: &Shown<'_>, found: &Roles) -> String {
         lines.push(std::iter::once(name).chain(row.iter().map(|ratio| format!("{ratio:.2}"))).collect());
     }
     text + &aligned(&lines, &(1..=found.roles.len()).collect::<Vec<_>>())
-}
-
-/// Columns side by side, those of `right` to the right.
-fn aligned(lines: &[Vec<String>], right: &[usize]) -> String {
-    let columns = lines.first().map_or(0, Vec::len);
-    let width = |c: usize| lines.iter().map(|line| line[c].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for line in lines {
-        let cells = line.iter().zip(&widths).enumerate().map(|(c, (cell, &width))| match right.contains(&c) {
-            true => format!("{cell:>width$}"),
-            false => format!("{cell:width$}"),
-        });
-        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
-    text
 }

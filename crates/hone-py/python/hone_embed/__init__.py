@@ -22,6 +22,7 @@ from hone_embed._motifs import OrbitCounts, count_orbits, motif_adjacency, motif
 from hone_embed._native import VERSION as __version__
 from hone_embed._roles import Roles, roles
 from hone_embed._store import Embedding, load, save
+from hone_embed._tune import Tuning, tune
 
 __all__ = [
     "HONE",
@@ -37,6 +38,7 @@ __all__ = [
     "Neighbours",
     "OrbitCounts",
     "Roles",
+    "Tuning",
     "__version__",
     "count_orbits",
     "draw",
@@ -57,4 +59,5 @@ __all__ = [
     "read_recorded_graph",
     "roles",
     "save",
+    "tune",
 ]

@@ -20,6 +20,7 @@ from hone_embed._factors import Factors, factor_folder, load_factors
 from hone_embed._graph import _plain, as_graph, compare_attributes
 from hone_embed._progress import jobs, listener
 from hone_embed._settings import refuse_contradictions
+from hone_embed._tune import Tuning, tune
 
 
 def presets() -> dict[str, str]:
@@ -42,7 +43,8 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         What to start from: ``"hone"``, the library's default, or the paper's ``"hone-w"``,
         ``"hone-p"``, ``"hone-l"``, ``"hone-l-norm"``, ``"hone-l-rw"``, each also with ``"+x"`` for
         diffused motif features. See :func:`presets`. The parameters below that are None take the
-        preset's value.
+        preset's value. ``"auto"`` compares settings on the graph first, and takes the default unless
+        others are better by more than chance; see :func:`tune`.
     n_components
         Dimensions of the vectors. With the preset ``"hone"`` node features get one in eight of them, 16 at
         most. Columns that the graph is too small to fill are zero, and a note in ``report_`` says so.
@@ -103,6 +105,8 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     factors_ : Factors
         With ``factors``: U, sigma and V of every local embedding, Z and H of the global one; see
         :class:`Factors`.
+    tuning_ : Tuning
+        With the preset ``"auto"``: the candidates that were compared; see :func:`tune`.
     n_features_in_ : int
         Number of nodes, when ``X`` was a square matrix.
 
@@ -137,6 +141,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     report_: dict[str, Any]
     config_: dict[str, Any]
     factors_: Factors
+    tuning_: Tuning
     n_features_in_: int
 
     def __init__(
@@ -184,16 +189,16 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         X
             The graph, in any form that :class:`Graph` takes; with ``graph``, the ids of nodes.
         y
-            Ignored.
+            Ignored, except by the preset ``"auto"``: labels of the nodes, which then have a say.
         attributes
             Further columns for each node, in the graph's order: an array or a DataFrame.
         """
-        self._embed(X, attributes)
+        self._embed(X, attributes, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, attributes: Any = None) -> Any:
         """Embed a graph and return the vectors; those of the nodes ``X`` with ``graph``."""
-        self._embed(X, attributes)
+        self._embed(X, attributes, y)
         if self.graph is not None:
             return self.transform(X)
         return self._output(self.embedding_, self.node_ids_)
@@ -251,10 +256,10 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
 
     # --- the work
 
-    def _embed(self, X: Any, attributes: Any) -> None:
-        config = self._resolve()
-        parsed = json.loads(config)
+    def _embed(self, X: Any, attributes: Any, y: Any) -> None:
         data = X if self.graph is None else self.graph
+        config = self._tune(data, X, y) if self.preset == "auto" else self._resolve()
+        parsed = json.loads(config)
         graph = as_graph(data, directed=self.directed, weighted=parsed["weights"] is True)
         if graph.n_nodes == 0:
             raise ValueError("graph: Found array with 0 sample(s): it has no nodes, so there is nothing to embed")
@@ -302,7 +307,17 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             name, fitted = type(self).__name__, len(self.embedding_)
             raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {fitted} features as input.")
 
-    def _resolve(self) -> str:
+    def _tune(self, data: Any, X: Any, y: Any) -> str:
+        """The settings that suit the graph best, as JSON, and ``tuning_``."""
+        for name in ("n_local_components", "n_steps", "motifs", "config"):
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name}: the preset 'auto' chooses it; leave it out, or name another preset")
+        labels = y if y is None or self.graph is None else dict(zip(np.asarray(X).reshape(-1).tolist(), y))
+        shared = {"directed": self.directed, "weighted": self.weights is True, "n_jobs": self.n_jobs}
+        self.tuning_ = tune(data, labels, n_components=self.n_components, verbose=self.verbose, **shared)
+        return self._resolve(*_candidate(self.tuning_.chosen))
+
+    def _resolve(self, preset: Optional[str] = None, chosen: Optional[dict[str, Any]] = None) -> str:
         """The configuration as the library understands it, as JSON."""
         named = {
             "global.dim": self.n_components,
@@ -312,12 +327,12 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             "weights": self.weights,
         }
         file = None if self.config is None or isinstance(self.config, dict) else os.fspath(self.config)
-        settings = dict(self.config) if isinstance(self.config, dict) else {}
+        settings = dict(self.config) if isinstance(self.config, dict) else dict(chosen or {})
         given = {key: value for key, value in named.items() if value is not None}
         given.update(self._seed())
         refuse_contradictions(given, settings)
         settings.update(given)
-        return _native.resolve(self.preset, file, json.dumps(settings, default=_plain))
+        return _native.resolve(preset or self.preset, file, json.dumps(settings, default=_plain))
 
     def _seed(self) -> dict[str, int]:
         if isinstance(self.random_state, numbers.Integral):
@@ -382,6 +397,13 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
 
 def _copy(name: str, value: Any) -> Any:
     return value if name == "graph" else clone(value, safe=False)
+
+
+def _candidate(name: str) -> tuple[str, dict[str, Any]]:
+    """A candidate of :func:`tune`, such as ``hone:steps=2``, as a preset and settings."""
+    preset, _, options = name.partition(":")
+    pairs = [option.split("=", 1) for option in options.split(",") if option]
+    return preset, {key: json.loads(value) for key, value in pairs}
 
 
 def _importance(report: dict[str, Any]) -> dict[str, float]:

@@ -154,6 +154,14 @@ def evaluate_link(
 def link_split(
     graph: Graph, removed: float, selection: float, seed: int
 ) -> tuple[Graph, tuple[NDArray[np.int64], NDArray[np.bool_]], tuple[NDArray[np.int64], NDArray[np.bool_]]]: ...
+def tune(
+    graph: Graph,
+    options: str,
+    labels: Optional[list[tuple[int, list[str]]]],
+    seconds: Optional[float],
+    jobs: int,
+    listener: _Listener,
+) -> tuple[str, str]: ...
 def read_embedding(
     path: str, format: Optional[str] = None
 ) -> tuple[Union[None, NDArray[np.int64], list[str]], NDArray[np.float32], list[str]]: ...

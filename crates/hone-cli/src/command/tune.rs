@@ -1,0 +1,225 @@
+//! `hone tune GRAPH`: which settings suit a graph, judged by its own edges and labels.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hone::graph::RecordedFile;
+use hone::report::{GraphFacts, Input};
+use hone::{Error, record};
+use hone_eval::labels::NodeLabels;
+use hone_eval::stats::Summary;
+use hone_eval::tune::{By, Row, TuneOptions, Tuned};
+use serde::{Deserialize, Serialize};
+
+use crate::aligned::aligned;
+use crate::context::Context;
+use crate::input::RepeatableArgs;
+use crate::options::{Known, translated};
+use crate::repeat::{Chosen, Earlier};
+
+/// Find settings that suit a graph: hide some of its edges, and compare how well a handful of candidates predict them.
+///
+/// With --labels, predicting these counts as much as predicting edges. A candidate is chosen only if it beats the default by
+/// more than chance.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    input: RepeatableArgs,
+    /// Where the chosen settings go: a TOML file for `hone embed --config`.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Labels of nodes: node<TAB>label[,label…], one node per line.
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// What decides: links, labels or both [default: both with --labels, else links].
+    #[arg(long, value_name = "WHAT", value_parser = by)]
+    by: Option<By>,
+    /// Candidates: presets with settings after a colon; the first is the default that others have to beat. May be repeated
+    /// [default: hone and seven variants].
+    #[arg(long, value_name = "NAME")]
+    candidate: Vec<String>,
+    /// Dimensions of the vectors [default: those of the candidates].
+    #[arg(long, value_name = "D")]
+    dim: Option<usize>,
+    /// Number of rounds, each with other hidden edges [default: 5].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    rounds: Option<u64>,
+    /// Begin no round that would end later than this: 90s, 10m, 2h. The first one always is.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    time: Option<Duration>,
+    /// Share of the edges that are hidden [default: 0.2].
+    #[arg(long, value_name = "SHARE")]
+    removed: Option<f64>,
+    /// Seed of the first round [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
+    seed: Option<u64>,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+    /// Replace files that exist.
+    #[arg(short, long)]
+    force: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone tune graph.tsv -o best.toml
+  hone embed graph.tsv -o vectors.npy --config best.toml
+  hone tune graph.tsv --labels labels.tsv --time 10m
+  hone tune graph.tsv --candidate hone --candidate hone:steps=2 --candidate hone:steps=4
+  hone tune -o again.toml --config best.toml.run.json
+
+docs/evaluation.md says how candidates are compared, and when a difference is taken for chance.";
+
+const COMMAND: &str = "tune";
+
+/// Settings and the options that give them.
+const OPTIONS: &[Known] = &[
+    ("candidates", "--candidate"),
+    ("methods", "--candidate"),
+    ("by", "--by"),
+    ("removed", "--removed"),
+    ("global.dim", "--dim"),
+];
+
+fn by(text: &str) -> Result<By, String> {
+    serde_json::from_value(text.into()).map_err(|_| "give links, labels or both".to_owned())
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let wrong = || "give a time such as 90s, 10m or 2h".to_owned();
+    let (number, unit) = text.split_at(text.len() - text.chars().last().map_or(0, char::len_utf8));
+    let seconds = match unit {
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong())
+}
+
+/// What is compared, and how: part of a record, where a later run finds it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Choices {
+    choices: TuneOptions,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    labels: Option<RecordedFile>,
+}
+
+/// What is kept beside the chosen settings.
+#[derive(Serialize)]
+struct Record<'a> {
+    version: &'static str,
+    command: &'static str,
+    #[serde(flatten)]
+    choices: &'a Choices,
+    input: &'a Input,
+    graph: GraphFacts,
+    #[serde(flatten)]
+    tuned: &'a Tuned,
+}
+
+impl Args {
+    /// The choices of the command line over those of an earlier run.
+    fn choices(&self) -> Result<(TuneOptions, Option<Chosen>), Error> {
+        let earlier = self.input.config().map(|path| Earlier::<Choices>::read(path, COMMAND)).transpose()?;
+        let before = earlier.as_ref().map(|earlier| earlier.choices.choices.clone()).unwrap_or_default();
+        let labels = Chosen::new(self.labels.as_deref(), earlier.as_ref(), |it| it.labels.as_ref())?;
+        let options = TuneOptions {
+            candidates: if self.candidate.is_empty() { before.candidates } else { self.candidate.clone() },
+            dim: self.dim.or(before.dim),
+            removed: self.removed.unwrap_or(before.removed),
+            by: self.by.or(before.by),
+            rounds: self.rounds.unwrap_or(before.rounds),
+            first_seed: self.seed.unwrap_or(before.first_seed),
+            ..before
+        };
+        Ok((options, labels))
+    }
+}
+
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let (options, labels) = args.choices()?;
+    let (source, inputs) = args.input.resolve()?;
+    let record_path = args.output.as_deref().and_then(record::path);
+    let inputs = inputs.read("--labels", labels.as_ref().map(|labels| &labels.path));
+    let mut batch = inputs.write("--output", args.output.iter().chain(&record_path)).check(args.force)?;
+    let facts = labels.as_ref().map(|labels| labels.facts(source.changed(), context)).transpose()?;
+    let graph = source.open(true, None, context)?;
+    let labels = labels.map(|labels| NodeLabels::read(&labels.path, &graph)).transpose()?;
+    if let Some(unknown) = labels.as_ref().map(|labels| labels.unknown).filter(|&unknown| unknown > 0) {
+        context.note(format_args!("note: {unknown} labelled nodes are not in the graph"));
+    }
+    let tuned = options.run(&graph, labels.as_ref(), args.time, context.progress());
+    let tuned = tuned.map_err(|error| translated(error, OPTIONS))?;
+    context.progress_done();
+    if tuned.rounds < options.rounds {
+        context.note(format_args!("note: {} of {} rounds fit into the time", tuned.rounds, options.rounds));
+    }
+    if let Some(path) = &args.output {
+        let mut out = batch.begin(path)?;
+        out.write_all(tuned.config.to_commented_toml().as_bytes()).map_err(|e| out.error(e))?;
+        batch.add(out)?;
+        // The rounds that were run give the same result whatever the time.
+        let choices = Choices { choices: TuneOptions { rounds: tuned.rounds, ..options }, labels: facts };
+        let (version, input) = (env!("CARGO_PKG_VERSION"), &source.input);
+        let record = Record {
+            version,
+            command: COMMAND,
+            choices: &choices,
+            input,
+            graph: GraphFacts::of(&graph),
+            tuned: &tuned,
+        };
+        record::add_to(&mut batch, path, &record)?;
+        batch.commit()?;
+    }
+    if args.json {
+        return context.print(serde_json::to_string_pretty(&tuned)? + "\n");
+    }
+    if args.output.as_deref().is_some_and(hone::output::is_stream) {
+        context.note(tuned.verdict());
+        return Ok(());
+    }
+    context.print(table(&tuned))
+}
+
+/// One line per candidate, and the verdict.
+fn table(tuned: &Tuned) -> String {
+    let mut head = vec!["candidate".to_owned()];
+    let (links, labels) = (!tuned.rows[0].links.is_empty(), !tuned.rows[0].labels.is_empty());
+    head.extend(links.then(|| "links (AUC)".to_owned()));
+    head.extend(labels.then(|| "labels (F1)".to_owned()));
+    head.extend(["difference", "p", "seconds"].map(str::to_owned));
+    let score = |values: &[f64]| Summary::of(values).map(|it| format!("{:.3} ± {:.3}", it.mean, it.std));
+    let line = |row: &Row| {
+        let mut line = vec![row.name.clone()];
+        line.extend(score(&row.links));
+        line.extend(score(&row.labels));
+        let error = row.error.map_or(String::new(), |error| format!(" ± {error:.3}"));
+        line.push(row.difference.map_or("–".into(), |difference| format!("{difference:+.3}{error}")));
+        line.push(row.p.map_or("–".into(), |p| format!("{p:.3}")));
+        line.push(format!("{:.2}", row.seconds));
+        line
+    };
+    let lines: Vec<Vec<String>> = std::iter::once(head).chain(tuned.rows.iter().map(line)).collect();
+    let right: Vec<usize> = (1..lines[0].len()).collect();
+    format!("{}\n{}\n", aligned(&lines, &right), tuned.verdict())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time("1.5h"), Ok(Duration::from_secs(5400)));
+        for wrong in ["", "s", "10", "-1m", "10 m", "1e400h", "nans", "5é"] {
+            assert!(time(wrong).is_err(), "{wrong}");
+        }
+    }
+}
