@@ -52,12 +52,16 @@ impl NodeLabels {
         Ok(NodeLabels { unknown, ..labels })
     }
 
-    /// The labels of nodes, each listed once. An error in words where they do not differ.
+    /// The labels of nodes, each listed once with at least one label. An error in words where they are not, or do not differ.
     pub fn new(rows: &[(u32, Vec<&str>)]) -> Result<Self, String> {
+        if let Some((node, _)) = rows.iter().find(|(_, labels)| labels.is_empty()) {
+            return Err(format!("row {node} has an empty list of labels"));
+        }
         let names = label_names(rows);
-        if names.len() < 2 {
-            let label = names.first().map_or("none", String::as_str);
-            return Err(format!("all labelled nodes of the graph have the label {label}"));
+        match &names[..] {
+            [] => return Err("no node has a label".into()),
+            [only] => return Err(format!("all labelled nodes of the graph have the label {only}")),
+            _ => {}
         }
         let number: FxHashMap<&str, u32> = names.iter().zip(0..).map(|(n, i)| (n.as_str(), i)).collect();
         let mut found: Vec<(u32, Vec<u32>)> = Vec::new();
@@ -68,6 +72,9 @@ impl NodeLabels {
             found.push((*node, labels));
         }
         found.sort();
+        if let Some(twice) = found.windows(2).find(|two| two[0].0 == two[1].0) {
+            return Err(format!("row {} is labelled twice", twice[0].0));
+        }
         let (nodes, of) = found.into_iter().unzip();
         Ok(NodeLabels { names, nodes, of, unknown: 0 })
     }

@@ -11,7 +11,7 @@ use hone_eval::pairs::Scaling;
 use hone_eval::save::Save;
 use hone_eval::split::{LabeledPairs, LinkSplit};
 use hone_eval::task::{LinkConfig, Setting, link};
-use hone_eval::tune::TuneOptions;
+use hone_eval::tune::{CANDIDATES, TuneOptions};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -138,8 +138,13 @@ pub(crate) fn link_split<'py>(
     Ok((train.into(), pairs_to_python(py, select)?, pairs_to_python(py, test)?))
 }
 
-/// Candidates compared on a graph, as JSON, and the verdict in words; `options` are JSON too, `labels` pairs of a node number
-/// and its labels.
+/// What is compared unless candidates are named.
+#[pyfunction]
+pub(crate) fn tuned_candidates() -> Vec<&'static str> {
+    CANDIDATES.to_vec()
+}
+
+/// Candidates compared on a graph, as JSON; `options` are JSON too, `labels` pairs of a node number and its labels.
 #[pyfunction]
 pub(crate) fn tune(
     py: Python<'_>,
@@ -149,7 +154,7 @@ pub(crate) fn tune(
     seconds: Option<f64>,
     jobs: usize,
     listener: Option<Py<PyAny>>,
-) -> PyResult<(String, String)> {
+) -> PyResult<String> {
     let options: TuneOptions = serde_json::from_str(options).map_err(|error| refuse("options", error.to_string()))?;
     let time = seconds.map(Duration::try_from_secs_f64).transpose();
     let time = time.map_err(|error| refuse("time_limit", error.to_string()))?;
@@ -159,6 +164,5 @@ pub(crate) fn tune(
     let labels = rows.map(|rows| NodeLabels::new(&rows)).transpose().map_err(|message| refuse("labels", message))?;
     let graph = graph.get().inner.clone();
     let tuned = run(py, jobs, listener, move |progress| options.run(&graph, labels.as_ref(), time, progress))?;
-    let shown = serde_json::to_string(&tuned).map_err(|error| refuse("options", error.to_string()))?;
-    Ok((shown, tuned.verdict()))
+    serde_json::to_string(&tuned).map_err(|error| refuse("options", error.to_string()))
 }

@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use crate::embed::{embed, parse_bytes, presets, resolve};
     #[pymodule_export]
-    use crate::evaluate::{evaluate_link, link_split, methods, tune};
+    use crate::evaluate::{evaluate_link, link_split, methods, tune, tuned_candidates};
     #[pymodule_export]
     use crate::explore::{Roles, Space, suggest};
     #[pymodule_export]

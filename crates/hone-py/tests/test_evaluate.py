@@ -3,6 +3,7 @@
 import numpy as np
 import pandas
 import pytest
+import scipy.sparse
 from hone_embed import HONE, Graph, HoneWarning, evaluate_link_prediction, generate, link_split, methods, tune
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -107,11 +108,23 @@ def test_settings_are_tuned():
     several = dict(zip(graph.node_ids.tolist(), [[label, label % 2 + 10] for label in labels.tolist()]))
     by_labels = tune(graph, several, candidates=few, rounds=2, by="labels")
     assert by_labels.rows[0]["links"] == [] and len(by_labels.rows[0]["labels"]) == 2
-    assert tune(graph, labels, candidates=few, rounds=3, time_limit=0).rounds == 1
+    none = tune(graph, labels, candidates=few, rounds=3, time_limit=0)
+    assert (none.rounds, none.chosen) == (0, "hone:dim=2") and "no round" in none.verdict
+    indicator = np.eye(4, dtype=int)[labels]
+    scores = [[row["labels"] for row in tune(graph, given, candidates=few, rounds=1, by="labels").rows]
+              for given in (labels, indicator, scipy.sparse.csr_array(indicator))]
+    assert scores[0] == scores[1] == scores[2]
     for wrong, named in [
         (lambda: tune(graph, labels[:3]), "labels: 3 of them, for 160 nodes"),
         (lambda: tune(graph, {"x": 1}), "labels: 'x' is no node"),
         (lambda: tune(graph, [1] * 160), "labels: all labelled nodes"),
+        (lambda: tune(graph, [None, float("nan")] * 80), "labels: no node has a label"),
+        (lambda: tune(graph, np.linspace(0, 1, 160)), "labels: numbers with decimals"),
+        (lambda: tune(graph, {0: "a", 1: "b", 2: []}), "labels: 2 labelled nodes"),
+        (lambda: tune(graph, labels, by="links"), "by: links decide"),
+        (lambda: tune(graph, by="x"), "by: 'x' is not one of"),
+        (lambda: tune(graph, rounds=2.5), "rounds: 2.5 is not a whole number"),
+        (lambda: evaluate_link_prediction(graph, HONE("auto")), "methods: the preset 'auto'"),
         (lambda: tune(graph, candidates=["hone", "degree"]), "candidates"),
         (lambda: tune(graph, time_limit=-1), "time_limit"),
     ]:
@@ -122,12 +135,25 @@ def test_settings_are_tuned():
 def test_the_preset_auto():
     graph = generate("sbm", nodes=60, degree=8, communities=3, mixing=0.1)
     hone = HONE("auto", n_components=8).fit(graph, graph.node_ids // 20)
-    assert hone.embedding_.shape == (60, 8)
+    assert hone.embedding_.shape == (60, 8) and hone.tuning_.by == "both"
     assert all(len(row["labels"]) == len(row["links"]) == 5 for row in hone.tuning_.rows)
-    assert hone.config_["global"]["dim"] == 8
-    if hone.tuning_.chosen == "hone":
-        np.testing.assert_array_equal(hone.embedding_, HONE(n_components=8).fit(graph).embedding_)
-    rows = HONE("auto", n_components=8, graph=graph).fit_transform([3, 4, 25], [0, 0, 1])
-    assert rows.shape == (3, 8)
-    with pytest.raises(ValueError, match="n_steps: the preset 'auto' chooses it"):
-        HONE("auto", n_steps=2).fit(graph)
+    preset, _, option = hone.tuning_.chosen.partition(":")
+    config = {key: float(value) for key, value in [option.split("=")]} if option else None
+    same = HONE(preset, n_components=8, config=config).fit(graph)
+    np.testing.assert_array_equal(hone.embedding_, same.embedding_)
+    assert not hasattr(hone.set_params(preset="hone").fit(graph), "tuning_")
+    for wrong in ({"n_steps": 2}, {"memory_limit": "1G"}, {"config": {"steps": 2}}):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))}: the preset 'auto'"):
+            HONE("auto", **wrong).fit(graph)
+
+
+def test_the_preset_auto_takes_what_is_better(monkeypatch):
+    """Labels of some nodes count, and the settings that win are those of the vectors."""
+    graph = generate("sbm", nodes=160, degree=12, communities=4, mixing=0.1)
+    monkeypatch.setattr("hone_embed._native.tuned_candidates", lambda: ["hone:local.row-power=0,global.dim=2", "hone:global.dim=16"])
+    ids = graph.node_ids[::2]
+    hone = HONE("auto", graph=graph, weights=False)
+    assert hone.fit_transform(ids, ids // 40).shape == (80, 16)
+    assert hone.tuning_.chosen == "hone:global.dim=16,weights=false" and hone.config_["weights"] is False
+    with pytest.raises(ValueError, match="inconsistent"):
+        hone.fit(ids, ids[:-1] // 40)

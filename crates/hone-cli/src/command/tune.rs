@@ -37,24 +37,24 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHAT", value_parser = by)]
     by: Option<By>,
     /// Candidates: presets with settings after a colon; the first is the default that others have to beat. May be repeated
-    /// [default: hone and seven variants].
+    /// [default: hone, five variants of it, hone-p and hone-w].
     #[arg(long, value_name = "NAME")]
     candidate: Vec<String>,
     /// Dimensions of the vectors [default: those of the candidates].
     #[arg(long, value_name = "D")]
     dim: Option<usize>,
-    /// Number of rounds, each with other hidden edges [default: 5].
+    /// Number of rounds, each of which hides other edges; fewer than 3 decide nothing [default: 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     rounds: Option<u64>,
-    /// Begin no round that would end later than this: 90s, 10m, 2h. The first one always is.
+    /// Stop after this time, such as 90s, 10m or 2h: rounds that are complete by then count.
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<Duration>,
     /// Share of the edges that are hidden [default: 0.2].
     #[arg(long, value_name = "SHARE")]
     removed: Option<f64>,
-    /// Seed of the first round [default: 1].
+    /// Seed of the first round: others than those of `hone eval`, so that its splits are new to the choice [default: 100001].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
-    seed: Option<u64>,
+    first_seed: Option<u64>,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -134,7 +134,7 @@ impl Args {
             removed: self.removed.unwrap_or(before.removed),
             by: self.by.or(before.by),
             rounds: self.rounds.unwrap_or(before.rounds),
-            first_seed: self.seed.unwrap_or(before.first_seed),
+            first_seed: self.first_seed.unwrap_or(before.first_seed),
             ..before
         };
         Ok((options, labels))
@@ -142,6 +142,10 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    let streamed = args.output.as_deref().is_some_and(hone::output::is_stream);
+    if streamed && args.json {
+        return Err(Error::config("--json", "standard output has the settings; give --output a file").into());
+    }
     let (options, labels) = args.choices()?;
     let (source, inputs) = args.input.resolve()?;
     let record_path = args.output.as_deref().and_then(record::path);
@@ -157,14 +161,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let tuned = tuned.map_err(|error| translated(error, OPTIONS))?;
     context.progress_done();
     if tuned.rounds < options.rounds {
-        context.note(format_args!("note: {} of {} rounds fit into the time", tuned.rounds, options.rounds));
+        context.note(format_args!("note: {} of {} rounds were completed in the time", tuned.rounds, options.rounds));
     }
     if let Some(path) = &args.output {
         let mut out = batch.begin(path)?;
         out.write_all(tuned.config.to_commented_toml().as_bytes()).map_err(|e| out.error(e))?;
         batch.add(out)?;
-        // The rounds that were run give the same result whatever the time.
-        let choices = Choices { choices: TuneOptions { rounds: tuned.rounds, ..options }, labels: facts };
+        // As many rounds give the same result, whatever the time.
+        let rounds = if tuned.rounds > 0 { tuned.rounds } else { options.rounds };
+        let choices = Choices { choices: TuneOptions { rounds, ..options }, labels: facts };
         let (version, input) = (env!("CARGO_PKG_VERSION"), &source.input);
         let record = Record {
             version,
@@ -180,8 +185,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if args.json {
         return context.print(serde_json::to_string_pretty(&tuned)? + "\n");
     }
-    if args.output.as_deref().is_some_and(hone::output::is_stream) {
-        context.note(tuned.verdict());
+    if streamed {
+        context.note(&tuned.verdict);
         return Ok(());
     }
     context.print(table(&tuned))
@@ -207,7 +212,8 @@ fn table(tuned: &Tuned) -> String {
     };
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(tuned.rows.iter().map(line)).collect();
     let right: Vec<usize> = (1..lines[0].len()).collect();
-    format!("{}\n{}\n", aligned(&lines, &right), tuned.verdict())
+    let level = format!("A rival replaces {} if its p is below {:.4}.", tuned.rows[0].name, tuned.level);
+    format!("{}\n{level}\n{}\n", aligned(&lines, &right), tuned.verdict)
 }
 
 #[cfg(test)]

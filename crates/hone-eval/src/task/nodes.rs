@@ -6,6 +6,7 @@
 //! is chosen by 3-fold cross-validation on the training nodes (at most 2000 of them) unless fixed.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use hone::dense::Block;
 use hone::graph::Graph;
@@ -60,6 +61,9 @@ pub struct NodesCell {
     /// Normalised mutual information of k-means clusters and (first) labels, when asked for; of several
     /// candidates the one chosen at the first share is clustered.
     pub nmi: Option<f64>,
+    /// Seconds spent on embedding all candidates.
+    #[serde(default)]
+    pub seconds: f64,
     /// What a reader should know about the vectors.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -117,8 +121,10 @@ pub fn nodes(
         let cache = setting.cache_for(method, || Ok(graph.clone()), seed)?;
         let cell = cache.cell(&("nodes", &name, config, PENALTIES, seed, &embedders), || {
             let bench = Bench { labels, config, seed };
+            let start = Instant::now();
             let (candidates, notes) = bench.embed(method, &train, setting)?;
-            Ok(NodesCell { notes, ..bench.run(&candidates) })
+            let seconds = start.elapsed().as_secs_f64();
+            Ok(NodesCell { notes, seconds, ..bench.run(&candidates) })
         });
         setting.progress.advance(1);
         cell
@@ -167,7 +173,7 @@ impl Bench<'_> {
             let first: Vec<u32> = self.labels.of.iter().map(|l| l[0]).collect();
             metrics::nmi(&kmeans(x, self.labels.labels(), self.seed), &first)
         });
-        NodesCell { scores, nmi, notes: Vec::new() }
+        NodesCell { scores, nmi, seconds: 0.0, notes: Vec::new() }
     }
 
     /// Vectors of the labelled nodes.

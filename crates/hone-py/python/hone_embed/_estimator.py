@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from hone_embed import _native
 from hone_embed._arrays import attribute_columns, is_edges, is_matrix, is_new_rows
@@ -257,14 +257,19 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     # --- the work
 
     def _embed(self, X: Any, attributes: Any, y: Any) -> None:
-        data = X if self.graph is None else self.graph
-        config = self._tune(data, X, y) if self.preset == "auto" else self._resolve()
+        self._forget()
+        auto = self.preset == "auto"
+        config = self._resolve("hone" if auto else None)
         parsed = json.loads(config)
+        data = X if self.graph is None else self.graph
         graph = as_graph(data, directed=self.directed, weighted=parsed["weights"] is True)
         if graph.n_nodes == 0:
             raise ValueError("graph: Found array with 0 sample(s): it has no nodes, so there is nothing to embed")
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
         columns = None if attributes is None else attribute_columns(attributes)
+        if auto:
+            config = self._tune(graph, attributes, self._labels(X, y))
+            parsed = json.loads(config)
         file = parsed["attributes"].get("file")
         native = graph._named() if file else graph._native
         if file and not isinstance(self.config, (dict, type(None))):
@@ -285,8 +290,6 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self._note_features(X)
 
     def _keep_factors(self, folder: Optional[str]) -> None:
-        if hasattr(self, "factors_"):
-            del self.factors_
         if folder is not None:
             self.factors_ = load_factors(folder, mmap=self.factors is not True)
 
@@ -307,14 +310,32 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             name, fitted = type(self).__name__, len(self.embedding_)
             raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {fitted} features as input.")
 
-    def _tune(self, data: Any, X: Any, y: Any) -> str:
+    def _forget(self) -> None:
+        """Removes what an earlier fit left and this one may not make."""
+        for name in ("factors_", "tuning_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _labels(self, X: Any, y: Any) -> Any:
+        """The labels that are given, by id where ``X`` is a list of ids."""
+        if y is None or self.graph is None:
+            return y
+        check_consistent_length(X, y)
+        return dict(zip(self._ids_of(X), y))
+
+    def _tune(self, graph: Any, attributes: Any, labels: Any) -> str:
         """The settings that suit the graph best, as JSON, and ``tuning_``."""
-        for name in ("n_local_components", "n_steps", "motifs", "config"):
-            if getattr(self, name) is not None:
-                raise ValueError(f"{name}: the preset 'auto' chooses it; leave it out, or name another preset")
-        labels = y if y is None or self.graph is None else dict(zip(np.asarray(X).reshape(-1).tolist(), y))
-        shared = {"directed": self.directed, "weighted": self.weights is True, "n_jobs": self.n_jobs}
-        self.tuning_ = tune(data, labels, n_components=self.n_components, verbose=self.verbose, **shared)
+        refused = ("n_local_components", "n_steps", "motifs", "config", "memory_limit")
+        given = [name for name in refused if getattr(self, name) is not None]
+        given += [] if attributes is None else ["attributes"]
+        if given:
+            message = "the preset 'auto' compares settings without it; use tune, and then HONE with what it chose"
+            raise ValueError(f"{given[0]}: {message}")
+        weights = "" if self.weights is None else f"weights={str(self.weights).lower()}"
+        candidates = [_with_option(candidate, weights) for candidate in _native.tuned_candidates()]
+        seed = {"random_state": 100_001 + self._seed().get("seed", 0)}
+        shared = {"n_components": self.n_components, "n_jobs": self.n_jobs, "verbose": self.verbose, **seed}
+        self.tuning_ = tune(graph, labels, candidates=candidates, **shared)
         return self._resolve(*_candidate(self.tuning_.chosen))
 
     def _resolve(self, preset: Optional[str] = None, chosen: Optional[dict[str, Any]] = None) -> str:
@@ -342,11 +363,14 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             return {"seed": int(self.random_state)} if self.random_state else {}
         return {"seed": int(check_random_state(self.random_state).randint(2**31))}
 
-    def _rows_of(self, X: Any) -> np.ndarray:
+    def _ids_of(self, X: Any) -> list[Any]:
         ids = np.asarray(X)
         if ids.ndim != 1 and ids.shape[1:] != (1,):
             raise ValueError(f"X: shape {ids.shape}; a list of node ids is expected")
-        wanted = ids.reshape(-1).tolist()
+        return ids.reshape(-1).tolist()
+
+    def _rows_of(self, X: Any) -> np.ndarray:
+        wanted = self._ids_of(X)
         index = {id: row for row, id in enumerate(self.node_ids_.tolist())}
         try:
             return np.asarray([index[id] for id in wanted], dtype=np.int64)
@@ -397,6 +421,10 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
 
 def _copy(name: str, value: Any) -> Any:
     return value if name == "graph" else clone(value, safe=False)
+
+
+def _with_option(candidate: str, option: str) -> str:
+    return f"{candidate}{',' if ':' in candidate else ':'}{option}" if option else candidate
 
 
 def _candidate(name: str) -> tuple[str, dict[str, Any]]:

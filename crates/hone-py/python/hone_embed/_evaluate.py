@@ -150,6 +150,8 @@ def _contestant(entry: Union[str, HONE]) -> tuple[str, Optional[str]]:
     if isinstance(entry, str):
         return entry, None
     if isinstance(entry, HONE):
+        if entry.preset == "auto":
+            raise ValueError("methods: the preset 'auto' depends on the split; use tune, and then HONE with what it chose")
         return " ".join(repr(entry).split()), entry._resolve()
     raise TypeError(f"methods: {entry!r} is neither a name nor a HONE")
 

@@ -154,6 +154,7 @@ def evaluate_link(
 def link_split(
     graph: Graph, removed: float, selection: float, seed: int
 ) -> tuple[Graph, tuple[NDArray[np.int64], NDArray[np.bool_]], tuple[NDArray[np.int64], NDArray[np.bool_]]]: ...
+def tuned_candidates() -> list[str]: ...
 def tune(
     graph: Graph,
     options: str,
@@ -161,7 +162,7 @@ def tune(
     seconds: Optional[float],
     jobs: int,
     listener: _Listener,
-) -> tuple[str, str]: ...
+) -> str: ...
 def read_embedding(
     path: str, format: Optional[str] = None
 ) -> tuple[Union[None, NDArray[np.int64], list[str]], NDArray[np.float32], list[str]]: ...

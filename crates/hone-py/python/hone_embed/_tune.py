@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
+import scipy.sparse
 
 from hone_embed import _native
 from hone_embed._graph import Graph, as_graph
@@ -25,8 +27,12 @@ class Tuning(NamedTuple):
     """The choice and its reason, in a sentence."""
     config: dict[str, Any]
     """Its settings, nested as in a configuration file."""
+    by: str
+    """What decided: ``"links"``, ``"labels"`` or ``"both"``."""
     rounds: int
-    """Rounds that were run."""
+    """Rounds that were completed."""
+    level: float
+    """A rival needs a ``p`` below this."""
 
 
 def tune(
@@ -41,7 +47,7 @@ def tune(
     time_limit: Optional[float] = None,
     directed: Optional[bool] = None,
     weighted: bool = False,
-    random_state: int = 1,
+    random_state: int = 100_001,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Tuning:
@@ -53,7 +59,8 @@ def tune(
         Anything :class:`Graph` takes.
     labels
         Labels of nodes: one per node in the graph's order (None where there is none), or a mapping of ids to labels. A node
-        with several has a list of them. Predicting them then counts as much as predicting edges.
+        with several has a list of them, or a row of a matrix of 0 and 1. Predicting them then counts as much as predicting
+        edges.
     candidates
         Presets with settings after a colon, such as ``"hone:steps=2"``; the first is the default that others have to beat.
         Eight of them if None.
@@ -62,9 +69,10 @@ def tune(
     by
         What decides: ``"links"``, ``"labels"`` or ``"both"``.
     rounds, removed, random_state
-        How many times edges are hidden; which share of them; the seed of the first round.
+        How many times edges are hidden (fewer than three rounds decide nothing); which share of them; the seed of the first
+        round. It is not among the seeds of :func:`evaluate_link_prediction`, so that its splits are new to the choice.
     time_limit
-        Seconds. No round is begun that would end later; the first one always is.
+        Seconds after which it stops; rounds that are complete by then count.
 
     Examples
     --------
@@ -73,17 +81,34 @@ def tune(
     >>> tuned = tune(graph, candidates=["hone", "hone-w"], n_components=16, rounds=2)
     >>> tuned.chosen, len(tuned.rows), tuned.rounds
     ('hone', 2, 2)
+    >>> "cannot tell that from chance" in tuned.verdict or "no other" in tuned.verdict
+    True
     """
     graph = as_graph(graph, directed=directed, weighted=weighted)
-    options: dict[str, Any] = {"dim": n_components, "removed": removed, "by": by, "rounds": rounds}
-    options["first_seed"] = random_state
+    if by not in (None, "links", "labels", "both"):
+        raise ValueError(f"by: {by!r} is not one of 'links', 'labels', 'both'")
+    options: dict[str, Any] = {"removed": float(removed), "by": by, "rounds": _whole("rounds", rounds)}
+    options["first_seed"] = _whole("random_state", random_state)
+    options["dim"] = None if n_components is None else _whole("n_components", n_components)
     if candidates is not None:
         options["candidates"] = [candidates] if isinstance(candidates, str) else list(candidates)
     rows = None if labels is None else _labelled(graph, labels)
     with listener(verbose) as listen:
-        tuned, verdict = _native.tune(graph._native, json.dumps(options), rows, time_limit, jobs(n_jobs), listen)
-    found = json.loads(tuned)
-    return Tuning(found["rows"], found["rows"][found["chosen"]]["name"], verdict, found["config"], found["rounds"])
+        text = _native.tune(graph._native, json.dumps(options), rows, time_limit, jobs(n_jobs), listen)
+    found = json.loads(text)
+    chosen = found["rows"][found["chosen"]]["name"]
+    kept = {name: found[name] for name in ("rows", "verdict", "config", "by", "rounds", "level")}
+    return Tuning(chosen=chosen, **kept)
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name}: {value!r} is not a whole number") from None
+    if number < 0:
+        raise ValueError(f"{name}: {value} is negative")
+    return number
 
 
 def _labelled(graph: Graph, labels: Any) -> list[tuple[int, list[str]]]:
@@ -95,15 +120,35 @@ def _labelled(graph: Graph, labels: Any) -> list[tuple[int, list[str]]]:
             raise ValueError(f"labels: {unknown[0]!r} is no node of the graph ({len(unknown)} such ids)")
         pairs = [(node_of[id], label) for id, label in labels.items()]
     else:
-        values = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+        values = _values(labels)
         if len(values) != graph.n_nodes:
             raise ValueError(f"labels: {len(values)} of them, for {graph.n_nodes} nodes")
         pairs = list(enumerate(values))
-    return [(node, _texts(label)) for node, label in pairs if not _missing(label)]
+    found = [(node, _texts(label)) for node, label in pairs if not _is_missing(label)]
+    return [(node, texts) for node, texts in found if texts]
 
 
-def _missing(label: Any) -> bool:
-    return label is None or (isinstance(label, float) and bool(np.isnan(label)))
+def _values(labels: Any) -> list[Any]:
+    """One label, or a list of labels, per node."""
+    array = labels.toarray() if scipy.sparse.issparse(labels) else labels
+    if getattr(array, "ndim", 1) == 2:
+        array = np.asarray(array)
+        if array.shape[1] == 1:
+            return array[:, 0].tolist()
+        if not np.isin(array, (0, 1)).all():
+            raise ValueError("labels: a matrix of labels has 0 and 1 only, one column per label")
+        return [np.flatnonzero(row).tolist() for row in array]
+    values = array.tolist() if hasattr(array, "tolist") else list(array)
+    if any(isinstance(value, float) and not value.is_integer() and value == value for value in values):
+        raise ValueError("labels: numbers with decimals are no labels; group them first")
+    return values
+
+
+def _is_missing(label: Any) -> bool:
+    if isinstance(label, (list, tuple, set, frozenset, np.ndarray)):
+        return False
+    # NaN and NaT differ from themselves; pandas.NA answers neither yes nor no.
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)
 
 
 def _texts(label: Any) -> list[str]:
