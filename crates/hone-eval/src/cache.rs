@@ -1,8 +1,8 @@
 //! Finished cells on disk, so that an interrupted run continues where it stopped.
 //!
 //! The key of a cell is everything its value depends on, written as JSON; the file is named after a
-//! hash of it and holds key and value. A file with another key, or that cannot be read, counts as
-//! absent. Files appear whole or not at all.
+//! hash of it and holds key, value and a checksum of both. A file with another key or checksum, or that cannot be read, counts
+//! as absent. Files appear whole or not at all.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Raised whenever the meaning or the values of cells change.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// A folder of finished cells, or none.
 #[derive(Debug, Clone)]
@@ -27,9 +27,26 @@ pub struct Cache {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Entry<T> {
+struct Entry {
     key: Value,
-    value: T,
+    value: Value,
+    /// Of both, as JSON.
+    sum: String,
+}
+
+impl Entry {
+    fn new(key: Value, value: Value) -> Self {
+        let sum = Entry::sum_of(&key, &value);
+        Entry { key, value, sum }
+    }
+
+    fn sum_of(key: &Value, value: &Value) -> String {
+        format!("{:032x}", fingerprint(format!("{key}{value}").as_bytes()))
+    }
+
+    fn is_whole(&self) -> bool {
+        self.sum == Entry::sum_of(&self.key, &self.value)
+    }
 }
 
 impl Cache {
@@ -66,18 +83,22 @@ impl Cache {
         let path = folder.join(format!("{:032x}.json", fingerprint(key.to_string().as_bytes())));
         if !self.renew
             && let Ok(Some(text)) = record::read(&path)
-            && let Ok(entry) = serde_json::from_slice::<Entry<T>>(&text)
+            && let Ok(entry) = serde_json::from_slice::<Entry>(&text)
             && entry.key == key
+            && entry.is_whole()
+            && let Ok(value) = serde_json::from_value(entry.value)
         {
-            return Ok(entry.value);
+            return Ok(value);
         }
-        let entry = Entry { key, value: compute()? };
+        let value = serde_json::to_value(compute()?).map_err(broken)?;
+        // Text may change the last digit: what the next run reads is what this one gives.
+        let value: Value = serde_json::from_str(&value.to_string()).map_err(broken)?;
+        let entry = Entry::new(key, value);
         let text = serde_json::to_vec(&entry).map_err(broken)?;
         let mut output = Output::create(&path, Existing::Replace)?;
         output.write_all(&text).map_err(|e| Error::io(&path, e))?;
         output.commit()?;
-        // Reading may change the last digit: give what the next run will read.
-        Ok(serde_json::from_slice::<Entry<T>>(&text).map_err(broken)?.value)
+        serde_json::from_value(entry.value).map_err(broken)
     }
 }
 
@@ -120,6 +141,12 @@ mod tests {
         }
         cache.cell(&("a", 1), compute).expect("computed again");
         assert_eq!(calls.get(), 3);
+        for file in fs::read_dir(folder.path().join("deep/er")).expect("listed") {
+            let path = file.expect("an entry").path();
+            fs::write(&path, fs::read_to_string(&path).expect("text").replace("1.5", "9.5")).expect("changed");
+        }
+        assert_eq!(cache.cell(&("a", 1), compute).expect("computed again"), [1.5, 2.0]);
+        assert_eq!(calls.replace(3), 4);
         let fail = || -> Result<Vec<f64>> { Err(Error::Interrupted) };
         assert!(cache.cell(&("b", 1), fail).is_err() && cache.cell(&("b", 1), compute).is_ok());
     }

@@ -15,6 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, human_bytes};
+use crate::output::companions::record as beside;
 use crate::output::{Batch, Existing, Written, WrittenFolder, checksum, is_stream, plain, same_file};
 
 /// What a record says of files, and all else that it says.
@@ -39,12 +40,6 @@ struct Listed {
 /// Where the record of a run stands; nowhere when its output is a stream.
 pub fn path(output: &Path) -> Option<PathBuf> {
     (!is_stream(output)).then(|| beside(output))
-}
-
-fn beside(output: &Path) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(".run.json");
-    PathBuf::from(name)
 }
 
 /// Adds the record of a run, as indented JSON, to the files of its batch, which it lists; nothing for a stream.

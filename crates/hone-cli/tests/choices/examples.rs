@@ -92,6 +92,9 @@ fn stand_ins(folder: &Path, example: &str) {
         make(&[&sbm[..], &["paper.tsv"]].concat());
         fs::rename(folder.join("paper.tsv"), folder.join("DIR/soc-hamsterster.edges")).expect("writable");
     }
+    if example.contains("--config best.toml") && !example.contains("run.json") {
+        make(&[&TUNE[..], &["best.toml"]].concat());
+    }
     // The record of an earlier run of the same command, or of an embedding.
     if let Some(file) = example.split(' ').find_map(|word| word.strip_suffix(".run.json")) {
         if !folder.join("graph.tsv").exists() {
@@ -102,10 +105,15 @@ fn stand_ins(folder: &Path, example: &str) {
             "similar" => make(&["similar", "vectors.npy", "--all", "-o", file]),
             "layout" => make(&["layout", "vectors.npy", "-o", file]),
             "count" | "roles" | "map" => make(&[command, "graph.tsv", "-o", file]),
+            "tune" => make(&[&TUNE[..], &[file]].concat()),
             _ => make(&["embed", "graph.tsv", "-o", file]),
         }
     }
 }
+
+/// A short comparison of settings.
+const TUNE: [&str; 9] =
+    ["tune", "graph.tsv", "--candidate", "hone:dim=8", "--candidate", "hone:dim=4", "--rounds", "1", "-o"];
 
 /// Runs an example, as given or smaller, in a shell.
 fn run_in(folder: &Path, example: &str, line: &str) {

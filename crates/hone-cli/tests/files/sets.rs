@@ -286,3 +286,49 @@ fn errors_of_the_system_have_their_own_remedies() {
     hone(folder.path(), &format!("{EMBED} -q -o /proc/x.tsv")).code(2).stderr(contains("there is no folder").not());
     hone(folder.path(), &format!("{EMBED} --set seed -o u.npy")).code(2).stderr(contains("such as local.dim=8"));
 }
+
+#[test]
+fn companions_of_a_replaced_file_go_with_it() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    hone(folder.path(), &format!("{EMBED} -q -o z.npy")).success();
+    assert!(path("z.ids.txt").exists() && path("z.npy.columns.txt").exists());
+    // The ids of another file of that name stay.
+    hone(folder.path(), &format!("{EMBED} -q -o z.tsv")).success();
+    hone(folder.path(), &format!("{EMBED} -q -f -o z.tsv")).success();
+    assert!(path("z.ids.txt").exists());
+    hone(folder.path(), "count g.tsv -q -f --by edge -o z.npy").success();
+    assert!(!path("z.ids.txt").exists() && !path("z.npy.columns.txt").exists());
+    // The record of an embedding is none of a generated graph.
+    hone(folder.path(), "generate er --nodes 9 --degree 2 -q -f -o z.tsv").success();
+    assert!(!path("z.tsv.run.json").exists());
+    assert!(!names(folder.path()).iter().any(|name| name.starts_with(".hone-")));
+}
+
+#[test]
+fn configurations_are_small_and_their_numbers_in_range() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let tables: String = (0..100_000).map(|i| format!("[a{i}]\nx=1\n")).collect();
+    fs::write(path("t.toml"), tables).expect("writable");
+    let maps = vec!["{\"a\":1}"; 100_000].join(",");
+    fs::write(path("r.json"), format!("{{\"config\":{{\"motifs\":[{maps}]}}}}")).expect("writable");
+    for (file, named) in [("t.toml", "more than 512 KiB are no"), ("r.json", "more than 20000 values are no")] {
+        let refused = hone(folder.path(), &format!("{EMBED} -q -o u.npy --config {file}"));
+        refused.code(2).stderr(contains(named).and(contains(file)));
+    }
+    for setting in [
+        "attributes.weight=1e300",
+        "local.row-power=1000",
+        "regularize=1e308",
+        "accumulate={decay=1e300}",
+        "attributes.form.components.offset=1e300",
+        "attributes.form.components.size-decay=1e-300",
+    ] {
+        let (field, _) = setting.split_once(['=', '{']).expect("a value");
+        let refused = hone(folder.path(), &format!("embed g.tsv -q -o u.npy --set {setting}"));
+        refused.code(2).stderr(contains(field));
+    }
+    hone(folder.path(), &format!("{EMBED} -q -o u.npy --checkpoint g.tsv")).code(2).stderr(contains("is not a folder"));
+    assert!(!path("u.npy").exists());
+}

@@ -20,6 +20,10 @@ pub(super) const ID_NAMES: [&str; 7] = ["id", "node", "node_id", "nodeid", "node
 /// Bytes looked at.
 const SAMPLE_BYTES: usize = 1 << 16;
 
+/// Bytes that a column takes while a table is read, besides its values: its name three times, and what the parts of the file that
+/// are read at the same time have of it.
+pub(super) const COLUMN_BYTES: u64 = 640;
+
 /// Where the parts of a row are in a line.
 pub(super) struct Layout {
     pub(super) delimiter: Delimiter,
@@ -40,6 +44,9 @@ impl Layout {
     pub(super) fn detect(source: &mut Source, request: &Request, ids: &IdIndex) -> Result<Layout> {
         skip_idle(source, COMMENTS, |_| {})?;
         let first = memchr::memchr(b'\n', source.ahead()).unwrap_or(0);
+        // Every other byte of the first line may separate two columns.
+        let separators = source.ahead()[..first].iter().filter(|byte| !byte.is_ascii_alphanumeric()).count();
+        request.check_size_beside(0, (separators as u64).saturating_mul(COLUMN_BYTES))?;
         source.fill(SAMPLE_BYTES.max(8 * first))?;
         let lines = sample(source, COMMENTS);
         let Some(head) = lines.first() else {

@@ -34,7 +34,7 @@ use crate::features::Named;
 use crate::graph::read::{extension, source::Source};
 use crate::graph::{Column, NodeIds};
 use crate::memory::Allowance;
-use crate::output::Written;
+use crate::output::{Written, companions};
 use crate::progress::Progress;
 use columns::Values;
 
@@ -240,7 +240,7 @@ fn open<'a>(
 /// and count; nothing for a stream, which can be read only once.
 pub fn content(file: &Path) -> Result<Vec<Written>> {
     let array = extension(file).is_some_and(|extension| extension == "npy");
-    let beside = [file.with_extension("ids.txt"), crate::store::names::path(file)];
+    let beside = [companions::ids(file), companions::columns(file)];
     let beside = beside.into_iter().filter(|path| array && path.is_file());
     let files = [file.to_path_buf()].into_iter().chain(beside);
     files.filter(|path| path.is_file()).map(|path| crate::record::content(&path)).collect()

@@ -6,7 +6,7 @@
 use std::str;
 
 use super::columns::Values;
-use super::layout::{Layout, NEEDS};
+use super::layout::{COLUMN_BYTES, Layout, NEEDS};
 use super::{Raw, Request};
 use crate::error::{Error, Result};
 use crate::graph::IdIndex;
@@ -20,7 +20,8 @@ pub(super) fn read(mut source: Source, request: &Request) -> Result<Raw> {
     source.check_text(NEEDS)?;
     let ids = request.ids.index();
     let layout = Layout::detect(&mut source, request, &ids)?;
-    request.check_size(layout.used.len() as u64)?;
+    let columns = layout.used.len() as u64;
+    request.check_size_beside(columns, columns.saturating_mul(COLUMN_BYTES))?;
     let before = source.lines();
     let chunks = blocks::parse(source, request.progress, |lines| Chunk::parse(lines, &layout, &ids))?;
     join(chunks, layout, before, request)

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Dim;
+use super::LARGEST;
 use crate::attributes::Table;
 use crate::diffuse::Diffusion;
 use crate::error::{Error, Result};
@@ -143,19 +144,20 @@ impl Attributes {
     pub(super) fn check(&self) -> Result<()> {
         let refuse = |field: &str, message: String| Err(Error::config(format!("attributes.{field}"), message));
         if let Balance::Times(times) = self.weight
-            && !(times.is_finite() && times > 0.0)
+            && !(times > 0.0 && times <= LARGEST)
         {
-            return refuse("weight", format!("{times} is not a positive number, nor \"unit\""));
+            return refuse("weight", format!("{times} is not above 0 and at most {LARGEST}, nor \"unit\""));
         }
         if let Form::Components(Components { dim, size_decay, level_decay, offset }) = self.form {
             super::check_dim("attributes.form.components.dim", dim)?;
             for (name, decay) in [("size-decay", size_decay), ("level-decay", level_decay)] {
-                if !(decay.is_finite() && decay > 0.0) {
-                    return refuse(&format!("form.components.{name}"), format!("{decay} is not a positive number"));
+                if !(1.0 / LARGEST..=LARGEST).contains(&decay) {
+                    let message = format!("{decay} is not between {} and {LARGEST}", 1.0 / LARGEST);
+                    return refuse(&format!("form.components.{name}"), message);
                 }
             }
-            if !offset.is_finite() {
-                return refuse("form.components.offset", format!("{offset} is not a number"));
+            if !(-LARGEST..=LARGEST).contains(&offset) {
+                return refuse("form.components.offset", format!("{offset} is not between -{LARGEST} and {LARGEST}"));
             }
         }
         self.table.check("attributes.table")?;

@@ -5,12 +5,18 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::{Config, preset};
+use super::{Config, extent, preset};
 use crate::error::{Error, Result};
 use crate::record;
 
-/// Bytes of a configuration or a run report at most; reports name every column.
+/// Bytes of a run report at most; reports name every column.
 const LARGEST_FILE: u64 = 64 << 20;
+
+/// Bytes of a TOML file at most. A table takes a hundred times its text.
+const LARGEST_TOML: usize = 512 << 10;
+
+/// Values that a configuration in a run report may have.
+const MOST_VALUES: usize = 20_000;
 
 /// Settings in layers, later ones on top, before they become a [`Config`].
 ///
@@ -137,6 +143,9 @@ fn read_file(path: &Path) -> Result<(Table, Config)> {
     let wrong = |message: String| Error::input(path, message, "a TOML configuration or a run report is expected");
     let text = String::from_utf8(read_whole(path)?).map_err(|_| wrong("the file is not text".into()))?;
     let json = text.trim_start().starts_with('{');
+    if !json && text.len() > LARGEST_TOML {
+        return Err(wrong(format!("more than {} KiB are no configuration", LARGEST_TOML >> 10)));
+    }
     let table = if json { table_of_json(&text, path) } else { text.parse::<Table>().map_err(|e| e.to_string()) };
     let table = table.map_err(|message| wrong(message.trim_end().to_owned()))?;
     let mut alone = table.clone();
@@ -224,14 +233,23 @@ fn merge(base: &mut Table, top: Table) {
 
 /// The settings of a run report, or a JSON object of settings. A file of attributes is looked for where that run had it.
 fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
-    let mut json: serde_json::Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
-    let folder = json.get("folder").and_then(|folder| folder.as_str()).map(PathBuf::from);
-    let config = json.get_mut("config").map(serde_json::Value::take);
+    #[derive(serde::Deserialize)]
+    struct Report {
+        folder: Option<PathBuf>,
+        config: Option<serde_json::Value>,
+        by: Option<serde::de::IgnoredAny>,
+        motifs: Option<serde::de::IgnoredAny>,
+    }
+    let wrong = |e: serde_json::Error| e.to_string();
+    if extent::values(text).map_err(wrong)? > MOST_VALUES {
+        return Err(format!("more than {MOST_VALUES} values are no configuration"));
+    }
+    let Report { folder, config, by, motifs } = serde_json::from_str(text).map_err(wrong)?;
     let Some(mut config) = config else {
-        if json.get("by").is_some() && json.get("motifs").is_some() {
+        if by.is_some() && motifs.is_some() {
             return Err("it is the record of `hone count`, which has no configuration".into());
         }
-        return Table::try_from(json).map_err(|e| e.to_string());
+        return serde_json::from_str(text).map_err(wrong);
     };
     if let Some(file) = config.pointer_mut("/attributes/file")
         && let Some(found) = file.as_str().and_then(|named| record::locate(path, folder.as_deref(), named).ok())

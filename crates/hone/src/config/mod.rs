@@ -10,6 +10,7 @@ mod attributes;
 mod choice;
 mod comments;
 mod domain;
+mod extent;
 mod joint;
 mod layers;
 mod pairs;
@@ -38,6 +39,10 @@ use crate::motif::{Delta, MotifSet, Pairs, Sample};
 
 /// The most steps K that are accepted.
 pub const MAX_STEPS: usize = 16;
+/// The largest weight, offset or rate that a setting may have: far beyond use, and far from overflow.
+const LARGEST: f64 = 1e12;
+/// The largest power of a row's length that it is divided by.
+const MAX_POWER: f64 = 4.0;
 
 /// The most columns of an embedding, or of a part of one, that are accepted.
 pub const MAX_DIM: usize = 1 << 16;
@@ -220,9 +225,9 @@ impl Config {
             return refuse("steps", format!("{k} is not between 1 and {MAX_STEPS}; or \"auto\""));
         }
         if let Accumulate::Decay(alpha) = self.accumulate
-            && !(alpha.is_finite() && alpha > 0.0)
+            && !(alpha > 0.0 && alpha <= LARGEST)
         {
-            return refuse("accumulate.decay", format!("{alpha} is not a positive number"));
+            return refuse("accumulate.decay", format!("{alpha} is not above 0 and at most {LARGEST}"));
         }
         let steps = if let Steps::Fixed(k) = self.steps { k } else { MAX_STEPS };
         if let FirstStep::Fixed(first) = self.first_step
@@ -230,9 +235,10 @@ impl Config {
         {
             return refuse("first-step", format!("{first} is not between 1 and steps ({steps}); or \"last\""));
         }
-        for (field, value) in [("regularize", self.regularize), ("local.row-power", self.local.row_power)] {
-            if !(value.is_finite() && value >= 0.0) {
-                return refuse(field, format!("{value} is not a number ≥ 0"));
+        let ranges = [("regularize", self.regularize, LARGEST), ("local.row-power", self.local.row_power, MAX_POWER)];
+        for (field, value, most) in ranges {
+            if !(0.0..=most).contains(&value) {
+                return refuse(field, format!("{value} is not between 0 and {most}"));
             }
         }
         self.attributes.check()?;

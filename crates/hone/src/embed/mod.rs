@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use crate::config::{Config, Model};
 use crate::engine::{Cpu, Engine};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::features::Named;
 use crate::graph::Graph;
 use crate::memory;
@@ -206,6 +206,7 @@ impl Hone {
             let sources = joint::Sources { config: &self.config, graph, counts: &counts, motifs: &motifs, hold };
             run.time("joint", |run| joint::embed(run, &sources, x, shelf.factors()))?
         };
+        check_finite(&embedding)?;
         shelf.finish(batch)?;
         run.report.work = start.work();
         Ok(Run { embedding, report: run.report })
@@ -244,4 +245,13 @@ impl Hone {
             report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),
         }
     }
+}
+
+/// Refuses vectors that no file should have.
+fn check_finite(embedding: &Embedding) -> Result<()> {
+    if embedding.vectors.as_slice().iter().all(|value| value.is_finite()) {
+        return Ok(());
+    }
+    let message = "the vectors are not finite: a setting or a weight is far too large or too small".into();
+    Err(Error::Numeric { stage: "the embedding".into(), message })
 }

@@ -5,10 +5,12 @@
 //! fails, all that was done is undone (`exchange`). A process that is killed between two renames leaves no mixture that
 //! could be taken for a whole: the file added first, which is the one that is opened later, is set aside first and comes
 //! last; folders come before all files.
+//! Companions of a replaced file that the new ones do not replace are removed with it.
 //! A record of checksums among the files ([`crate::record`]) lets readers detect what a crash of the machine may leave.
 
 use std::path::{Path, PathBuf};
 
+use super::companions;
 use super::exchange::{New, exchange};
 use super::place::{Place, folder_of, sync};
 use super::temporary::{Temporary, TemporaryFolder, registry};
@@ -111,7 +113,18 @@ impl Batch {
     /// # Errors
     /// When one cannot be renamed; then the folder is as it was before.
     pub fn commit(self) -> Result<Vec<PathBuf>> {
-        let Batch { mut paths, ready, ready_folders, obsolete, .. } = self;
+        let Batch { existing, mut paths, ready, ready_folders, mut obsolete, .. } = self;
+        if existing == Existing::Replace {
+            let known = |path: &PathBuf| ready.iter().any(|file| file.target == *path) || obsolete.contains(path);
+            // A companion may be a link to a file that is replaced.
+            let real = |path: PathBuf| match Place::of(&path) {
+                Ok(Place::File { target, existing: Some(_) }) if !known(&target) => Some(path),
+                _ => None,
+            };
+            let stale: Vec<PathBuf> =
+                ready.iter().flat_map(|file| companions::of(&file.target)).filter_map(real).collect();
+            obsolete.extend(stale);
+        }
         paths.extend(ready_folders.iter().map(|(_, target)| target.clone()));
         let mut registry = registry();
         let files = ready.into_iter().map(|file| file.take(&mut registry)).map(|(file, to)| (New::File(file), to));

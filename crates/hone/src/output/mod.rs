@@ -12,6 +12,7 @@
 //! its folder is.
 
 mod batch;
+pub(crate) mod companions;
 mod exchange;
 mod place;
 mod sum;

@@ -3,18 +3,13 @@
 //! Names may hold anything, so `\`, line feeds and carriage returns are written as `\\`, `\n` and `\r`.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Format;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
-/// The names that belong to `path`: `z.npy` → `z.npy.columns.txt`.
-pub(crate) fn path(of: &Path) -> PathBuf {
-    let mut name = of.as_os_str().to_owned();
-    name.push(".columns.txt");
-    PathBuf::from(name)
-}
+pub(crate) use crate::output::companions::columns as path;
 
 /// Whether a format needs the file.
 pub(super) fn are_beside(format: Format) -> bool {

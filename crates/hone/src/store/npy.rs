@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::quiet::{ArchiveSink, Quiet};
 use super::{Embedding, names, records};
@@ -23,10 +23,7 @@ const LONGEST_HEADER: u32 = 1 << 20;
 /// Characters of a text that are read.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// The ids that belong to `path`: `z.npy` → `z.ids.txt`.
-pub(super) fn ids_path(path: &Path) -> PathBuf {
-    path.with_extension("ids.txt")
-}
+pub(super) use crate::output::companions::ids as ids_path;
 
 pub(super) fn write_npy(embedding: &Embedding, path: &Path, out: &mut dyn Write) -> Result<()> {
     write_vectors(&embedding.vectors, out).map_err(|e| Error::io(path, e))

@@ -88,6 +88,10 @@ pub(in crate::embed) struct Checkpoint {
 impl Checkpoint {
     /// Begins a checkpoint in an empty or new folder, or goes on with one.
     pub(in crate::embed) fn begin(folder: &Path, begin: Begin, identity: Identity) -> Result<Self> {
+        if folder.symlink_metadata().is_ok() && !folder.is_dir() {
+            let message = format!("{} is not a folder; name another place", folder.display());
+            return Err(Error::config("checkpoint", message));
+        }
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let (used, leftovers) = used(folder)?;
         if used && begin == Begin::Anew {
