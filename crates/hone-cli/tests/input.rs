@@ -9,6 +9,8 @@ use predicates::str::{contains, is_empty};
 
 #[path = "input/messages.rs"]
 mod messages;
+#[path = "input/second.rs"]
+mod second;
 #[path = "input/tables.rs"]
 mod tables;
 

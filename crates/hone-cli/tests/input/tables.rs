@@ -54,12 +54,32 @@ fn columns_that_may_be_weights_are_named_and_others_are_refused() {
 fn headers_that_come_again_are_no_edges() {
     let dir = folder();
     let cases: [(&str, &str, usize, &str); 6] = [
-        ("a.csv", "source,target\na,b\nsource,target\nb,c\n", 3, "1 line of a.csv repeats the header, `source,target`"),
-        ("a.csv", "parent,child\na,b\nparent,child\nb,c\n", 3, "1 line of a.csv repeats the header"),
-        ("a.csv", "foo,bar\n1,2\nfoo,bar\n2,3\nfoo,bar\n3,4\n", 4, "2 lines of a.csv repeat the header, `foo,bar`"),
-        ("a.txt", "from to\n1 2\nfrom to\n2 3\n", 3, "1 line of a.txt repeats the header, `from to`"),
-        ("a.csv", "source,target,weight\n1,2,5\nsource,target,weight\n2,3,5\n", 3, "1 line of a.csv repeats"),
-        ("a.csv", "id,source,target\n0,a,b\n1,b,c\nid,source,target\n0,c,d\n", 4, "1 line of a.csv repeats"),
+        (
+            "a.csv",
+            "source,target\na,b\nsource,target\nb,c\n",
+            3,
+            "1 line of a.csv is a further header, `source,target`",
+        ),
+        ("a.csv", "parent,child\na,b\nparent,child\nb,c\n", 3, "1 line of a.csv is a further header"),
+        (
+            "a.csv",
+            "foo,bar\n1,2\nfoo,bar\n2,3\nfoo,bar\n3,4\n",
+            4,
+            "2 lines of a.csv are further headers, such as `foo,bar`",
+        ),
+        ("a.txt", "from to\n1 2\nfrom to\n2 3\n", 3, "1 line of a.txt is a further header, `from to`"),
+        (
+            "a.csv",
+            "source,target,weight\n1,2,5\nsource,target,weight\n2,3,5\n",
+            3,
+            "1 line of a.csv is a further header",
+        ),
+        (
+            "a.csv",
+            "id,source,target\n0,a,b\n1,b,c\nid,source,target\n0,c,d\n",
+            4,
+            "1 line of a.csv is a further header",
+        ),
     ];
     for (name, content, nodes, note) in cases {
         let (ids, notes) = nodes_and_notes(content, name, &[], dir.path());

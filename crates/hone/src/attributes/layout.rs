@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::graph::read::blocks::Fault;
 use crate::graph::read::comments::{COMMENTS, skip_idle};
 use crate::graph::read::delimiter;
-use crate::graph::read::fields::Delimiter;
+use crate::graph::read::fields::{Delimiter, row};
 use crate::graph::read::header::find;
-use crate::graph::read::layout::{row, sample};
+use crate::graph::read::layout::sample;
 use crate::graph::read::source::Source;
 use crate::graph::{Column, IdIndex};
 
@@ -52,11 +52,18 @@ impl Layout {
         let Some(head) = lines.first() else {
             return Err(request.fail("the file has only comments or blank lines", NEEDS));
         };
-        let delimiter = match &request.options.delimiter {
-            Some(asked) => delimiter::named(asked, "attributes.table.delimiter")?,
-            None => delimiter::detect(&lines, 1, request.path).delimiter,
+        let cut = |lines: &[Vec<u8>]| match &request.options.delimiter {
+            Some(asked) => delimiter::named(asked, "attributes.table.delimiter"),
+            None => Ok(delimiter::detect(lines, 1, request.path).delimiter),
         };
-        let first = row(head, delimiter).map_err(|fault| fault.into_error(source, source.lines()))?;
+        let below = if request.options.header == Some(false) { &[] } else { &lines[1..] };
+        let (delimiter, first) = match index_header(head, below, cut(below)?, ids) {
+            Some(names) => (cut(below)?, names),
+            None => {
+                let delimiter = cut(&lines)?;
+                (delimiter, row(head, delimiter).map_err(|fault| fault.into_error(source, source.lines()))?)
+            }
+        };
         let fault =
             |message: String, remedy: &str| Err(Fault::new(head, message, remedy).into_error(source, source.lines()));
         if head.contains(&b'\r') {
@@ -87,6 +94,17 @@ impl Layout {
             names.iter().map(|name| request.words || request.options.categorical.contains(name)).collect();
         Ok(Layout { delimiter, fields: all.len(), id, used, names, categorical })
     }
+}
+
+/// The names of a table whose first line names all columns but the first, which has the ids, as R writes it.
+fn index_header(head: &[u8], below: &[Vec<u8>], delimiter: Delimiter, ids: &IdIndex) -> Option<Vec<String>> {
+    let names = row(head, delimiter).ok()?;
+    let rows: Vec<Vec<String>> = below.iter().map_while(|line| row(line, delimiter).ok()).collect();
+    let fits = |row: &Vec<String>| row.len() == names.len() + 1;
+    let are_nodes = rows.iter().any(|row| ids.find(&row[0]).is_some());
+    let is_name = |name: &String| !name.is_empty() && name.parse::<f64>().is_err();
+    let is_table = !rows.is_empty() && rows.iter().all(fits) && are_nodes && names.iter().all(is_name);
+    is_table.then(|| [vec![String::new()], names].concat())
 }
 
 /// What an empty file needs.

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use rustc_hash::FxHashSet;
 
-use super::comments::Comments;
-use super::fields::Delimiter;
+use super::super::ids::canonical_integer;
+use super::comments::{Comments, Tally};
+use super::fields::{self, Delimiter, Field};
 use super::header::{find, find_pair};
 use super::reading::{ReadNote, TableColumns, shown};
 use super::shapes::is_sign;
@@ -16,6 +17,9 @@ use super::sides::Sides;
 use super::times::are_dates;
 use super::vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS, is_index, is_no_weight, is_time, is_unnamed, is_weight};
 use super::{Column, ReadOptions};
+
+/// Rows, and values of a column, from which an index is told from ids that happen to rise.
+const LEAST_NUMBERED: usize = 3;
 
 /// What is wrong with a table, and the remedy.
 pub(super) type Refusal = (String, &'static str);
@@ -37,7 +41,48 @@ pub(super) struct Layout {
     /// Whether both id columns name nodes of one kind.
     pub(super) sides: Sides,
     /// The line that names the columns, where lines that repeat it are no edges.
-    pub(super) header: Vec<u8>,
+    pub(super) header: Option<Header>,
+    /// Whether all ids looked at are integers, so that a line of words that name columns is the header of a further file.
+    pub(super) integers: bool,
+}
+
+/// The line that names the columns.
+#[derive(Debug, Clone)]
+pub(super) struct Header {
+    line: Vec<u8>,
+    /// Each name, and whether it is in quotes.
+    names: Vec<(Vec<u8>, bool)>,
+    /// Its first character, in lower case: most lines begin with another.
+    initial: u8,
+}
+
+impl Header {
+    fn new(line: &[u8], delimiter: Delimiter) -> Option<Header> {
+        let mut fields = Vec::new();
+        fields::split(line, delimiter, &mut fields).ok()?;
+        let names = fields.iter().map(|field| (field.text().into_owned(), field.is_quoted())).collect();
+        Some(Header { line: line.to_vec(), names, initial: initial(line) })
+    }
+
+    /// Whether a line is this one, with other blanks or capitals perhaps. Quotes make ids of names.
+    fn is(&self, line: &[u8], delimiter: Delimiter) -> bool {
+        if line == self.line || initial(line) != self.initial {
+            return line == self.line;
+        }
+        let mut fields = Vec::new();
+        let same = |(field, (name, quoted)): (&Field, &(Vec<u8>, bool))| {
+            field.is_quoted() == *quoted && field.text().eq_ignore_ascii_case(name)
+        };
+        fields::split(line, delimiter, &mut fields).is_ok()
+            && fields.len() == self.names.len()
+            && fields.iter().zip(&self.names).all(same)
+    }
+}
+
+/// The first character of a line, but for blanks and quotes.
+fn initial(line: &[u8]) -> u8 {
+    let first = line.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != b'"');
+    first.map_or(0, u8::to_ascii_lowercase)
 }
 
 impl Layout {
@@ -49,14 +94,14 @@ impl Layout {
 
     /// Whether a line is the header once more, as where several files were put into one.
     pub(super) fn is_header(&self, line: &[u8]) -> bool {
-        !self.header.is_empty() && line == self.header
+        self.header.as_ref().is_some_and(|header| header.is(line, self.delimiter))
     }
 
     /// The same layout below the line that names its columns. Numbers may well come again as an edge.
     pub(super) fn below(mut self, line: &[u8], names: &[String]) -> Self {
         let is_number = |c: usize| names.get(c).is_none_or(|name| name.parse::<f64>().is_ok());
         if !is_number(self.source) && !is_number(self.target) {
-            self.header = line.to_vec();
+            self.header = Header::new(line, self.delimiter);
         }
         self
     }
@@ -82,7 +127,8 @@ impl Layout {
         body: &[Vec<String>],
         names: &[String],
     ) -> Vec<ReadNote> {
-        let surplus = self.surplus(options, path, body, names);
+        let index = self.index(options, path, body, names);
+        let surplus = index.or_else(|| self.surplus(options, path, body, names));
         let weights = self.guessed_weights(options, path, names);
         surplus.into_iter().chain(weights).chain(self.decimal_ids(options, path, body)).collect()
     }
@@ -103,6 +149,23 @@ impl Layout {
         })
     }
 
+    /// A note about ids that nobody chose and that number the lines of a table without names, where two columns beside them
+    /// could be the ids: two of words, or two that have values in common.
+    fn index(&self, options: &ReadOptions, path: &Path, body: &[Vec<String>], names: &[String]) -> Option<ReadNote> {
+        let chosen = options.source.is_some() || options.target.is_some() || options.weighted;
+        let third = (self.target + 1..self.columns).find(|&c| !is_sign(body, c))?;
+        if chosen || !names.is_empty() || self.source != 0 || body.len() < LEAST_NUMBERED || !is_numbering(body, 0) {
+            return None;
+        }
+        let values = |c: usize| body.iter().filter_map(|row| row.get(c)).collect::<FxHashSet<&String>>();
+        let (left, right) = (values(self.target), values(third));
+        let words = |values: &FxHashSet<&String>| values.iter().all(|value| value.parse::<f64>().is_err());
+        let shared = right.len() >= LEAST_NUMBERED && 2 * right.intersection(&left).count() >= right.len();
+        let ids = decimal(body, third).is_none() && (words(&left) && words(&right) || shared);
+        let (file, used) = (path.display().to_string(), [self.target, third]);
+        ids.then_some(ReadNote::Index { file, column: self.source, used })
+    }
+
     /// A note about weights that nobody chose, of a column whose name does not say that it has some.
     fn guessed_weights(&self, options: &ReadOptions, path: &Path, names: &[String]) -> Option<ReadNote> {
         let column = self.weight.filter(|_| options.weight.is_none())?;
@@ -119,15 +182,24 @@ impl Layout {
         Some(ReadNote::DecimalIds { file, column, example })
     }
 
-    /// A note about lines that repeat the header.
-    pub(super) fn headers_note(&self, lines: u64, path: &Path) -> Option<ReadNote> {
-        let (file, line) = (path.display().to_string(), shown(&self.header));
-        (lines > 0).then_some(ReadNote::Headers { file, lines, line })
+    /// A note about lines that are further headers.
+    pub(super) fn headers_note(&self, headers: &Tally, path: &Path) -> Option<ReadNote> {
+        let (file, line) = (path.display().to_string(), shown(&headers.example));
+        (headers.count > 0).then_some(ReadNote::Headers { file, lines: headers.count, line })
+    }
+
+    /// The same layout, with what `body` says of its ids.
+    pub(super) fn above(mut self, options: &ReadOptions, body: &[Vec<String>]) -> Self {
+        let is_integer = |field: &String| canonical_integer(field.as_bytes()).is_some();
+        let integers =
+            |row: &Vec<String>| [self.source, self.target].iter().all(|&c| row.get(c).is_some_and(is_integer));
+        self.integers = options.header != Some(false) && !body.is_empty() && body.iter().all(integers);
+        self
     }
 }
 
 /// The first number with decimals of a column that has numbers alone.
-fn decimal(body: &[Vec<String>], column: usize) -> Option<&str> {
+pub(super) fn decimal(body: &[Vec<String>], column: usize) -> Option<&str> {
     let number = |field: &str| field.parse::<f64>().is_ok() || field.replacen(',', ".", 1).parse::<f64>().is_ok();
     let mut fields = body.iter().filter_map(|row| row.get(column));
     let example = fields.clone().find(|field| field.contains(['.', ',']) && number(field))?;
@@ -153,7 +225,8 @@ pub(super) fn columns(options: &ReadOptions, table: &[Vec<String>], header: bool
         ignored_weight: None,
         comments: Comments::fixed(&[]),
         sides: Sides::of(options, (source, target), names, body),
-        header: Vec::new(),
+        header: None,
+        integers: false,
     };
     with_weight(layout, weight, options, names, body)
 }
@@ -211,9 +284,14 @@ fn counts_rows(names: &[String], body: &[Vec<String>], column: usize) -> bool {
         let mut seen = FxHashSet::default();
         return fields().all(|field| seen.insert(field));
     }
+    is_index(name) && body.len() > 1 && is_numbering(body, column)
+}
+
+/// Whether a column has the numbers of the rows, from 0 or 1.
+pub(super) fn is_numbering(body: &[Vec<String>], column: usize) -> bool {
+    let fields = || body.iter().filter_map(|row| row.get(column));
     let Some(first) = fields().next().and_then(|field| field.parse::<u64>().ok()) else { return false };
-    let counts = |(i, field): (u64, &String)| field.parse() == Ok(first + i);
-    is_index(name) && first <= 1 && body.len() > 1 && (0..).zip(fields()).all(counts)
+    first <= 1 && (first..).zip(fields()).all(|(number, field)| field.parse() == Ok(number))
 }
 
 /// Adds the weight column: the one asked for, the one called so, or the first that is left.

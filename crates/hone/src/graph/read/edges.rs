@@ -19,6 +19,7 @@ use super::scan;
 use super::sides::{Sides, prefixed};
 use super::source::{BINARY, Source};
 use super::survey::{Sizes, Survey};
+use super::vocabulary::are_names;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 
@@ -47,15 +48,16 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         return Err(Error::input(&path, "there are no edges after the header", "it needs at least one edge"));
     }
     let mut read = Tally::default();
-    let mut headers = 0;
+    let mut headers = Tally::default();
     chunks.iter().for_each(|chunk| {
         read.append(&chunk.read);
         skipped.append(&chunk.skipped);
-        headers += chunk.headers;
+        headers.append(&chunk.headers);
     });
-    notes.extend(layout.headers_note(headers, &path));
+    notes.extend(layout.headers_note(&headers, &path));
     notes.extend(head.and_then(|head| first::sizes_note(&head, edges, &path.display().to_string())));
     notes.extend(comment_notes(&path, &read, &skipped));
+    let first = list.as_mut().and_then(NodeList::take_first);
     notes.extend(list.iter_mut().flat_map(|list| std::mem::take(&mut list.notes)));
     let weighted = layout.weight.is_some();
     let mut joined = match list {
@@ -63,7 +65,11 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         None => Joined::new(chunks, weighted, &path)?,
     };
     notes.extend(layout.sides.note(&path.display().to_string(), &joined.ids, &joined.pairs));
+    notes.extend(nodes::first_note(first, &joined.pairs));
     notes.extend(missing_ids(&path, &joined.ids, &joined.pairs));
+    if options.header != Some(false) {
+        notes.extend(first::inner_header(&path.display().to_string(), &joined.ids, &joined.pairs));
+    }
     if layout.ignored_weight.is_some() {
         joined.ignored_weights = edges as u64;
     }
@@ -142,7 +148,7 @@ fn cut<'a>(line: &'a [u8], layout: &Layout, fields: &mut Vec<Field<'a>>, chunk: 
             Ok(is_edge)
         }
         Some(_) if layout.is_header(line) => {
-            chunk.headers += 1;
+            chunk.headers.add(line);
             Ok(false)
         }
         Some(_) => fields::split(line, layout.delimiter, fields).map(|()| true),
@@ -190,6 +196,11 @@ fn parse_line(line: &[u8], fields: &[Field], layout: &Layout, naming: &Naming, c
     }
     let (u, v) = (fields[layout.source].text(), fields[layout.target].text());
     let (mut u, mut v) = (Cow::Borrowed(id(line, &u)?), Cow::Borrowed(id(line, &v)?));
+    let quoted = fields[layout.source].is_quoted() || fields[layout.target].is_quoted();
+    if layout.integers && !quoted && are_names(&u, &v) {
+        chunk.headers.add(line);
+        return Ok(());
+    }
     if let Sides::Two([left, right]) = &layout.sides {
         (u, v) = (prefixed(left, &u).into(), prefixed(right, &v).into());
     }
@@ -210,6 +221,9 @@ fn parse_line(line: &[u8], fields: &[Field], layout: &Layout, naming: &Naming, c
 }
 
 fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
+    if let Some(fault) = fields::escaped(line) {
+        return fault;
+    }
     let message = format!("{found} column{} where {} are expected", if found == 1 { "" } else { "s" }, layout.columns);
     let remedy = match first::has_comment(line) {
         true => "comments stand on lines of their own; remove it from the line, or quote the id".to_owned(),

@@ -148,8 +148,10 @@ pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<F
             fields.push(field);
             let end = if delimiter == Delimiter::Blanks { after } else { skip(after) };
             if end < line.len() && !delimiter.begins(&line[end..]) {
-                let message = "text after a closing quote";
-                return Err(Fault::new(line, message, "double the quotes within a field, or quote all of it"));
+                return Err(escaped(line).unwrap_or_else(|| {
+                    let remedy = "double the quotes within a field, or quote all of it";
+                    Fault::new(line, "text after a closing quote", remedy)
+                }));
             }
             end
         } else {
@@ -166,14 +168,33 @@ pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<F
     Ok(())
 }
 
+/// The fields of a line as text; bytes that are not UTF-8 are left to the parser.
+pub(crate) fn row(line: &[u8], delimiter: Delimiter) -> Result<Vec<String>, Fault> {
+    let mut fields: Vec<Field> = Vec::new();
+    split(line, delimiter, &mut fields)?;
+    Ok(fields.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect())
+}
+
+/// What is wrong with a line in which backslashes stand before quotes, as some programs write them.
+pub(super) fn escaped(line: &[u8]) -> Option<Fault> {
+    let line = line.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let remedy = "write two quotes (\"\") for each quote within a field, without the backslash";
+    let message = "a backslash before a quote does not make it part of the field";
+    let opened = line.first() == Some(&b'"') || line.windows(2).any(|two| two[0] != b'\\' && two[1] == b'"');
+    let found = opened && line.windows(2).any(|two| two == b"\\\"");
+    found.then(|| Fault::new(line, message, remedy))
+}
+
 /// The quoted field that begins at `at`, and the place after its closing quote.
 pub(super) fn quoted(line: &[u8], at: usize) -> Result<(Field<'_>, usize), Fault> {
     let begin = at + 1;
     let (mut end, mut doubled) = (begin, false);
     loop {
         let Some(quote) = memchr::memchr(b'"', &line[end..]) else {
-            let message = "a quoted field is not closed on its line";
-            return Err(Fault::new(&line[at..], message, "close it, or double a quote that belongs to the text"));
+            return Err(escaped(&line[at..]).unwrap_or_else(|| {
+                let message = "a quoted field is not closed on its line";
+                Fault::new(&line[at..], message, "close it, or double a quote that belongs to the text")
+            }));
         };
         end += quote;
         if line.get(end + 1) != Some(&b'"') {
@@ -242,5 +263,9 @@ mod tests {
         }
         assert!(fields("\"a b", blanks).is_err_and(|m| m.contains("not closed")));
         assert!(fields("\"a\"b c", blanks).is_err_and(|m| m.contains("after a closing")));
+        for line in ["\"a \\\"b\\\" c\",d", "d,\"a\\\"\"", "\"a\\\"b\",\"c\\\"d\""] {
+            assert!(fields(line, comma).is_err_and(|m| m.contains("a backslash before a quote")), "{line}");
+        }
+        assert_eq!(fields("\"C:\\\",b", comma).expect("a path"), ["C:\\", "b"]);
     }
 }

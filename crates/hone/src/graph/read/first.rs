@@ -1,13 +1,102 @@
-//! First lines that are not what the others are: comments with other marks, numbers of nodes and edges, other widths.
+//! First lines that are not what the others are: comments with other marks, numbers of nodes and edges, other widths; and
+//! headers that come later.
 //!
 //! Such a line decides how all others are cut, or becomes an edge between nodes that do not exist. What cannot be read is
 //! refused with the first line named, not the second; what can be is read, with a note.
 
+use std::path::Path;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::{NodeId, NodeIds};
 use super::blocks::Fault;
-use super::delimiter;
-use super::fields::{self, Delimiter};
+use super::columns::{decimal, is_numbering};
+use super::delimiter::{self, Found};
+use super::fields::{self, Delimiter, row};
+use super::header::{find_pair, is_number, same_names};
 use super::reading::{ReadNote, shown};
 use super::source::Source;
+use super::vocabulary::{CERTAIN, ID_COLUMNS, is_known};
+use super::{Column, ReadOptions};
+
+/// How a table is cut whose first line names all columns but the first, which is an index, as R writes it; and whether
+/// that is a guess. The index has no value twice. It has rising numbers, or the names are known, or the user says that the
+/// first line is a header; and the names are not those of the columns before one of weights.
+pub(super) fn index_header(
+    lines: &[Vec<u8>],
+    asked: Option<Delimiter>,
+    options: &ReadOptions,
+    path: &Path,
+) -> Option<(Found, bool)> {
+    let [head, rest @ ..] = lines else { return None };
+    let rest: Vec<Vec<u8>> = rest.iter().filter(|line| *line != head).cloned().collect();
+    if rest.is_empty() || options.header == Some(false) {
+        return None;
+    }
+    let found = asked.map_or_else(|| delimiter::detect(&rest, 2, path), Found::certain);
+    let names = row(head, found.delimiter).ok()?;
+    let rows = rest.iter().map_while(|line| row(line, found.delimiter).ok());
+    let body: Vec<Vec<String>> = rows.filter(|row| row.len() == names.len() + 1).collect();
+    let is_text = |name: &String| !name.is_empty() && !is_number(name);
+    if names.len() < 2 || 2 * body.len() <= rest.len() || !names.iter().all(is_text) {
+        return None;
+    }
+    let named = [&options.source, &options.target, &options.weight];
+    let said = options.header == Some(true) || named.iter().any(|column| matches!(column, Some(Column::Name(_))));
+    let mut seen = FxHashSet::default();
+    let distinct = body.iter().all(|row| seen.insert(&row[0]));
+    let evident = said || rising(&body) || are_known(&names) && (names.len() > 2 || !numbers(&body, 2));
+    let fits = distinct && evident && (names.len() > 2 || decimal(&body, 2).is_none());
+    fits.then(|| (found, !said && !(are_known(&names) && is_numbering(&body, 0))))
+}
+
+fn are_known(names: &[String]) -> bool {
+    names.iter().all(|name| is_known(name)) || ID_COLUMNS.iter().any(|pair| find_pair(names, *pair).is_some())
+}
+
+fn numbers(body: &[Vec<String>], column: usize) -> bool {
+    body.iter().all(|row| is_number(&row[column]))
+}
+
+/// Whether the first column has rising integers.
+fn rising(body: &[Vec<String>]) -> bool {
+    let index: Option<Vec<i64>> = body.iter().map(|row| row[0].parse().ok()).collect();
+    index.is_some_and(|index| index.windows(2).all(|two| two[0] < two[1]))
+}
+
+/// Gives the index of such a table an empty name, in the first line and in those that repeat it.
+pub(super) fn name_index(table: &mut [Vec<String>]) {
+    let Some(head) = table.first().cloned() else { return };
+    table.iter_mut().filter(|row| same_names(row, &head)).for_each(|row| row.insert(0, String::new()));
+}
+
+/// A note about an edge between nodes that are called like a pair of columns: the header of a further file, perhaps.
+pub(super) fn inner_header(file: &str, ids: &NodeIds, pairs: &[(u32, u32)]) -> Option<ReadNote> {
+    let NodeIds::Text { .. } = ids else { return None };
+    let certain = &ID_COLUMNS[..CERTAIN];
+    let longest = certain.iter().map(|(a, b)| a.len().max(b.len())).max()?;
+    let names: FxHashSet<&str> = certain.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    let mut called: FxHashMap<u32, String> = FxHashMap::default();
+    for node in 0..ids.len() as u32 {
+        if let NodeId::Text(id) = ids.get(node)
+            && id.len() <= longest
+        {
+            let lower = id.to_ascii_lowercase();
+            if names.contains(&*lower) {
+                called.insert(node, lower);
+            }
+        }
+    }
+    if called.len() < 2 {
+        return None;
+    }
+    let is_pair = |(u, v): &(u32, u32)| {
+        let named = called.get(u).zip(called.get(v));
+        named.is_some_and(|(u, v)| certain.iter().any(|(a, b)| a == u && b == v))
+    };
+    let (u, v) = pairs.iter().copied().find(is_pair)?;
+    Some(ReadNote::InnerHeader { file: file.to_owned(), line: format!("{} – {}", ids.get(u), ids.get(v)) })
+}
 
 /// What is wrong with a first line that has other columns than all others, where these agree.
 pub(super) fn misfit(lines: &[Vec<u8>], asked: Option<Delimiter>, source: &Source) -> Option<Fault> {
@@ -26,6 +115,11 @@ pub(super) fn misfit(lines: &[Vec<u8>], asked: Option<Delimiter>, source: &Sourc
     }
     let remedy = match comment_mark(head) {
         Some(mark) => format!("if it is a comment, `comment = {mark}` skips it; else mend the line"),
+        None if width(head).is_some_and(|columns| columns + 1 == usual) => format!(
+            "columns are separated by {}; mend the line, or remove it; if it names all columns but the first, `header = yes` \
+             reads it so",
+            cut.name()
+        ),
         None => format!("columns are separated by {}; mend the line, or remove it", cut.name()),
     };
     Some(Fault::new(head, format!("this line does not have the {usual} columns of all lines below"), remedy))

@@ -38,7 +38,7 @@ const LINES_SIZES: usize = 2;
 const LINES_FEATURE: usize = 5;
 const LINES_CASE: usize = 10;
 /// Lines from which the lack of recurrence of an unknown name is worth a note.
-const LINES_DOUBT: usize = 4;
+const LINES_DOUBT: usize = 2;
 
 pub(crate) fn find(header: &[String], name: &str) -> Option<usize> {
     header.iter().position(|field| field.eq_ignore_ascii_case(name))
@@ -46,6 +46,16 @@ pub(crate) fn find(header: &[String], name: &str) -> Option<usize> {
 
 pub(super) fn find_pair(header: &[String], (source, target): (&str, &str)) -> Option<(usize, usize)> {
     find(header, source).zip(find(header, target))
+}
+
+/// Whether two lines have the same names, but for capitals.
+pub(super) fn same_names(a: &[String], b: &[String]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.eq_ignore_ascii_case(b))
+}
+
+/// Whether a line has two names that are hardly ever ids.
+pub(super) fn has_certain_pair(line: &[String]) -> bool {
+    ID_COLUMNS[..CERTAIN].iter().any(|pair| find_pair(line, *pair).is_some())
 }
 
 /// Judges the first line of a table by the others; `ids` are the columns of the ids where the user named them, `likely` those
@@ -61,8 +71,9 @@ pub(super) fn judge(
     let (u, v) = ids.or(pair.map(|(_, pair)| pair)).unwrap_or(likely);
     let (Some(a), Some(b)) = (first.get(u), first.get(v)) else { return Verdict::Edge };
     let rest: Vec<&Vec<String>> = rest.iter().filter(|row| row.len() == first.len()).collect();
-    // A header may come again, where several files were put into one; so may an edge.
-    let others: Vec<&Vec<String>> = rest.iter().copied().filter(|row| *row != first).collect();
+    // A header may come again, or another one, where several files were put into one; so may an edge.
+    let again = |row: &[String]| same_names(row, first) || has_certain_pair(row);
+    let others: Vec<&Vec<String>> = rest.iter().copied().filter(|row| !again(row)).collect();
     let repeated = others.len() < rest.len();
     let lines = Lines { first, rest: &others, u, v };
     let recurrence = Recurrence::new(&lines);
@@ -83,7 +94,7 @@ pub(super) fn judge(
     })
 }
 
-fn is_number(field: &str) -> bool {
+pub(super) fn is_number(field: &str) -> bool {
     field.parse::<f64>().is_ok() || field.replacen(',', ".", 1).parse::<f64>().is_ok()
 }
 
@@ -115,8 +126,10 @@ impl Lines<'_> {
         if integers || weight.is_some() {
             return Some(if known { Verdict::Header } else { Verdict::Guess });
         }
-        let unlike = known && !self.is_one_of_the_letters() || self.is_unlike();
-        unlike.then_some(Verdict::Guess)
+        let unlike = known && !self.is_one_of_the_letters() || self.is_unlike(LINES_ONE_COLUMN, LINES_FEATURE);
+        // The same contrast with fewer lines is worth a note.
+        let few = || (is_name(a) && is_name(b) && a != b && self.is_unlike(1, 1)).then_some(Verdict::Doubt);
+        unlike.then_some(Verdict::Guess).or_else(few)
     }
 
     /// Whether the first column, and it alone, has no name, as the index of a table that pandas or R wrote.
@@ -166,15 +179,18 @@ impl Lines<'_> {
         own && self.rest.iter().any(|row| [self.u, self.v].iter().any(|&c| is_letter(&row[c])))
     }
 
-    /// Whether the ids of the first line lack what all ids below have, and share nothing with them.
-    fn is_unlike(&self) -> bool {
-        if self.rest.len() >= LINES_ONE_COLUMN && [self.u, self.v].iter().any(|&c| self.integers_below_text(c)) {
+    /// Whether the ids of the first line lack what all ids below have, and share nothing with them; so many lines must agree
+    /// before a column of integers, or a feature, counts.
+    fn is_unlike(&self, integers: usize, features: usize) -> bool {
+        if self.rest.len() >= integers && [self.u, self.v].iter().any(|&c| self.integers_below_text(c)) {
             return true;
         }
-        if self.rest.len() < LINES_FEATURE {
+        if self.rest.len() < features {
             return false;
         }
-        let lengths = |c: usize| self.rest.first().map(|row| row[c].len()).filter(|&length| length >= 6);
+        let several = self.rest.len() >= LINES_FEATURE;
+        let lengths =
+            |c: usize| self.rest.first().filter(|_| several).map(|row| row[c].len()).filter(|&length| length >= 6);
         let has = |c: usize, feature: usize, field: &str| match feature {
             0 => field.contains(|c: char| c.is_ascii_digit()),
             1 => field.contains('@'),
@@ -229,7 +245,7 @@ impl<'a> Recurrence<'a> {
         match odds {
             _ if !plausible => Verdict::Edge,
             odds if odds >= enough => Verdict::Guess,
-            _ if !blanks && self.alone == 0 && self.lines >= LINES_DOUBT => Verdict::Doubt,
+            _ if self.alone == 0 && self.lines >= LINES_DOUBT => Verdict::Doubt,
             _ => Verdict::Edge,
         }
     }

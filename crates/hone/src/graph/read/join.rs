@@ -25,13 +25,13 @@ pub(super) struct Chunk {
     pub(super) read: Tally,
     /// Lines that begin like comments, look like edges and were left out.
     pub(super) skipped: Tally,
-    /// Lines that repeat the header.
-    pub(super) headers: u64,
+    /// Lines that are the header once more, or one of another file.
+    pub(super) headers: Tally,
 }
 
 impl Chunk {
     pub(super) fn new(ends: Ends, weights: Vec<f32>) -> Self {
-        Chunk { ends, weights, read: Tally::default(), skipped: Tally::default(), headers: 0 }
+        Chunk { ends, weights, read: Tally::default(), skipped: Tally::default(), headers: Tally::default() }
     }
 }
 

@@ -6,9 +6,9 @@ use super::blocks::Fault;
 use super::columns::{Layout, candidates, columns};
 use super::comments::{Comments, Tally, is_idle, is_tight, marks, skip_idle};
 use super::delimiter::{self, Found};
-use super::fields::{self, Delimiter, Field, without_end};
+use super::fields::{Delimiter, row, without_end};
 use super::first;
-use super::header::{Verdict, judge};
+use super::header::{Verdict, has_certain_pair, judge, same_names};
 use super::reading::{ReadNote, shown};
 use super::shapes::{adjacency_list, bracketed, labelled_matrix, matrix_note};
 use super::source::Source;
@@ -48,15 +48,26 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     if lines.is_empty() {
         return Err(no_edges(source, &suspects));
     }
-    if let Some(fault) = first::misfit(&lines, asked, source) {
+    let index = first::index_header(&lines, asked, options, source.path());
+    if index.is_none()
+        && let Some(fault) = first::misfit(&lines, asked, source)
+    {
         return Err(fault.into_error(source, source.lines()));
     }
-    let found = asked.map_or_else(|| delimiter::detect(&lines, 2, source.path()), Found::certain);
+    let free = || asked.map_or_else(|| delimiter::detect(&lines, 2, source.path()), Found::certain);
+    let found = index.map_or_else(free, |(found, _)| found);
     // Where a character separates columns, only what comes first can be a comment: later lines are data.
     let tight = options.comment.is_none() && found.delimiter != Delimiter::Blanks;
     let lines = if tight { sample_of(source, |line| !is_idle(line, marks) || is_tight(line, marks)) } else { lines };
-    let table = rows(source, &lines, found.delimiter)?;
+    let mut table = rows(source, &lines, found.delimiter)?;
+    if index.is_some() {
+        first::name_index(&mut table);
+    }
     let mut detected = understand(source, options, &lines[0], &table, found.delimiter, &suspects)?;
+    if index.is_some_and(|(_, guessed)| guessed) {
+        let (file, line) = (source.path().display().to_string(), shown(&lines[0]));
+        detected.notes.insert(0, ReadNote::Header { file, line });
+    }
     if let Some(rival) = found.rival {
         let (file, line) = (source.path().display().to_string(), shown(lines.last().unwrap_or(&lines[0])));
         let (cut, rival) = (found.delimiter.name(), rival.option());
@@ -90,14 +101,14 @@ fn understand(
     misshapen(head, table).map_or(Ok(()), |refusal| Err(fault(refusal)))?;
     let verdict = verdict(options, table, delimiter)?;
     let header = matches!(verdict, Verdict::Header | Verdict::Guess);
-    // Where several files were put into one, the header comes again.
-    let repeated = |i: usize, row: &[String]| header && i > 0 && row == &table[0][..];
-    let lines = table.iter().enumerate().filter(|(i, row)| !repeated(*i, row));
+    // Where several files were put into one, the header comes again, or another one.
+    let again = |row: &[String]| header && same_names(row, &table[0]) || has_certain_pair(row);
+    let lines = table.iter().enumerate().filter(|(i, row)| *i == 0 || !again(row));
     let table: Vec<Vec<String>> = lines.map(|(_, row)| row.clone()).collect();
     let columns = columns(options, &table, header).map_err(fault)?;
     let layout = Layout { delimiter, comments: Comments::new(options.comment, delimiter), ..columns };
     let (names, body) = if header { (&table[0][..], &table[1..]) } else { (&[][..], &table[..]) };
-    let layout = layout.below(head, names);
+    let layout = layout.below(head, names).above(options, body);
     adjacency_list(body).map_or(Ok(()), |refusal| Err(fault(refusal)))?;
     let (file, line) = (source.path().display().to_string(), shown(head));
     let mut notes = Vec::new();
@@ -209,13 +220,6 @@ fn sample_of(source: &Source, wanted: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
     let complete = if source.ended() { ahead.len() } else { memchr::memrchr(b'\n', ahead).unwrap_or(ahead.len()) };
     let lines = ahead[..complete].split(|&b| b == b'\n').map(without_end);
     lines.filter(|line| wanted(line)).take(SAMPLE).map(<[u8]>::to_vec).collect()
-}
-
-/// The fields of a line as text; bytes that are not UTF-8 are left to the parser.
-pub(crate) fn row(line: &[u8], delimiter: Delimiter) -> Result<Vec<String>, Fault> {
-    let mut fields: Vec<Field> = Vec::new();
-    fields::split(line, delimiter, &mut fields)?;
-    Ok(fields.iter().map(|field| String::from_utf8_lossy(&field.text()).into_owned()).collect())
 }
 
 /// Whether the first line names the columns: as asked, or because columns are asked for by name, or as

@@ -14,6 +14,7 @@ pub(crate) mod fields;
 mod first;
 pub(crate) mod header;
 mod join;
+mod kinds;
 pub(crate) mod layout;
 mod metis;
 pub(crate) mod mtx;

@@ -51,7 +51,8 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         ignored_weight: (banner.has_values && !weighted).then_some(2),
         comments: Comments::fixed(b"%"),
         sides: Sides::One,
-        header: Vec::new(),
+        header: None,
+        integers: false,
     };
     let naming = Naming::Numbered(nodes);
     let chunks = blocks::parse(source, progress, |lines| edges::parse(lines, &layout, &naming))?;

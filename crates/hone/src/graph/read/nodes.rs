@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::super::NodeIds;
-use super::super::ids::{Names, canonical_integer};
+use super::super::ids::Names;
 use super::super::quote::list_header;
 use super::blocks::Fault;
 use super::comments::{Tally, is_tight, marks};
@@ -32,6 +32,8 @@ pub(super) struct NodeList {
     left_out: Vec<String>,
     /// What is to be noted about it.
     pub(super) notes: Vec<ReadNote>,
+    /// What is to be noted about its first line, if no edge has that node.
+    first: Option<ReadNote>,
 }
 
 impl NodeList {
@@ -50,6 +52,16 @@ impl NodeList {
     pub(super) fn into_ids(self) -> NodeIds {
         self.names.into_ids()
     }
+
+    /// What [`first_note`] decides about.
+    pub(super) fn take_first(&mut self) -> Option<ReadNote> {
+        self.first.take()
+    }
+}
+
+/// A note about a first line that is called like a column, where no edge has the node of that name: the first.
+pub(super) fn first_note(note: Option<ReadNote>, pairs: &[(u32, u32)]) -> Option<ReadNote> {
+    note.filter(|_| !pairs.iter().any(|&(u, v)| u == 0 || v == 0))
 }
 
 /// The list of the options, if there is one.
@@ -70,7 +82,7 @@ fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Res
         let failed = |fault: Fault| fault.on_line(number).into_error(&source, before);
         let entry = if list.table.is_some() { Ok(entries.next_line()) } else { entries.next_entry() };
         let Some(entry) = entry.map_err(failed)? else { break };
-        list.add(&entry, entries.rest).map_err(failed)?;
+        list.add(&entry).map_err(failed)?;
     }
     if list.names.len() == 0 {
         let quote = "give one id per line, in quotes where it begins with # or %; or leave the list out";
@@ -78,7 +90,7 @@ fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Res
         return Err(Error::input(path, "the node list has no nodes", remedy));
     }
     let notes = list.notes();
-    Ok(NodeList { names: list.names, left_out: list.skipped, notes })
+    Ok(NodeList { names: list.names, left_out: list.skipped, notes, first: list.first })
 }
 
 /// A list as it is read.
@@ -93,6 +105,8 @@ struct List<'a> {
     /// Delimiter and position of the ids, when the list is a table.
     table: Option<(Delimiter, usize)>,
     header: Option<ReadNote>,
+    /// About the first line, if it is called like a column.
+    first: Option<ReadNote>,
     read: Tally,
     /// Lines before the first id that are left out, and could be ids.
     skipped: Vec<String>,
@@ -108,13 +122,14 @@ impl<'a> List<'a> {
             begun: false,
             table: None,
             header: None,
+            first: None,
             read: Tally::default(),
             skipped: Vec::new(),
         }
     }
 
-    /// Adds what a line has; `rest` are those after it.
-    fn add(&mut self, entry: &Entry, rest: &[u8]) -> Result<(), Fault> {
+    /// Adds what a line has.
+    fn add(&mut self, entry: &Entry) -> Result<(), Fault> {
         if !entry.quoted && (entry.text.is_empty() || self.is_comment(&entry.text)) {
             return Ok(());
         }
@@ -123,7 +138,7 @@ impl<'a> List<'a> {
             if self.is_header(&entry.text) {
                 return Ok(());
             }
-            self.doubt(&entry.text, rest);
+            self.doubt(&entry.text);
         }
         let mut columns = Vec::new();
         let text = match self.table {
@@ -176,12 +191,10 @@ impl<'a> List<'a> {
         true
     }
 
-    /// Notes a first line that is called like a column and stands above integers.
-    fn doubt(&mut self, line: &[u8], rest: &[u8]) {
-        let is_integer = |line: &[u8]| line.is_empty() || canonical_integer(line).is_some();
-        let above = || rest.split(|&byte| byte == b'\n').all(|line| is_integer(line.trim_ascii()));
-        if is_known(&String::from_utf8_lossy(line)) && !rest.trim_ascii().is_empty() && above() {
-            self.header = Some(ReadNote::ListNoHeader { file: self.file.to_owned(), line: shown(line) });
+    /// Keeps a first line in mind that is called like a column.
+    fn doubt(&mut self, line: &[u8]) {
+        if is_known(&String::from_utf8_lossy(line)) {
+            self.first = Some(ReadNote::ListNoHeader { file: self.file.to_owned(), line: shown(line) });
         }
     }
 
@@ -249,16 +262,15 @@ impl<'a> Entries<'a> {
         }
         let (field, after) = fields::quoted(self.rest, blanks).map_err(|_| {
             let line = self.rest.split(|&b| b == b'\n').next().unwrap_or_default();
-            Fault::new(line, "a quoted id does not end", "close the quotes, or double those that belong to the id")
+            let remedy = "close the quotes, or double those that belong to the id";
+            fields::escaped(line).unwrap_or_else(|| Fault::new(line, "a quoted id does not end", remedy))
         })?;
         let end = memchr::memchr(b'\n', &self.rest[after..]).map_or(self.rest.len(), |at| after + at + 1);
         if !self.rest[after..end].trim_ascii().is_empty() {
             let line = without_end(&self.rest[..end]);
-            return Err(Fault::new(
-                line,
-                "text after a closing quote",
-                "double the quotes within an id, and quote all of it",
-            ));
+            let remedy = "double the quotes within an id, and quote all of it";
+            let other = || Fault::new(line, "text after a closing quote", remedy);
+            return Err(fields::escaped(line).unwrap_or_else(other));
         }
         let line = without_end(self.take(end));
         Ok(Some(Entry { line, text: field.text(), quoted: true }))

@@ -52,6 +52,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
     if edges == 0 {
         return Err(Error::input(&path, "the table has no rows", "it needs at least one edge"));
     }
+    let first = list.as_mut().and_then(NodeList::take_first);
     notes.extend(list.iter_mut().flat_map(|list| std::mem::take(&mut list.notes)));
     let weighted = layout.weight.is_some();
     let joined = match list {
@@ -59,6 +60,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         None => Joined::new(chunks, weighted, &path)?,
     };
     notes.extend(layout.sides.note(&path.display().to_string(), &joined.ids, &joined.pairs));
+    notes.extend(nodes::first_note(first, &joined.pairs));
     let ignored_weights = if layout.ignored_weight.is_some() { edges as u64 } else { 0 };
     Ok(Joined { ignored_weights, columns: Some(layout.facts(None)), notes, ..joined })
 }

@@ -120,14 +120,30 @@ pub enum ReadNote {
         /// Its name.
         name: String,
     },
-    /// Lines that repeat the header are left out.
+    /// Lines that are the header once more, or that of a further file, are left out.
     Headers {
         /// The file.
         file: String,
         /// How many.
         lines: u64,
-        /// The header.
+        /// The first of them.
         line: String,
+    },
+    /// A line is taken for an edge, but might be the header of a further file.
+    InnerHeader {
+        /// The file.
+        file: String,
+        /// Both names.
+        line: String,
+    },
+    /// A column without a name is taken for ids, but numbers the lines.
+    Index {
+        /// The file.
+        file: String,
+        /// Position from 0 of the column.
+        column: usize,
+        /// Positions from 0 of the columns that could be the ids instead.
+        used: [usize; 2],
     },
     /// Lines that begin like comments are taken for data.
     CommentsRead {
@@ -221,6 +237,8 @@ impl ReadNote {
         | ReadNote::Columns { file, .. }
         | ReadNote::Weights { file, .. }
         | ReadNote::Headers { file, .. }
+        | ReadNote::InnerHeader { file, .. }
+        | ReadNote::Index { file, .. }
         | ReadNote::CommentsRead { file, .. }
         | ReadNote::CommentsSkipped { file, .. }
         | ReadNote::MaybeComment { file, .. }

@@ -8,25 +8,10 @@
 
 use super::super::NodeIds;
 use super::ReadOptions;
+use super::kinds::{self, Kind};
 use super::reading::ReadNote;
 use super::times::are_times;
 use super::vocabulary::words;
-
-/// Names of people in tables: users and customers may be the same.
-const PEOPLE: &str = "\
-account actor agent artist attendee author buyer client contributor creator customer developer director donor \
-employee guest individual member musician passenger patient person player politician reader researcher reviewer \
-singer speaker student subscriber user viewer visitor voter worker writer";
-
-/// Things that tables relate to people and to each other.
-const THINGS: &str = "\
-airline airport album animal app article asin attribute band board book brand business category channel character \
-chemical city class club committee community company compound concept conference country course disease document \
-domain drug email episode event feature film firm forum game gene genre group hashtag hotel ingredient institution \
-item job journal keyword language library location metabolite movie organisation organization package page paper \
-patent place post product project protein publication query question recipe repo repository restaurant school shop \
-site skill song species station stock store subreddit symptom tag team term topic track university venue video \
-website word";
 
 /// What the two id columns of a table name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -88,23 +73,16 @@ pub(super) fn prefixed(side: &str, id: &str) -> String {
 ///
 /// ```
 /// use hone::graph::are_two_kinds;
-/// assert!(are_two_kinds("userId", "movieId"));
+/// assert!(are_two_kinds("userId", "movieId") && are_two_kinds("nurse", "patient"));
 /// assert!(!are_two_kinds("source", "target") && !are_two_kinds("user", "friend"));
 /// ```
 pub fn are_two_kinds(a: &str, b: &str) -> bool {
-    kind(a).zip(kind(b)).is_some_and(|(a, b)| a != b)
+    kind(a).zip(kind(b)).is_some_and(|(a, b)| a.differs(b))
 }
 
 /// The kind of thing that a column has the ids of; nothing if its name does not say.
-fn kind(name: &str) -> Option<String> {
-    words(name).into_iter().find_map(|word| {
-        let without = |suffix: &str| word.strip_suffix(suffix).filter(|stem| !stem.is_empty()).map(str::to_owned);
-        let stems = [Some(word.clone()), without("s"), without("id"), without("ids"), without("name")];
-        stems.into_iter().flatten().find_map(|stem| {
-            let listed = |list: &str| list.split_ascii_whitespace().any(|known| known == stem);
-            if listed(PEOPLE) { Some("person".to_owned()) } else { listed(THINGS).then(|| stem.clone()) }
-        })
-    })
+fn kind(name: &str) -> Option<Kind> {
+    words(name).iter().find_map(|word| kinds::of(word))
 }
 
 /// Whether rows are two ids, a rating and a Unix time.
@@ -129,6 +107,13 @@ mod tests {
             ("author", "paper"),
             ("gene", "disease"),
             ("customer id", "ASIN"),
+            ("nurse", "patient"),
+            ("company", "investor"),
+            ("plant", "pollinator"),
+            ("student", "course"),
+            ("teacher_id", "student_id"),
+            ("hospital", "doctor"),
+            ("company_id", "country"),
         ] {
             assert!(are_two_kinds(a, b) && are_two_kinds(b, a), "{a}, {b}");
         }
@@ -142,6 +127,9 @@ mod tests {
             ("id1", "id2"),
             ("author_id", "user"),
             ("protein1", "protein2"),
+            ("buyer", "seller"),
+            ("employee", "person"),
+            ("movie", "film"),
         ] {
             assert!(!are_two_kinds(a, b), "{a}, {b}");
         }

@@ -1,5 +1,7 @@
 //! Words that name the columns of edge lists.
 
+use super::kinds;
+
 /// Names of the two id columns of a table that are recognised without being asked for, in lower case. The
 /// first `CERTAIN` are hardly ever ids themselves.
 pub const ID_COLUMNS: [(&str, &str); 59] = [
@@ -173,10 +175,17 @@ pub(super) fn is_known(name: &str) -> bool {
     !words.is_empty() && words.iter().all(|word| is_word(word))
 }
 
+/// Whether two ids are words that name two columns.
+pub(super) fn are_names(u: &str, v: &str) -> bool {
+    let text = |id: &str| id.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let is_pair = || ID_COLUMNS.iter().any(|(a, b)| a.eq_ignore_ascii_case(u) && b.eq_ignore_ascii_case(v));
+    text(u) && text(v) && (is_pair() || is_known(u) && is_known(v))
+}
+
 fn is_word(word: &str) -> bool {
     let noun = |word: &str| listed(NOUNS, word) || word.strip_suffix('s').is_some_and(|one| listed(NOUNS, one));
     let stem = ["ids", "id", "name", "node", "no"].iter().filter_map(|suffix| word.strip_suffix(suffix)).any(noun);
-    noun(word) || listed(FILLERS, word) || stem
+    noun(word) || listed(FILLERS, word) || stem || kinds::of(word).is_some()
 }
 
 /// The words of a name in lower case, numbers left out: `fromNodeID2` has `from`, `node` and `id`.

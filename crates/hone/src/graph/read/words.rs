@@ -18,6 +18,8 @@ impl ReadNote {
             ReadNote::Header { line, .. } => header(file, line, option),
             ReadNote::NoHeader { line, .. } => no_header(file, line, option),
             ReadNote::Headers { lines, line, .. } => headers(file, *lines, line, option),
+            ReadNote::InnerHeader { line, .. } => inner_header(file, line),
+            ReadNote::Index { column, used, .. } => index(file, *column, *used, option),
             ReadNote::Delimiter { line, cut, rival, .. } => delimiter(file, line, cut, rival, option),
             ReadNote::DecimalIds { column, example, .. } => decimal_ids(file, *column, example, option),
             ReadNote::MissingIds { id, edges, .. } => missing_ids(file, id, *edges),
@@ -63,11 +65,31 @@ fn no_header(file: &str, line: &str, option: Write) -> String {
 }
 
 fn headers(file: &str, lines: u64, line: &str, option: Write) -> String {
-    let repeat = if lines == 1 { "1 line of" } else { &format!("{lines} lines of") };
-    let (verb, left, them) =
-        if lines == 1 { ("repeats", "is left out", "it") } else { ("repeat", "are left out", "them") };
     let no = option("header", "no");
-    format!("{repeat} {file} {verb} the header, `{line}`, and {left}; {no} reads {them}, and the first line, as edges")
+    let (left, them) = match lines {
+        1 => (format!("1 line of {file} is a further header, `{line}`, and is"), "it"),
+        _ => (format!("{lines} lines of {file} are further headers, such as `{line}`, and are"), "them"),
+    };
+    format!("{left} left out; {no} reads {them}, and the first line, as edges")
+}
+
+fn inner_header(file: &str, line: &str) -> String {
+    format!(
+        "`{line}` is read as an edge of {file}, though these are names of columns; remove that line if it is the header of \
+         a further file"
+    )
+}
+
+fn index(file: &str, column: usize, used: [usize; 2], option: Write) -> String {
+    let [source, target] = used.map(|position| position.to_string());
+    format!(
+        "column {} of {file} numbers the lines, as an index does, and is read as ids; {} and {} read columns {} and {}",
+        column + 1,
+        option("source", &source),
+        option("target", &target),
+        used[0] + 1,
+        used[1] + 1
+    )
 }
 
 fn maybe_comment(file: &str, line: &str, mark: &str, option: Write) -> String {
@@ -183,8 +205,8 @@ fn list_header(file: &str, line: &str) -> String {
 
 fn list_no_header(file: &str, line: &str) -> String {
     format!(
-        "the first line of {file}, `{line}`, is read as a node, though all other lines are integers; remove it if it is a \
-         header"
+        "the first line of {file}, `{line}`, is read as a node, though no edge has it: remove it if it is a header, or put \
+         it in quotes (\"{line}\") if it is a node"
     )
 }
 

@@ -125,12 +125,33 @@ fn a_first_line_unlike_the_rest() {
 }
 
 #[test]
+fn few_lines_are_noted() {
+    for text in [
+        "knoten,nachbar\nann,bob\nbob,cid\n",
+        "knoten,nachbar\nn1,n2\n",
+        "knoten,nachbar\nn1,n2\nn3,n4\nn5,n6\n",
+        "benutzer,zahl\nann,1\nbob,2\n",
+        "von,an\nann@x.org,bob@x.org\n",
+    ] {
+        assert_eq!(verdict(text, false), Verdict::Doubt, "{text}");
+    }
+}
+
+#[test]
+fn headers_of_further_files_are_no_ids() {
+    let text = "knoten,nachbar\n1,2\n3,4\nfrom,to\n5,6\n";
+    assert_eq!(verdict(text, false), Verdict::Guess, "{text}");
+    let text = "user,item\n1,2\n3,4\nUser,Item\n5,6\n";
+    assert_eq!(verdict(text, false), Verdict::Header, "{text}");
+}
+
+#[test]
 fn names_that_never_recur() {
     let with = |first: &str, body: String| verdict(&format!("{first}\n{body}"), false);
     assert_eq!(with("wer,wen", ring(60)), Verdict::Guess);
     assert_eq!(with("wer,friend", ring(20)), Verdict::Guess, "one word is known");
     assert_eq!(with("wer,wen", ring(20)), Verdict::Doubt, "too few lines to be sure");
-    assert_eq!(with("wer,wen", ring(3)), Verdict::Edge);
+    assert_eq!(with("wer,wen", ring(3)), Verdict::Doubt, "three lines are a reason for a note");
     assert_eq!(with("wer,wen", couples(60)), Verdict::Edge, "in a sparse list no name recurs");
     assert_eq!(with("wer,wen", couples(1000)), Verdict::Edge);
     assert_eq!(with("wer,wen", ring(60) + &couples(30)), Verdict::Edge, "one line in three is such");
@@ -138,7 +159,7 @@ fn names_that_never_recur() {
     assert_eq!(with("42,wen", ring(60)), Verdict::Edge);
     assert_eq!(with("wer!,wen", ring(60)), Verdict::Edge, "not the name of a column");
     let blanks = |count| verdict(&format!("wer wen\n{}", ring(count).replace(',', " ")), true);
-    assert_eq!((blanks(60), blanks(120)), (Verdict::Edge, Verdict::Guess), "headers are rare where blanks separate");
+    assert_eq!((blanks(60), blanks(120)), (Verdict::Doubt, Verdict::Guess), "headers are rare where blanks separate");
 }
 
 #[test]
