@@ -44,7 +44,7 @@ pub enum Error {
         message: String,
     },
     /// The work would need more memory than it may take.
-    #[error("{stage} needs {} {} but only {} may be used; {remedy}", about(*least), human_bytes(*need), human_bytes(*limit))]
+    #[error("{stage} needs {} {} but only {} may be used; {remedy}", about(*least), beside(*need, *limit), beside(*limit, *limit))]
     Memory {
         /// The stage that needs it.
         stage: String,
@@ -191,7 +191,8 @@ fn show_input(path: &Path, line: Option<u64>, text: &str, message: &str, remedy:
 /// At most 60 characters of `text`, control and invalid bytes made visible.
 fn shorten(text: &[u8]) -> String {
     let head = &text[..text.len().min(240)];
-    let shown: String = String::from_utf8_lossy(head).chars().flat_map(char::escape_debug).collect();
+    let text_of = |c: char| if c.is_ascii_graphic() { c.to_string() } else { c.escape_debug().to_string() };
+    let shown: String = String::from_utf8_lossy(head).chars().map(text_of).collect();
     let mut out: String = shown.chars().take(60).collect();
     if out.len() < shown.len() || head.len() < text.len() {
         out.push('…');
@@ -202,20 +203,29 @@ fn shorten(text: &[u8]) -> String {
 /// `3.2 GiB`-style text for a number of bytes: powers of 1024, as sizes are read (`8G` is 8 GiB), and rounded up, so that a
 /// need is met when it is given back as a limit.
 pub fn human_bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    rounded_up(bytes, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"])
+}
+
+/// The same in the units of a limit: powers of 1000 (`19.8 MB`) beside one that is round in them, such as `5MB`.
+pub fn beside(bytes: u64, limit: u64) -> String {
+    let decimal = limit > 0 && limit.is_multiple_of(1_000_000) && !limit.is_multiple_of(1 << 20);
+    if decimal { rounded_up(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"]) } else { human_bytes(bytes) }
+}
+
+fn rounded_up(bytes: u64, step: f64, units: [&str; 5]) -> String {
     let (mut value, mut unit) = (bytes as f64, 0);
-    while value > 1023.9 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
+    while value > step - 0.1 && unit + 1 < units.len() {
+        value /= step;
         unit += 1;
     }
     let tenths = (value * 10.0).ceil();
     let text = if tenths % 10.0 == 0.0 { format!("{:.0}", tenths / 10.0) } else { format!("{:.1}", tenths / 10.0) };
-    format!("{text} {}", UNITS[unit])
+    format!("{text} {}", units[unit])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::human_bytes;
+    use super::{beside, human_bytes};
 
     #[test]
     fn sizes_are_rounded_up_in_powers_of_1024() {
@@ -232,6 +242,21 @@ mod tests {
         ];
         for (bytes, text) in cases {
             assert_eq!(human_bytes(bytes), text, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_the_units_of_the_limit() {
+        let cases = [
+            (5_000_000, 5_000_000, "5 MB"),
+            (19_712_345, 5_000_000, "19.8 MB"),
+            (8_000_000_000, 8_000_000_000, "8 GB"),
+            (1 << 30, 5 << 20, "1 GiB"),
+            (5 << 20, 5 << 20, "5 MiB"),
+            (999_999, 1_000_000, "1 MB"),
+        ];
+        for (bytes, limit, text) in cases {
+            assert_eq!(beside(bytes, limit), text, "{bytes} beside {limit}");
         }
     }
 }

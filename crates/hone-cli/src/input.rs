@@ -8,12 +8,13 @@ use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use hone::attributes::content;
 use hone::graph::{Column, Comment, Graph, Input, InputFormat, ReadOptions, Recorded, read};
-use hone::{Error, record};
+use hone::{Error, memory, record};
 
 use crate::context::Context;
 use crate::files::Files;
 use crate::forecast::{Work, foreseen};
 use crate::options::{Known, translated};
+use crate::reading::{note_dropped, note_idle_weights};
 use crate::repeat::{Changed, note_version};
 
 /// The input graph; flatten this into the `Args` of any command that reads one.
@@ -62,6 +63,11 @@ impl RepeatableArgs {
         self.config.as_deref()
     }
 
+    /// What the process may hold.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.graph.memory()
+    }
+
     /// Settles what is read and how, and lists the files.
     pub(crate) fn resolve(&self) -> Result<(GraphSource, Files), Error> {
         let source = self.graph.resolve(self.config())?;
@@ -108,6 +114,10 @@ pub(crate) struct ReadArgs {
     /// A file with one node id per line: fixes the order of nodes and adds those without an edge.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     nodes: Option<PathBuf>,
+    /// Memory that the process may take, such as 8G (8 GiB) or 8GB: a file that does not fit is refused; `embed`, `features`
+    /// and `count` plan all of their work by it, and `embed` uses temporary files [default: what the machine has free].
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory, help_heading = HEADING)]
+    memory: Option<u64>,
 }
 
 /// Settings of readers and the options that give them.
@@ -158,7 +168,7 @@ impl InputArgs {
 
     /// The same for work that has no use for weights: no note recommends to keep them.
     pub(crate) fn open_without_weights(&self, context: &Context) -> anyhow::Result<Graph> {
-        let graph = open(&self.input, &self.read.over(ReadOptions::default())?, false, context)?;
+        let graph = open(&self.input, &self.read.options()?, false, context)?;
         note_idle_weights(&graph, context);
         Ok(graph)
     }
@@ -167,7 +177,12 @@ impl InputArgs {
 impl ReadArgs {
     /// Reads a graph, and notes on standard error what was dropped on the way.
     pub(crate) fn open(&self, input: &str, context: &Context) -> anyhow::Result<Graph> {
-        open(input, &self.over(ReadOptions::default())?, true, context)
+        open(input, &self.options()?, true, context)
+    }
+
+    /// These options, of a graph that no record names.
+    fn options(&self) -> Result<ReadOptions, Error> {
+        Ok(ReadOptions { memory: self.memory, ..self.over(ReadOptions::default())? })
     }
 
     /// The files that are read for these graphs.
@@ -200,6 +215,11 @@ impl ReadArgs {
 }
 
 impl GraphArgs {
+    /// What the process may hold.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.read.memory
+    }
+
     /// Settles what is read and how: the options of the command line over those of the record that `config` is.
     pub(crate) fn resolve(&self, config: Option<&Path>) -> Result<GraphSource, Error> {
         let recorded = config.map(Recorded::read).transpose()?.flatten();
@@ -209,8 +229,10 @@ impl GraphArgs {
             let shown = config.unwrap_or(Path::new("")).display();
             Error::config("INPUT", format!("{shown} names no graph; give one, such as graph.tsv"))
         })?;
+        let before = options.clone();
         let input = Input { path, options: self.read.over(options)? };
-        Ok(GraphSource { input, recorded, changed: self.changed.unwrap_or(Changed::Refuse) })
+        let otherwise = recorded.is_some() && input.options != before;
+        Ok(GraphSource { input, recorded, otherwise, changed: self.changed.unwrap_or(Changed::Refuse) })
     }
 
     /// The graph of a record and how it was read; files that the command line does not replace are looked for.
@@ -232,6 +254,8 @@ pub(crate) struct GraphSource {
     /// Where and how; for the record of this run.
     pub(crate) input: Input,
     recorded: Option<(PathBuf, Recorded)>,
+    /// Whether the command line has it read otherwise than the record.
+    otherwise: bool,
     changed: Changed,
 }
 
@@ -260,8 +284,14 @@ impl GraphSource {
         let graph = graph.map_err(|error| self.named_by_record(error))?;
         let Some((file, recorded)) = &self.recorded else { return Ok(graph) };
         note_version(file, context);
-        if let Some(how) = recorded.difference(&graph) {
-            self.changed.differs(path, format!("not the graph of {}: {how}", file.display()), context)?;
+        match recorded.difference(&graph) {
+            Some(how) if self.otherwise => context.note(format_args!(
+                "note: {path}: not the graph of {}: {how}; the command line has it read otherwise, so that a file that has \
+                 changed since is not seen",
+                file.display()
+            )),
+            Some(how) => self.changed.differs(path, format!("not the graph of {}: {how}", file.display()), context)?,
+            None => {}
         }
         Ok(graph)
     }
@@ -314,47 +344,14 @@ fn open(input: &str, options: &ReadOptions, weights: bool, context: &Context) ->
     Ok(graph)
 }
 
-/// Notes what was a guess when the graph was read, with the option that decides, and what was left out.
-pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
-    let option = |name: &str, value: &str| match value {
-        "" => format!("--{name}"),
-        "yes" if name == "bipartite" => "--bipartite".to_owned(),
-        _ => format!("--{name} {}", shell_word(value)),
-    };
-    for note in graph.reading().iter().flat_map(|reading| &reading.notes) {
-        context.note(format_args!("note: {}", note.show(&option)));
-    }
-    let dropped = graph.dropped();
-    if !dropped.is_empty() {
-        let remedy = match (dropped.weights > 0, weights) {
-            (true, true) => " (--weighted keeps weights, and makes them count)",
-            (true, false) => " (weights play no part here)",
-            (false, _) => "",
-        };
-        let added = if dropped.duplicates > 0 && graph.weights().is_some() {
-            "; the weights of duplicate edges are added up"
-        } else {
-            ""
-        };
-        context.note(format_args!("note: {dropped}{remedy}{added}"));
-    }
-}
-
-/// Notes that weights were read for work that has no use for them.
-pub(crate) fn note_idle_weights(graph: &Graph, context: &Context) {
-    if graph.weights().is_some() {
-        context.note("note: weights play no part here");
-    }
-}
-
 fn formats() -> impl TypedValueParser<Value = InputFormat> {
     PossibleValuesParser::new(InputFormat::ALL.map(InputFormat::name))
         .map(|name| name.parse().expect("one of the names just listed"))
 }
 
-/// A value as it can be typed into a shell.
-fn shell_word(value: &str) -> String {
-    if value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%') { value.into() } else { format!("'{value}'") }
+/// A size of memory.
+pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
+    memory::parse_bytes(text).ok_or_else(|| "a size such as 8G (8 GiB), 512M or 8GB".into())
 }
 
 fn comment(text: &str) -> Result<Comment, String> {

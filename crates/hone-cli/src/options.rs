@@ -45,7 +45,11 @@ pub(crate) fn translated(error: Error, options: &[Known]) -> Error {
             let field = match option(&field, options) {
                 Some(option) if option.trim_start_matches('-') == field => option.to_owned(),
                 Some(option) => format!("{option} ({field})"),
-                None => field,
+                // Of one motif, or whatever else an option gives several values.
+                None => match field.split_once('.').and_then(|(group, _)| option(group, options)) {
+                    Some(option) => format!("{option} ({field})"),
+                    None => field,
+                },
             };
             Error::Config { field, message }
         }
@@ -96,10 +100,14 @@ fn is_name_character(c: char) -> bool {
 /// name stays as it is.
 fn translate<'a>(name: &str, behind: &'a str, out: &mut String, options: &[Known], group: &str) -> Option<&'a str> {
     let own = option(name, options);
-    if out.ends_with("the option `") {
-        out.truncate(out.len() - "the option `".len());
-        out.push_str(own.unwrap_or(name));
-        return behind.strip_prefix('`');
+    for (before, after) in [("the option `", Some(name)), ("the setting `", None)] {
+        if out.ends_with(before)
+            && let Some(word) = own.or(after)
+        {
+            out.truncate(out.len() - before.len());
+            out.push_str(word);
+            return behind.strip_prefix('`');
+        }
     }
     let others = options.contains(&OTHERS);
     if let Some((value, after)) = behind.strip_prefix(" = ").and_then(value) {
@@ -187,6 +195,9 @@ mod tests {
         let set = translated(Error::config("--set", "such as global.dim=8"), OPTIONS).to_string();
         assert_eq!(set, "--set: such as global.dim=8");
         assert_eq!(translated(Error::config("psi", "q"), OPTIONS).to_string(), "psi: q");
+        let delta = Error::config("steps.triangle", "add it to the setting `steps`, or to the setting `psi`");
+        let expected = "--steps (steps.triangle): add it to --steps, or to the setting `psi`";
+        assert_eq!(translated(delta, OPTIONS).to_string(), expected);
         assert_eq!(in_options("a.npy exists; overwrite = true replaces it"), "a.npy exists; --force replaces it");
     }
 

@@ -28,7 +28,7 @@ pub(crate) fn lay(mut layers: Layers, flags: &[Flag], set: &[String], options: &
 }
 
 /// Cuts KEY=VALUE.
-fn pair(setting: &str) -> Result<(String, String), Error> {
+pub(crate) fn pair(setting: &str) -> Result<(String, String), Error> {
     match setting.split_once('=') {
         Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
         None => Err(Error::config("--set", format!("`{setting}` is not KEY=VALUE, such as local.dim=8"))),

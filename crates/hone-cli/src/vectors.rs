@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::files::Files;
+use crate::input::parse_memory;
 use crate::repeat::{Changed, Chosen, Earlier, note_version};
 
 /// The vectors; flatten this into the `Args` of a command that reads some.
@@ -25,6 +26,10 @@ pub(crate) struct VectorArgs {
     /// Format of the vectors, whatever their extension.
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     vectors_format: Option<Format>,
+    /// Memory that the process may take, such as 8G (8 GiB) or 8GB; vectors that do not fit are refused [default: what the
+    /// machine has free].
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    memory: Option<u64>,
     /// Repeat an earlier run: its OUT.run.json, with the vectors and all choices; what is given here wins.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -48,6 +53,7 @@ pub(crate) struct VectorSource {
     format: Option<Format>,
     changed: Changed,
     config: Option<PathBuf>,
+    memory: Option<u64>,
 }
 
 /// What a record of a command with vectors says.
@@ -69,7 +75,7 @@ impl VectorArgs {
         // The format of a record is that of its own file.
         let then = before.as_ref().filter(|_| self.vectors.is_none()).and_then(|with| with.vectors.vectors_format);
         let (format, changed) = (self.vectors_format.or(then), self.changed.unwrap_or(Changed::Refuse));
-        let source = VectorSource { file, format, changed, config: self.config.clone() };
+        let source = VectorSource { file, format, changed, config: self.config.clone(), memory: self.memory };
         Ok((source, before.map(|with| with.choices)))
     }
 }
@@ -89,7 +95,7 @@ impl VectorSource {
     /// Ids and prepared vectors; the vectors as they were read are dropped.
     pub(crate) fn open(&self, by: By) -> Result<(NodeIds, Space), Error> {
         let path = &self.file.path;
-        let embedding = Embedding::read_within(path, self.format, Allowance::new(None))?;
+        let embedding = Embedding::read_within(path, self.format, Allowance::new(self.memory))?;
         let space = Space::of(&embedding, by).map_err(|error| match error {
             Error::Config { field, message } if field == "vectors" => {
                 Error::input(path, message, "write the vectors anew")

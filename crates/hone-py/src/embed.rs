@@ -49,10 +49,17 @@ pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> Py
     serde_json::to_string(&config).map_err(|error| refuse("config", error.to_string()))
 }
 
+/// Settings that have no effect on the embedding of a graph, and why; `own` says that attributes are given beside it.
+#[pyfunction]
+pub(crate) fn idle(graph: &Bound<'_, Graph>, config: &str, own: bool) -> PyResult<Vec<(&'static str, String)>> {
+    Ok(parse(config)?.idle(&graph.get().inner, own))
+}
+
 /// The number of bytes that `8G`, `512M` or the like stand for.
 #[pyfunction]
 pub(crate) fn parse_bytes(text: &str) -> PyResult<u64> {
-    hone::memory::parse_bytes(text).ok_or_else(|| refuse("memory_limit", format!("`{text}` is not a size such as 8G")))
+    hone::memory::parse_bytes(text)
+        .ok_or_else(|| refuse("memory_limit", format!("`{text}` is not a size such as 8G or 8GB")))
 }
 
 pub(crate) fn parse(config: &str) -> PyResult<Config> {

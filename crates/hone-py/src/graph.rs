@@ -245,6 +245,7 @@ impl Graph {
             "" => name.to_owned(),
             "yes" => format!("{name}=True"),
             "no" => format!("{name}=False"),
+            position if position.parse::<usize>().is_ok() => format!("{name}={position}"),
             text => format!("{name}={text:?}"),
         };
         self.inner.reading().iter().flat_map(|reading| &reading.notes).map(|note| note.show(&option)).collect()

@@ -36,7 +36,7 @@ mod _native {
     #[pymodule_export]
     use crate::draw::draw;
     #[pymodule_export]
-    use crate::embed::{embed, parse_bytes, presets, resolve};
+    use crate::embed::{embed, idle, parse_bytes, presets, resolve};
     #[pymodule_export]
     use crate::evaluate::{evaluate_link, link_split, methods, tune, tuned_candidates};
     #[pymodule_export]

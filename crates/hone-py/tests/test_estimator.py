@@ -334,3 +334,22 @@ def test_a_run_is_not_repeated_with_other_attributes_in_silence(tmp_path):
     people.write_text(people.read_text().replace("3,3\n", "3,4\n", 1))
     with pytest.warns(HoneWarning, match=r"people.csv: not the attributes of .*other content"):
         HONE(config=record).fit(read_recorded_graph(record))
+
+
+def test_what_has_no_effect_is_said_in_one_warning():
+    def warned(**parameters):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", HoneWarning)
+            HONE(**parameters).fit("builtin:karate")
+        return [str(warning.message) for warning in caught if warning.category is HoneWarning]
+
+    local = {"global.output": "local", "joint": {"iterations": 3}}
+    assert warned(preset="hone-p", n_components=16, config=local) == [
+        "no effect here: n_components (the vectors are the local embeddings, 26 of 16 columns), "
+        "config['joint.iterations'] (motif matrices are embedded one by one)"
+    ]
+    assert warned(config={"pairs": "occurrences", "attributes.table.id": "who"}) == [
+        "no effect here: config['pairs'] (the only motif is the edge, whose pairs are the edges), "
+        "config['attributes.table.id'] (there is no file of attributes)"
+    ]
+    assert warned(n_components=16, n_steps=2, random_state=3, config={"global.output": "local"}) == []

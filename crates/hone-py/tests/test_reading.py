@@ -197,3 +197,45 @@ def test_two_vectors_of_one_node(tmp_path):
     file.write_text("id\tz0\na\t1\nb\t2\na\t3\n")
     with pytest.raises(ValueError, match="node `a` has two vectors, in lines 2 and 4"):
         load(file)
+
+
+def test_tables_of_r_and_indices(tmp_path):
+    file = tmp_path / "r.txt"
+    file.write_text('"from" "to"\n"1" "a" "b"\n"2" "b" "c"\n"3" "c" "a"\n')
+    with pytest.warns(HoneWarning, match="columns 2 and 3 of 3 are used"):
+        assert read_graph(file).node_ids.tolist() == ["a", "b", "c"]
+    file.write_text("0 a b\n1 c d\n2 a d\n")
+    with pytest.warns(HoneWarning, match="numbers the lines, as an index does.*source=1 and target=2 read columns 2 and 3"):
+        read_graph(file)
+    file.write_text("source target\n1 2\nFrom To\n2 3\n")
+    with pytest.warns(HoneWarning, match="is a further header, `From To`, and is left out; header=False reads it"):
+        assert read_graph(file).n_nodes == 3
+    file.write_text('"a \\"x\\" b" c\nd e\n')
+    with pytest.raises(ValueError, match="a backslash before a quote.*write two quotes"):
+        read_graph(file)
+
+
+def test_sizes_have_the_units_that_were_typed():
+    with pytest.raises(MemoryError, match=r"but only 5 MB may be used"):
+        HONE(memory_limit="5MB").fit("builtin:karate")
+    with pytest.raises(MemoryError, match=r"but only 5 MiB may be used"):
+        HONE(memory_limit="5M").fit("builtin:karate")
+
+
+def test_errors_name_settings_and_no_options_of_the_command(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("// hi\na,b\nb,c\n")
+    calls = [
+        lambda: read_graph(file),
+        lambda: HONE(n_components=0).fit("builtin:karate"),
+        lambda: HONE(n_steps=99).fit("builtin:karate"),
+        lambda: HONE(memory_limit=1000).fit("builtin:karate"),
+        lambda: HONE(config={"delta": {"triangle": 3}}).fit("builtin:karate"),
+        lambda: HONE(config={"local.solver.method": "nothing"}).fit("builtin:karate"),
+        lambda: HONE(config={"pairs": "occurrences", "sample": "cap=8"}).fit("builtin:karate"),
+        lambda: HONE(config={"attributes.file": str(file)}).fit("builtin:karate"),
+    ]
+    for call in calls:
+        with pytest.raises((ValueError, MemoryError)) as raised:
+            call()
+        assert " --" not in str(raised.value) and not str(raised.value).startswith("--"), str(raised.value)

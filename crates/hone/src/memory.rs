@@ -94,17 +94,19 @@ fn read_number(path: &str) -> Option<u64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// Reads `8G`, `512M`, `1.5T` or a plain number of bytes; powers of 1024.
+/// Reads a size: `8G` and `8GiB` are 8 · 1024³ bytes, `8GB` is 8 · 1000³, a plain number is one of bytes; also K, M and T.
 pub fn parse_bytes(text: &str) -> Option<u64> {
     let upper = text.trim().to_ascii_uppercase();
-    let upper = upper.trim_end_matches("IB").trim_end_matches('B');
-    let (number, unit) = match upper.char_indices().find(|(_, c)| c.is_ascii_alphabetic()) {
-        Some((at, _)) => upper.split_at(at),
-        None => (upper, ""),
+    let at = upper.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(upper.len());
+    let (number, unit) = upper.split_at(at);
+    let (prefix, step) = match (unit.strip_suffix("IB"), unit.strip_suffix('B')) {
+        (Some(prefix), _) if !prefix.is_empty() => (prefix, 1024f64),
+        (None, Some(prefix)) => (prefix, 1000.0),
+        _ => (unit, 1024.0),
     };
-    let shift = ["", "K", "M", "G", "T"].iter().position(|&known| known == unit.trim())?;
+    let power = ["", "K", "M", "G", "T"].iter().position(|&known| known == prefix)?;
     let number: f64 = number.trim().parse().ok()?;
-    let bytes = number * f64::from(1u32 << 10).powi(i32::try_from(shift).ok()?);
+    let bytes = number * step.powi(i32::try_from(power).ok()?);
     (1.0..1e18).contains(&bytes).then_some(bytes as u64)
 }
 
@@ -139,9 +141,12 @@ mod tests {
     fn sizes_are_read_as_people_write_them() {
         assert_eq!(parse_bytes("8G"), Some(8 << 30));
         assert_eq!(parse_bytes("512 MiB"), Some(512 << 20));
-        assert_eq!(parse_bytes("1.5kb"), Some(1536));
+        assert_eq!(parse_bytes("1.5k"), Some(1536));
+        assert_eq!(parse_bytes("1.5kb"), Some(1500));
+        assert_eq!((parse_bytes("5MB"), parse_bytes("2 GB")), (Some(5_000_000), Some(2_000_000_000)));
+        assert_eq!((parse_bytes("12B"), parse_bytes("5 TiB")), (Some(12), Some(5 << 40)));
         assert_eq!(parse_bytes("12345"), Some(12345));
-        for wrong in ["", "G", "-3G", "8X", "nan", "inf", "0"] {
+        for wrong in ["", "G", "-3G", "8X", "8IB", "8MBB", "nan", "inf", "0"] {
             assert_eq!(parse_bytes(wrong), None, "{wrong}");
         }
     }

@@ -14,10 +14,11 @@ use hone::{Error, Progress, Silent, memory, record};
 use serde::{Deserialize, Serialize};
 
 use crate::aligned::aligned;
-use crate::command::embed::parse_memory;
 use crate::context::Context;
-use crate::input::{GraphSource, RepeatableArgs, note_idle_weights};
+use crate::idle;
+use crate::input::{GraphSource, RepeatableArgs};
 use crate::options::translated;
+use crate::reading::note_idle_weights;
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
 #[derive(Debug, clap::Args)]
@@ -48,9 +49,6 @@ pub(crate) struct Args {
     /// Replace the file if it exists.
     #[arg(short, long)]
     force: bool,
-    /// Memory that the process may take, such as 8G; what needs more is refused [default: what the machine has free].
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
-    memory: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -181,10 +179,13 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
     let work = |graph: &Graph| count(&choices, graph, Allowance::new(Some(1)), &Silent).map(drop);
-    let graph = source.open_for(&work, false, args.memory, context)?;
+    let graph = source.open_for(&work, false, args.input.memory(), context)?;
     note_idle_weights(&graph, context);
+    if args.seed.is_some() && choices.sample == Sample::Exact {
+        idle::note(&[("--seed".into(), "exact counts draw nothing at random".into())], context);
+    }
     let (read, start) = (Stage::since("read", &start), Start::now());
-    let counts = count(&choices, &graph, Allowance::new(args.memory), context.progress());
+    let counts = count(&choices, &graph, Allowance::new(args.input.memory()), context.progress());
     let counts = counts.map_err(|error| translated(error, &[("sample", "--sample")]))?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
     tell(&choices, &counts, context);

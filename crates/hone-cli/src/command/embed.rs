@@ -11,13 +11,14 @@ use hone::output::Existing;
 use hone::report::{Report, Stage, Start};
 use hone::store::factors::check_target;
 use hone::store::{Embedding, Format};
-use hone::{Error, Hone, Run, Silent, memory, record};
+use hone::{Error, Hone, Run, Silent, record};
 use hone_gpu::Device;
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::{Files, Use};
 use crate::findings;
+use crate::idle;
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
 use crate::repeat;
@@ -95,10 +96,6 @@ pub(crate) struct TableArgs {
     /// Replace existing output files.
     #[arg(short, long)]
     pub(crate) force: bool,
-    /// Memory that the process may take, such as 8G; what does not fit goes to temporary files where possible
-    /// [default: what the machine has free].
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
-    pub(crate) memory: Option<u64>,
 }
 
 const EXAMPLES: &str = "\
@@ -228,13 +225,8 @@ impl ConfigArgs {
         self.lay().map_err(|error| options::translated(error, OPTIONS))
     }
 
-    fn lay(&self) -> Result<Config, Error> {
-        self.config.as_deref().map_or(Ok(()), repeat::refuse_features)?;
-        let layers = match (&self.preset, &self.config) {
-            (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
-            (None, Some(file)) => Layers::new().preset(DEFAULT_PRESET)?.file(file)?,
-            (preset, None) => Layers::new().preset(preset.as_deref().unwrap_or(DEFAULT_PRESET))?,
-        };
+    /// The settings that options give.
+    fn flags(&self) -> Vec<Flag> {
         let vectors = self.vectors.map(|vectors| match vectors {
             Vectors::Global => OutputKind::Global.to_string(),
             Vectors::Local => OutputKind::Local.to_string(),
@@ -252,13 +244,39 @@ impl ConfigArgs {
         ];
         let solvers =
             self.solver.iter().flat_map(|name| solver_settings(name).iter().map(|key| (*key, Some(name.clone()))));
-        let flags: Vec<Flag> = flags.into_iter().chain(solvers).chain(self.attributes.flags()).collect();
-        let mut config = settings::lay(layers, &flags, &self.set, OPTIONS)?.build()?;
+        flags.into_iter().chain(solvers).chain(self.attributes.flags()).collect()
+    }
+
+    /// Notes options that were given and have no effect on the embedding of this graph.
+    fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
+        let mut found = idle::given(&self.flags(), &self.set, OPTIONS, &config.idle(graph, false));
+        let motifs = self.motif_size.and_then(|_| Some((self.lay_all().ok()?.motifs, config.motifs.clone())));
+        if let Some((all, kept)) = motifs
+            && all.motifs() == kept.motifs()
+        {
+            found.push(("--motif-size".into(), format!("no motif of {all} is larger")));
+        }
+        idle::note(&found, context);
+    }
+
+    fn lay(&self) -> Result<Config, Error> {
+        let mut config = self.lay_all()?;
         if let Some(size) = self.motif_size {
             config.motifs = config.motifs.at_most(size.into());
             config.check()?;
         }
         Ok(config)
+    }
+
+    /// With motifs of any size.
+    fn lay_all(&self) -> Result<Config, Error> {
+        self.config.as_deref().map_or(Ok(()), repeat::refuse_features)?;
+        let layers = match (&self.preset, &self.config) {
+            (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
+            (None, Some(file)) => Layers::new().preset(DEFAULT_PRESET)?.file(file)?,
+            (preset, None) => Layers::new().preset(preset.as_deref().unwrap_or(DEFAULT_PRESET))?,
+        };
+        settings::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
     }
 }
 
@@ -275,8 +293,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let device = args.device.open(&config).map_err(|error| options::translated(error, OPTIONS))?;
     let note = device.note.clone();
     let alone = Hone::new(config.clone())?;
-    let mut hone = device.place(Hone::new(config)?);
-    if let Some(bytes) = args.table.memory {
+    let mut hone = device.place(Hone::new(config.clone())?);
+    if let Some(bytes) = args.input.memory() {
         hone = hone.memory_limit(bytes);
     }
     if let Some(folder) = &args.factors {
@@ -285,8 +303,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let hone = args.scale.lay(hone, &args.output);
     let start = Start::now();
     let work = |graph: &Graph| alone.clone().memory_limit(1).embed(graph, &Silent).map(drop);
-    let graph = source.open_for(&work, true, args.table.memory, context)?;
+    let graph = source.open_for(&work, true, args.input.memory(), context)?;
     let read = Stage::since("read", &start);
+    args.choices.note_idle(&config, &graph, context);
     let run =
         hone.embed_into(&mut batch, &graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
     let Run { embedding, mut report } = run;
@@ -336,8 +355,4 @@ fn blocks(report: &Report) -> String {
 fn parse_format(text: &str) -> Result<Format, String> {
     let known = || Format::ALL.map(|(_, name)| name).join(", ");
     Format::from_name(text).ok_or_else(|| format!("one of {}", known()))
-}
-
-pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
-    memory::parse_bytes(text).ok_or_else(|| "a size such as 8G or 512M".into())
 }

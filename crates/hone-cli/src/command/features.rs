@@ -11,6 +11,7 @@ use hone::{Error, Hone, Run, Silent, record};
 
 use crate::command::embed::{AttributeArgs, TableArgs};
 use crate::context::Context;
+use crate::idle;
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
 use crate::settings::{self, Flag};
@@ -139,6 +140,11 @@ impl FeatureArgs {
             Some(file) => Layers::new().file(file)?,
             None => DEFAULTS.iter().try_fold(Layers::new(), |layers, (key, value)| layers.set(key, value))?,
         };
+        settings::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
+    }
+
+    /// The settings that options give.
+    fn flags(&self) -> Vec<Flag> {
         let none = self.aggregates.is_some_and(|wanted| !(wanted.sum || wanted.mean || wanted.max));
         let depth = self.depth.or(none.then_some(0));
         let aggregate = |wanted: fn(&Aggregates) -> bool| self.aggregates.as_ref().map(|a| wanted(a).to_string());
@@ -156,8 +162,7 @@ impl FeatureArgs {
             ("motifs", self.over.clone()),
             ("psi", self.psi.clone()),
         ];
-        let flags: Vec<Flag> = flags.into_iter().chain(self.attributes.flags()).collect();
-        settings::lay(layers, &flags, &self.set, OPTIONS)?.build()
+        flags.into_iter().chain(self.attributes.flags()).collect()
     }
 }
 
@@ -171,13 +176,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.table.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
-    let mut hone = Hone::new(config)?;
-    if let Some(bytes) = args.table.memory {
+    let mut hone = Hone::new(config.clone())?;
+    if let Some(bytes) = args.input.memory() {
         hone = hone.memory_limit(bytes);
     }
     let start = Start::now();
-    let graph = source.open_for(&|graph| features(&hone, graph), weights, args.table.memory, context)?;
+    let graph = source.open_for(&|graph| features(&hone, graph), weights, args.input.memory(), context)?;
     let read = Stage::since("read", &start);
+    let idle = config.idle_in_features(&graph);
+    idle::note(&idle::given(&args.choices.flags(), &args.choices.set, OPTIONS, &idle), context);
     let Run { embedding, mut report } =
         hone.features(&graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
     drop(graph);

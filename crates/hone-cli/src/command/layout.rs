@@ -10,6 +10,7 @@ use hone_explore::{By, Layout, LayoutMethod, Method};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
+use crate::idle;
 use crate::vectors::{self, RecordedVectors, VectorArgs};
 
 /// Lay an embedding out in two dimensions: similar nodes close together.
@@ -74,6 +75,20 @@ impl LayoutArgs {
         };
         Placing { by: self.by.unwrap_or(by), layout }
     }
+
+    /// Notes options that were given and have no effect on this way to place nodes.
+    pub(crate) fn note_idle(&self, placing: &Placing, context: &Context) {
+        let given = [
+            ("--neighbours", self.neighbours.is_some()),
+            ("--steps", self.steps.is_some()),
+            ("--search", self.search.is_some()),
+            ("--layout-seed", self.seed.is_some()),
+        ];
+        let idle = given.into_iter().filter(|(_, given)| *given && placing.layout.layout == LayoutMethod::Pca);
+        let why = "principal components have neither neighbours nor steps";
+        let idle: Vec<(String, String)> = idle.map(|(option, _)| (option.to_owned(), why.to_owned())).collect();
+        idle::note(&idle, context);
+    }
 }
 
 fn method() -> impl TypedValueParser<Value = LayoutMethod> {
@@ -111,6 +126,7 @@ struct Record {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (source, before) = args.vectors.resolve::<Placing>(COMMAND)?;
     let placing = args.layout.over(before.unwrap_or_default());
+    args.layout.note_idle(&placing, context);
     let outputs = Embedding::files(&args.output, None)?;
     let outputs = source.files().write("--output", outputs.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.force)?;

@@ -7,14 +7,15 @@ use hone::graph::{Graph, NodeIds, RecordedFile};
 use hone::output::Batch;
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{Embedding, Format};
-use hone::{Config, Error, Hone, Run, record};
+use hone::{Config, Error, Hone, record};
 use hone_explore::{Colour, Map, Method, Placed, RoleOptions, Roles, Search, Space, read_attributes, read_labels};
 use serde::{Deserialize, Serialize};
 
 use crate::command::layout::{LayoutArgs, Placing, note_recall};
 use crate::context::Context;
 use crate::files::Files;
-use crate::input::{RepeatableArgs, note_idle_weights};
+use crate::input::RepeatableArgs;
+use crate::reading::note_idle_weights;
 use crate::repeat::{Changed, Chosen, Earlier};
 use crate::vectors;
 
@@ -108,6 +109,8 @@ struct Beside {
     vectors: Option<Chosen>,
     labels: Option<Chosen>,
     attributes: Option<Chosen>,
+    /// What the process may hold.
+    memory: Option<u64>,
 }
 
 impl Args {
@@ -123,6 +126,7 @@ impl Args {
             vectors: Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |it| it.vectors.as_ref())?,
             labels: Chosen::new(self.labels.as_deref(), earlier.as_ref(), |it| it.labels.as_ref())?,
             attributes: Chosen::new(self.attributes.as_deref(), earlier.as_ref(), |it| it.attributes.as_ref())?,
+            memory: self.input.memory(),
         };
         let placing = self.layout.over(before.placing);
         placing.layout.check()?;
@@ -157,10 +161,11 @@ impl Beside {
     /// The vectors of the file, in the graph's node order, or new ones.
     fn embedding(&self, graph: &Graph, format: Option<Format>, context: &Context) -> anyhow::Result<Embedding> {
         let Some(path) = Self::paths(&self.vectors) else {
-            let Run { embedding, .. } = Hone::new(Config::preset("hone")?)?.embed(graph, context.progress())?;
-            return Ok(embedding);
+            let hone = Hone::new(Config::preset("hone")?)?;
+            let hone = self.memory.map_or_else(|| hone.clone(), |bytes| hone.clone().memory_limit(bytes));
+            return Ok(hone.embed(graph, context.progress())?.embedding);
         };
-        let read = Embedding::read_within(path, format, hone::memory::Allowance::new(None))?;
+        let read = Embedding::read_within(path, format, hone::memory::Allowance::new(self.memory))?;
         let index = read.ids.index();
         let row = |node: u32| {
             let id = graph.ids().get(node).to_string();
@@ -214,6 +219,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (mut choices, beside) = args.choices()?;
+    args.layout.note_idle(&choices.placing, context);
     let (source, inputs) = args.input.resolve()?;
     let inputs = beside.files(inputs);
     // The record stands beside the page, else beside a picture.
@@ -227,7 +233,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     beside.describe(&mut choices, source.changed(), context)?;
     // Weights shape the vectors that are made here.
     let weights = beside.vectors.is_none();
-    let graph = source.open(weights, None, context)?;
+    let graph = source.open(weights, args.input.memory(), context)?;
     if !weights {
         note_idle_weights(&graph, context);
     }

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::aligned::aligned;
 use crate::context::Context;
-use crate::input::{RepeatableArgs, note_idle_weights};
+use crate::input::RepeatableArgs;
 use crate::options::translated;
+use crate::reading::note_idle_weights;
 use crate::repeat::Earlier;
 
 /// Find structural roles: nodes whose surroundings are built alike, with a name and reasons for each role.
@@ -152,7 +153,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
-    let graph = source.open(false, None, context)?;
+    let graph = source.open(false, args.input.memory(), context)?;
     note_idle_weights(&graph, context);
     let (read, start) = (Stage::since("read", &start), Start::now());
     let index = graph.ids().index();

@@ -1,4 +1,4 @@
-//! Choices that say two things about one setting are refused, and both are named.
+//! Choices that say two things about one setting are refused, and both are named; choices without effect are noted.
 
 use std::fs;
 use std::path::Path;
@@ -65,5 +65,94 @@ fn an_option_and_a_setting_may_not_contradict_each_other() {
         let run =
             hone().args([command, "builtin:karate", "-q", "-o", "-"]).args(option).args(["--set", setting]).assert();
         run.success();
+    }
+}
+
+#[test]
+fn options_without_effect_are_noted_in_one_line() {
+    let folder = folder();
+    let attributes = folder.path().join("x.csv");
+    fs::write(&attributes, "id,age\n0,3\n1,4\n").expect("writable");
+    let attributes = attributes.to_str().expect("text");
+    let cases: [(&str, &str, &str); 9] = [
+        (
+            "embed",
+            "--motif-size 3 --pairs occurrences --attribute-id foo",
+            "these options have no effect here: --pairs (the only motif is the edge, whose pairs are the edges), \
+             --attribute-id (there is no file of attributes), --motif-size (no motif of edge is larger)",
+        ),
+        (
+            "embed",
+            "--preset hone-p --vectors local --dim 16",
+            "this option has no effect here: --dim (the vectors are the local embeddings, 26 of 16 columns)",
+        ),
+        ("embed", "--set joint.iterations=3", "--set joint.iterations=3 (motif matrices are embedded one by one)"),
+        ("embed", "--set degree=in", "--set degree=in (edges have no direction)"),
+        ("embed", "--preset hone-p --motifs edge --sample 8", "--sample (no motif but the edge is counted)"),
+        ("features", "--over triangle --psi w", "--over (nothing is diffused), --psi (nothing is diffused)"),
+        ("features", "--depth 0 --aggregates sum", "--aggregates (a depth of 0 has no aggregates over neighbours)"),
+        ("features", "--prune 0.9", "--prune (columns are left out from depth 2 on)"),
+        ("count", "--by total --seed 3", "--seed (exact counts draw nothing at random)"),
+    ];
+    for (command, options, said) in cases {
+        let run = hone().args([command, "builtin:karate", "-o", "-"]).args(options.split(' ')).assert().success();
+        run.stderr(contains("note: th").and(contains(said)));
+    }
+    let embed = |options: &str| hone().args(["embed", "builtin:karate", "-o", "-"]).args(options.split(' ')).assert();
+    for options in [
+        "--dim 16 --seed 3 --steps 2 --local-dim 20 --sample 8",
+        "--vectors local --dim 32",
+        "--preset hone-p --solver nmf --vectors local",
+        "--preset hone-p --motif-size 3 --pairs occurrences --motifs graphlets",
+        &format!("--attributes {attributes} --attribute-id id"),
+    ] {
+        embed(options).success().stderr(contains("no effect").not());
+    }
+    // What is said to have no effect has none.
+    let rows = |options: &str| embed(options).success().get_output().stdout.clone();
+    assert!(rows("--seed 0") == rows("--motif-size 3 --pairs occurrences --attribute-id foo --set degree=in"));
+    let local = "--preset hone-p --vectors local";
+    assert!(rows(local) == rows(&format!("{local} --dim 16 --set global.solver.oversampling=3")));
+}
+
+#[test]
+fn messages_of_one_motif_name_the_option() {
+    let run = hone().args(["embed", "builtin:karate", "-o", "-", "--delta", "triangle=3"]).assert().code(2);
+    run.stderr(contains(
+        "--delta (delta.triangle): `triangle` is not among the motifs used (edge); add it to --motifs, or",
+    ));
+}
+
+#[test]
+fn the_command_line_wins_over_the_way_a_record_reads_its_graph() {
+    let folder = folder();
+    let run = |line: &str| hone().current_dir(folder.path()).args(line.split(' ')).assert();
+    fs::write(folder.path().join("d.txt"), "a b 2\nb c 3\nc a 1\nd a 1\n").expect("writable");
+    for (how, other) in
+        [("--directed", "--directed=no"), ("--weighted", "--weighted=no"), ("--header no", "--header yes")]
+    {
+        run(&format!("embed d.txt -q -f -o d.tsv {how}")).success();
+        let again = run(&format!("embed -f -o e.tsv --config d.tsv.run.json {other}")).success();
+        again.stderr(
+            contains("not the graph of d.tsv.run.json").and(contains("the command line has it read otherwise")),
+        );
+        run(&format!("embed -f -o e.tsv --config d.tsv.run.json {how}"))
+            .success()
+            .stderr(contains("not the graph").not());
+    }
+    fs::write(folder.path().join("d.txt"), "a b 2\nb c 3\nc a 1\nd b 1\n").expect("writable");
+    run("embed -f -o e.tsv --config d.tsv.run.json").code(2).stderr(contains("--changed allow"));
+}
+
+#[test]
+fn sizes_keep_the_units_that_were_typed() {
+    let embed = |memory: &str| hone().args(["embed", "builtin:karate", "-o", "-", "--memory", memory]).assert().code(2);
+    embed("5MB").stderr(contains("but only 5 MB may be used").and(contains("iB").not()));
+    for binary in ["5M", "5MiB", "5 MIB"] {
+        embed(binary).stderr(contains("but only 5 MiB may be used").and(contains(" MB").not()));
+    }
+    for command in ["info", "draw", "roles", "map", "eval link"] {
+        let run = hone().args(command.split(' ')).args(["builtin:karate", "--memory", "much"]).assert().code(2);
+        run.stderr(contains("a size such as 8G (8 GiB)"));
     }
 }

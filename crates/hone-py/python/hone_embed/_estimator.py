@@ -19,7 +19,7 @@ from hone_embed._arrays import attribute_columns, is_edges, is_matrix, is_new_ro
 from hone_embed._factors import Factors, factor_folder, load_factors
 from hone_embed._graph import _plain, as_graph, compare_attributes
 from hone_embed._progress import jobs, listener
-from hone_embed._settings import refuse_contradictions
+from hone_embed._settings import refuse_contradictions, warn_idle
 from hone_embed._tune import Tuning, tune
 
 
@@ -66,8 +66,8 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     n_jobs
         Threads; None or -1 for all cores.
     memory_limit
-        Bytes that this process may hold, or text such as ``"8G"``; by default what the machine has free.
-        What does not fit goes to temporary files where possible; the vectors are the same.
+        Bytes that this process may hold, or text such as ``"8G"`` (8 GiB) or ``"8GB"``; by default what the machine has
+        free. What does not fit goes to temporary files where possible; the vectors are the same.
     device
         Where motif matrices are factored: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"`` for a GPU where there is
         one. The numbers of a GPU differ from those of the CPU by rounding; ``report_["engine"]`` names it.
@@ -274,6 +274,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         native = graph._named() if file else graph._native
         if file and not isinstance(self.config, (dict, type(None))):
             compare_attributes(os.fspath(self.config), file)
+        warn_idle(*self._choices(), _native.idle(native, config, columns is not None))
         with listener(self.verbose) as listen, factor_folder(self.factors) as folder:
             vectors, names, report = _native.embed(
                 native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder, self.device
@@ -338,8 +339,8 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self.tuning_ = tune(graph, labels, candidates=candidates, **shared)
         return self._resolve(*_candidate(self.tuning_.chosen))
 
-    def _resolve(self, preset: Optional[str] = None, chosen: Optional[dict[str, Any]] = None) -> str:
-        """The configuration as the library understands it, as JSON."""
+    def _choices(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Settings that parameters give, but for a seed that is drawn, and those of a dictionary ``config``."""
         named = {
             "global.dim": self.n_components,
             "local.dim": self.n_local_components,
@@ -347,9 +348,14 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             "motifs": list(self.motifs) if isinstance(self.motifs, (tuple, set)) else self.motifs,
             "weights": self.weights,
         }
+        settings = dict(self.config) if isinstance(self.config, dict) else {}
+        return {key: value for key, value in named.items() if value is not None}, settings
+
+    def _resolve(self, preset: Optional[str] = None, chosen: Optional[dict[str, Any]] = None) -> str:
+        """The configuration as the library understands it, as JSON."""
         file = None if self.config is None or isinstance(self.config, dict) else os.fspath(self.config)
-        settings = dict(self.config) if isinstance(self.config, dict) else dict(chosen or {})
-        given = {key: value for key, value in named.items() if value is not None}
+        given, settings = self._choices()
+        settings.update(chosen or {})
         given.update(self._seed())
         refuse_contradictions(given, settings)
         settings.update(given)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from hone_embed import _native
-from hone_embed._graph import _plain
+from hone_embed._graph import _plain, warn
 
 #: Settings, and the parameters that give them.
 PARAMETERS = {
@@ -38,3 +38,24 @@ def _compare(key: str, given: Any, configured: Any) -> None:
         raise ValueError(
             f"{PARAMETERS[key]}: {given!r}, but config has {key!r}: {configured!r}; leave one of the two out"
         )
+
+
+def warn_idle(given: dict[str, Any], settings: dict[str, Any], idle: list[tuple[str, str]]) -> None:
+    """Warns of parameters and entries of ``config`` that have no effect, in one warning."""
+    named = {key: PARAMETERS[key] for key in given}
+    named.update({key: f"config[{key!r}]" for key in _dotted(settings) if key not in named})
+    found = []
+    for key, name in named.items():
+        why = [why for group, why in idle if key == group or key.startswith(f"{group}.")]
+        found += [f"{name} ({why[0]})"] if why else []
+    if found:
+        warn(f"no effect here: {', '.join(found)}")
+
+
+def _dotted(settings: dict[str, Any], before: str = "") -> list[str]:
+    """Names of all settings, those of inner dictionaries with the names of the outer ones in front."""
+    names = []
+    for key, value in settings.items():
+        inner = isinstance(value, dict) and bool(value)
+        names += _dotted(value, f"{before}{key}.") if inner else [f"{before}{key}"]
+    return names

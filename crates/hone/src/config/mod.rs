@@ -11,6 +11,7 @@ mod choice;
 mod comments;
 mod domain;
 mod extent;
+mod idle;
 mod joint;
 mod layers;
 mod pairs;
@@ -21,6 +22,7 @@ mod with;
 
 pub use attributes::{Attributes, Balance, Combine, Components, Form};
 pub use choice::{Dim, Direction, FirstStep, Weights};
+pub use idle::Idle;
 pub(crate) use joint::combine_before;
 pub use joint::{Joint, MODELS, Model};
 pub use layers::{Layers, solver_settings};

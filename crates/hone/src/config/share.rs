@@ -7,7 +7,7 @@
 use super::{Combine, Config, Dim, Form, Steps};
 
 /// Columns of a local embedding and of attributes in the paper's and our own experiments.
-const USUAL: usize = 16;
+pub(super) const USUAL: usize = 16;
 /// One column of the result in so many goes to components of attributes.
 const PARTS: usize = 8;
 
@@ -66,7 +66,7 @@ impl Config {
     }
 
     /// Steps that are kept of each motif, at least.
-    fn kept_steps(&self) -> usize {
+    pub(super) fn kept_steps(&self) -> usize {
         match self.steps {
             Steps::Auto => 1,
             Steps::Fixed(steps) => steps + 1 - self.first_step.of(steps),

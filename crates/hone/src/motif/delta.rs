@@ -52,7 +52,8 @@ impl Delta {
                     if !used.iter().any(|motif| motif.name() == name) {
                         name.parse::<Motif>().map_err(|unknown| at(name, unknown))?;
                         let message = format!(
-                            "`{name}` is not among the motifs used ({motifs}); add it to motifs, or remove it here"
+                            "`{name}` is not among the motifs used ({motifs}); add it to the setting `motifs`, or leave \
+                             it out here"
                         );
                         return Err(Error::config(format!("delta.{name}"), message));
                     }

@@ -42,7 +42,7 @@ mod set;
 mod totals;
 
 pub use counting::Sample;
-pub(crate) use counting::{COUNTING, COUNTING_AT_MOST};
+pub(crate) use counting::{COUNTING, COUNTING_AT_MOST, counting_at_most};
 pub use counts::Counts;
 pub use delta::Delta;
 pub use motif_graph::{MotifGraph, Weighting};

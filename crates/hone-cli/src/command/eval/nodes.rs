@@ -10,7 +10,8 @@ use super::link::scaling;
 use super::output::OutputArgs;
 use super::{BenchArgs, note_ignored_weights, open};
 use crate::context::Context;
-use crate::input::{ReadArgs, note_idle_weights};
+use crate::input::ReadArgs;
+use crate::reading::note_idle_weights;
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree";
 

@@ -16,7 +16,7 @@ use crate::factor::svd::{NARROW, WIDEST};
 use crate::graph::Graph;
 use crate::matrix::Psi;
 use crate::memory;
-use crate::motif::{COUNTING, COUNTING_AT_MOST, Counts, Delta, Motif, Pairs, pairs};
+use crate::motif::{COUNTING, COUNTING_AT_MOST, Counts, Delta, Motif, Pairs, Sample, counting_at_most, pairs};
 use crate::sparse::Pattern;
 
 /// Bytes an f32 takes.
@@ -319,7 +319,10 @@ impl<'a> Work<'a> {
 
     /// Bytes that may be held once motifs are counted, at most: the counts, and what the allocator keeps.
     pub(super) fn counted_at_most(&self) -> u64 {
-        COUNTING_AT_MOST * self.slots()
+        match self.config.sample {
+            Sample::Exact if !self.graph.is_directed() => counting_at_most(self.graph.pattern()),
+            _ => COUNTING_AT_MOST * self.slots(),
+        }
     }
 
     /// Bytes of the row numbers of all parts, at most.

@@ -9,7 +9,7 @@ pub(super) mod budget;
 
 use super::context::{Context, locate};
 use crate::config::{Config, Model};
-use crate::error::{Error, Result, human_bytes};
+use crate::error::{Error, Result, beside, human_bytes};
 use crate::graph::Graph;
 use crate::memory;
 use crate::motif::{Counts, Delta, Motif, Pairs, Sample};
@@ -232,8 +232,11 @@ fn check(run: &mut Context, what: &str, bytes: u64) -> Result<()> {
 
 fn report(run: &mut Context, what: &str, need: u64) {
     run.report.memory_estimate = need;
-    let limit = run.memory_limit.map_or_else(String::new, |limit| format!(" of {}", human_bytes(limit)));
-    run.progress.note(&format!("{what} takes about {}{limit}", human_bytes(need)));
+    let text = match run.memory_limit {
+        Some(limit) => format!("{} of {}", beside(need, limit), beside(limit, limit)),
+        None => human_bytes(need),
+    };
+    run.progress.note(&format!("{what} takes about {text}"));
 }
 
 /// The refusal of work that needs so many bytes to plan with.

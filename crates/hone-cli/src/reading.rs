@@ -1,0 +1,43 @@
+//! What a user should know of a graph that was read: guesses, with the option that decides, and what was left out.
+
+use hone::graph::Graph;
+
+use crate::context::Context;
+
+/// Notes what was a guess when the graph was read, with the option that decides, and what was left out.
+pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
+    let option = |name: &str, value: &str| match value {
+        "" => format!("--{name}"),
+        "yes" if name == "bipartite" => "--bipartite".to_owned(),
+        _ => format!("--{name} {}", shell_word(value)),
+    };
+    for note in graph.reading().iter().flat_map(|reading| &reading.notes) {
+        context.note(format_args!("note: {}", note.show(&option)));
+    }
+    let dropped = graph.dropped();
+    if !dropped.is_empty() {
+        let remedy = match (dropped.weights > 0, weights) {
+            (true, true) => " (--weighted keeps weights, and makes them count)",
+            (true, false) => " (weights play no part here)",
+            (false, _) => "",
+        };
+        let added = if dropped.duplicates > 0 && graph.weights().is_some() {
+            "; the weights of duplicate edges are added up"
+        } else {
+            ""
+        };
+        context.note(format_args!("note: {dropped}{remedy}{added}"));
+    }
+}
+
+/// Notes that weights were read for work that has no use for them.
+pub(crate) fn note_idle_weights(graph: &Graph, context: &Context) {
+    if graph.weights().is_some() {
+        context.note("note: weights play no part here");
+    }
+}
+
+/// A value as it can be typed into a shell.
+fn shell_word(value: &str) -> String {
+    if value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%') { value.into() } else { format!("'{value}'") }
+}

@@ -1,0 +1,124 @@
+//! [`Config::idle`]: settings that have no effect beside the others, so that who gave one can be told.
+//!
+//! A setting is listed only where no usual value of it would change the vectors; `global.dim` also where it does not decide
+//! how many columns they have. Groups stand for all their members.
+
+use super::share::USUAL;
+use super::{Config, Dim, Direction, Model, Output, Steps};
+use crate::graph::Graph;
+use crate::motif::{Pairs, Sample};
+
+/// A setting, or a group of them, and why it has no effect.
+pub type Idle = (&'static str, String);
+
+/// Settings of aggregates over neighbours.
+const AGGREGATES: [&str; 4] =
+    ["attributes.features.sum", "attributes.features.mean", "attributes.features.max", "attributes.features.prune"];
+
+impl Config {
+    /// Settings that have no effect on the embedding of a graph; `own` says that attributes are given beside it.
+    ///
+    /// ```
+    /// use hone::{Config, graph};
+    /// let idle = Config::default().idle(&graph::builtin("karate")?, false);
+    /// assert!(idle.iter().any(|(setting, why)| *setting == "attributes.table" && why.contains("no file")));
+    /// # Ok::<(), hone::Error>(())
+    /// ```
+    pub fn idle(&self, graph: &Graph, own: bool) -> Vec<Idle> {
+        let mut idle = self.idle_attributes(own);
+        idle.extend(self.idle_matrices(graph));
+        idle.extend(self.idle_stages());
+        idle
+    }
+
+    /// The same for a table of features, without an embedding.
+    pub fn idle_in_features(&self, graph: &Graph) -> Vec<Idle> {
+        let mut idle = self.idle_attributes(false);
+        if self.attributes.diffusion.steps == 0 {
+            let of = ["motifs", "delta", "pairs", "psi", "order", "direction", "degree", "accumulate", "regularize"];
+            idle.extend(of.map(|setting| (setting, "nothing is diffused".to_owned())));
+        } else {
+            idle.extend(self.idle_matrices(graph));
+        }
+        let stages = ["steps", "first-step", "model", "global", "joint", "local.dim", "local.scale", "local.row-power"];
+        let of = ["local.solver", "attributes.form", "attributes.combine", "attributes.weight"];
+        idle.extend(stages.into_iter().chain(of).map(|setting| (setting, "features have no embedding".to_owned())));
+        idle
+    }
+
+    /// Settings of attributes that are not there.
+    fn idle_attributes(&self, own: bool) -> Vec<Idle> {
+        let attributes = &self.attributes;
+        let mut idle = Vec::new();
+        let mut add = |setting, why: &str| idle.push((setting, why.to_owned()));
+        if attributes.file.is_none() {
+            add("attributes.table", "there is no file of attributes");
+        }
+        if !attributes.any() && !own {
+            let of = ["attributes.diffusion", "attributes.form", "attributes.combine", "attributes.weight"];
+            of.into_iter().for_each(|setting| add(setting, "there are no node attributes"));
+        }
+        match (attributes.structure, attributes.features.depth) {
+            (false, _) => add("attributes.features", "no features are made of motif counts"),
+            (true, 0) => {
+                for setting in AGGREGATES {
+                    add(setting, "a depth of 0 has no aggregates over neighbours");
+                }
+            }
+            (true, 1) => add("attributes.features.prune", "columns are left out from depth 2 on"),
+            _ => {}
+        }
+        if attributes.any() && attributes.diffusion.steps == 0 {
+            add("attributes.diffusion.process", "nothing is diffused");
+            add("attributes.diffusion.original", "nothing is diffused");
+        }
+        idle
+    }
+
+    /// Settings of motif graphs and their matrices.
+    fn idle_matrices(&self, graph: &Graph) -> Vec<Idle> {
+        let mut idle = Vec::new();
+        let mut add = |setting, why: &str| idle.push((setting, why.to_owned()));
+        let edges = self.motifs.motifs().iter().all(|motif| motif.name() == "edge");
+        // With weights, pairs by occurrences ignore them.
+        if edges && self.pairs == Pairs::Occurrences && graph.weights().is_none() {
+            add("pairs", "the only motif is the edge, whose pairs are the edges");
+        }
+        if edges && self.sample != Sample::Exact && !self.attributes.structure {
+            add("sample", "no motif but the edge is counted");
+        }
+        if !graph.is_directed() {
+            add("direction", "the graph is undirected");
+        }
+        if !graph.is_directed() || self.direction == Direction::Ignore {
+            add("degree", "edges have no direction");
+        }
+        if self.steps == Steps::Fixed(1) && self.attributes.diffusion.steps <= 1 {
+            add("accumulate", "there is only one step");
+            add("order", "there is only one step");
+        }
+        idle
+    }
+
+    /// Settings of the two stages, or of the joint model in their place.
+    fn idle_stages(&self) -> Vec<Idle> {
+        if self.model != Model::Separate {
+            let of = ["local.dim", "local.scale", "local.row-power"];
+            return of.map(|setting| (setting, "a joint model has no local embeddings".to_owned())).to_vec();
+        }
+        let mut idle = vec![("joint", "motif matrices are embedded one by one".to_owned())];
+        if self.global.output == Output::Local {
+            idle.push(("global.solver", "there is no global stage".to_owned()));
+            let parts = self.motifs.motifs().len() * self.kept_steps();
+            let columns = parts * self.local_dim();
+            let wanted = self.z_dim(self.attributes.any());
+            // A rule that makes local embeddings wider than usual follows D.
+            let follows = self.local.dim == Dim::Auto && self.local_dim() > USUAL;
+            if columns != wanted && !follows {
+                let why = format!("the vectors are the local embeddings, {parts} of {} columns", self.local_dim());
+                idle.push(("global.dim", why));
+            }
+        }
+        idle
+    }
+}
