@@ -136,7 +136,7 @@ def test_tables_that_other_tools_wrote(tmp_path):
         assert list(Graph(pandas.read_csv(file)).node_ids) == ["a", "b", "c"]
     one = table.to_csv(index=False)
     file.write_text(one + one.replace("a", "d"))
-    with pytest.warns(HoneWarning, match="1 line of .* repeats the header, `who,whom`.*header=False"):
+    with pytest.warns(HoneWarning, match="1 line of .* is a further header, `who,whom`.*header=False"):
         assert read_graph(file, header=True).n_nodes == 4
     file.write_text("a;1,5;b\nb;2,5;c\n")
     with pytest.warns(HoneWarning, match="columns 1 and 3 of 3"):

@@ -97,6 +97,12 @@ struct Aggregates {
     max: bool,
 }
 
+impl Aggregates {
+    fn any(self) -> bool {
+        self.sum || self.mean || self.max
+    }
+}
+
 fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
     let mut found = Aggregates { sum: false, mean: false, max: false };
     for name in text.split(',').filter(|_| text != "none") {
@@ -145,7 +151,7 @@ impl FeatureArgs {
 
     /// The settings that options give.
     fn flags(&self) -> Vec<Flag> {
-        let none = self.aggregates.is_some_and(|wanted| !(wanted.sum || wanted.mean || wanted.max));
+        let none = self.aggregates.is_some_and(|wanted| !wanted.any());
         let depth = self.depth.or(none.then_some(0));
         let aggregate = |wanted: fn(&Aggregates) -> bool| self.aggregates.as_ref().map(|a| wanted(a).to_string());
         let flags = [
@@ -184,7 +190,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let graph = source.open_for(&|graph| features(&hone, graph), weights, args.input.memory(), context)?;
     let read = Stage::since("read", &start);
     let idle = config.idle_in_features(&graph);
-    idle::note(&idle::given(&args.choices.flags(), &args.choices.set, OPTIONS, &idle), context);
+    let mut idle = idle::given(&args.choices.flags(), &args.choices.set, OPTIONS, &idle);
+    // No aggregates are a depth of 0.
+    idle.retain(|(option, _)| option != "--aggregates" || args.choices.aggregates.is_some_and(Aggregates::any));
+    idle::note(&idle, context);
     let Run { embedding, mut report } =
         hone.features(&graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
     drop(graph);

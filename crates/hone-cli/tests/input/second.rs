@@ -44,7 +44,7 @@ fn a_header_above_an_index_is_what_r_writes() {
         .expect("writable");
     let run = ["features", "g.csv", "--no-structure", "--attributes", "x.txt"];
     let run = hone().current_dir(dir.path()).args(run).assert().success();
-    run.stdout(contains("id\tage\tcity=Oslo\tcity=Rome\n").and(contains("a\t3\t0\t1\n")));
+    run.stdout(contains("id\tage\tcity=Oslo\tcity=Rome\n").and(contains("a\t3.0\t0.0\t1.0\n")));
 }
 
 #[test]

@@ -282,9 +282,17 @@ fn counts_rows(names: &[String], body: &[Vec<String>], column: usize) -> bool {
     let fields = || body.iter().filter_map(|row| row.get(column));
     if is_unnamed(name) {
         let mut seen = FxHashSet::default();
-        return fields().all(|field| seen.insert(field));
+        return fields().all(|field| seen.insert(field)) || numbers_again(body, column);
     }
     is_index(name) && body.len() > 1 && is_numbering(body, column)
+}
+
+/// Whether a column has the numbers of the rows, beginning again where several files were put into one.
+fn numbers_again(body: &[Vec<String>], column: usize) -> bool {
+    let numbers: Option<Vec<u64>> = body.iter().map(|row| row.get(column)?.parse().ok()).collect();
+    let runs =
+        |numbers: &[u64]| numbers.windows(2).all(|two| two[0].checked_add(1) == Some(two[1]) || two[1] == numbers[0]);
+    numbers.is_some_and(|numbers| numbers.first().is_some_and(|first| *first <= 1) && runs(&numbers))
 }
 
 /// Whether a column has the numbers of the rows, from 0 or 1.

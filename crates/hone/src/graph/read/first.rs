@@ -29,7 +29,8 @@ pub(super) fn index_header(
     path: &Path,
 ) -> Option<(Found, bool)> {
     let [head, rest @ ..] = lines else { return None };
-    let rest: Vec<Vec<u8>> = rest.iter().filter(|line| *line != head).cloned().collect();
+    // Where several files were put into one, those of the first.
+    let rest: Vec<Vec<u8>> = rest.iter().take_while(|line| *line != head).cloned().collect();
     if rest.is_empty() || options.header == Some(false) {
         return None;
     }
