@@ -296,3 +296,36 @@ fn the_memory_that_a_refusal_names_is_enough() {
         with(&named.replace(' ', "").replace("iB", "")).success();
     }
 }
+
+/// Triads of directed graphs: by arc, in total, induced or not, and in `hone info`.
+#[test]
+fn triads_of_a_directed_graph() {
+    let folder = folder();
+    let count = |more: &[&str]| hone(folder.path(), &[&["count", "graph.tsv", "--directed"], more].concat());
+    // b,1 → c → a → b,1 is a cycle, and c → d leaves it.
+    let lines = "source target 030C 021D 021C-first\nb,1 c 1 0 1\nc a 1 1 0\nc d 0 1 0\na b,1 1 0 0\n".replace(' ', "\t");
+    count(&["--motifs", "030C,M8,021C-first"]).success().stdout(lines);
+    let totals = |more: &[&str]| {
+        let found = count(&[&["--motifs", "triads", "--by", "total"], more].concat()).success();
+        let text = String::from_utf8_lossy(&found.get_output().stdout).into_owned();
+        let line = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        text.lines().skip(1).map(line).map(|words| (words[0].clone(), words[1].clone(), words[2].clone())).collect::<Vec<_>>()
+    };
+    let row = |name: &str, count: &str, sum: &str| (name.to_owned(), count.to_owned(), sum.to_owned());
+    let induced = totals(&[]);
+    for expected in [row("one-way", "4", "4"), row("030C", "1", "3"), row("021D", "1", "2"), row("021C", "1", "2")] {
+        assert!(induced.contains(&expected), "{induced:?}");
+    }
+    assert!(totals(&["--subgraph"]).contains(&row("021C", "4", "8")), "three paths lie in the cycle");
+    count(&["--motifs", "triads", "-o", "t.csv", "--subgraph"]).success();
+    let (first, path) = (read(folder.path(), "t.csv"), folder.path().join("t.csv"));
+    fs::remove_file(&path).expect("removed");
+    hone(folder.path(), &["count", "-o", "t.csv", "--config", "t.csv.run.json", "--force"]).success();
+    assert_eq!(read(folder.path(), "t.csv"), first, "the record repeats it");
+    count(&["--subgraph"]).code(2).stderr(contains("--subgraph").and(contains("triads")));
+    count(&["--motifs", "triads", "--sample", "cap=8"]).code(2).stderr(contains("--sample"));
+    hone(folder.path(), &["count", "graph.tsv", "--motifs", "triads"]).code(2).stderr(contains("undirected"));
+    hone(folder.path(), &["info", "graph.tsv", "--directed"]).success().stdout(contains("030C  "));
+    let json = hone(folder.path(), &["info", "graph.tsv", "--directed", "--json"]).success();
+    assert!(String::from_utf8_lossy(&json.get_output().stdout).contains("\"030C\": 1"));
+}

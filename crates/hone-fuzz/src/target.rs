@@ -215,7 +215,7 @@ fn counts(path: &Path) -> Result<String> {
         .fold(0u64, |sum, (_, orbits)| orbits.iter().fold(sum, |sum, &count| sum.wrapping_add(count)));
     let nodes = counts.node_orbits().map(|orbits| orbits.len());
     for motif in MotifSet::default().motifs() {
-        counts.motif_graph(karate(), motif, Weighting { delta: 1, use_weights: false })?;
+        counts.motif_graph(karate(), motif, Weighting::default())?;
     }
     nodes.map(|nodes| format!("{nodes} nodes, {}", if sum == 0 { "no" } else { "some" }))
 }

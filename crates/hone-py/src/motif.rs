@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use hone::Error;
+use hone::Progress;
 use hone::dense::Block;
 use hone::graph::Graph as Inner;
 use hone::matrix::MotifMatrix;
-use hone::motif::{self, Counts, Motif, MotifSet, NODE_ORBITS, Weighting};
+use hone::memory::Allowance;
+use hone::motif::triad::Occurrence;
+use hone::motif::{self, Counts, Motif, MotifSet, NODE_ORBITS, Sample, Weighting};
 use hone::operator::Operator;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -38,23 +40,18 @@ fn pieces(graph: &Inner) -> Vec<Range<usize>> {
     (0..graph.nodes()).step_by(ROWS).map(|start| start..graph.nodes().min(start + ROWS)).collect()
 }
 
-/// The edges of row `i`, undirected ones once unless `twice`, and their counts.
-fn listed<'a>(
-    graph: &'a Inner,
-    counts: &'a Counts,
-    i: u32,
-    twice: bool,
-) -> impl Iterator<Item = (u32, [u64; motif::Orbit::COUNT])> + 'a {
-    let mut arcs = graph.neighbors(i).iter().peekable();
-    // The arcs of a directed graph are some of the neighbours counted, in the same order.
-    let mut own = move |j: u32| arcs.next_if_eq(&&j).is_some();
-    counts.row(i).filter(move |&(j, _)| own(j) && (twice || graph.is_directed() || i < j))
+/// Exact counts of what some motifs need.
+fn count(graph: &Inner, motifs: &[Motif], progress: &dyn Progress) -> hone::Result<Counts> {
+    Sample::Exact.count_motifs(graph, motifs, (0, Allowance::new(None)), progress)
 }
 
-fn weight(motif: Motif, counts: &[u64; motif::Orbit::COUNT], (i, j): (u32, u32)) -> hone::Result<u64> {
-    let message = || format!("more than u64 holds on the edge between nodes {i} and {j}");
-    let too_large = || Error::Numeric { stage: format!("counts of motif {motif}"), message: message() };
-    motif.weight(counts).ok_or_else(too_large)
+/// Induced occurrences, or subgraphs of directed motifs.
+fn occurrence(subgraph: bool, motifs: &[Motif]) -> PyResult<Occurrence> {
+    match motifs.iter().find(|motif| subgraph && !motif.is_directed()) {
+        Some(motif) => Err(refuse("subgraph", format!("such counts exist for directed motifs, and {motif} is none"))),
+        None if subgraph => Ok(Occurrence::Subgraph),
+        None => Ok(Occurrence::Induced),
+    }
 }
 
 /// Sources, targets and one row of counts per edge.
@@ -70,16 +67,22 @@ struct Rows {
 
 impl Rows {
     /// The edges of some nodes.
-    fn of(graph: &Inner, counts: &Counts, motifs: &[Motif], nodes: &Range<usize>) -> hone::Result<Rows> {
+    fn of(
+        graph: &Inner,
+        counts: &Counts,
+        wanted: (&[Motif], Occurrence),
+        nodes: &Range<usize>,
+    ) -> hone::Result<Rows> {
         let mut rows = Rows::default();
         for i in nodes.start as u32..nodes.end as u32 {
-            for (j, orbits) in listed(graph, counts, i, false) {
-                rows.sources.push(i64::from(i));
-                rows.targets.push(i64::from(j));
-                for &motif in motifs {
-                    rows.counts.push(weight(motif, &orbits, (i, j))?);
+            counts.for_arcs(graph, i, wanted, |j, weights| {
+                // Undirected edges stand once.
+                if graph.is_directed() || i < j {
+                    rows.sources.push(i64::from(i));
+                    rows.targets.push(i64::from(j));
+                    rows.counts.extend(weights);
                 }
-            }
+            })?;
         }
         Ok(rows)
     }
@@ -87,19 +90,20 @@ impl Rows {
 
 /// Counts motifs on every edge.
 #[pyfunction]
-#[pyo3(signature = (graph, motifs, jobs=0, listener=None))]
+#[pyo3(signature = (graph, motifs, subgraph=false, jobs=0, listener=None))]
 pub(crate) fn count_edges<'py>(
     py: Python<'py>,
     graph: &Bound<'py, Graph>,
     motifs: &str,
+    subgraph: bool,
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<EdgeCounts<'py>> {
     let (motifs, graph) = (parse(motifs)?, graph.get().inner.clone());
-    let width = motifs.len();
+    let (width, occurrence) = (motifs.len(), occurrence(subgraph, &motifs)?);
     let all = run(py, jobs, listener, move |progress| {
-        let counts = motif::count(&graph, progress)?;
-        let piece = |nodes: &Range<usize>| Rows::of(&graph, &counts, &motifs, nodes);
+        let counts = count(&graph, &motifs, progress)?;
+        let piece = |nodes: &Range<usize>| Rows::of(&graph, &counts, (&motifs, occurrence), nodes);
         let mut all = Rows::default();
         // Some pieces at a time, so that the table is never held twice.
         for wave in pieces(&graph).chunks(64) {
@@ -140,6 +144,7 @@ struct Weighted<'a> {
     graph: &'a Inner,
     counts: &'a Counts,
     motif: Motif,
+    occurrence: Occurrence,
     delta: u64,
     weights: Option<&'a [f32]>,
 }
@@ -148,13 +153,14 @@ impl Weighted<'_> {
     /// Appends the entries of row `i` and returns how many there are by now.
     fn row(&self, i: u32, entries: &mut Vec<(i64, f64)>) -> hone::Result<usize> {
         let start = self.graph.pattern().range(i as usize).start;
-        for (k, (j, orbits)) in listed(self.graph, self.counts, i, true).enumerate() {
-            let count = weight(self.motif, &orbits, (i, j))?;
-            let value = count as f64 * self.weights.map_or(1.0, |own| f64::from(own[start + k]));
-            if count >= self.delta && value != 0.0 {
+        let (mut slot, wanted) = (start, (&[self.motif][..], self.occurrence));
+        self.counts.for_arcs(self.graph, i, wanted, |j, count| {
+            let value = count[0] as f64 * self.weights.map_or(1.0, |own| f64::from(own[slot]));
+            if count[0] >= self.delta && value != 0.0 {
                 entries.push((i64::from(j), value));
             }
-        }
+            slot += 1;
+        })?;
         Ok(entries.len())
     }
 
@@ -180,21 +186,24 @@ impl Weighted<'_> {
 
 /// The weighted motif graph W.
 #[pyfunction]
-#[pyo3(signature = (graph, motif, delta=1, weights=false, jobs=0, listener=None))]
+#[pyo3(signature = (graph, motif, delta=1, weights=false, subgraph=false, jobs=0, listener=None))]
+#[expect(clippy::too_many_arguments, reason = "called by keyword, from one place")]
 pub(crate) fn motif_graph<'py>(
     py: Python<'py>,
     graph: &Bound<'py, Graph>,
     motif: &str,
     delta: u64,
     weights: bool,
+    subgraph: bool,
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<Compressed<'py>> {
     let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, graph.get().inner.clone());
+    let occurrence = occurrence(subgraph, &[motif])?;
     let (offsets, columns, values) = run(py, jobs, listener, move |progress| {
-        let counts = motif::count(&graph, progress)?;
+        let counts = count(&graph, &[motif], progress)?;
         let weights = graph.weights().filter(|_| weights).map(|own| &**own);
-        Weighted { graph: &graph, counts: &counts, motif, delta, weights }.compressed()
+        Weighted { graph: &graph, counts: &counts, motif, occurrence, delta, weights }.compressed()
     })?;
     Ok((offsets.into_pyarray(py), columns.into_pyarray(py), values.into_pyarray(py)))
 }
@@ -215,7 +224,7 @@ pub(crate) struct MotifOperator {
 impl MotifOperator {
     /// Psi of the weighted motif graph; `matrix` is JSON with psi, order, degree and regularize.
     #[new]
-    #[pyo3(signature = (graph, motif, matrix, steps, delta=1, weights=false, jobs=0, listener=None))]
+    #[pyo3(signature = (graph, motif, matrix, steps, delta=1, weights=false, subgraph=false, jobs=0, listener=None))]
     #[expect(clippy::too_many_arguments, reason = "called by keyword, from one place")]
     fn new(
         py: Python<'_>,
@@ -225,19 +234,21 @@ impl MotifOperator {
         steps: usize,
         delta: u64,
         weights: bool,
+        subgraph: bool,
         jobs: usize,
         listener: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, graph.get().inner.clone());
+        let occurrence = occurrence(subgraph, &[motif])?;
         let nodes = graph.nodes();
         let matrix: MotifMatrix =
             serde_json::from_str(matrix).map_err(|error| refuse("motif matrix", error.to_string()))?;
         if !(1..=hone::config::MAX_STEPS).contains(&steps) {
             return Err(refuse("k", format!("{steps} is not between 1 and {}", hone::config::MAX_STEPS)));
         }
-        let weighting = Weighting { delta, use_weights: weights };
+        let weighting = Weighting { delta, use_weights: weights, occurrence };
         let (touched, operator, factor) = run(py, jobs, listener, move |progress| {
-            let w = motif::count(&graph, progress)?.motif_graph(&graph, motif, weighting)?;
+            let w = count(&graph, &[motif], progress)?.motif_graph(&graph, motif, weighting)?;
             let leaf = Operator::sparse("W", w.matrix, !graph.is_directed());
             let (factor, operator) = matrix.scaled_operator(&leaf, w.scale, steps)?;
             Ok((w.nodes, operator, factor))

@@ -257,3 +257,78 @@ def test_pictures_show_ids_and_are_well_formed(tmp_path):
         figure.save(tmp_path / "f.svg")
     with pytest.raises(ValueError, match="`tringle` is no motif"):
         draw(graph, "tringle")
+
+
+def random_digraphs():
+    """Some hundred directed graphs, sparse and dense, with and without mutual arcs."""
+    rng = np.random.default_rng(7)
+    for trial in range(200):
+        nodes = int(rng.integers(3, 30))
+        yield networkx.gnp_random_graph(nodes, float(rng.uniform(0.02, 0.9)), seed=trial, directed=True)
+
+
+def triad_totals(graph, subgraph=False):
+    found = count_orbits(graph, motifs="triads", subgraph=subgraph, output="numpy")
+    sums = dict(zip(found.names, found.counts.sum(axis=0, dtype=object)))
+    arcs = {"one-way": 1, "mutual": 2, "021D": 2, "021U": 2, "021C": 2, "111D": 3, "111U": 3, "030T": 3, "030C": 3,
+            "201": 4, "120D": 4, "120U": 4, "120C": 4, "210": 5, "300": 6}  # fmt: skip
+    return {name: sums[name] // arcs[name] for name in found.names}
+
+
+def test_triads_are_those_of_networkx():
+    for graph in random_digraphs():
+        found = triad_totals(graph)
+        census = networkx.triadic_census(graph)
+        for name, total in census.items():
+            if name not in ("003", "012", "102"):
+                assert found[name] == total, f"{name} of {networkx.to_edgelist(graph)}"
+        mutual = sum(graph.has_edge(v, u) for u, v in graph.edges) // 2
+        assert (found["mutual"], found["one-way"]) == (mutual, graph.number_of_edges() - 2 * mutual)
+
+
+def test_triads_are_those_of_igraph():
+    igraph = pytest.importorskip("igraph")
+    for graph in random_digraphs():
+        other = igraph.Graph(graph.number_of_nodes(), list(graph.edges), directed=True).triad_census()
+        found = triad_totals(graph)
+        for name in (name for name in found if name not in ("one-way", "mutual")):
+            assert found[name] == getattr(other, "t" + name)
+
+
+def test_motif_matrices_are_the_structural_ones():
+    """On arcs W is the motif adjacency matrix of Benson, Gleich and Leskovec, as products of one-way and mutual arcs."""
+    for trial in range(20):
+        graph = networkx.gnp_random_graph(25, 0.2 + 0.02 * trial, seed=trial, directed=True)
+        a = networkx.to_numpy_array(graph)
+        b = a * a.T
+        u = a - b
+        none = ((a + a.T) == 0) & ~np.eye(len(a), dtype=bool)
+        c1 = (u @ u) * u.T
+        c2 = (b @ u) * u.T + (u @ b) * u.T + (u @ u) * b
+        c3 = (b @ b) * u + (b @ u) * b + (u @ b) * b
+        c5 = (u @ u) * u + (u @ u.T) * u + (u.T @ u) * u
+        c6 = (u @ b) * u
+        c7 = (b @ u) * u
+        c8 = (u @ none) * u
+        expected = {
+            "M1": c1 + c1.T, "M2": c2 + c2.T, "M3": c3 + c3.T, "M4": (b @ b) * b, "M5": c5 + c5.T,
+            "M6": c6 + c6.T + (u.T @ u) * b, "M7": c7 + c7.T + (u @ u.T) * b, "M8": c8 + c8.T,
+            "M13": (b @ none) * b + ((b @ none) * b).T,
+        }  # fmt: skip
+        for motif, matrix in expected.items():
+            assert (motif_adjacency(graph, motif).toarray() == matrix * (a > 0)).all(), motif
+
+
+def test_subgraphs_hold_the_induced_ones():
+    loop = networkx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 0)])
+    assert triad_totals(loop)["120C"] == 1 and triad_totals(loop)["030C"] == 0
+    assert triad_totals(loop, subgraph=True)["030C"] == 1 and triad_totals(loop, subgraph=True)["one-way"] == 4
+    for arguments, message in (
+        ({"motifs": "triads", "by": "node"}, "motifs"),
+        ({"subgraph": True}, "subgraph"),
+        ({"subgraph": True, "by": "node"}, "subgraph"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            count_orbits(loop, **arguments)
+    with pytest.raises(ValueError, match="undirected"):
+        count_orbits(networkx.path_graph(3), motifs="triads")

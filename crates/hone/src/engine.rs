@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::factor::{Factors, Solver, Task};
 use crate::graph::Graph;
 use crate::memory::Allowance;
-use crate::motif::{Counts, Sample};
+use crate::motif::{Counts, Motif, Sample};
 use crate::operator::Operator;
 use crate::progress::Progress;
 
@@ -28,7 +28,7 @@ pub trait Engine: Debug + Send + Sync {
 
     /// Motif counts of a graph.
     fn count(&self, graph: &Graph, how: Counting<'_>) -> Result<Counts> {
-        how.sample.count_within(graph, how.seed, how.allowance, how.progress)
+        how.sample.count_motifs(graph, how.motifs, (how.seed, how.allowance), how.progress)
     }
 
     /// Factors a motif matrix, or Y itself ([`Operator::Dense`]).
@@ -87,6 +87,8 @@ pub struct Largest {
 /// How motifs are counted.
 #[derive(Clone, Copy)]
 pub struct Counting<'a> {
+    /// What is counted.
+    pub motifs: &'a [Motif],
     /// Exactly, or estimated from a sample.
     pub sample: &'a Sample,
     /// The seed of the sample.

@@ -77,7 +77,7 @@ enum Aggregate {
 impl Origin {
     /// The number of vertices of the motif; 0 where there is none.
     pub fn size(&self) -> usize {
-        self.motif.map_or(0, |motif| motif.graphlet().size())
+        self.motif.map_or(0, |motif| motif.size())
     }
 }
 
@@ -85,6 +85,10 @@ impl Features {
     /// Refuses values out of range; `field` is the name of this group of settings.
     pub fn check(&self, field: &str) -> Result<()> {
         self.motifs.check()?;
+        if let Some(motif) = self.motifs.motifs().into_iter().find(|motif| motif.is_directed()) {
+            let message = format!("`{motif}` is a directed motif; features are made of the undirected ones");
+            return Err(Error::config(format!("{field}.motifs"), message));
+        }
         if self.depth > 8 {
             return Err(Error::config(format!("{field}.depth"), format!("{} is more than 8", self.depth)));
         }

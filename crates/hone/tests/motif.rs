@@ -16,5 +16,7 @@ mod named;
 mod pairs;
 #[path = "motif/sets.rs"]
 mod sets;
+#[path = "motif/triads.rs"]
+mod triads;
 #[path = "motif/weights.rs"]
 mod weights;

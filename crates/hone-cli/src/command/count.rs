@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use hone::graph::Graph;
 use hone::memory::Allowance;
-use hone::motif::{Counts, MotifSet, NODE_ORBITS, Sample, Sampled, Totals};
+use hone::motif::triad::{Occurrence, TriadTotals};
+use hone::motif::{Counts, Motif, MotifSet, NODE_ORBITS, Sample, Sampled, Totals};
 use hone::output::{Batch, is_stream};
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{CountTable, CountsBy};
@@ -33,12 +34,16 @@ pub(crate) struct Args {
     /// What a line of the result stands for [default: edge].
     #[arg(long, value_enum)]
     by: Option<By>,
-    /// Motifs to count, by edge or in total: all, graphlets, size3, or a list of names [default: all].
+    /// Motifs to count, by edge or in total: all, graphlets, size3, for directed graphs triads or triad-orbits, or a list of
+    /// names [default: all].
     #[arg(long, value_name = "SET")]
     motifs: Option<MotifSet>,
     /// Leave out motifs of more nodes than this.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
+    /// Count triads that hold the motif, with more arcs or not, instead of induced ones; for directed motifs.
+    #[arg(long)]
+    subgraph: bool,
     /// Estimate instead: from at most cap=64 (4 to 1024) neighbours of a node, or with error=0.1,confidence=0.95, which
     /// tries several caps: for graphs with hubs that take minutes to count [default: exact].
     #[arg(long, value_name = "HOW")]
@@ -70,14 +75,18 @@ Examples:
   hone count graph.tsv -o clique-counts.parquet --motifs triangle,diamond,clique4
   hone count graph.tsv -o nodes.npy --by node
   hone count hubs.tsv -o counts.parquet --sample cap=64
+  hone count follows.tsv --directed --motifs triads --by total
+  hone count follows.tsv --directed -o arcs.parquet --motifs triad-orbits
   hone count -o counts-again.parquet --config counts.parquet.run.json
 
 Beside OUT stands OUT.run.json: what was counted, of which graph, and whether it was estimated; --config repeats it.
-Occurrences are induced subgraphs. Directions and weights of edges are ignored for counting: by edge
-a pair of opposite edges has two lines, in total it counts once.
+Occurrences are induced subgraphs. Weights of edges are ignored for counting, and but for directed motifs so are
+directions: by edge a pair of opposite edges has two lines, in total it counts once.
 Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by commas:
   edge path3 triangle path4-end path4-mid star4 cycle4 tailed-tail tailed-near tailed-far
-  diamond-chord diamond-rim clique4, and the whole graphlets path4 tailed-triangle diamond";
+  diamond-chord diamond-rim clique4, and the whole graphlets path4 tailed-triangle diamond
+Directed motifs: triads, triad-orbits (positions of an arc in them), or names:
+  one-way mutual 021D 021U 021C 111D 111U 030T 030C 201 120D 120U 120C 210 300, also as M1 to M13";
 
 /// Columns of totals.
 const TOTALS: [&str; 3] = ["motif", "occurrences", "sum_over_edges"];
@@ -89,9 +98,23 @@ struct Choices {
     motifs: MotifSet,
     sample: Sample,
     seed: u64,
+    #[serde(default)]
+    occurrence: Occurrence,
 }
 
 impl Choices {
+    /// Refuses subgraphs of motifs that have no such counts.
+    fn check_occurrence(&self) -> Result<(), Error> {
+        let other = self.motifs.motifs().into_iter().find(|motif| !motif.is_directed());
+        match other.filter(|_| self.occurrence == Occurrence::Subgraph) {
+            None => Ok(()),
+            Some(motif) => {
+                let message = format!("subgraph counts exist for directed motifs, and {motif} is none; use --motifs triads");
+                Err(Error::config("--subgraph", message))
+            }
+        }
+    }
+
     /// Those of a record.
     fn read(path: &Path) -> Result<Self, Error> {
         let text = record::read(path)?.ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
@@ -142,7 +165,10 @@ impl Args {
             return Err(Error::config(option, message));
         }
         let (sample, seed) = (self.sample.unwrap_or(before.sample), self.seed.unwrap_or(before.seed));
-        Ok(Choices { by, motifs, sample, seed })
+        let occurrence = if self.subgraph { Occurrence::Subgraph } else { before.occurrence };
+        let choices = Choices { by, motifs, sample, seed, occurrence };
+        choices.check_occurrence()?;
+        Ok(choices)
     }
 
     /// The files that the counts take.
@@ -186,14 +212,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let (read, start) = (Stage::since("read", &start), Start::now());
     let counts = count(&choices, &graph, Allowance::new(args.input.memory()), context.progress());
-    let counts = counts.map_err(|error| translated(error, &[("sample", "--sample")]))?;
+    let counts = counts.map_err(|error| translated(error, &[("sample", "--sample"), ("motifs", "--motifs")]))?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
     tell(&choices, &counts, context);
     let mut write = |table: CountTable<'_>| table.add_to(&mut batch, &args.output, context.progress());
     match choices.by {
-        By::Edge => write(CountTable::edges(&graph, &counts, &choices.motifs.motifs()))?,
+        By::Edge => {
+            let motifs = choices.motifs.motifs();
+            write(CountTable::edges(&graph, &counts, &motifs).with_occurrence(choices.occurrence))?;
+        }
         By::Node => write(CountTable::nodes(&graph, &counts, &counts.node_orbits()?))?,
-        By::Total => print_totals(args, &mut batch, context, &counts.totals(), &choices.motifs)?,
+        By::Total => print_totals(args, &mut batch, context, &Sums::of(&counts, &choices))?,
     }
     let stages = vec![read, counted, Stage::since("write", &start)];
     record::add_to(&mut batch, &args.output, &describe(&choices, &source, &graph, &counts, stages))?;
@@ -219,7 +248,8 @@ fn count(choices: &Choices, graph: &Graph, allowance: Allowance, progress: &dyn 
         }
         other => other,
     };
-    let counts = choices.sample.count_within(graph, choices.seed, allowance, progress).map_err(both)?;
+    let motifs = if choices.by == By::Node { Vec::new() } else { choices.motifs.motifs() };
+    let counts = choices.sample.count_motifs(graph, &motifs, (choices.seed, allowance), progress).map_err(both)?;
     // What counting has given back serves the table.
     let held = before.saturating_add(counts.bytes() as u64).saturating_add(writing);
     let more = held.saturating_sub(memory::resident().unwrap_or(0));
@@ -256,17 +286,34 @@ fn tell(choices: &Choices, counts: &Counts, context: &Context) {
     }
 }
 
-fn print_totals(
-    args: &Args,
-    batch: &mut Batch,
-    context: &Context,
-    totals: &Totals,
-    motifs: &MotifSet,
-) -> anyhow::Result<()> {
+/// Totals of motifs with and without directions.
+struct Sums {
+    motifs: Vec<Motif>,
+    edges: Totals,
+    arcs: Option<TriadTotals>,
+}
+
+impl Sums {
+    fn of(counts: &Counts, choices: &Choices) -> Self {
+        let arcs = counts.triads().map(|triads| triads.totals(choices.occurrence));
+        Sums { motifs: choices.motifs.motifs(), edges: counts.totals(), arcs }
+    }
+
+    /// Occurrences of a motif, and the sum of its weights.
+    fn of_motif(&self, motif: Motif) -> (u128, u128) {
+        match (&self.arcs, motif.triad(), motif.graphlet()) {
+            (Some(arcs), Some(triad), _) => (arcs.triads[triad.index()], arcs.weight(motif)),
+            (_, _, Some(graphlet)) => (self.edges.graphlets[graphlet.index()], self.edges.weight(motif)),
+            _ => (0, 0),
+        }
+    }
+}
+
+fn print_totals(args: &Args, batch: &mut Batch, context: &Context, sums: &Sums) -> anyhow::Result<()> {
     let mut lines = vec![TOTALS.map(|name| name.replace('_', " ")).to_vec()];
-    for motif in motifs.motifs() {
-        let occurrences = totals.graphlets[motif.graphlet().index()];
-        lines.push([motif.to_string(), occurrences.to_string(), totals.weight(motif).to_string()].to_vec());
+    for &motif in &sums.motifs {
+        let (occurrences, weight) = sums.of_motif(motif);
+        lines.push([motif.to_string(), occurrences.to_string(), weight.to_string()].to_vec());
     }
     if args.output.as_os_str() == "-" {
         return context.print(aligned(&lines, &[1, 2]));

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use hone::graph::{Degrees, Summary};
+use hone::motif::triad::{Occurrence, Triad, Triads};
 use hone::motif::{Graphlet, count};
 use serde::{Serialize, Serializer};
 
@@ -31,6 +32,14 @@ struct Report {
     /// Induced occurrences of each graphlet, by name.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "by_name")]
     motifs: Option<[u128; Graphlet::COUNT]>,
+    /// Induced occurrences of each dyad and triad of a directed graph, by name.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "triads_by_name")]
+    triads: Option<[u128; Triad::COUNT]>,
+}
+
+fn triads_by_name<S: Serializer>(triads: &Option<[u128; Triad::COUNT]>, serializer: S) -> Result<S::Ok, S::Error> {
+    let named = triads.iter().flatten().zip(Triad::ALL);
+    serializer.collect_map(named.map(|(count, triad)| (triad.name(), count)))
 }
 
 fn by_name<S: Serializer>(motifs: &Option<[u128; Graphlet::COUNT]>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -49,12 +58,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let graph = args.input.open(context)?;
     let summary = Summary::of(&graph);
     let totals = (!args.no_motifs).then(|| count(&graph, context.progress())).transpose()?;
-    let report = Report { summary, motifs: totals.map(|counts| counts.totals().graphlets) };
+    let triads = (graph.is_directed() && !args.no_motifs).then(|| Triads::count(&graph, context.progress()));
+    let triads = triads.transpose()?.map(|triads| triads.totals(Occurrence::Induced).triads);
+    let report = Report { summary, motifs: totals.map(|counts| counts.totals().graphlets), triads };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { table(&report) };
     context.print(text.as_bytes())
 }
 
-fn table(Report { summary: s, motifs }: &Report) -> String {
+fn table(Report { summary: s, motifs, triads }: &Report) -> String {
     let yes_no = |yes| if yes { "yes" } else { "no" };
     let mut rows = vec![
         ("nodes", s.nodes.to_string()),
@@ -76,6 +87,8 @@ fn table(Report { summary: s, motifs }: &Report) -> String {
     // The edges are above already.
     let motifs = motifs.iter().flatten().zip(Graphlet::ALL).skip(1);
     rows.extend(motifs.map(|(count, graphlet)| (graphlet.name(), count.to_string())));
+    let triads = triads.iter().flatten().zip(Triad::ALL);
+    rows.extend(triads.map(|(count, triad)| (triad.name(), count.to_string())));
     let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
     rows.iter().fold(String::new(), |mut out, (name, value)| {
         let _ = writeln!(out, "{name:width$}  {value}");

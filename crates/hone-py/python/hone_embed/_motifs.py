@@ -31,13 +31,15 @@ def count_orbits(
     by: str = "edge",
     *,
     motifs: Union[str, Sequence[str]] = "all",
+    subgraph: bool = False,
     output: str = "auto",
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Any:
     """Count motifs exactly: on every edge, or around every node.
 
-    Occurrences are induced subgraphs of 2 to 4 nodes; directions are not looked at.
+    Occurrences are induced subgraphs of 2 to 4 nodes. Directions are not looked at, but for the motifs of directed
+    graphs (``"triads"``).
 
     Parameters
     ----------
@@ -47,7 +49,11 @@ def count_orbits(
         ``"edge"``: the 13 edge orbits, or the ``motifs`` asked for, one row per edge (undirected edges
         once); ``"node"``: the 15 node orbits in ORCA's numbering, one row per node.
     motifs
-        ``"all"``, ``"graphlets"``, ``"size3"``, or a list of names; for edges only.
+        ``"all"``, ``"graphlets"``, ``"size3"``, for directed graphs ``"triads"`` (13 triads and two dyads) or
+        ``"triad-orbits"`` (the positions of an arc in them), or a list of names; for edges only.
+    subgraph
+        Whether three nodes whose arcs hold those of a directed motif count, with more arcs or not; otherwise
+        occurrences are induced.
     output
         ``"pandas"``, ``"numpy"`` (an :class:`OrbitCounts`), or ``"auto"``: pandas where installed.
 
@@ -60,6 +66,12 @@ def count_orbits(
     1       0       2      1         1
     2       1       2      1         1
     3       2       3      2         0
+    >>> import networkx
+    >>> loop = networkx.DiGraph([(0, 1), (1, 2), (0, 2)])
+    >>> count_orbits(loop, motifs=["030T-first", "030T-second", "030T-direct"], output="numpy").counts
+    array([[1, 0, 0],
+           [0, 0, 1],
+           [0, 1, 0]], dtype=uint64)
     >>> counts = count_orbits(tailed_triangle, by="node", output="numpy")
     >>> counts.counts[:, counts.names.index("triangle")]
     array([1, 1, 1, 0], dtype=uint64)
@@ -68,6 +80,8 @@ def count_orbits(
         raise ValueError(f"by: {by!r} is neither 'edge' nor 'node'")
     if by == "node" and motifs != "all":
         raise ValueError("motifs: nodes have their own 15 orbits; leave it out")
+    if by == "node" and subgraph:
+        raise ValueError("subgraph: such counts are of edges; leave it out")
     if output not in ("auto", "pandas", "numpy"):
         raise ValueError(f"output: {output!r} is not one of 'auto', 'pandas', 'numpy'")
     graph = as_graph(graph)
@@ -79,7 +93,9 @@ def count_orbits(
         else:
             wanted = motifs if isinstance(motifs, str) else ",".join(motifs)
             names = _native.motif_names(wanted)
-            sources, targets, counts = _native.count_edges(graph._native, wanted, jobs(n_jobs), listen)
+            sources, targets, counts = _native.count_edges(
+                graph._native, wanted, subgraph, jobs(n_jobs), listen
+            )
             keys = np.stack([ids[sources], ids[targets]], axis=1)
     return _table(OrbitCounts(keys, counts, list(names)), output)
 
@@ -108,6 +124,7 @@ def motif_adjacency(
     *,
     delta: int = 1,
     weights: bool = False,
+    subgraph: bool = False,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> scipy.sparse.csr_array:
@@ -118,11 +135,14 @@ def motif_adjacency(
     graph
         Anything :class:`Graph` takes; rows and columns are in its node order.
     motif
-        Name of an edge orbit or graphlet, such as ``"triangle"`` or ``"clique4"``.
+        Name of an edge orbit or graphlet, such as ``"triangle"`` or ``"clique4"``, or of a motif of directed graphs, such
+        as ``"030T"`` or ``"M5"``.
     delta
         Edges with fewer occurrences are left out.
     weights
         Whether to multiply the counts with the edge weights.
+    subgraph
+        As for :func:`count_orbits`.
 
     Examples
     --------
@@ -134,7 +154,9 @@ def motif_adjacency(
     """
     graph = as_graph(graph, weighted=weights)
     with listener(verbose) as listen:
-        indptr, indices, values = _native.motif_graph(graph._native, motif, delta, weights, jobs(n_jobs), listen)
+        indptr, indices, values = _native.motif_graph(
+            graph._native, motif, delta, weights, subgraph, jobs(n_jobs), listen
+        )
     small = max(len(indices), graph.n_nodes) <= np.iinfo(np.int32).max
     kind = np.int32 if small else np.int64
     shape = (graph.n_nodes, graph.n_nodes)
@@ -185,6 +207,7 @@ def motif_matrix(
     regularize: float = 0.0,
     delta: int = 1,
     weights: bool = False,
+    subgraph: bool = False,
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> LinearOperator:
@@ -192,7 +215,7 @@ def motif_matrix(
 
     Parameters
     ----------
-    graph, motif, delta, weights
+    graph, motif, delta, weights, subgraph
         As for :func:`motif_adjacency`.
     psi
         ``"w"`` (W), ``"p"`` (D⁻¹W), ``"l"`` (D - W), ``"l-norm"``, ``"l-rw"`` or ``"a-norm"``.
@@ -222,5 +245,7 @@ def motif_matrix(
     graph = as_graph(graph, weighted=weights)
     matrix = json.dumps({"psi": psi, "order": order, "degree": degree, "regularize": float(regularize)})
     with listener(verbose) as listen:
-        native = _native.MotifOperator(graph._native, motif, matrix, k, delta, weights, jobs(n_jobs), listen)
+        native = _native.MotifOperator(
+            graph._native, motif, matrix, k, delta, weights, subgraph, jobs(n_jobs), listen
+        )
     return _Matrix(native, graph.n_nodes)

@@ -61,6 +61,7 @@ class MotifOperator:
         steps: int,
         delta: int = 1,
         weights: bool = False,
+        subgraph: bool = False,
         jobs: int = 0,
         listener: _Listener = None,
     ) -> None: ...
@@ -132,7 +133,7 @@ def embed(
 def motif_names(set: str) -> list[str]: ...
 def node_orbit_names() -> list[str]: ...
 def count_edges(
-    graph: Graph, motifs: str, jobs: int = 0, listener: _Listener = None
+    graph: Graph, motifs: str, subgraph: bool = False, jobs: int = 0, listener: _Listener = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]: ...
 def count_nodes(graph: Graph, jobs: int = 0, listener: _Listener = None) -> NDArray[np.uint64]: ...
 def motif_graph(
@@ -140,6 +141,7 @@ def motif_graph(
     motif: str,
     delta: int = 1,
     weights: bool = False,
+    subgraph: bool = False,
     jobs: int = 0,
     listener: _Listener = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...

@@ -7,7 +7,11 @@ use super::Config;
 /// What each setting means; keys that are not here (options of solvers, features and diffusion) speak for themselves.
 const COMMENTS: &[(&str, &str)] = &[
     ("seed", "Seed of every random number: the same seed gives the same bits for any number of threads."),
-    ("motifs", "\"all\" (the 13 edge orbits), \"graphlets\" (9 whole graphlets), or a list of names."),
+    (
+        "motifs",
+        "\"all\" (the 13 edge orbits), \"graphlets\" (9 whole graphlets), \"triads\" or \"triad-orbits\" (directed graphs), \
+         or a list of names.",
+    ),
     ("sample", "exact, or estimates from at most cap=64 neighbours, or with error=0.1,confidence=0.95."),
     (
         "delta",
@@ -17,6 +21,7 @@ const COMMENTS: &[(&str, &str)] = &[
         "pairs",
         "edges: W has adjacent nodes; occurrences: all nodes that share an occurrence of a graphlet, adjacent or not.",
     ),
+    ("occurrence", "Directed motifs: induced, or subgraph (triads that hold the motif, with more arcs or not)."),
     (
         "weights",
         "Edge weights multiply the motif counts: auto (where the graph is read with weights), true, or false (ignored).",

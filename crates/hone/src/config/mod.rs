@@ -9,6 +9,7 @@
 mod attributes;
 mod choice;
 mod comments;
+mod directed;
 mod domain;
 mod extent;
 mod idle;
@@ -37,6 +38,7 @@ use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::matrix::{Accumulate, Degree, MotifMatrix, Order, Psi};
+use crate::motif::triad::Occurrence;
 use crate::motif::{Delta, MotifSet, Pairs, Sample};
 
 /// The most steps K that are accepted.
@@ -71,6 +73,8 @@ pub struct Config {
     pub delta: Delta,
     /// Whether W_t is of adjacent nodes, or of all that share an occurrence.
     pub pairs: Pairs,
+    /// What counts as an occurrence of a directed motif.
+    pub occurrence: Occurrence,
     /// Whether edge weights multiply the motif counts.
     pub weights: Weights,
     /// The motif matrix function Psi (sec. 2.3).
@@ -116,6 +120,7 @@ impl Config {
             sample: Sample::default(),
             delta: Delta::default(),
             pairs: Pairs::Edges,
+            occurrence: Occurrence::Induced,
             weights: Weights::Auto,
             psi: Psi::P,
             order: Order::Auto,
@@ -256,6 +261,7 @@ impl Config {
         self.motifs.check()?;
         self.delta.check(&self.motifs)?;
         pairs::check(self)?;
+        directed::check(self)?;
         self.sample.check()?;
         self.local.solver.check("local.solver")?;
         self.global.solver.check("global.solver")?;

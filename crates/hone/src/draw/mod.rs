@@ -68,6 +68,10 @@ impl Drawing {
             let message = format!("{} panels do not fit side by side; at most {PANELS} do", motifs.len());
             return Err(Error::config("motifs", message));
         }
+        if let Some(motif) = motifs.iter().find(|motif| motif.is_directed()) {
+            let message = format!("`{motif}` is a directed motif; pictures are of the undirected ones");
+            return Err(Error::config("motifs", message));
+        }
         check_size(graph)?;
         progress.stage("counting motifs", 0);
         let counts = motif::count(graph, progress)?;

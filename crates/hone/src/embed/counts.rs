@@ -35,7 +35,8 @@ pub(super) fn count_or_load(run: &mut Context, graph: &Graph, checkpoint: Option
 pub(super) fn count(run: &mut Context, graph: &Graph) -> Result<Counts> {
     let allowance = Allowance::new(run.memory_limit);
     let (sample, seed, progress) = (&run.config.sample, run.config.seed, run.progress);
-    let counting = Counting { sample, seed, allowance, progress };
+    let motifs = &run.config.counted_motifs();
+    let counting = Counting { motifs, sample, seed, allowance, progress };
     let counts = run.time("count", |run| run.engine.count(graph, counting))?;
     report_sample(run, &counts);
     Ok(counts)

@@ -8,7 +8,7 @@ use crate::graph::Graph;
 
 /// Version of the program and of what its stages compute: raise the second when parts of an earlier one are no longer
 /// those that a run would make.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+4");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");
 
 /// Opens the checkpoint, when one is asked for; refuses one of other work.
 pub(super) fn open(run: &Context, graph: &Graph, own: &Own) -> Result<Option<Checkpoint>> {

@@ -67,7 +67,7 @@ impl Weighted {
 /// W_t of one motif.
 pub(super) fn weighted(config: &Config, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Weighted> {
     let (delta, use_weights) = (config.delta.of(motif), config.weights != Weights::Ignored);
-    let weighting = Weighting { delta, use_weights };
+    let weighting = Weighting { delta, use_weights, occurrence: config.occurrence };
     // Primitives, pattern and values, 4 bytes each per slot.
     let bytes = 12 * graph.pattern().nnz() as u64;
     let w = timed(Work::Weights, bytes, || match config.pairs {

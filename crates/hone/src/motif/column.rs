@@ -6,6 +6,8 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
+use crate::parallel;
+
 /// Values per class of size, to choose the width of a column.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
@@ -70,6 +72,25 @@ impl Column {
             part.wide
         };
         column.wide = wide;
+        column
+    }
+
+    /// The same, found in parallel.
+    pub(super) fn gather(len: usize, value: impl Fn(usize) -> u64 + Sync) -> Column {
+        const PIECE: usize = 1 << 14;
+        let sizes = parallel::stretches(len, PIECE, |range| {
+            range.fold(Sizes::default(), |mut sizes, i| {
+                sizes.add(value(i), 1);
+                sizes
+            })
+        });
+        let mut column = Column::zeros(len, sizes.into_iter().fold(Sizes::default(), Sizes::merge));
+        let bounds: Vec<usize> = (0..len).step_by(PIECE).chain([len]).collect();
+        let wide = parallel::map_each(column.parts(&bounds), |at, mut part| {
+            (bounds[at]..bounds[at + 1]).for_each(|i| part.set(i, value(i)));
+            part.wide
+        });
+        column.finish(wide);
         column
     }
 
@@ -332,6 +353,9 @@ mod tests {
             for rare in [2, 1000] {
                 let value = |i: usize| if i.is_multiple_of(rare) { top } else { i as u64 % 200 };
                 let column = Column::collect(5000, value);
+                let gathered = Column::gather(5000, value);
+                assert_eq!((gathered.wide.clone(), gathered.bytes()), (column.wide.clone(), column.bytes()));
+                (0..5000).for_each(|i| assert_eq!(gathered.get(i), value(i), "top {top}, every {rare}"));
                 (0..5000).for_each(|i| assert_eq!(column.get(i), value(i), "top {top}, every {rare}"));
                 assert_eq!(column.nonzeros(0..5000), (0..5000).filter(|&i| value(i) != 0).count());
             }

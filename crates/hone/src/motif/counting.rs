@@ -19,6 +19,8 @@ use super::counts::Counts;
 use super::exact::Exact;
 use super::orbit::Orbit;
 use super::sampled::{self, Estimated, Estimates, Sampled, estimate};
+use super::set::Motif;
+use super::triad::Triads;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::{self, Allowance};
@@ -125,6 +127,32 @@ impl Sample {
     /// Counts the 13 edge orbits of every edge, exactly or not; estimates depend on the seed alone.
     pub fn count(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Counts> {
         self.count_within(graph, seed, Allowance::new(None), progress)
+    }
+
+    /// Counts what `motifs` need: edge orbits, exactly or not, and triads of directed graphs, always exactly; refuses work
+    /// for which the process would hold more than it may.
+    pub fn count_motifs(
+        &self,
+        graph: &Graph,
+        motifs: &[Motif],
+        (seed, allowance): (u64, Allowance),
+        progress: &dyn Progress,
+    ) -> Result<Counts> {
+        let Some(&directed) = motifs.iter().find(|motif| motif.is_directed()) else {
+            return self.count_within(graph, seed, allowance, progress);
+        };
+        super::triad::check_graph(directed, graph)?;
+        let orbits = motifs.iter().any(|motif| !motif.is_directed());
+        if !orbits && *self != Sample::Exact {
+            return Err(Error::config("sample", "triads are counted exactly; leave it out"));
+        }
+        let counts = match orbits {
+            true => self.count_within(graph, seed, allowance, progress)?,
+            false => Counts::absent(super::counted_on(graph)),
+        };
+        let remedy = "raise the memory limit, or count a smaller graph";
+        allowance.check_work("counting triads", COUNTING * counts.pattern().nnz() as u64, remedy)?;
+        Ok(counts.with_triads(Triads::count(graph, progress)?))
     }
 
     /// Counts as [`Sample::count`] does; refuses work for which the process would hold more than it may.

@@ -12,6 +12,7 @@ use super::formula::{self, End, Middle, Number, orbits};
 use super::orbit::Orbit;
 use super::sampled::{Amounts, Estimated, Estimates, Sampled};
 use super::set::Motif;
+use super::triad::{Occurrence, Triads};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::sparse::Pattern;
@@ -23,7 +24,9 @@ use crate::sparse::Pattern;
 #[derive(Debug, Clone)]
 pub struct Counts {
     pattern: Arc<Pattern>,
-    values: Values,
+    pub(super) values: Values,
+    /// Counts on the arcs of a directed graph.
+    pub(super) triads: Option<Box<Triads>>,
 }
 
 /// The primitives that counts follow from.
@@ -31,6 +34,8 @@ pub struct Counts {
 pub(super) enum Values {
     Exact(Box<Exact>),
     Estimated(Box<Estimated>),
+    /// Only triads were counted.
+    Absent,
 }
 
 /// What the weight of a motif depends on.
@@ -65,11 +70,21 @@ impl Need {
 
 impl Counts {
     pub(super) fn exact(pattern: Arc<Pattern>, exact: Exact) -> Counts {
-        Counts { pattern, values: Values::Exact(Box::new(exact)) }
+        Counts { pattern, values: Values::Exact(Box::new(exact)), triads: None }
     }
 
     pub(super) fn estimated(pattern: Arc<Pattern>, estimated: Estimated) -> Counts {
-        Counts { pattern, values: Values::Estimated(Box::new(estimated)) }
+        Counts { pattern, values: Values::Estimated(Box::new(estimated)), triads: None }
+    }
+
+    /// No orbit counts.
+    pub(super) fn absent(pattern: Arc<Pattern>) -> Counts {
+        Counts { pattern, values: Values::Absent, triads: None }
+    }
+
+    /// The same with counts of triads.
+    pub(super) fn with_triads(self, triads: Triads) -> Counts {
+        Counts { triads: Some(Box::new(triads)), ..self }
     }
 
     /// The symmetric adjacency counted on: the graph's own when it is undirected.
@@ -80,7 +95,7 @@ impl Counts {
     /// What was estimated; `None` when the counts are exact.
     pub fn sampled(&self) -> Option<&Sampled> {
         match &self.values {
-            Values::Exact(_) => None,
+            Values::Exact(_) | Values::Absent => None,
             Values::Estimated(estimated) => Some(&estimated.facts),
         }
     }
@@ -88,7 +103,7 @@ impl Counts {
     /// The estimated primitives, in the order of the pattern; `None` when the counts are exact.
     pub fn estimates(&self) -> Option<&Estimates> {
         match &self.values {
-            Values::Exact(_) => None,
+            Values::Exact(_) | Values::Absent => None,
             Values::Estimated(estimated) => Some(&estimated.edge),
         }
     }
@@ -99,21 +114,24 @@ impl Counts {
 
     /// Bytes held, without the pattern.
     pub fn bytes(&self) -> usize {
-        match &self.values {
-            Values::Exact(exact) => exact.bytes(),
-            Values::Estimated(estimated) => estimated.bytes(),
-        }
+        let triads = self.triads().map_or(0, Triads::bytes);
+        triads
+            + match &self.values {
+                Values::Exact(exact) => exact.bytes(),
+                Values::Estimated(estimated) => estimated.bytes(),
+                Values::Absent => 0,
+            }
     }
 
     /// Orbit counts of the edge between two nodes, in the order of [`Orbit::ALL`]; `None` when they
-    /// are not adjacent.
+    /// are not adjacent, or only triads were counted.
     pub fn edge(&self, u: u32, v: u32) -> Option<[u64; Orbit::COUNT]> {
         let k = self.pattern.row(u as usize).binary_search(&v).ok()?;
-        Some(self.row_from(u as usize, k).next().expect("the slot is in the row").1)
+        self.row_from(u as usize, k).next().map(|(_, counts)| counts)
     }
 
     /// Neighbours of node `i`, ascending, with the orbit counts of the edge to each. Estimates are
-    /// held to what the edge can have, and rounded.
+    /// held to what the edge can have, and rounded. Nothing where only triads were counted.
     pub fn row(&self, i: u32) -> impl Iterator<Item = (u32, [u64; Orbit::COUNT])> + '_ {
         self.row_from(i as usize, 0)
     }
@@ -122,14 +140,20 @@ impl Counts {
         let (exact, estimated) = match &self.values {
             Values::Exact(exact) => (Some(self.exact_row(exact, i, k)), None),
             Values::Estimated(estimated) => (None, Some(estimated.row(&self.pattern, i, k))),
+            Values::Absent => (None, None),
         };
         let exact = exact.into_iter().flatten().map(|(j, counts)| (j, counts.map(|x| x.0)));
         exact.chain(estimated.into_iter().flatten().map(|(j, counts)| (j, counts.map(|x| x.round() as u64))))
     }
 
     /// Calls `f` for each slot of row `i` with a weight of the motif: column and weight.
-    pub(super) fn for_weights(&self, i: usize, motif: Motif, mut f: impl FnMut(u32, f64)) {
+    pub(super) fn for_weights(&self, i: usize, motif: Motif, occurrence: Occurrence, mut f: impl FnMut(u32, f64)) {
+        if let Some(triads) = self.triads().filter(|_| motif.is_directed()) {
+            let row = triads.around_row(i).map(|(j, around)| (j, around.sum(motif.arc_orbits(), occurrence)));
+            return row.filter(|&(_, count)| count > 0).for_each(|(j, count)| f(j, count as f64));
+        }
         match &self.values {
+            Values::Absent => {}
             Values::Exact(exact) => self.for_exact_weights(exact, i, motif, f),
             Values::Estimated(estimated) => {
                 let sum = |counts: Amounts| motif.orbits().iter().map(|o| counts[o.index()]).sum();

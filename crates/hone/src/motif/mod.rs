@@ -21,6 +21,8 @@
 //! # Ok::<(), hone::Error>(())
 //! ```
 //!
+//! Directed graphs have motifs of their own besides: [`triad`]. [`Sample::count_motifs`] counts what a set of motifs needs.
+//!
 //! How it works: everything follows from five numbers per edge and three per node
 //! (`formula`). `exact/` finds those by sweeps over nodes ranked by degree (`ranked`), `sampled/` estimates them
 //! from a bounded number of neighbours of each node, and [`Sample`] (`counting`) says which of the two it is. [`Counts`] holds
@@ -32,6 +34,7 @@ mod counts;
 mod delta;
 mod exact;
 mod formula;
+mod listed;
 mod motif_graph;
 mod orbit;
 pub(crate) mod pairs;
@@ -40,6 +43,7 @@ mod sampled;
 mod saved;
 mod set;
 mod totals;
+pub mod triad;
 
 pub use counting::Sample;
 pub(crate) use counting::{COUNTING, COUNTING_AT_MOST, counting_at_most};

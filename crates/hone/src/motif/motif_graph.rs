@@ -13,6 +13,7 @@ use super::column::cut;
 use super::counts::Counts;
 use super::ranked::balanced;
 use super::set::Motif;
+use super::triad::Occurrence;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::parallel;
@@ -25,11 +26,13 @@ pub struct Weighting {
     pub delta: u64,
     /// Multiply the count with the edge's own weight, where the graph has weights.
     pub use_weights: bool,
+    /// What counts as an occurrence of a directed motif.
+    pub occurrence: Occurrence,
 }
 
 impl Default for Weighting {
     fn default() -> Self {
-        Weighting { delta: 1, use_weights: false }
+        Weighting { delta: 1, use_weights: false, occurrence: Occurrence::Induced }
     }
 }
 
@@ -66,6 +69,7 @@ impl Counts {
     /// When `graph` is another graph than the one counted.
     pub fn motif_graph(&self, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<MotifGraph> {
         assert_eq!(graph.nodes(), self.pattern().rows(), "counts of another graph");
+        self.check_counted(motif)?;
         let pattern = graph.pattern();
         let weights = if weighting.use_weights { graph.weights().map(|w| Own::new(w)) } else { None };
         let unit = weights.map_or(1.0, |own| own.unit);
@@ -75,7 +79,7 @@ impl Counts {
         let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
         let parts: Vec<_> = bounds.windows(2).zip(cut(&mut values, &slots)).collect();
         let sums = parallel::map_each(parts, |_, (rows, values)| {
-            self.fill(pattern, weights, motif, weighting.delta, rows[0]..rows[1], values)
+            self.fill(pattern, weights, (motif, weighting), rows[0]..rows[1], values)
         });
         let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
         let shared = sum.nnz as f64 >= SHARE * values.len() as f64;
@@ -87,8 +91,7 @@ impl Counts {
         &self,
         pattern: &Pattern,
         weights: Option<Own>,
-        motif: Motif,
-        delta: u64,
+        (motif, Weighting { delta, occurrence, .. }): (Motif, Weighting),
         rows: std::ops::Range<usize>,
         values: &mut [f32],
     ) -> Sum {
@@ -99,7 +102,7 @@ impl Counts {
         for i in rows {
             let (mut row, mut nnz) = (0.0, 0);
             let mut slots = pattern.row(i).iter().zip(pattern.range(i)).peekable();
-            self.for_weights(i, motif, |j, count| {
+            self.for_weights(i, motif, occurrence, |j, count| {
                 // The arcs of a directed graph are some of the slots counted, in the same order.
                 while slots.next_if(|&(&arc, _)| arc < j).is_some() {}
                 let Some((_, slot)) = slots.next_if(|&(&arc, _)| arc == j) else { return };

@@ -35,6 +35,7 @@ use super::motif_graph::{Made, MotifGraph, Sum, finished};
 use super::orbit::Graphlet;
 use super::ranked::balanced;
 use super::set::Motif;
+use super::triad::Occurrence;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::sparse::Pattern;
@@ -63,8 +64,8 @@ impl Display for Pairs {
 /// How far apart nodes of an occurrence can be, less one; graphlets in which all nodes are adjacent have 0.
 fn reach(motif: Motif) -> usize {
     match motif.graphlet() {
-        Graphlet::Edge | Graphlet::Triangle | Graphlet::Clique4 => 0,
-        Graphlet::Path4 => 2,
+        Some(Graphlet::Edge | Graphlet::Triangle | Graphlet::Clique4) => 0,
+        Some(Graphlet::Path4) => 2,
         _ => 1,
     }
 }
@@ -129,7 +130,7 @@ impl Scratch {
 
     /// Finds what row `i` shares with nodes that are not adjacent to it; hands each over, ascending, and forgets it.
     fn row(&mut self, pattern: &Pattern, exact: &Exact, motif: Motif, i: usize, mut take: impl FnMut(u32, i128)) {
-        let graphlet = motif.graphlet();
+        let Some(graphlet) = motif.graphlet() else { return };
         self.mark(pattern, i, true);
         for (&c, slot) in pattern.row(i).iter().zip(pattern.range(i)) {
             let (c, own) = (c as usize, exact.t.get(slot));
@@ -289,7 +290,7 @@ impl Source<'_> {
     fn read(&self, i: usize, scratch: &mut Scratch, entries: &mut Vec<(u32, f64)>) {
         entries.clear();
         let arcs = self.arcs.row(i);
-        self.counts.for_weights(i, self.motif, |j, count| {
+        self.counts.for_weights(i, self.motif, Occurrence::Induced, |j, count| {
             if arcs.binary_search(&j).is_ok() {
                 entries.push((j, count));
             }
@@ -346,7 +347,10 @@ fn renumber(offsets: &mut Vec<usize>, columns: &mut [u32]) -> Option<Vec<u32>> {
 
 /// Refuses a single orbit of a graphlet that has several: occurrences have no position.
 pub(crate) fn check_motif(motif: Motif) -> Result<()> {
-    let graphlet = motif.graphlet();
+    let Some(graphlet) = motif.graphlet() else {
+        let message = format!("occurrences are counted without directions, and {motif} is a directed motif; use pairs = \"edges\"");
+        return Err(Error::config("pairs", message));
+    };
     if motif.orbits().len() == graphlet.orbits().len() {
         return Ok(());
     }

@@ -10,9 +10,11 @@ use super::column::{Column, Rank};
 use super::counts::{Counts, Values};
 use super::exact::Exact;
 use super::sampled::{Estimated, Estimates, Sampled};
+use super::triad::Triads;
 use crate::graph::Graph;
 use crate::pages::Pages;
 
+const ABSENT: u8 = 0;
 const EXACT: u8 = 1;
 const ESTIMATED: u8 = 2;
 /// More common neighbours of an edge than any graph has, and more of everything else: products and sums of them over a
@@ -26,10 +28,11 @@ impl Counts {
     /// Writes all counts.
     pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
         match self.values() {
+            Values::Absent => out.write_all(&[ABSENT])?,
             Values::Exact(exact) => {
                 out.write_all(&[EXACT])?;
                 let Exact { t, c, rank: _, k, q, r, d, triangles, s } = &**exact;
-                [t, c, k, q, r, d, triangles, s].into_iter().try_for_each(|column| column.save(out))
+                [t, c, k, q, r, d, triangles, s].into_iter().try_for_each(|column| column.save(out))?;
             }
             Values::Estimated(estimated) => {
                 out.write_all(&[ESTIMATED])?;
@@ -37,9 +40,11 @@ impl Counts {
                 out.write_all(&(facts.len() as u64).to_le_bytes())?;
                 out.write_all(&facts)?;
                 let Estimates { t, p, c, k, q, r } = &estimated.edge;
-                [t, p, c, k, q, r].into_iter().try_for_each(|list| save_f32(list, out))
+                [t, p, c, k, q, r].into_iter().try_for_each(|list| save_f32(list, out))?;
             }
         }
+        out.write_all(&[u8::from(self.triads().is_some())])?;
+        self.triads().map_or(Ok(()), |triads| triads.save(out))
     }
 
     /// Reads what [`Counts::save`] wrote for this graph.
@@ -48,7 +53,8 @@ impl Counts {
         let (slots, nodes) = (pattern.nnz(), pattern.rows());
         let mut kind = [0];
         input.read_exact(&mut kind)?;
-        let counts = match kind[0] {
+        let mut counts = match kind[0] {
+            ABSENT => Counts::absent(pattern),
             EXACT => {
                 let (t, c) = (Column::load(slots, input)?, Column::load(slots, input)?);
                 let inside = t.nonzeros(0..slots);
@@ -83,6 +89,10 @@ impl Counts {
             }
             _ => return Err(io::Error::new(ErrorKind::InvalidData, "not motif counts")),
         };
+        input.read_exact(&mut kind)?;
+        if kind[0] == 1 {
+            counts = counts.with_triads(Triads::load(graph, input)?);
+        }
         match input.read(&mut kind)? {
             0 => Ok(counts),
             _ => Err(io::Error::new(ErrorKind::InvalidData, "there is more than the motif counts of this graph")),

@@ -1,8 +1,8 @@
 //! Which motifs an embedding uses: [`Motif`] (one orbit or one graphlet) and [`MotifSet`].
 //!
 //! A set is written the same way in a configuration file and on the command line: `all` (or
-//! `orbits`), `graphlets`, `size3`, or a list of names. The names of orbits and graphlets overlap
-//! only where the graphlet has a single orbit, and there they mean the same weight.
+//! `orbits`), `graphlets`, `triads`, `triad-orbits`, `size3`, or a list of names. The names of orbits and of what they are
+//! orbits of overlap only where there is a single orbit, and there they mean the same weight.
 
 use std::fmt;
 use std::fmt::Display;
@@ -11,15 +11,21 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::orbit::{Graphlet, Orbit};
+use super::triad::{ArcOrbit, Triad};
 use crate::error::{Error, Result};
 
-/// What a weighted motif graph counts: one edge orbit, or a whole graphlet (the sum of its orbits).
+/// What a weighted motif graph counts: one edge orbit, or a whole graphlet (the sum of its orbits); in directed graphs
+/// also a triad or one of its arc orbits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Motif {
     /// Occurrences with the edge in this position.
     Orbit(Orbit),
     /// Occurrences with the edge in any position.
     Graphlet(Graphlet),
+    /// Occurrences of a directed motif with the arc in any position.
+    Triad(Triad),
+    /// Occurrences of a directed motif with the arc in this position.
+    ArcOrbit(ArcOrbit),
 }
 
 impl Motif {
@@ -28,26 +34,69 @@ impl Motif {
         match self {
             Motif::Orbit(orbit) => orbit.name(),
             Motif::Graphlet(graphlet) => graphlet.name(),
+            Motif::Triad(triad) => triad.name(),
+            Motif::ArcOrbit(orbit) => orbit.name(),
         }
     }
 
-    /// The graphlet counted.
-    pub fn graphlet(self) -> Graphlet {
+    /// Number of vertices.
+    pub fn size(self) -> usize {
         match self {
-            Motif::Orbit(orbit) => orbit.graphlet(),
-            Motif::Graphlet(graphlet) => graphlet,
+            Motif::Orbit(orbit) => orbit.graphlet().size(),
+            Motif::Graphlet(graphlet) => graphlet.size(),
+            Motif::Triad(triad) => triad.size(),
+            Motif::ArcOrbit(orbit) => orbit.triad().size(),
         }
     }
 
-    /// The orbits whose counts add up to the weight.
+    /// The directed motif counted: a dyad or triad; none where directions are ignored.
+    pub fn triad(self) -> Option<Triad> {
+        match self {
+            Motif::Orbit(_) | Motif::Graphlet(_) => None,
+            Motif::Triad(triad) => Some(triad),
+            Motif::ArcOrbit(orbit) => Some(orbit.triad()),
+        }
+    }
+
+    /// Whether it is a motif of directed graphs alone.
+    pub fn is_directed(self) -> bool {
+        self.triad().is_some()
+    }
+
+    /// The graphlet counted; none where directions count.
+    pub fn graphlet(self) -> Option<Graphlet> {
+        match self {
+            Motif::Orbit(orbit) => Some(orbit.graphlet()),
+            Motif::Graphlet(graphlet) => Some(graphlet),
+            Motif::Triad(_) | Motif::ArcOrbit(_) => None,
+        }
+    }
+
+    /// The orbits whose counts add up to the weight; none where directions count.
     pub fn orbits(self) -> &'static [Orbit] {
         match self {
             Motif::Orbit(orbit) => &Orbit::ALL[orbit.index()..=orbit.index()],
             Motif::Graphlet(graphlet) => graphlet.orbits(),
+            Motif::Triad(_) | Motif::ArcOrbit(_) => &[],
         }
     }
 
-    /// The weight of an edge with these orbit counts; `None` when the sum exceeds u64.
+    /// The arc orbits whose counts add up to the weight; none where directions are ignored.
+    pub fn arc_orbits(self) -> &'static [ArcOrbit] {
+        match self {
+            Motif::Orbit(_) | Motif::Graphlet(_) => &[],
+            Motif::Triad(triad) => triad.orbits(),
+            Motif::ArcOrbit(orbit) => &ArcOrbit::ALL[orbit.index()..=orbit.index()],
+        }
+    }
+
+    /// An arc orbit, or the triad that has no other.
+    fn of_arc(orbit: ArcOrbit) -> Motif {
+        let triad = orbit.triad();
+        if triad.orbits().len() == 1 { Motif::Triad(triad) } else { Motif::ArcOrbit(orbit) }
+    }
+
+    /// The weight of an edge with these orbit counts; `None` when the sum exceeds u64. Zero where directions count.
     pub fn weight(self, counts: &[u64; Orbit::COUNT]) -> Option<u64> {
         self.orbits().iter().try_fold(0u64, |sum, orbit| sum.checked_add(counts[orbit.index()]))
     }
@@ -66,19 +115,33 @@ impl FromStr for Motif {
     fn from_str(name: &str) -> Result<Motif> {
         let orbit = Orbit::ALL.into_iter().find(|orbit| orbit.name() == name).map(Motif::Orbit);
         let graphlet = || Graphlet::ALL.into_iter().find(|graphlet| graphlet.name() == name).map(Motif::Graphlet);
-        orbit.or_else(graphlet).ok_or_else(|| Error::config("motifs", unknown(name)))
+        let directed = || named_triad(name).map(Motif::Triad).or_else(|| named_arc(name));
+        orbit.or_else(graphlet).or_else(directed).ok_or_else(|| Error::config("motifs", unknown(name)))
     }
+}
+
+/// A dyad or triad by its name, its MAN code or M1 to M13.
+fn named_triad(name: &str) -> Option<Triad> {
+    let called = |other: &str| other.eq_ignore_ascii_case(name);
+    Triad::ALL.into_iter().find(|triad| called(triad.name()) || triad.alias().is_some_and(called))
+}
+
+fn named_arc(name: &str) -> Option<Motif> {
+    ArcOrbit::ALL.into_iter().find(|orbit| orbit.name().eq_ignore_ascii_case(name)).map(Motif::of_arc)
 }
 
 fn unknown(name: &str) -> String {
     let orbits: Vec<_> = Orbit::ALL.iter().map(|orbit| orbit.name()).collect();
     let graphlets: Vec<_> =
         Graphlet::ALL.iter().filter(|g| g.orbits().len() > 1).map(|graphlet| graphlet.name()).collect();
+    let triads: Vec<_> = Triad::ALL.iter().map(|triad| triad.name()).collect();
     format!(
         "`{name}` is no motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
-         (orbits of at most that many vertices), or a list of the orbits {} and the graphlets {}",
+         (orbits of at most that many vertices), for directed graphs `triads` or `triad-orbits`, or a list of the orbits \
+         {}, the graphlets {}, and the directed motifs {} (also M1 to M13)",
         orbits.join(", "),
-        graphlets.join(", ")
+        graphlets.join(", "),
+        triads.join(", ")
     )
 }
 
@@ -100,6 +163,10 @@ pub enum MotifSet {
     Orbits,
     /// All 9 graphlets: `graphlets`.
     Graphlets,
+    /// The 13 triads and two dyads of directed graphs: `triads`.
+    Triads,
+    /// Their 32 arc orbits: `triad-orbits`.
+    TriadOrbits,
     /// The edge orbits of graphlets of at most this many vertices (2–4): `size3`, or `{ size = 3 }`.
     Size(usize),
     /// A list of names, in the order given, without repetition.
@@ -112,6 +179,8 @@ impl MotifSet {
         match self {
             MotifSet::Orbits => Orbit::ALL.map(Motif::Orbit).to_vec(),
             MotifSet::Graphlets => Graphlet::ALL.map(Motif::Graphlet).to_vec(),
+            MotifSet::Triads => Triad::ALL.map(Motif::Triad).to_vec(),
+            MotifSet::TriadOrbits => ArcOrbit::ALL.map(Motif::of_arc).to_vec(),
             MotifSet::Size(size) => MotifSet::Orbits.at_most(*size).motifs(),
             MotifSet::List(motifs) => motifs.clone(),
         }
@@ -120,7 +189,7 @@ impl MotifSet {
     /// Those of at most `size` vertices (`--motif-size`).
     #[must_use]
     pub fn at_most(&self, size: usize) -> MotifSet {
-        MotifSet::List(self.motifs().into_iter().filter(|motif| motif.graphlet().size() <= size).collect())
+        MotifSet::List(self.motifs().into_iter().filter(|motif| motif.size() <= size).collect())
     }
 
     /// Fails when the set is empty, names a motif twice or a size there is not.
@@ -149,6 +218,8 @@ impl MotifSet {
         match (word, size) {
             ("all" | "orbits", _) => Ok(MotifSet::Orbits),
             ("graphlets", _) => Ok(MotifSet::Graphlets),
+            ("triads", _) => Ok(MotifSet::Triads),
+            ("triad-orbits", _) => Ok(MotifSet::TriadOrbits),
             (_, Some(size)) => Ok(MotifSet::Size(size)),
             _ => Ok(MotifSet::List(vec![word.parse()?])),
         }
@@ -192,6 +263,8 @@ impl Display for MotifSet {
         match self {
             MotifSet::Orbits => f.write_str("all"),
             MotifSet::Graphlets => f.write_str("graphlets"),
+            MotifSet::Triads => f.write_str("triads"),
+            MotifSet::TriadOrbits => f.write_str("triad-orbits"),
             MotifSet::Size(size) => write!(f, "size{size}"),
             MotifSet::List(motifs) => {
                 let names: Vec<_> = motifs.iter().map(|motif| motif.name()).collect();
@@ -203,7 +276,7 @@ impl Display for MotifSet {
 
 /// The shapes a set may take in a configuration file.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "`all`, `graphlets`, `{ size = 3 }` or a list of motif names")]
+#[serde(untagged, expecting = "`all`, `graphlets`, `triads`, `{ size = 3 }` or a list of motif names")]
 enum Written {
     Text(String),
     Names(Vec<String>),

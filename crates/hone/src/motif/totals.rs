@@ -32,7 +32,8 @@ impl Totals {
 
 impl Counts {
     /// Occurrences in the whole graph: of each orbit over all edges, and of each graphlet. Estimates from a cap are
-    /// unbiased, unless they come out below zero and are cut off, and need not be the sums of [`Counts::row`].
+    /// unbiased, unless they come out below zero and are cut off, and need not be the sums of [`Counts::row`]. Zero where
+    /// only triads were counted, whose totals [`Counts::triads`] has.
     pub fn totals(&self) -> Totals {
         match self.values() {
             Values::Exact(exact) => {
@@ -40,6 +41,7 @@ impl Counts {
                 let sum = |g: Graphlet| g.orbits().iter().map(|o| orbits[o.index()]).sum::<u128>();
                 Totals { orbits, graphlets: Graphlet::ALL.map(|g| sum(g) / g.edges() as u128) }
             }
+            Values::Absent => Totals { orbits: [0; Orbit::COUNT], graphlets: [0; Graphlet::COUNT] },
             Values::Estimated(estimated) => {
                 let orbits = estimated.orbit_totals(self.pattern()).map(|total| total.max(0.0));
                 let sum = |g: Graphlet| g.orbits().iter().map(|o| orbits[o.index()]).sum::<f64>();

@@ -18,6 +18,7 @@ use super::{npy, text};
 use crate::columnar::{Column, Kind, TableWriter};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, NodeIds, quoted};
+use crate::motif::triad::Occurrence;
 use crate::motif::{Counts, Motif, NODE_ORBITS};
 use crate::output::{Batch, Existing, Output, is_stream};
 use crate::parallel;
@@ -30,6 +31,7 @@ pub struct CountTable<'a> {
     graph: &'a Graph,
     counts: &'a Counts,
     rows: Rows<'a>,
+    occurrence: Occurrence,
 }
 
 /// What a row of a table of counts stands for.
@@ -77,7 +79,13 @@ struct Stretch {
 impl<'a> CountTable<'a> {
     /// The weights of `motifs` on every edge of `graph`, of which these are the counts.
     pub fn edges(graph: &'a Graph, counts: &'a Counts, motifs: &'a [Motif]) -> Self {
-        CountTable { graph, counts, rows: Rows::Edges(motifs) }
+        CountTable { graph, counts, rows: Rows::Edges(motifs), occurrence: Occurrence::Induced }
+    }
+
+    /// The same with other occurrences of directed motifs.
+    #[must_use]
+    pub fn with_occurrence(self, occurrence: Occurrence) -> Self {
+        CountTable { occurrence, ..self }
     }
 
     /// The 15 node orbits of every node, as [`Counts::node_orbits`] gives them.
@@ -86,7 +94,7 @@ impl<'a> CountTable<'a> {
     /// When there are not as many rows as nodes.
     pub fn nodes(graph: &'a Graph, counts: &'a Counts, orbits: &'a [[u64; NODE_ORBITS.len()]]) -> Self {
         assert_eq!(graph.nodes(), orbits.len(), "one row per node");
-        CountTable { graph, counts, rows: Rows::Nodes(orbits) }
+        CountTable { graph, counts, rows: Rows::Nodes(orbits), occurrence: Occurrence::Induced }
     }
 
     /// Bytes that writing a table of so many columns takes, at most.
@@ -284,18 +292,13 @@ impl<'a> CountTable<'a> {
             }
         };
         for i in nodes.start as u32..nodes.end as u32 {
-            let mut arcs = self.graph.neighbors(i).iter().peekable();
-            for (j, counts) in self.counts.row(i) {
-                // The arcs of a directed graph are some of the neighbours counted, in the same order.
-                let listed = arcs.next_if_eq(&&j).is_some() && (self.graph.is_directed() || i < j);
-                if listed {
+            self.counts.for_arcs(self.graph, i, (motifs, self.occurrence), |j, weights| {
+                if self.graph.is_directed() || i < j {
                     stretch.sources.push(i);
                     stretch.targets.push(j);
-                    for motif in motifs {
-                        stretch.counts.push(motif.weight(&counts).ok_or_else(|| too_large(*motif, i, j))?);
-                    }
+                    stretch.counts.extend(weights);
                 }
-            }
+            })?;
         }
         Ok(stretch)
     }
@@ -327,11 +330,6 @@ impl Layout {
             )),
         }
     }
-}
-
-fn too_large(motif: Motif, i: u32, j: u32) -> Error {
-    let message = format!("more than u64 holds on the edge between nodes {i} and {j}");
-    Error::Numeric { stage: format!("counts of motif {motif}"), message }
 }
 
 fn write_all(out: &mut dyn Write, path: &Path, pieces: &[Vec<u8>]) -> Result<()> {

@@ -27,7 +27,7 @@ fn check(graph: &Graph, n: usize, edges: &[(u32, u32)], delta: u64) {
     let counts = count(graph, &Silent).expect("counts");
     for set in [MotifSet::Orbits, MotifSet::Graphlets] {
         for motif in set.motifs() {
-            let weighting = Weighting { delta, use_weights: false };
+            let weighting = Weighting { delta, ..Weighting::default() };
             let w = counts.motif_graph(graph, motif, weighting).expect("weights");
             let mut expected = Vec::new();
             for u in 0..n as u32 {
@@ -103,7 +103,7 @@ fn multiply_with_edge_weights_on_request() {
     let path3 = Motif::Orbit(Orbit::Path3);
     let plain = counts.motif_graph(&graph, path3, Weighting::default()).expect("weights");
     assert_eq!(entries(&plain), [(0, 2, 1.0), (1, 2, 1.0), (2, 0, 1.0), (2, 1, 1.0), (2, 3, 2.0), (3, 2, 2.0)]);
-    let weighting = Weighting { delta: 2, use_weights: true };
+    let weighting = Weighting { delta: 2, use_weights: true, ..Weighting::default() };
     let weighted = counts.motif_graph(&graph, path3, weighting).expect("weights");
     assert_eq!(entries(&weighted), [(2, 3, 16.0), (3, 2, 16.0)]);
 }

@@ -374,19 +374,5 @@ fn walks(pattern: &Pattern, steps: usize) -> u64 {
 
 /// Nodes that each motif touches.
 fn touched(counts: &Counts, motifs: &[Motif], delta: &Delta) -> Vec<u64> {
-    let least: Vec<u64> = motifs.iter().map(|&motif| delta.of(motif).max(1)).collect();
-    let rows = counts.pattern().rows() as u32;
-    let of_row = |mut sums: Vec<u64>, i: u32| {
-        let mut seen = 0u64;
-        for (_, orbits) in counts.row(i) {
-            for (t, motif) in motifs.iter().enumerate() {
-                // A sum beyond u64 is certainly there.
-                seen |= u64::from(motif.weight(&orbits).is_none_or(|w| w >= least[t])) << t;
-            }
-        }
-        sums.iter_mut().enumerate().for_each(|(t, sum)| *sum += seen >> t & 1);
-        sums
-    };
-    let add = |a: Vec<u64>, b: Vec<u64>| a.iter().zip(&b).map(|(a, b)| a + b).collect();
-    (0..rows).into_par_iter().fold(|| vec![0; motifs.len()], of_row).reduce(|| vec![0; motifs.len()], add)
+    counts.touched(motifs, |motif| delta.of(motif).max(1))
 }
