@@ -190,6 +190,11 @@ impl ReadArgs {
         Files::default().read("INPUT", inputs).read("--nodes", &self.nodes)
     }
 
+    /// Whether the direction of edges is asked for.
+    pub(crate) fn is_directed(&self) -> bool {
+        self.directed.is_some_and(Answer::is_yes)
+    }
+
     /// These options on top of others.
     fn over(&self, below: ReadOptions) -> Result<ReadOptions, Error> {
         let kept = self.weighted.is_none_or(Answer::is_yes);

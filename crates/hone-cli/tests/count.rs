@@ -303,13 +303,18 @@ fn triads_of_a_directed_graph() {
     let folder = folder();
     let count = |more: &[&str]| hone(folder.path(), &[&["count", "graph.tsv", "--directed"], more].concat());
     // b,1 → c → a → b,1 is a cycle, and c → d leaves it.
-    let lines = "source target 030C 021D 021C-first\nb,1 c 1 0 1\nc a 1 1 0\nc d 0 1 0\na b,1 1 0 0\n".replace(' ', "\t");
+    let lines =
+        "source target 030C 021D 021C-first\nb,1 c 1 0 1\nc a 1 1 0\nc d 0 1 0\na b,1 1 0 0\n".replace(' ', "\t");
     count(&["--motifs", "030C,M8,021C-first"]).success().stdout(lines);
     let totals = |more: &[&str]| {
         let found = count(&[&["--motifs", "triads", "--by", "total"], more].concat()).success();
         let text = String::from_utf8_lossy(&found.get_output().stdout).into_owned();
         let line = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        text.lines().skip(1).map(line).map(|words| (words[0].clone(), words[1].clone(), words[2].clone())).collect::<Vec<_>>()
+        text.lines()
+            .skip(1)
+            .map(line)
+            .map(|words| (words[0].clone(), words[1].clone(), words[2].clone()))
+            .collect::<Vec<_>>()
     };
     let row = |name: &str, count: &str, sum: &str| (name.to_owned(), count.to_owned(), sum.to_owned());
     let induced = totals(&[]);

@@ -1,5 +1,8 @@
 //! `hone eval` through the real binary.
 
+#[path = "eval/directed.rs"]
+mod directed;
+
 use std::fs;
 
 use assert_cmd::Command;

@@ -6,7 +6,7 @@ use hone::config::{Config, Weights};
 use hone::{Error, Hone, Progress, Result, memory};
 use serde::{Deserialize, Serialize};
 
-use crate::baseline::{self, Degree, GraRep, GraphWave, Line, NetMf, Node2Vec, ProNe, RolX, Spectral};
+use crate::baseline::{self, Degree, GraRep, GraphWave, Hope, Line, NetMf, Node2Vec, ProNe, RolX, Spectral};
 use crate::foreign::{self, Vectors};
 use crate::split::TrainGraph;
 
@@ -26,6 +26,8 @@ pub enum Embedder {
     NetMf(NetMf),
     /// ProNE.
     ProNe(ProNe),
+    /// HOPE.
+    Hope(Hope),
     /// RolX.
     RolX(RolX),
     /// GraphWave.
@@ -75,6 +77,7 @@ impl Embedder {
             Embedder::GraRep(options) => options.embed(graph, seed, progress),
             Embedder::NetMf(options) => options.embed(graph, seed, progress),
             Embedder::ProNe(options) => options.embed(graph, seed, progress),
+            Embedder::Hope(options) => options.embed(graph, seed, progress),
             Embedder::RolX(options) => options.embed(graph, seed, progress),
             Embedder::GraphWave(options) => options.embed(graph, progress),
             Embedder::Spectral(options) => options.embed(graph, seed),
@@ -108,6 +111,7 @@ impl Embedder {
             Embedder::GraRep(options) => options.check(),
             Embedder::NetMf(options) => options.check(),
             Embedder::ProNe(options) => options.check(),
+            Embedder::Hope(options) => options.check(),
             Embedder::RolX(options) => options.check(),
             Embedder::GraphWave(options) => options.check(),
             Embedder::Spectral(options) => options.check(),
@@ -127,6 +131,7 @@ impl Embedder {
             Embedder::GraRep(options) => (options.dim, 5, 0),
             Embedder::NetMf(options) => (options.dim.max(options.rank), 9, 0),
             Embedder::ProNe(options) => (options.dim, 7, 0),
+            Embedder::Hope(options) => (options.dim, 7, 0),
             Embedder::RolX(options) => (options.dim, 5, 0),
             Embedder::GraphWave(options) => (options.dim(), 1, 0),
             Embedder::Spectral(options) => (options.dim, 9, 0),

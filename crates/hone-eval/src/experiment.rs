@@ -159,6 +159,7 @@ impl Bench<'_> {
             ("removed edges", config.removed.to_string()),
             ("share of pairs for selection", config.selection.to_string()),
             ("scaling of features", name_of(&config.scaling)),
+            ("pairs without an edge", name_of(&config.negatives)),
         ])
     }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::baseline::{self, Degree, GraRep, GraphWave, Heuristic, Line, NetMf, Node2Vec, ProNe, RolX, Spectral};
+use crate::baseline::{self, Degree, GraRep, GraphWave, Heuristic, Hope, Line, NetMf, Node2Vec, ProNe, RolX, Spectral};
 use crate::embedder::{Embedder, Random};
 
 impl Method {
@@ -85,7 +85,7 @@ pub struct Entry {
 }
 
 /// All baselines and yardsticks.
-pub const BASELINES: [Entry; 19] = [
+pub const BASELINES: [Entry; 20] = [
     entry("node2vec", "biased random walks and skip-gram (Grover, Leskovec 2016)", "p=0.25|0.5|1|2|4,q=0.25|0.5|1|2|4"),
     entry("deepwalk", "uniform random walks and skip-gram (Perozzi et al. 2014)", ""),
     entry("line", "second-order proximity by edge sampling (Tang et al. 2015)", ""),
@@ -94,6 +94,7 @@ pub const BASELINES: [Entry; 19] = [
     entry("grarep", "factors of log transition probabilities of 1…K steps (Cao et al. 2015)", "steps=1|2|3|4"),
     entry("netmf", "factors of the log window matrix that DeepWalk implies (Qiu et al. 2018)", "window=1|10"),
     entry("prone", "factors of log transition probabilities, then a band-pass filter (Zhang et al. 2019)", ""),
+    entry("hope", "source and target factors of the Katz proximity, for directed graphs (Ou et al. 2016)", ""),
     entry("spectral", "eigenvectors of the normalised Laplacian (Tang, Liu 2011)", ""),
     entry("rolx", "roles: non-negative factors of recursive features (Henderson et al. 2012)", ""),
     entry("graphwave", "roles: characteristic functions of heat diffusion (Donnat et al. 2018)", ""),
@@ -216,6 +217,7 @@ fn build(name: &str, chosen: &[(String, String)]) -> Result<Embedder> {
         "grarep" => Embedder::GraRep(with_options(name, GraRep::default(), chosen)?),
         "netmf" => Embedder::NetMf(with_options(name, NetMf::default(), chosen)?),
         "prone" => Embedder::ProNe(with_options(name, ProNe::default(), chosen)?),
+        "hope" => Embedder::Hope(with_options(name, Hope::default(), chosen)?),
         "rolx" => Embedder::RolX(with_options(name, RolX::default(), chosen)?),
         "graphwave" => Embedder::GraphWave(with_options(name, GraphWave::default(), chosen)?),
         "spectral" => Embedder::Spectral(with_options(name, Spectral::default(), chosen)?),
@@ -332,6 +334,8 @@ mod tests {
             ("netmf:rank=0", "`netmf`: rank is 0"),
             ("prone:order=1", "`prone`: order is 1; must be from 2"),
             ("prone:theta=-1", "`prone`: theta is -1"),
+            ("hope:decay=1", "`hope`: decay is 1; must be between 0 and 1"),
+            ("hope:dim=1", "`hope`: dim is 1; must be from 2"),
             ("rolx:share=1", "`rolx`: share is 1"),
             ("rolx:depth=9", "`rolx`: depth is 9; must be from 0 to 8"),
             ("graphwave:scales=0", "`graphwave`: scales is 0"),

@@ -21,17 +21,31 @@ enum Join {
     L1,
     L2,
     Both,
+    Difference,
+    Cross,
 }
 
-const JOINS: [(&str, Join); 5] =
-    [("mean", Join::Mean), ("hadamard", Join::Hadamard), ("l1", Join::L1), ("l2", Join::L2), ("concat", Join::Both)];
+const JOINS: [(&str, Join); 7] = [
+    ("mean", Join::Mean),
+    ("hadamard", Join::Hadamard),
+    ("l1", Join::L1),
+    ("l2", Join::L2),
+    ("concat", Join::Both),
+    ("difference", Join::Difference),
+    ("cross", Join::Cross),
+];
 
 impl Join {
     fn width(self, d: usize) -> usize {
-        if self == Join::Both { 2 * d } else { d }
+        match self {
+            Join::Both => 2 * d,
+            Join::Cross => d / 2,
+            _ => d,
+        }
     }
 
     fn write(self, a: &[f32], b: &[f32], out: &mut [f32]) {
+        let b = if self == Join::Cross { &b[b.len() - out.len()..] } else { b };
         let each = |out: &mut [f32], f: fn(f32, f32) -> f32| {
             out.iter_mut().zip(a.iter().zip(b)).for_each(|(o, (&a, &b))| *o = f(a, b));
         };
@@ -40,6 +54,9 @@ impl Join {
             Join::Hadamard => each(out, |a, b| a * b),
             Join::L1 => each(out, |a, b| (a - b).abs()),
             Join::L2 => each(out, |a, b| (a - b) * (a - b)),
+            Join::Difference => each(out, |a, b| a - b),
+            // The source half of a and the target half of b.
+            Join::Cross => each(out, |a, b| a * b),
             Join::Both => {
                 out[..a.len()].copy_from_slice(a);
                 out[a.len()..].copy_from_slice(b);
@@ -48,7 +65,8 @@ impl Join {
     }
 }
 
-/// `mean`, `hadamard`, `l1`, `l2`, `concat` (both vectors in a row), or several joined by `+`.
+/// `mean`, `hadamard`, `l1`, `l2`, `concat` (both vectors in a row), `difference` (a − b), `cross` (the first half of a times
+/// the second half of b, for vectors of sources and targets), or several joined by `+`. The last three tell a → b from b → a.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PairOperator(Vec<Join>);
@@ -57,6 +75,16 @@ impl PairOperator {
     /// The mean operator of the paper.
     pub fn mean() -> Self {
         PairOperator(vec![Join::Mean])
+    }
+
+    /// Both vectors in a row.
+    pub fn concat() -> Self {
+        PairOperator(vec![Join::Both])
+    }
+
+    /// Whether it gives the same for a pair and for its reverse, so that it cannot tell the direction of an arc.
+    pub fn is_symmetric(&self) -> bool {
+        !self.0.iter().any(|join| matches!(join, Join::Both | Join::Difference | Join::Cross))
     }
 
     /// Features of each pair, one row per pair.
@@ -102,7 +130,7 @@ impl FromStr for PairOperator {
     fn from_str(text: &str) -> Result<Self> {
         let find = |name: &str| JOINS.iter().find(|j| j.0.eq_ignore_ascii_case(name)).map(|j| j.1);
         let joins: Option<Vec<Join>> = text.split('+').map(|part| find(part.trim())).collect();
-        let known = "mean, hadamard, l1, l2, concat, or several of them joined by +";
+        let known = "mean, hadamard, l1, l2, concat, difference, cross, or several of them joined by +";
         let joins = joins.ok_or_else(|| Error::config("operators", format!("`{text}` is not one of {known}")))?;
         match (1..joins.len()).find(|&at| joins[..at].contains(&joins[at])) {
             Some(_) => Err(Error::config("operators", format!("`{text}` has an operator twice"))),

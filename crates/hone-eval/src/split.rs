@@ -7,11 +7,50 @@
 //!
 //! Time and memory are linear in the edges, also for graphs so dense that non-edges are rare.
 
+use std::str::FromStr;
+
 use hone::graph::{Graph, GraphBuilder};
 use hone::{Error, Result};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use crate::random::Stream;
+
+/// Which pairs without an arc are to be told from removed arcs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Negatives {
+    /// Pairs at random.
+    #[default]
+    Random,
+    /// Removed arcs turned around, where the reverse is no arc: which way does the arc go?
+    Reversed,
+    /// Reversed arcs and random pairs, half each.
+    Mixed,
+}
+
+impl FromStr for Negatives {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "random" => Ok(Negatives::Random),
+            "reversed" => Ok(Negatives::Reversed),
+            "mixed" => Ok(Negatives::Mixed),
+            _ => Err(Error::config("negatives", format!("`{text}` is not one of random, reversed, mixed"))),
+        }
+    }
+}
+
+impl Negatives {
+    /// Refuses to turn edges around that have no direction.
+    fn check(self, graph: &Graph) -> Result<()> {
+        if self == Negatives::Random || graph.is_directed() {
+            return Ok(());
+        }
+        Err(Error::config("negatives", "reversed arcs are of directed graphs, and this one is undirected; use random"))
+    }
+}
 
 /// The graph a method may learn from.
 #[derive(Debug, Clone)]
@@ -93,8 +132,16 @@ pub struct LinkSplit {
 impl LinkSplit {
     /// Removes `share` of the edges at random and samples as many non-edges; with `remaining`, the
     /// edges that stay get as many further non-edges.
-    #[expect(clippy::needless_pass_by_value, reason = "the whole graph must not stay with the caller")]
     pub fn new(graph: Graph, share: f64, remaining: bool, seed: u64) -> Result<Self> {
+        LinkSplit::against(graph, share, (remaining, Negatives::Random), seed)
+    }
+
+    /// The same with other pairs without an edge. Reversed arcs are those of one-way arcs alone; with them arcs and
+    /// non-arcs of a class are as many as there are one-way arcs among the removed (or remaining) ones, and mutual arcs are
+    /// left out.
+    #[expect(clippy::needless_pass_by_value, reason = "the whole graph must not stay with the caller")]
+    pub fn against(graph: Graph, share: f64, (remaining, negatives): (bool, Negatives), seed: u64) -> Result<Self> {
+        negatives.check(&graph)?;
         let (mut edges, weights) = edges_of(&graph);
         let removed = check_share(&graph, share)?;
         let mut order: Vec<u32> = (0..edges.len() as u32).collect();
@@ -104,8 +151,9 @@ impl LinkSplit {
         let non_edges = sample_non_edges(&graph, wanted, seed)?;
         let take = |which: &[u32]| -> Vec<(u32, u32)> { which.iter().map(|&e| edges[e as usize]).collect() };
         let (gone, kept_edges) = (take(gone), take(kept));
-        let pairs = LabeledPairs::new(&gone, &non_edges[..removed]);
-        let remaining = remaining.then(|| LabeledPairs::new(&kept_edges, &non_edges[removed..]));
+        let label = |arcs: &[(u32, u32)], random: &[(u32, u32)]| negatives.pairs(&graph, arcs, random);
+        let pairs = label(&gone, &non_edges[..removed]);
+        let remaining = remaining.then(|| label(&kept_edges, &non_edges[removed..]));
         let kept_weights = weights.map(|w| kept.iter().map(|&e| w[e as usize]).collect::<Vec<f32>>());
         edges = kept_edges;
         let builder = if graph.is_directed() {
@@ -118,6 +166,25 @@ impl LinkSplit {
             builder = builder.weights(weights);
         }
         Ok(LinkSplit { train: TrainGraph(builder.build()?), pairs, remaining })
+    }
+}
+
+impl Negatives {
+    /// Arcs and as many pairs without one.
+    fn pairs(self, graph: &Graph, arcs: &[(u32, u32)], random: &[(u32, u32)]) -> LabeledPairs {
+        if self == Negatives::Random {
+            return LabeledPairs::new(arcs, random);
+        }
+        let one_way = |&&(u, v): &&(u32, u32)| graph.neighbors(v).binary_search(&u).is_err();
+        let arcs: Vec<(u32, u32)> = arcs.iter().filter(one_way).copied().collect();
+        let turned = arcs.iter().map(|&(u, v)| (v, u));
+        let reversed = if self == Negatives::Mixed { arcs.len().div_ceil(2) } else { arcs.len() };
+        // No pair twice: a random one may be a reversed arc.
+        let turned: Vec<(u32, u32)> = turned.take(reversed).collect();
+        let seen: FxHashSet<&(u32, u32)> = turned.iter().collect();
+        let others = random.iter().filter(|pair| !seen.contains(pair)).take(arcs.len() - reversed);
+        let others: Vec<(u32, u32)> = others.copied().collect();
+        LabeledPairs::new(&arcs, &[&turned[..], &others].concat())
     }
 }
 
@@ -247,6 +314,29 @@ mod tests {
         let complete: Vec<(u32, u32)> = (0..5).flat_map(|u| (u + 1..5).map(move |v| (u, v))).collect();
         let error = LinkSplit::new(graph(5, complete, false), 0.5, false, 3).expect_err("no non-edge");
         assert!(error.to_string().contains("only 0"), "{error}");
+    }
+
+    /// Reversed arcs are never arcs, and no arc that stays tells its own direction.
+    #[test]
+    fn reversed_arcs_are_no_arcs() {
+        let edges: Vec<(u32, u32)> = (0..300u32).map(|i| (i * 7 % 40, (i * i + 3 * i + 1) % 40)).collect();
+        let whole = graph(40, edges, true);
+        for (negatives, reversed) in [(Negatives::Reversed, 1.0), (Negatives::Mixed, 0.5), (Negatives::Random, 0.1)] {
+            let split = LinkSplit::against(whole.clone(), 0.5, (true, negatives), 3).expect("splits");
+            for (labelled, there) in [(&split.pairs, false), (split.remaining.as_ref().expect("asked for"), true)] {
+                let arcs: Vec<_> = labelled.pairs.iter().zip(&labelled.labels).filter(|l| *l.1).map(|l| *l.0).collect();
+                let others: Vec<_> =
+                    labelled.pairs.iter().zip(&labelled.labels).filter(|l| !*l.1).map(|l| *l.0).collect();
+                assert!(arcs.iter().all(|&(u, v)| split.train.graph().neighbors(u).contains(&v) == there));
+                assert!(others.iter().all(|&(u, v)| u != v && !whole.neighbors(u).contains(&v)));
+                let turned = others.iter().filter(|&&(u, v)| arcs.contains(&(v, u))).count();
+                assert!(turned as f64 >= (reversed - 0.1) * others.len() as f64, "{negatives:?}: {turned}");
+                let distinct: FxHashSet<_> = others.iter().collect();
+                assert!(distinct.len() == others.len() && others.len().abs_diff(arcs.len()) <= 2, "{negatives:?}");
+            }
+        }
+        let plain = graph(4, vec![(0, 1), (1, 2), (2, 3)], false);
+        assert!(LinkSplit::against(plain, 0.5, (false, Negatives::Reversed), 1).is_err());
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub(crate) struct Settings {
     selection: f64,
     protocol: String,
     operators: Vec<String>,
+    negatives: String,
     standardize: bool,
     grid: bool,
     cache: Option<PathBuf>,
@@ -64,6 +65,7 @@ impl Settings {
             selection: self.selection,
             operators: self.operators.iter().map(|o| o.parse()).collect::<hone::Result<_>>().map_err(raise)?,
             scaling: if self.standardize { Scaling::Standardize } else { Scaling::Keep },
+            negatives: self.negatives.parse().map_err(raise)?,
         })
     }
 }

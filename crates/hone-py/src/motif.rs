@@ -67,12 +67,7 @@ struct Rows {
 
 impl Rows {
     /// The edges of some nodes.
-    fn of(
-        graph: &Inner,
-        counts: &Counts,
-        wanted: (&[Motif], Occurrence),
-        nodes: &Range<usize>,
-    ) -> hone::Result<Rows> {
+    fn of(graph: &Inner, counts: &Counts, wanted: (&[Motif], Occurrence), nodes: &Range<usize>) -> hone::Result<Rows> {
         let mut rows = Rows::default();
         for i in nodes.start as u32..nodes.end as u32 {
             counts.for_arcs(graph, i, wanted, |j, weights| {

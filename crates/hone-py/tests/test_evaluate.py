@@ -1,5 +1,6 @@
 """Link prediction against scikit-learn's own classifier and measure."""
 
+import networkx
 import numpy as np
 import pandas
 import pytest
@@ -157,3 +158,12 @@ def test_the_preset_auto_takes_what_is_better(monkeypatch):
     assert hone.tuning_.chosen == "hone:global.dim=16,weights=false" and hone.config_["weights"] is False
     with pytest.raises(ValueError, match="inconsistent"):
         hone.fit(ids, ids[:-1] // 40)
+
+
+def test_directed_links_are_told_from_reversed_arcs():
+    arcs = [(i, i // 2) for i in range(2, 150)] + [(i, i * 7 % (i - 1)) for i in range(3, 150)]
+    graph = networkx.DiGraph([(u, v) for u, v in arcs if u != v])
+    rows = evaluate_link_prediction(graph, ["hone:dim=16", "hope:dim=16"], seeds=1, negatives="reversed", output="records")
+    assert [row["operator"] for row in rows] == ["concat", "concat"] and all(0.5 < row["auc"] <= 1 for row in rows)
+    with pytest.raises(ValueError, match="negatives"):
+        evaluate_link_prediction("builtin:karate", ["degree"], seeds=1, negatives="reversed")

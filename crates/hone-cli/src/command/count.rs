@@ -109,7 +109,8 @@ impl Choices {
         match other.filter(|_| self.occurrence == Occurrence::Subgraph) {
             None => Ok(()),
             Some(motif) => {
-                let message = format!("subgraph counts exist for directed motifs, and {motif} is none; use --motifs triads");
+                let message =
+                    format!("subgraph counts exist for directed motifs, and {motif} is none; use --motifs triads");
                 Err(Error::config("--subgraph", message))
             }
         }

@@ -18,7 +18,7 @@ use crate::logistic::{self, Model, Stop, Task};
 use crate::method::{Kind, Method};
 use crate::metrics;
 use crate::pairs::{PairOperator, Scaler, Scaling};
-use crate::split::{LabeledPairs, LinkSplit, TrainGraph};
+use crate::split::{LabeledPairs, LinkSplit, Negatives, TrainGraph};
 use crate::validate::{self, Selection};
 
 /// What labelled pairs are used for.
@@ -60,6 +60,9 @@ pub struct LinkConfig {
     pub operators: Vec<PairOperator>,
     /// Scale of features.
     pub scaling: Scaling,
+    /// The pairs without an edge.
+    #[serde(default)]
+    pub negatives: Negatives,
 }
 
 impl Default for LinkConfig {
@@ -70,6 +73,7 @@ impl Default for LinkConfig {
             selection: 0.1,
             operators: vec![PairOperator::mean()],
             scaling: Scaling::Keep,
+            negatives: Negatives::Random,
         }
     }
 }
@@ -185,7 +189,8 @@ impl<'a> Bench<'a> {
         if !(config.selection > 0.0 && config.selection < 1.0) {
             return Err(Error::config("selection", format!("is {}; must be between 0 and 1", config.selection)));
         }
-        let split = LinkSplit::new(graph, config.removed, config.protocol == Protocol::TrainGraph, seed)?;
+        let remaining = config.protocol == Protocol::TrainGraph;
+        let split = LinkSplit::against(graph, config.removed, (remaining, config.negatives), seed)?;
         let (select, fit, test) = match split.remaining {
             Some(fit) => (fit.divide(config.selection, seed).0, Some(fit), split.pairs),
             None => {

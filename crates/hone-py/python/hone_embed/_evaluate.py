@@ -73,7 +73,8 @@ def evaluate_link_prediction(
     removed: float = 0.5,
     selection: float = 0.1,
     protocol: str = "select10",
-    operators: Union[str, Sequence[str]] = ("mean",),
+    operators: Union[str, Sequence[str], None] = None,
+    negatives: Optional[str] = None,
     standardize: bool = False,
     grid: bool = False,
     directed: Optional[bool] = None,
@@ -99,7 +100,12 @@ def evaluate_link_prediction(
     removed, selection, protocol, operators, standardize
         Share of removed edges; share of pairs that options are chosen on; ``"select10"``, ``"cv"`` or
         ``"train-graph"``; how the vectors of a pair are joined (``"mean"``, ``"hadamard"``, ``"l1"``,
-        ``"l2"``, ``"concat"``, or several with ``+``); whether features are standardised.
+        ``"l2"``, ``"concat"``, ``"difference"``, ``"cross"`` (the first half of the source's times the second half of the
+        target's), or several with ``+``; by default ``"mean"``, for directed graphs ``"concat"``); whether features are
+        standardised.
+    negatives
+        Pairs without an edge: ``"random"``; ``"reversed"``, removed arcs turned around (which way does the arc go?); or
+        ``"mixed"``, half each. By default ``"random"``, for directed graphs ``"mixed"``.
     grid
         Whether to search the options the paper searches.
     cache
@@ -124,18 +130,23 @@ def evaluate_link_prediction(
     entries = [methods] if isinstance(methods, (str, HONE)) else list(methods)
     if not entries:
         raise ValueError("methods: there must be at least one")
+    graph = as_graph(graph, directed=directed)
+    if operators is None:
+        operators = "concat" if graph.directed else "mean"
+    if negatives is None:
+        negatives = "mixed" if graph.directed else "random"
     settings = {
         "seeds": list(range(1, seeds + 1)) if isinstance(seeds, int) else [int(seed) for seed in seeds],
         "removed": removed,
         "selection": selection,
         "protocol": protocol,
         "operators": [operators] if isinstance(operators, str) else list(operators),
+        "negatives": negatives,
         "standardize": standardize,
         "grid": grid,
         "cache": None if cache is None else os.fspath(cache),
         "save": None if save is None else os.fspath(save),
     }
-    graph = as_graph(graph, directed=directed)
     with listener(verbose) as listen:
         contestants = [_contestant(entry) for entry in entries]
         text = _native.evaluate_link(graph._named(), contestants, settings, jobs(n_jobs), listen)

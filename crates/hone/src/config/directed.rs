@@ -11,7 +11,8 @@ pub(super) fn check(config: &Config) -> Result<()> {
     if let Some(motif) = motifs.iter().find(|motif| motif.is_directed())
         && config.direction == Direction::Ignore
     {
-        let message = format!("`ignore` leaves no directions, and {motif} is a directed motif; use \"keep\", or other motifs");
+        let message =
+            format!("`ignore` leaves no directions, and {motif} is a directed motif; use \"keep\", or other motifs");
         return Err(Error::config("direction", message));
     }
     match motifs.iter().find(|motif| !motif.is_directed()) {

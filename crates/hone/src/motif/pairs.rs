@@ -348,7 +348,9 @@ fn renumber(offsets: &mut Vec<usize>, columns: &mut [u32]) -> Option<Vec<u32>> {
 /// Refuses a single orbit of a graphlet that has several: occurrences have no position.
 pub(crate) fn check_motif(motif: Motif) -> Result<()> {
     let Some(graphlet) = motif.graphlet() else {
-        let message = format!("occurrences are counted without directions, and {motif} is a directed motif; use pairs = \"edges\"");
+        let message = format!(
+            "occurrences are counted without directions, and {motif} is a directed motif; use pairs = \"edges\""
+        );
         return Err(Error::config("pairs", message));
     };
     if motif.orbits().len() == graphlet.orbits().len() {

@@ -24,10 +24,7 @@ fn drawings() -> Vec<(&'static str, Vec<Drawn>)> {
         ("111U", vec![(0, 1, "111U-to-centre"), (1, 0, "111U-to-end"), (1, 2, "111U-one-way")]),
         ("030T", vec![(0, 1, "030T-first"), (1, 2, "030T-second"), (0, 2, "030T-direct")]),
         ("030C", vec![(0, 1, "030C"), (1, 2, "030C"), (2, 0, "030C")]),
-        (
-            "201",
-            vec![(0, 1, "201-to-centre"), (1, 0, "201-to-end"), (2, 1, "201-to-centre"), (1, 2, "201-to-end")],
-        ),
+        ("201", vec![(0, 1, "201-to-centre"), (1, 0, "201-to-end"), (2, 1, "201-to-centre"), (1, 2, "201-to-end")]),
         ("120D", vec![(1, 0, "120D-one-way"), (1, 2, "120D-one-way"), (0, 2, "120D-mutual"), (2, 0, "120D-mutual")]),
         ("120U", vec![(0, 1, "120U-one-way"), (2, 1, "120U-one-way"), (0, 2, "120U-mutual"), (2, 0, "120U-mutual")]),
         ("120C", vec![(0, 1, "120C-first"), (1, 2, "120C-second"), (0, 2, "120C-along"), (2, 0, "120C-back")]),
@@ -127,7 +124,8 @@ fn drawn_motifs_are_found() {
         let edges: Vec<(u32, u32)> = drawn.iter().map(|&(u, v, _)| (u as u32, v as u32)).collect();
         check(3, &edges);
         let totals = Triads::count(&directed(3, &edges), &Silent).expect("counted").totals(Occurrence::Induced);
-        let found: Vec<&str> = Triad::ALL.into_iter().filter(|t| t.size() == 3 && totals.triads[t.index()] > 0).map(Triad::name).collect();
+        let found: Vec<&str> =
+            Triad::ALL.into_iter().filter(|t| t.size() == 3 && totals.triads[t.index()] > 0).map(Triad::name).collect();
         assert_eq!(found, [name]);
         assert_eq!(drawn.len(), name.parse::<Motif>().expect("a motif").triad().expect("directed").arcs());
     }

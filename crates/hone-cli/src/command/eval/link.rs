@@ -7,7 +7,7 @@ use hone::graph::GraphFacts;
 use hone_eval::experiment::Named;
 use hone_eval::export::{self, Origin};
 use hone_eval::pairs::{PairOperator, Scaling};
-use hone_eval::split::LinkSplit;
+use hone_eval::split::{LinkSplit, Negatives};
 use hone_eval::task::{LinkConfig, Protocol};
 
 use super::output::OutputArgs;
@@ -16,6 +16,8 @@ use crate::context::Context;
 use crate::input::ReadArgs;
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree,log-degree";
+/// Those with vectors of sources and targets first.
+const DIRECTED: &str = "hone,hope,node2vec,grarep,degree";
 
 /// Link prediction: tell removed edges from pairs without an edge.
 #[derive(Debug, clap::Args)]
@@ -27,9 +29,14 @@ pub(crate) struct Args {
     read: ReadArgs,
     #[command(flatten)]
     bench: BenchArgs,
-    /// How the vectors of a pair are joined: mean, hadamard, l1, l2, concat, or several with +.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "mean")]
+    /// How the vectors of a pair are joined: mean, hadamard, l1, l2, concat, difference, cross (first half of the source
+    /// times second half of the target), or several with + [default: mean, for directed graphs concat].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     operators: Vec<PairOperator>,
+    /// Pairs without an edge: random, reversed (removed arcs turned around: which way does the arc go?), or mixed, half
+    /// each [default: random, for directed graphs mixed].
+    #[arg(long, value_name = "WHICH")]
+    negatives: Option<Negatives>,
     /// Use of the labelled pairs: select10 (choose and fit on 10 %, test on 90 %), cv (choose on 10 %,
     /// 10-fold over the rest), train-graph (fit on remaining edges, test on removed ones).
     #[arg(long, value_name = "NAME", default_value = "select10")]
@@ -44,22 +51,43 @@ pub(crate) struct Args {
     output: OutputArgs,
 }
 
+impl Args {
+    /// Operators and pairs without an edge: those given, or what suits the graphs.
+    fn choices(&self, graphs: &[Named], context: &Context) -> (Vec<PairOperator>, Negatives) {
+        let directed = graphs.iter().all(|named| named.graph.is_directed());
+        let usual = if directed { PairOperator::concat() } else { PairOperator::mean() };
+        let operators = if self.operators.is_empty() { vec![usual] } else { self.operators.clone() };
+        let negatives = self.negatives.unwrap_or(if directed { Negatives::Mixed } else { Negatives::Random });
+        if let Some(operator) =
+            operators.iter().find(|operator| operator.is_symmetric() && negatives != Negatives::Random)
+        {
+            context.note(format_args!(
+                "note: {operator} is the same for a pair and its reverse: it cannot tell which way an arc goes; use concat, \
+                 difference or cross"
+            ));
+        }
+        (operators, negatives)
+    }
+}
+
 pub(super) fn scaling(standardize: bool) -> Scaling {
     if standardize { Scaling::Standardize } else { Scaling::Keep }
 }
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let methods = args.bench.methods(METHODS)?;
+    let methods = args.bench.methods(if args.read.is_directed() { DIRECTED } else { METHODS })?;
     args.output.check(args.bench.files(args.read.files(&args.inputs), args.output.force()))?;
     let mut graphs =
         args.inputs.iter().map(|input| open(input, &args.read, context)).collect::<anyhow::Result<Vec<_>>>()?;
     name_apart(&mut graphs, &args.inputs)?;
     note_ignored_weights(&methods, &graphs, context);
+    let (operators, negatives) = args.choices(&graphs, context);
     let config = LinkConfig {
         removed: args.removed,
         protocol: args.protocol,
-        operators: args.operators.clone(),
+        operators,
         scaling: scaling(args.standardize),
+        negatives,
         ..LinkConfig::default()
     };
     let folders = args.bench.folders(args.output.force())?;
