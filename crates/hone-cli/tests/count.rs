@@ -323,10 +323,8 @@ fn triads_of_a_directed_graph() {
     }
     assert!(totals(&["--subgraph"]).contains(&row("021C", "4", "8")), "three paths lie in the cycle");
     count(&["--motifs", "triads", "-o", "t.csv", "--subgraph"]).success();
-    let (first, path) = (read(folder.path(), "t.csv"), folder.path().join("t.csv"));
-    fs::remove_file(&path).expect("removed");
-    hone(folder.path(), &["count", "-o", "t.csv", "--config", "t.csv.run.json", "--force"]).success();
-    assert_eq!(read(folder.path(), "t.csv"), first, "the record repeats it");
+    hone(folder.path(), &["count", "-o", "again.csv", "--config", "t.csv.run.json"]).success();
+    assert_eq!(read(folder.path(), "again.csv"), read(folder.path(), "t.csv"), "the record repeats it");
     count(&["--subgraph"]).code(2).stderr(contains("--subgraph").and(contains("triads")));
     count(&["--motifs", "triads", "--sample", "cap=8"]).code(2).stderr(contains("--sample"));
     hone(folder.path(), &["count", "graph.tsv", "--motifs", "triads"]).code(2).stderr(contains("undirected"));

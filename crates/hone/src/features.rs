@@ -6,8 +6,11 @@
 //! the columns the level before added; from the second level on a column that nearly repeats an
 //! earlier one (by correlation) is left out, as in ReFeX (Henderson et al. 2011). Counts are
 //! heavy-tailed, so log(1 + x) is taken of every column, and means are means of the logarithms,
-//! unless set otherwise. Neighbourhoods ignore direction. Cost: O(M) per column and level.
+//! unless set otherwise. Neighbourhoods ignore direction, unless there are directed motifs: these have two degrees, over the
+//! arcs that leave (`030T.out`) and those that enter (`030T.in`), and aggregates are over the nodes that arcs lead to
+//! (`mean-out(…)`) and over those they come from (`mean-in(…)`). Cost: O(M) per column and level.
 
+mod degrees;
 mod streamed;
 
 pub use streamed::NamedColumns;
@@ -16,9 +19,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::dense::{Block, Norm};
 use crate::error::{Error, Result};
-use crate::motif::{Counts, Motif, MotifSet, Orbit};
+use crate::motif::{Counts, Motif, MotifSet};
 use crate::parallel;
-use crate::sparse::Pattern;
+use degrees::Around;
 
 /// Which features are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,10 +88,6 @@ impl Features {
     /// Refuses values out of range; `field` is the name of this group of settings.
     pub fn check(&self, field: &str) -> Result<()> {
         self.motifs.check()?;
-        if let Some(motif) = self.motifs.motifs().into_iter().find(|motif| motif.is_directed()) {
-            let message = format!("`{motif}` is a directed motif; features are made of the undirected ones");
-            return Err(Error::config(format!("{field}.motifs"), message));
-        }
         if self.depth > 8 {
             return Err(Error::config(format!("{field}.depth"), format!("{} is more than 8", self.depth)));
         }
@@ -108,17 +107,19 @@ impl Features {
 
     /// How many columns [`Features::of`] makes at most.
     pub fn columns(&self) -> usize {
-        let factor = self.aggregates().len();
-        (0..=self.depth).map(|level| self.motifs.motifs().len() * factor.pow(level as u32)).sum()
+        let motifs = self.motifs.motifs();
+        let factor = self.aggregates().len() * degrees::neighbourhoods(&motifs);
+        (0..=self.depth).map(|level| degrees::columns(&motifs).len() * factor.pow(level as u32)).sum()
     }
 
     /// X of a graph whose motifs were counted. Fails when sums of sums leave 32-bit floating point.
     pub fn of(&self, counts: &Counts) -> Result<Named> {
-        let neighbors = counts.pattern();
-        let mut level = base(counts, &self.motifs.motifs());
+        let motifs = self.motifs.motifs();
+        let around = Around::of(counts, &motifs);
+        let mut level = degrees::base(counts, &motifs)?;
         let mut levels = Vec::new();
         for depth in 1..=self.depth {
-            let next = self.aggregated(&level, neighbors);
+            let next = self.aggregated(&level, &around);
             check_finite(&next)?;
             levels.push(level);
             level = if depth > 1 { pruned(&levels, &next, self.prune) } else { next };
@@ -134,19 +135,17 @@ impl Features {
         Ok(all)
     }
 
-    fn aggregated(&self, level: &Named, neighbors: &Pattern) -> Named {
-        let aggregates = self.aggregates();
+    fn aggregated(&self, level: &Named, around: &Around) -> Named {
+        let every = around.every(&self.aggregates());
         let width = level.names.len();
-        let mut block = Block::zeros(neighbors.rows(), width * aggregates.len());
+        let mut block = Block::zeros(level.block.rows(), width * every.len());
         block.update_rows(|i, row| {
-            for (&aggregate, to) in aggregates.iter().zip(row.chunks_exact_mut(width)) {
-                aggregate.over(&level.block, neighbors.row(i), self.log, to);
+            for (&(aggregate, side), to) in every.iter().zip(row.chunks_exact_mut(width)) {
+                aggregate.over(&level.block, around.neighbours(side, i), self.log, to);
             }
         });
-        let names = aggregates.iter().flat_map(|a| level.names.iter().map(move |name| format!("{}({name})", a.name())));
-        let next = |origin: &Origin| Origin { level: origin.level + 1, ..*origin };
-        let origins = level.origins.iter().map(next).collect::<Vec<_>>().repeat(aggregates.len());
-        Named { names: names.collect(), origins, block }
+        let (names, origins) = around.named(&every, level);
+        Named { names, origins, block }
     }
 }
 
@@ -176,22 +175,6 @@ impl Aggregate {
             *to = if log_mean { value.exp_m1() as f32 } else { value as f32 };
         }
     }
-}
-
-/// The motif degrees as columns.
-fn base(counts: &Counts, motifs: &[Motif]) -> Named {
-    let mut block = Block::zeros(counts.pattern().rows(), motifs.len());
-    block.update_rows(|i, row| {
-        let mut sums = [0f64; Orbit::COUNT];
-        for (_, orbits) in counts.row(i as u32) {
-            sums.iter_mut().zip(orbits).for_each(|(sum, count)| *sum += count as f64);
-        }
-        let degree = |motif: &Motif| motif.orbits().iter().map(|orbit| sums[orbit.index()]).sum::<f64>();
-        row.iter_mut().zip(motifs).for_each(|(to, motif)| *to = degree(motif) as f32);
-    });
-    let names = motifs.iter().map(|motif| motif.name().to_owned()).collect();
-    let origins = motifs.iter().map(|&motif| Origin { motif: Some(motif), level: 0 }).collect();
-    Named { names, origins, block }
 }
 
 /// Refuses columns that overflow.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attributes::Facts;
 use crate::clock::{self, Total};
-use crate::config::Config;
+use crate::config::{Config, TARGET};
 use crate::factor::Loss;
 use crate::factor::autoencoder::Fit;
 pub use crate::graph::{GraphFacts, Input, Recorded};
@@ -374,9 +374,10 @@ impl Report {
     pub fn motif_importance(&self) -> Vec<(String, f64)> {
         let mut sums: Vec<(String, f64)> = Vec::new();
         for entry in &self.importance {
-            match sums.iter_mut().find(|(motif, _)| *motif == entry.motif) {
+            let own = entry.motif.trim_end_matches(TARGET);
+            match sums.iter_mut().find(|(motif, _)| motif == own) {
                 Some((_, sum)) => *sum += entry.share,
-                None => sums.push((entry.motif.clone(), entry.share)),
+                None => sums.push((own.to_owned(), entry.share)),
             }
         }
         sums.sort_by(|a, b| b.1.total_cmp(&a.1));

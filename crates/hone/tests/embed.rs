@@ -4,6 +4,8 @@
 
 #[path = "embed/choices.rs"]
 mod choices;
+#[path = "embed/directed.rs"]
+mod directed;
 #[path = "embed/factors.rs"]
 mod factors;
 #[path = "embed/matrices.rs"]

@@ -75,8 +75,8 @@ Examples:
   hone count graph.tsv -o clique-counts.parquet --motifs triangle,diamond,clique4
   hone count graph.tsv -o nodes.npy --by node
   hone count hubs.tsv -o counts.parquet --sample cap=64
-  hone count follows.tsv --directed --motifs triads --by total
-  hone count follows.tsv --directed -o arcs.parquet --motifs triad-orbits
+  hone count graph.tsv --directed --motifs triads --by total
+  hone count graph.tsv --directed -o arcs.parquet --motifs triad-orbits
   hone count -o counts-again.parquet --config counts.parquet.run.json
 
 Beside OUT stands OUT.run.json: what was counted, of which graph, and whether it was estimated; --config repeats it.

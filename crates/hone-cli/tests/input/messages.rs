@@ -78,10 +78,10 @@ fn notes_name_options_and_no_settings() {
     let arcs: String = (17..60).map(|i| format!("{i}\t{}\n", (i * i + 1) % 17)).collect();
     fs::write(dir.path().join("d.tsv"), arcs).expect("writable");
     let cases: [(&[&str], &str); 4] = [
-        (&["embed", "d.tsv", "--directed", "-o", "-", "--dim", "8"], "--set direction=keep"),
+        (&["embed", "d.tsv", "--directed", "-o", "-", "--dim", "8"], "--set direction=ignore"),
         (
-            &["embed", "d.tsv", "--directed", "-o", "-", "--dim", "8", "--set", "direction=keep"],
-            "--set direction=ignore",
+            &["embed", "d.tsv", "--directed", "-o", "-", "--dim", "8", "--set", "direction=source"],
+            "--set direction=keep",
         ),
         (&["embed", "builtin:karate", "-o", "-", "--dim", "1"], "--dim 1 leaves no column for node features"),
         (

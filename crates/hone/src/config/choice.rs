@@ -49,13 +49,22 @@ pub enum Weights {
     Ignored,
 }
 
+/// What follows the name of a motif where its target factors are meant.
+pub(crate) const TARGET: &str = ":target";
+
 /// What becomes of the direction of arcs in motif graphs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// W_t holds an arc in its own direction only, as in the paper.
+    /// Whatever suits the graph: `keep` for directed graphs, with `reverse`, `degree` and motifs of features that go with
+    /// it; see [`super::Config::for_directed`].
+    Auto,
+    /// W_t holds an arc in its own direction only, as in the paper; target factors stand beside the source factors, so
+    /// that nodes that no arc leaves are placed by the arcs that enter.
     #[default]
     Keep,
+    /// The same with the source factors alone, the U of eq. 13.
+    Source,
     /// W_t holds an edge wherever there is an arc in either direction, with the sum of their weights.
     Ignore,
 }

@@ -2,11 +2,15 @@
 
 use super::{Config, Direction};
 use crate::error::{Error, Result};
-use crate::motif::Motif;
+use crate::matrix::Degree;
+use crate::motif::{Motif, MotifSet};
 use crate::motif::triad::Occurrence;
 
-/// Refuses directed motifs where directions are ignored, and subgraphs of motifs that have no such counts.
+/// Refuses weights of reversed arcs beyond those of the arcs, directed motifs where directions are ignored, and subgraphs of motifs that have no such counts.
 pub(super) fn check(config: &Config) -> Result<()> {
+    if !(0.0..=1.0).contains(&config.reverse) {
+        return Err(Error::config("reverse", format!("{} is not between 0 and 1", config.reverse)));
+    }
     let motifs = config.motifs.motifs();
     if let Some(motif) = motifs.iter().find(|motif| motif.is_directed())
         && config.direction == Direction::Ignore
@@ -27,6 +31,27 @@ fn no_subgraphs(motif: Motif) -> Error {
 }
 
 impl Config {
+    /// The same configuration with what `direction = "auto"` stands for in a directed graph, where no other choice was made:
+    /// arcs keep their direction and are half as heavy when walked against it, degrees are of arcs both ways, and features
+    /// count dyads and triads.
+    #[must_use]
+    pub fn for_directed(&self) -> Config {
+        if self.direction != Direction::Auto {
+            return self.clone();
+        }
+        let mut config = Config { direction: Direction::Keep, ..self.clone() };
+        if config.reverse == 0.0 {
+            config.reverse = 0.5;
+        }
+        if config.degree == Degree::Out {
+            config.degree = Degree::Total;
+        }
+        if config.attributes.features.motifs == MotifSet::default() {
+            config.attributes.features.motifs = MotifSet::Triads;
+        }
+        config
+    }
+
     /// The motifs that a run counts: those of matrices, and those of features.
     pub fn counted_motifs(&self) -> Vec<Motif> {
         let mut motifs = self.motifs.motifs();

@@ -22,6 +22,7 @@ mod steps;
 mod with;
 
 pub use attributes::{Attributes, Balance, Combine, Components, Form};
+pub(crate) use choice::TARGET;
 pub use choice::{Dim, Direction, FirstStep, Weights};
 pub use idle::Idle;
 pub(crate) use joint::combine_before;
@@ -83,6 +84,8 @@ pub struct Config {
     pub order: Order,
     /// Whether motif graphs of directed graphs keep the direction of arcs.
     pub direction: Direction,
+    /// The weight of an arc that is walked against its direction, as a part of its own; 0 in the paper.
+    pub reverse: f64,
     /// Which motif degree is used on directed graphs.
     pub degree: Degree,
     /// The number of steps K.
@@ -125,6 +128,7 @@ impl Config {
             psi: Psi::P,
             order: Order::Auto,
             direction: Direction::Keep,
+            reverse: 0.0,
             degree: Degree::Out,
             steps: Steps::Fixed(2),
             first_step: FirstStep::Fixed(1),

@@ -26,7 +26,7 @@ psi = "a-norm"
 regularize = 0.5
 steps = 3
 first-step = "last"
-direction = "ignore"
+direction = "auto"
 [local]
 dim = "auto"
 scale = "sigma"

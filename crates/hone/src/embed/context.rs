@@ -5,10 +5,11 @@
 use std::path::PathBuf;
 
 use super::storage::checkpoint::Begin;
-use crate::config::{Combine, Config};
+use crate::config::{Combine, Config, Direction, Model};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::features::Named;
+use crate::graph::Graph;
 use crate::progress::Progress;
 use crate::report::{Report, Stage, Start};
 
@@ -46,6 +47,16 @@ impl Context<'_> {
     /// Says something that a reader of the result should know.
     pub(super) fn note(&mut self, text: impl Into<String>) {
         self.report.notes.push(text.into());
+    }
+
+    /// Whether local embeddings have target factors beside the source factors: where arcs keep their directions, and the
+    /// solver has both.
+    pub(super) fn both_sides(&self, graph: &Graph) -> bool {
+        let Config { direction, model, local, .. } = self.config;
+        graph.is_directed()
+            && *direction == Direction::Keep
+            && *model == Model::Separate
+            && !local.solver.is_code()
     }
 
     /// Columns of Z, attributes that the caller has brought considered.

@@ -1,4 +1,7 @@
 //! Local embeddings U_t^(k), one per motif and step (sec. 2.4).
+//!
+//! Rows of U say where the arcs of a node lead. In a directed graph a node that no arc leaves has none, and V, whose rows say
+//! where arcs come from, stands beside U as a part of its own.
 
 use std::sync::Arc;
 
@@ -9,7 +12,7 @@ use super::steps;
 use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
 use super::weighted::{Counted, Lazily, Weighted};
-use crate::config::{Local, Scale};
+use crate::config::{Local, Scale, TARGET};
 use crate::dense::Panels;
 use crate::diffuse::Diffusion;
 use crate::error::{Error, Result};
@@ -49,36 +52,64 @@ pub(super) fn all(
 /// The local embeddings of one motif, one per step, computed or found on the shelf.
 fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
     let (mut parts, motif) = (Vec::new(), w.motif);
+    let both = run.both_sides(w.graph());
+    let names = if both { vec![motif.name().to_owned(), target_name(motif)] } else { vec![motif.name().to_owned()] };
     for step in steps::computed(run.config) {
         run.progress.check()?;
         let shape = (w.nodes(), run.config.local_dim());
-        // A checkpoint has no right factors.
-        let found = if shelf.factors().is_some() { None } else { shelf.find(motif.name(), step, shape)? };
-        let (part, facts) = match found {
-            Some((part, Some(facts))) => (part, facts),
-            _ => {
+        let (sides, facts) = match found(shelf, &names, step, shape)? {
+            Some(found) => found,
+            None => {
                 let w = w.get()?;
-                let (u, facts) = factor(run, motif, w, step, shelf.factors())?;
-                let (name, columns) = (motif.name().to_owned(), Arc::default());
-                let part = Part { name, step, columns, group: w.group(u) };
-                (shelf.keep(part, Some(&facts))?, facts)
+                let (sides, facts) = factor(run, motif, w, (step, both), shelf.factors())?;
+                let mut kept = Vec::new();
+                for (name, columns) in names.iter().zip(sides) {
+                    let part = Part { name: name.clone(), step, columns: Arc::default(), group: w.group(columns) };
+                    kept.push(shelf.keep(part, Some(&facts))?);
+                }
+                (kept, facts)
             }
         };
         run.report.local.push(facts);
-        parts.push(part);
+        parts.extend(sides);
         run.progress.advance(1);
     }
     Ok(parts)
 }
 
-/// U_t^(k) of one motif and step.
+/// What the target factors of a motif are called.
+fn target_name(motif: Motif) -> String {
+    format!("{motif}{TARGET}")
+}
+
+/// The parts of one motif and step that an earlier run has left, all of them or none.
+fn found(
+    shelf: &mut Shelf,
+    names: &[String],
+    step: usize,
+    shape: (usize, usize),
+) -> Result<Option<(Vec<Part>, LocalFacts)>> {
+    // A checkpoint has no factors as they were found.
+    if shelf.factors().is_some() || !names.iter().all(|name| shelf.has(name, step)) {
+        return Ok(None);
+    }
+    let (mut parts, mut known) = (Vec::new(), None);
+    for name in names {
+        let Some((part, Some(facts))) = shelf.find(name, step, shape)? else { return Ok(None) };
+        parts.push(part);
+        known = Some(facts);
+    }
+    Ok(known.map(|facts| (parts, facts)))
+}
+
+/// U_t^(k) of one motif and step, and V_t^(k) for both sides.
 fn factor(
     run: &Context,
     motif: Motif,
     w: &Weighted,
-    step: usize,
+    (step, both): (usize, bool),
     factors: Option<&mut Writer>,
-) -> Result<(Panels, LocalFacts)> {
+) -> Result<(Vec<Panels>, LocalFacts)> {
     let (matrix, solver) = (run.config.matrix(), &run.config.local.solver);
     let (scale, operator) = matrix.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
     let stage = || format!("local embedding of motif {motif}, step {step}");
@@ -86,9 +117,9 @@ fn factor(
         return Err(out_of_range(scale, w.graph.scale, solver.largest(), stage()));
     }
     let key = Key::new(run.config.seed).with(motif.name(), step as u64);
-    let task = Task { rank: run.config.local_dim(), right: factors.is_some(), key, progress: run.progress };
+    let task = Task { rank: run.config.local_dim(), right: both || factors.is_some(), key, progress: run.progress };
     let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);
-    let Factors { mut u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
+    let Factors { mut u, sigma, mut v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
     let facts = LocalFacts {
         motif: motif.name().to_owned(),
         step,
@@ -107,11 +138,14 @@ fn factor(
     };
     if let Some(factors) = factors {
         u = u.into_block().into();
-        let v = v.map(Panels::into_block);
-        write_local(factors, solver, &facts, w.graph.nodes.as_deref(), &u.as_slice()[0], v.as_ref())?;
+        let right = v.map(Panels::into_block);
+        write_local(factors, solver, &facts, w.graph.nodes.as_deref(), &u.as_slice()[0], right.as_ref())?;
+        v = right.map(Panels::from);
     }
-    shape(&run.config.local, &mut u, &facts.singular_values);
-    Ok((u, facts))
+    let mut sides = vec![u];
+    sides.extend(v.filter(|_| both));
+    sides.iter_mut().for_each(|side| shape(&run.config.local, side, &facts.singular_values));
+    Ok((sides, facts))
 }
 
 /// Brings the columns of U to the length and the rows to the size that the settings ask for.

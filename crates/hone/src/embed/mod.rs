@@ -31,7 +31,7 @@ mod weighted;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{Config, Model};
+use crate::config::{Config, Direction, Model};
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::features::Named;
@@ -173,6 +173,9 @@ impl Hone {
     /// Embeds a graph; the folder of [factors](Hone::factors) appears together with the other files of a batch, when that is
     /// committed.
     pub fn embed_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
+        if graph.is_directed() && self.config.direction == Direction::Auto {
+            return self.for_directed().embed_into(batch, graph, progress).map(|run| self.as_given(run));
+        }
         self.engine.check(&self.config)?;
         if let (Some((folder, _)), Some(file)) = (&self.factors, &self.config.attributes.file) {
             check_outside(folder, "attributes.file", file.as_ref())?;
@@ -226,9 +229,24 @@ impl Hone {
     /// # Ok::<(), hone::Error>(())
     /// ```
     pub fn features(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
+        if graph.is_directed() && self.config.direction == Direction::Auto {
+            return self.for_directed().features(graph, progress).map(|run| self.as_given(run));
+        }
         let mut run = self.begin(graph, progress);
         let embedding = features::features(&mut run, graph)?;
         Ok(Run { embedding, report: run.report })
+    }
+
+    /// The same for directed graphs, where the direction of arcs is left to the graph.
+    fn for_directed(&self) -> Hone {
+        Hone { config: self.config.for_directed(), ..self.clone() }
+    }
+
+    /// A run whose report holds the settings that were given: they are resolved in the same way when it is repeated, and in
+    /// another where it is repeated with an undirected graph.
+    fn as_given(&self, mut run: Run) -> Run {
+        run.report.config = self.config.clone();
+        run
     }
 
     /// What the stages of a run share, at its beginning.

@@ -34,11 +34,16 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
     if matrices && uses_weights(config) {
         run.report.notes.extend(graph.weights().and_then(|weights| vanishing(weights)));
     }
-    if !graph.is_directed() || !matrices || config.direction == Direction::Keep {
+    if graph.is_directed() && matrices && config.direction == Direction::Keep && config.reverse > 0.0 {
+        let note = "the graph is directed: nodes are placed by the arcs that leave them and by those that enter; \
+                    direction = \"ignore\" ignores directions";
+        run.note(note);
+    }
+    if !graph.is_directed() || !matrices || config.direction != Direction::Ignore {
         return Cow::Borrowed(graph);
     }
     let note = "the graph is directed: nodes are placed by their arcs in both directions (direction = \"ignore\"); \
-                direction = \"keep\" uses the arcs that leave them only";
+                direction = \"keep\" tells arcs that leave from those that enter";
     run.note(note);
     Cow::Owned(graph.underlying())
 }
@@ -206,7 +211,7 @@ pub(super) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns, y: Option
     };
     let why = [
         (alone, "without an edge".to_owned()),
-        (sinks, "that no arc leaves (direction = \"ignore\" places them by the arcs that enter)".to_owned()),
+        (sinks, "that no arc leaves (direction = \"keep\" places them by the arcs that enter)".to_owned()),
         (lost, format!("outside the {columns} leading directions that Z keeps (a larger global.dim keeps more)")),
         (outside, outside_why.to_owned()),
     ];

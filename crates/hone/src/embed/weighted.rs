@@ -41,6 +41,11 @@ impl<'a> Lazily<'a> {
         Lazily { config, graph: counted.graph, counts, motif, made: OnceCell::new() }
     }
 
+    /// The graph.
+    pub(super) fn graph(&self) -> &Graph {
+        self.graph
+    }
+
     /// Nodes of the graph.
     pub(super) fn nodes(&self) -> usize {
         self.graph.nodes()
@@ -74,6 +79,8 @@ pub(super) fn weighted(config: &Config, graph: &Graph, counts: &Counts, motif: M
         Pairs::Edges => counts.motif_graph(graph, motif, weighting),
         Pairs::Occurrences => counts.pair_graph(graph, motif, weighting.delta),
     })?;
+    let reverse = config.reverse > 0.0 && graph.is_directed();
+    let w = if reverse { w.with_reverse(config.reverse) } else { w };
     let operator = Operator::sparse("W", w.matrix.clone(), !graph.is_directed());
     Ok(Weighted { graph: w, operator })
 }

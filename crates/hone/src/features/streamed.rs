@@ -8,11 +8,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Aggregate, Features, Named, Origin, base, check_finite, take_logs};
+use super::degrees::{self, Around, Side};
+use super::{Aggregate, Features, Named, Origin, check_finite, take_logs};
 use crate::dense::{Block, Columns, Group, Stored};
 use crate::error::Result;
 use crate::motif::Counts;
-use crate::sparse::Pattern;
 
 /// Named columns, wherever their values are.
 #[derive(Debug, Clone)]
@@ -37,23 +37,24 @@ impl Features {
         if !self.streams() {
             return Ok(self.of(counts)?.into());
         }
-        let aggregates = self.aggregates();
-        let mut level = base(counts, &self.motifs.motifs());
-        let pattern = counts.pattern();
+        let (aggregates, motifs) = (self.aggregates(), self.motifs.motifs());
+        let mut level = degrees::base(counts, &motifs)?;
+        let around = Around::of(counts, &motifs);
         let sums = aggregates.contains(&Aggregate::Sum).then(|| {
-            let sums = Features { mean: false, max: false, ..self.clone() }.aggregated(&level, pattern);
+            let sums = Features { mean: false, max: false, ..self.clone() }.aggregated(&level, &around);
             check_finite(&sums).map(|()| sums.block)
         });
         let mut sums = sums.transpose()?;
         take_logs(&mut level.block);
         sums.iter_mut().for_each(take_logs);
         let (mut names, mut origins) = (level.names.clone(), level.origins.clone());
-        for aggregate in &aggregates {
-            names.extend(level.names.iter().map(|name| format!("{}({name})", aggregate.name())));
-            origins.extend(level.origins.iter().map(|origin| Origin { level: origin.level + 1, ..*origin }));
-        }
-        let streamed = Streamed { logs: level.block, sums, aggregates, pattern: pattern.clone() };
-        let columns = Columns::new(pattern.rows(), vec![Group::stored(None, Arc::new(streamed))]);
+        let every = around.every(&aggregates);
+        let aggregated = around.named(&every, &level);
+        names.extend(aggregated.0);
+        origins.extend(aggregated.1);
+        let rows = level.block.rows();
+        let streamed = Streamed { logs: level.block, sums, every, around };
+        let columns = Columns::new(rows, vec![Group::stored(None, Arc::new(streamed))]);
         Ok(NamedColumns { names, origins, columns })
     }
 
@@ -64,8 +65,9 @@ impl Features {
 
     /// Columns that are held while features are read.
     pub(crate) fn held(&self) -> usize {
-        let (all, base) = (self.columns(), self.motifs.motifs().len());
-        if self.streams() { base * (1 + usize::from(self.sum)) } else { all }
+        let (all, motifs) = (self.columns(), self.motifs.motifs());
+        let (base, sums) = (degrees::columns(&motifs).len(), degrees::neighbourhoods(&motifs));
+        if self.streams() { base * (1 + sums * usize::from(self.sum)) } else { all }
     }
 }
 
@@ -74,8 +76,8 @@ impl Features {
 struct Streamed {
     logs: Block,
     sums: Option<Block>,
-    aggregates: Vec<Aggregate>,
-    pattern: Arc<Pattern>,
+    every: Vec<(Aggregate, Side)>,
+    around: Around,
 }
 
 impl Stored for Streamed {
@@ -84,7 +86,7 @@ impl Stored for Streamed {
     }
 
     fn cols(&self) -> usize {
-        self.logs.cols() * (1 + self.aggregates.len())
+        self.logs.cols() * (1 + self.every.len())
     }
 
     fn read(&self, range: Range<usize>, to: &mut [f32]) {
@@ -92,11 +94,15 @@ impl Stored for Streamed {
         for (i, row) in range.zip(to.chunks_exact_mut(self.cols().max(1))) {
             let (own, aggregated) = row.split_at_mut(width);
             own.copy_from_slice(self.logs.row(i));
-            for (aggregate, to) in self.aggregates.iter().zip(aggregated.chunks_exact_mut(width)) {
+            for (at, (&(aggregate, side), to)) in
+                self.every.iter().zip(aggregated.chunks_exact_mut(width)).enumerate()
+            {
+                let near = self.around.neighbours(side, i);
                 match (aggregate, &self.sums) {
-                    (Aggregate::Sum, Some(sums)) => to.copy_from_slice(sums.row(i)),
-                    (Aggregate::Max, _) => maxima(&self.logs, self.pattern.row(i), to),
-                    _ => means(&self.logs, self.pattern.row(i), to),
+                    // Sums come first.
+                    (Aggregate::Sum, Some(sums)) => to.copy_from_slice(&sums.row(i)[at * width..(at + 1) * width]),
+                    (Aggregate::Max, _) => maxima(&self.logs, near, to),
+                    _ => means(&self.logs, near, to),
                 }
             }
         }

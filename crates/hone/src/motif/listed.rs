@@ -16,7 +16,7 @@ impl Counts {
     }
 
     /// Refuses a motif that was not counted.
-    pub(super) fn check_counted(&self, motif: Motif) -> Result<()> {
+    pub(crate) fn check_counted(&self, motif: Motif) -> Result<()> {
         let there = if motif.is_directed() { self.triads.is_some() } else { !matches!(self.values, Values::Absent) };
         if there {
             return Ok(());

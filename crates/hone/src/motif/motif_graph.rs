@@ -55,6 +55,16 @@ pub struct MotifGraph {
     pub below_delta: usize,
 }
 
+impl MotifGraph {
+    /// The same with every arc also turned around, its weight multiplied by `factor`: W + c·Wᵀ.
+    #[must_use]
+    pub fn with_reverse(self, factor: f64) -> MotifGraph {
+        let matrix = self.matrix.plus_transposed(factor as f32);
+        let nnz = matrix.values().iter().filter(|&&value| value != 0.0).count();
+        MotifGraph { matrix, nnz, total: self.total * (1.0 + factor), ..self }
+    }
+}
+
 /// Edge weights up to this power of 2, and down to its inverse, are taken as they are.
 const USUAL: f64 = 40.0;
 

@@ -10,6 +10,47 @@ use crate::parallel::for_chunks;
 const PIECE: usize = 1 << 14;
 
 impl Csr {
+    /// A + c·Aᵀ.
+    ///
+    /// # Panics
+    /// When the matrix is not square.
+    pub fn plus_transposed(&self, factor: f32) -> Csr {
+        assert_eq!(self.rows(), self.cols(), "a matrix and its transpose must have the same shape");
+        let turned = self.transposed();
+        let merged = parallel::stretches(self.rows(), 1 << 12, |rows| {
+            let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
+            for i in rows {
+                let ((own, ours), (other, theirs)) = (self.row(i), turned.row(i));
+                let (mut a, mut b, before) = (0, 0, columns.len());
+                while a < own.len() || b < other.len() {
+                    let column = own.get(a).into_iter().chain(other.get(b)).min().copied().expect("one is left");
+                    let mut value = 0.0;
+                    if own.get(a) == Some(&column) {
+                        value += ours[a];
+                        a += 1;
+                    }
+                    if other.get(b) == Some(&column) {
+                        value += factor * theirs[b];
+                        b += 1;
+                    }
+                    columns.push(column);
+                    values.push(value);
+                }
+                lengths.push(columns.len() - before);
+            }
+            (lengths, columns, values)
+        });
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for (lengths, more, numbers) in merged {
+            for length in lengths {
+                offsets.push(offsets.last().copied().unwrap_or(0) + length);
+            }
+            columns.extend(more);
+            values.extend(numbers);
+        }
+        Csr::new(Arc::new(Pattern::new(offsets, columns, self.cols())), values.into())
+    }
+
     /// The matrix with entry (i, j) multiplied by `factor(i, j)`, in f64; the pattern is shared.
     #[must_use]
     pub fn scaled(&self, factor: impl Fn(usize, usize) -> f64 + Sync) -> Csr {

@@ -43,6 +43,8 @@ pub(in crate::embed) struct Work<'a> {
     motifs: &'a [Motif],
     /// Whether right factors are wanted too.
     right: bool,
+    /// 2 where target factors are parts of Y as well.
+    sides: u64,
     /// The last step that is computed.
     steps: usize,
     /// Positions of a W_t, at most.
@@ -88,14 +90,17 @@ impl<'a> Work<'a> {
     /// The embedding of a graph with `own` attribute columns of the user's.
     pub(in crate::embed) fn new(run: &Context<'a>, graph: &'a Graph, motifs: &'a [Motif], own: usize) -> Self {
         let steps = *steps::computed(run.config).end();
+        let both = run.both_sides(graph);
+        let reversed = graph.is_directed() && run.config.reverse > 0.0;
         Work {
             config: run.config,
             own,
             graph,
             motifs,
-            right: run.factors,
+            right: run.factors || both,
+            sides: if both { 2 } else { 1 },
             steps,
-            positions: graph.pattern().nnz() as u64,
+            positions: graph.pattern().nnz() as u64 * if reversed { 2 } else { 1 },
         }
     }
 
@@ -132,7 +137,8 @@ impl<'a> Work<'a> {
         let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
         let solver = (matrix + folded + (columns * n * FLOAT).max(whole)).saturating_add(beside);
         let making = self.making();
-        let joining = self.joining(dim * kept * self.motifs.len() as u64);
+        let (rows, numbered) = (rows * self.sides, numbered * self.sides);
+        let joining = self.joining(dim * kept * self.sides * self.motifs.len() as u64);
         Needs {
             parts: (rows * dim * kept + diffused_rows * diffused) * FLOAT,
             fixed: (numbered * kept + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT,
@@ -222,7 +228,7 @@ impl<'a> Work<'a> {
 
     /// Number of parts of Y.
     pub(super) fn parts(&self) -> u64 {
-        (self.motifs.len() * (self.kept() + self.config.attributes.diffusion.steps)) as u64
+        (self.motifs.len() * (self.kept() * self.sides as usize + self.config.attributes.diffusion.steps)) as u64
     }
 
     /// Bytes of a joint model, one W_t held at a time.

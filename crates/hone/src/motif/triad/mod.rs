@@ -42,6 +42,8 @@ pub enum Occurrence {
 #[derive(Debug, Clone)]
 pub struct Triads {
     arcs: Arc<Pattern>,
+    /// The same turned around: row i holds the nodes whose arcs enter node i.
+    entering: Arc<Pattern>,
     /// Whether each arc has its reverse.
     mutual: Column,
     /// Common neighbours of the ends of each arc, and from an arc that has any to its place in `classes`.
@@ -114,14 +116,15 @@ impl Triads {
     /// # Ok::<(), hone::Error>(())
     /// ```
     pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Triads> {
-        let swept = Swept::new(graph, progress)?;
+        let entering = graph.transposed();
+        let swept = Swept::new(graph, &entering, progress)?;
         progress.check()?;
         progress.stage("arranging triads", 0);
-        Ok(Triads::arranged(graph.pattern(), &swept))
+        Ok(Triads::arranged(graph.pattern(), entering, &swept))
     }
 
     /// What the sweep found, in the order of the arcs.
-    fn arranged(arcs: &Arc<Pattern>, swept: &Swept) -> Triads {
+    fn arranged(arcs: &Arc<Pattern>, entering: Arc<Pattern>, swept: &Swept) -> Triads {
         let found = parallel::stretches(arcs.rows(), ROWS, |rows| {
             let of = |i: usize| arcs.row(i).iter().map(move |&j| swept.find(i as u32, j));
             rows.flat_map(of).collect::<Vec<_>>()
@@ -141,7 +144,7 @@ impl Triads {
         });
         let degrees = std::array::from_fn(|d| Column::gather(arcs.rows(), |i| u64::from(swept.degrees(i)[d])));
         let rank = Rank::new(common.len(), |range| common.nonzeros(range));
-        Triads { arcs: arcs.clone(), mutual, common, rank, classes, degrees }
+        Triads { arcs: arcs.clone(), entering, mutual, common, rank, classes, degrees }
     }
 
     /// The arcs counted: row i holds those that leave node i.
@@ -149,10 +152,30 @@ impl Triads {
         &self.arcs
     }
 
+    /// The arcs turned around: row i holds the nodes whose arcs enter node i.
+    pub fn entering(&self) -> &Arc<Pattern> {
+        &self.entering
+    }
+
+    /// Sums of the counts over the arcs that leave node `i`, and over those that enter it, in the order of
+    /// [`ArcOrbit::ALL`].
+    pub fn node_sums(&self, i: usize) -> ([u64; ArcOrbit::COUNT], [u64; ArcOrbit::COUNT]) {
+        let add = |mut sums: [u64; ArcOrbit::COUNT], around: Around| {
+            for (sum, orbit) in sums.iter_mut().zip(ArcOrbit::ALL) {
+                *sum += around.count(orbit, Occurrence::Induced);
+            }
+            sums
+        };
+        let zero = [0; ArcOrbit::COUNT];
+        let leaving = self.around_row(i).map(|(_, around)| around);
+        let entering = self.entering.row(i).iter().filter_map(|&j| self.around(j, i as u32));
+        (leaving.fold(zero, add), entering.fold(zero, add))
+    }
+
     /// Bytes held, without the arcs.
     pub fn bytes(&self) -> usize {
         let columns = [&self.mutual, &self.common].into_iter().chain(&self.classes).chain(&self.degrees);
-        columns.map(Column::bytes).sum::<usize>() + self.rank.bytes()
+        columns.map(Column::bytes).sum::<usize>() + self.rank.bytes() + self.entering.memory()
     }
 
     /// Counts of the arc from `i` to `j` in the order of [`ArcOrbit::ALL`]; `None` when there is no such arc.
@@ -249,7 +272,7 @@ impl Triads {
         let (Ok(classes), Ok(degrees)) = (classes.try_into(), degrees.try_into()) else {
             unreachable!("as many columns as were read")
         };
-        Ok(Triads { arcs, mutual, common, rank, classes, degrees })
+        Ok(Triads { arcs, entering: graph.transposed(), mutual, common, rank, classes, degrees })
     }
 }
 

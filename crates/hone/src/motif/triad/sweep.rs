@@ -11,6 +11,7 @@ use super::super::ranked::{Ranked, balanced, ranges, sweep};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::progress::Progress;
+use crate::sparse::Pattern;
 
 /// Triangles on an edge by how their third corner is joined to its ends: three labels times three.
 pub(super) type Classes = [u32; 9];
@@ -29,10 +30,10 @@ pub(super) struct Swept {
 }
 
 impl Swept {
-    pub(super) fn new(graph: &Graph, progress: &dyn Progress) -> Result<Swept> {
+    pub(super) fn new(graph: &Graph, entering: &Pattern, progress: &dyn Progress) -> Result<Swept> {
         progress.stage("ranking", 0);
         let ranked = Ranked::new(&super::super::counted_on(graph), progress)?;
-        let labels = labels(graph, &ranked, progress)?;
+        let labels = labels(graph, entering, &ranked, progress)?;
         let (common, classes) = triangles(&ranked, &labels, progress)?;
         let rank = Rank::new(common.len(), |range| nonzeros(&common[range]));
         Ok(Swept { ranked, labels, common, rank, classes })
@@ -79,8 +80,8 @@ fn nonzeros(values: &[u32]) -> usize {
 }
 
 /// The label of every slot of the ranked graph.
-fn labels(graph: &Graph, ranked: &Ranked, progress: &dyn Progress) -> Result<Vec<u8>> {
-    let (n, entering) = (ranked.nodes(), graph.transposed());
+fn labels(graph: &Graph, entering: &Pattern, ranked: &Ranked, progress: &dyn Progress) -> Result<Vec<u8>> {
+    let n = ranked.nodes();
     let mut labels = vec![0u8; ranked.columns.len()];
     let start = |u: usize| ranked.heads[u].start;
     let bounds = balanced(n, 1 << 14, |u| (start(u + 1) - start(u) + 4) as u64);

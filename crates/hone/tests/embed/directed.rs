@@ -1,0 +1,176 @@
+//! Directed graphs: source and target factors, rows of nodes that no arc leaves, the default, features of arcs.
+
+use std::collections::BTreeSet;
+
+use hone::config::Layers;
+use hone::features::Features;
+use hone::graph::{Graph, GraphBuilder};
+use hone::memory::Allowance;
+use hone::motif::triad::Occurrence;
+use hone::motif::{Motif, MotifSet, Sample};
+use hone::output::Existing;
+use hone::store::factors::Folder;
+use hone::{Config, Hone, Silent};
+
+use super::{config, run};
+
+/// Arcs from larger to smaller numbers, a tree with chords: no arc leaves node 0, and none enters the last ones.
+fn downward(n: u32) -> Graph {
+    let tree = (1..n).map(|i| (i, i / 2));
+    let chords = (3..n).filter(|i| i % 3 == 0).map(|i| (i, (i * 5 + 1) % i));
+    GraphBuilder::directed(n as usize + 1).edges(tree.chain(chords).collect()).build().unwrap()
+}
+
+fn zero_rows(vectors: &hone::dense::Block) -> Vec<usize> {
+    (0..vectors.rows()).filter(|&i| vectors.row(i).iter().all(|&x| x == 0.0)).collect()
+}
+
+/// The target factors are those of the same decomposition: Sᵀ u = σ v, column by column.
+#[test]
+fn source_and_target_factors_belong_together() {
+    let graph = downward(40);
+    let settings = [("motifs", "[\"edge\"]"), ("psi", "p"), ("steps", "1"), ("local.dim", "6")];
+    let y = run(config(&[&settings[..], &[("global.output", "local")]].concat()), &graph);
+    let columns = &y.embedding.columns;
+    assert_eq!((columns.len(), columns[0].as_str(), columns[6].as_str()), (12, "edge.k1.0", "edge:target.k1.0"));
+    let facts = &y.report.local[0];
+    for j in 0..6 {
+        let mut back = vec![0f64; graph.nodes()];
+        for i in 0..graph.nodes() as u32 {
+            for &t in graph.neighbors(i) {
+                back[t as usize] += f64::from(y.embedding.vectors.get(i as usize, j)) / graph.degree(i) as f64;
+            }
+        }
+        for (i, back) in back.iter().enumerate() {
+            let v = facts.singular_values[j] * f64::from(y.embedding.vectors.get(i, 6 + j));
+            assert!((v - back).abs() < 1e-4, "column {j}, node {i}: {v} and {back}");
+        }
+    }
+    let source = run(config(&[&settings[..], &[("global.output", "local"), ("direction", "source")]].concat()), &graph);
+    assert_eq!(source.embedding.columns, columns[..6]);
+    let names: Vec<(String, f64)> = y.report.motif_importance();
+    assert_eq!(names.len(), 1, "both sides are of one motif: {names:?}");
+}
+
+/// Only a node without an arc has a zero row.
+#[test]
+fn nodes_that_no_arc_leaves_are_placed() {
+    let graph = downward(60);
+    for settings in [
+        &[("motifs", "[\"edge\"]")][..],
+        &[("motifs", "[\"edge\"]"), ("psi", "w")],
+        &[("motifs", "[\"edge\"]"), ("psi", "a-norm"), ("degree", "total")],
+        &[("motifs", "\"triads\"")],
+        &[("motifs", "\"triad-orbits\""), ("occurrence", "subgraph"), ("steps", "1")],
+    ] {
+        let found = run(config(&[settings, &[("global.dim", "64"), ("local.dim", "40")]].concat()), &graph);
+        assert_eq!(zero_rows(&found.embedding.vectors), [60], "{settings:?}");
+        let notes = found.report.notes.join("\n");
+        assert!(notes.contains("1 of 61 rows of Z are zero"), "{notes}");
+    }
+    let source = config(&[("motifs", "[\"edge\"]"), ("direction", "source"), ("global.dim", "64")]);
+    assert!(zero_rows(&run(source, &graph).embedding.vectors).contains(&0));
+}
+
+/// The default keeps directions where there are any: a pure source is not a pure sink.
+#[test]
+fn the_default_tells_sources_from_sinks() {
+    // Two stars, one of arcs to the leaves and one of arcs from them, and a path between.
+    let out = (1..20u32).map(|i| (0, i));
+    let into = (21..40u32).map(|i| (i, 20));
+    let graph = GraphBuilder::directed(40).edges(out.chain(into).chain([(5, 25)]).collect()).build().unwrap();
+    let found = run(Config::default(), &graph);
+    let z = &found.embedding.vectors;
+    assert_eq!((z.cols(), zero_rows(z)), (128, vec![]));
+    let far = |a: usize, b: usize| z.row(a).iter().zip(z.row(b)).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt();
+    assert!(far(0, 20) > 0.1, "the centres: {}", far(0, 20));
+    assert!(far(1, 2) < 1e-3 && far(1, 30) > 0.1, "leaves: {} and {}", far(1, 2), far(1, 30));
+    let report = &found.report;
+    assert!(report.notes.iter().any(|note| note.contains("direction = \"ignore\"")), "{:?}", report.notes);
+    let structure = report.structure.as_ref().unwrap();
+    assert!(structure.motifs.iter().any(|share| share.motif == "021D"), "{structure:?}");
+    // What the report says repeats the run.
+    assert_eq!(run(report.config.clone(), &graph).embedding.vectors, *z);
+    let ignored = Layers::new().preset("hone").unwrap().set("direction", "ignore").unwrap().build().unwrap();
+    assert_eq!(run(ignored, &graph).embedding.vectors, run(Config::default(), &graph.underlying()).embedding.vectors);
+}
+
+#[test]
+fn directed_runs_have_the_same_bits_anywhere() {
+    let edges = (0..900u32).map(|i| (i % 300, (i * i + 7 * i + 3) % 300)).filter(|(u, v)| u != v).collect();
+    let graph = GraphBuilder::directed(300).edges(edges).build().unwrap();
+    for config in [Config::default(), config(&[("motifs", "\"triads\""), ("local.dim", "4"), ("global.dim", "32")])] {
+        let plain = run(config.clone(), &graph).embedding.vectors;
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert!(pool.install(|| run(config.clone(), &graph)).embedding.vectors == plain, "{threads} threads");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let hone = || Hone::new(config.clone()).unwrap();
+        let first = hone().checkpoint(folder.path()).embed(&graph, &Silent).unwrap();
+        let again = hone().resume(folder.path()).embed(&graph, &Silent).unwrap();
+        assert!(first.embedding.vectors == plain && again.embedding.vectors == plain, "from a checkpoint");
+        let factors = folder.path().join("factors");
+        let with = hone().factors(&factors, Existing::Refuse).embed(&graph, &Silent).unwrap();
+        assert!(with.embedding.vectors == plain, "with factors");
+        let manifest = Folder::open(&factors).unwrap().manifest;
+        assert!(manifest.local.iter().all(|entry| entry.v.is_some()));
+    }
+}
+
+/// Degrees over arcs that leave and enter, and means over both neighbourhoods, by hand.
+#[test]
+fn features_of_arcs() {
+    let graph = downward(50);
+    let motifs: MotifSet = "triads".parse().unwrap();
+    let counts =
+        Sample::Exact.count_motifs(&graph, &motifs.motifs(), (0, Allowance::new(None)), &Silent).expect("counted");
+    let features = Features { motifs, log: false, ..Features::default() };
+    let x = features.of(&counts).unwrap();
+    assert_eq!((x.names.len(), features.columns()), (27 * 7, 27 * 7));
+    assert_eq!(x.names.iter().collect::<BTreeSet<_>>().len(), x.names.len(), "names are distinct");
+    let at = |name: &str| x.names.iter().position(|own| own == name).unwrap_or_else(|| panic!("{name}"));
+    let fan: Motif = "021U".parse().unwrap();
+    let (mut out, mut into) = (vec![0.0; 51], vec![0.0; 51]);
+    for i in 0..51u32 {
+        counts
+            .for_arcs(&graph, i, (&[fan], Occurrence::Induced), |j, weights| {
+                out[i as usize] += weights[0] as f64;
+                into[j as usize] += weights[0] as f64;
+            })
+            .unwrap();
+    }
+    for i in 0..51usize {
+        let value = |name: &str| f64::from(x.block.get(i, at(name)));
+        assert!((value("021U.out"), value("021U.in")) == (out[i], into[i]), "node {i}");
+        let near: Vec<usize> = (0..51u32).filter(|&j| graph.has_edge(j, i as u32)).map(|j| j as usize).collect();
+        let mean = near.iter().map(|&j| out[j]).sum::<f64>() / near.len().max(1) as f64;
+        assert!((value("mean-in(021U.out)") - mean).abs() < 1e-3 * (1.0 + mean), "node {i}");
+        let most = graph.neighbors(i as u32).iter().map(|&j| into[j as usize]).fold(0.0, f64::max);
+        assert_eq!(value("max-out(021U.in)"), most, "node {i}");
+    }
+    let logs = Features { log: true, ..features };
+    let (held, streamed) = (logs.of(&counts).unwrap(), logs.streamed(&counts).unwrap());
+    assert_eq!(held.names, streamed.names);
+    let block = streamed.columns.to_block();
+    let off = held.block.as_slice().iter().zip(block.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(off < 1e-4, "{off}");
+}
+
+#[test]
+fn choices_that_contradict_directions_are_refused() {
+    let cases: [(&[(&str, &str)], &str); 4] = [
+        (&[("motifs", "\"triads\""), ("direction", "ignore")], "direction"),
+        (&[("occurrence", "subgraph")], "occurrence"),
+        (&[("motifs", "\"triads\""), ("pairs", "occurrences")], "pairs"),
+        (&[("reverse", "1.5")], "reverse"),
+    ];
+    for (settings, part) in cases {
+        let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| layers.set(key, value).unwrap());
+        let error = layers.build().and_then(Hone::new).expect_err("refused").to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    let undirected = hone::graph::builtin("karate").unwrap();
+    let error = Hone::new(config(&[("motifs", "\"triads\"")])).unwrap().embed(&undirected, &Silent).expect_err("refused");
+    assert!(error.to_string().contains("undirected"), "{error}");
+}
