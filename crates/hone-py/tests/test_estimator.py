@@ -359,10 +359,10 @@ def test_directed_graphs_keep_their_directions():
     """Two stars that differ by the direction of their arcs alone: centres and leaves are told apart."""
     arcs = [(0, i) for i in range(1, 15)] + [(i, 15) for i in range(16, 30)] + [(3, 20)]
     graph = networkx.DiGraph(arcs)
-    z = HONE(dim=32).fit_transform(graph)
+    z = HONE(n_components=32).fit_transform(graph)
     assert (np.abs(z).sum(axis=1) > 0).all()
     assert np.linalg.norm(z[0] - z[15]) > 0.1 and np.linalg.norm(z[1] - z[25]) > 0.1
-    undirected = HONE(dim=32, config={"direction": "ignore"}).fit_transform(graph)
-    assert np.allclose(undirected, HONE(dim=32).fit_transform(graph.to_undirected()), atol=1e-5)
-    triads = HONE(preset="hone-p", motifs="triads", dim=16).fit(graph)
+    undirected = HONE(n_components=32, config={"direction": "ignore"}).fit_transform(graph)
+    assert np.allclose(undirected, HONE(n_components=32).fit_transform(graph.to_undirected()), atol=1e-5)
+    triads = HONE("hone-p", motifs="triads", n_components=16).fit(graph)
     assert triads.motif_importance_["021D"] > 0 and len(triads.motif_importance_) == 15

@@ -31,7 +31,10 @@ const COMMENTS: &[(&str, &str)] = &[
         "Motif matrix: w, p (transition), l (Laplacian), l-norm (normalised), l-rw (random walk), a-norm (I − l-norm).",
     ),
     ("order", "psi-of-power: Psi(W^k); power-of-psi: Psi(W)^k; auto: the latter for p and a-norm, else the former."),
-    ("direction", "Arcs of directed graphs: auto, keep (U and V side by side), source (U alone), or ignore (edges instead of arcs)."),
+    (
+        "direction",
+        "Arcs of directed graphs: auto, keep (U and V side by side), source (U alone), or ignore (edges instead of arcs).",
+    ),
     ("reverse", "Weight of arcs walked against their direction, as a part of their own, from 0 (the paper) to 1."),
     ("degree", "Motif degree of directed graphs: out, in or total."),
     ("steps", "Number of steps K, from 1 to 16, or \"auto\"."),

@@ -3,10 +3,11 @@
 use super::{Config, Direction};
 use crate::error::{Error, Result};
 use crate::matrix::Degree;
-use crate::motif::{Motif, MotifSet};
 use crate::motif::triad::Occurrence;
+use crate::motif::{Motif, MotifSet};
 
-/// Refuses weights of reversed arcs beyond those of the arcs, directed motifs where directions are ignored, and subgraphs of motifs that have no such counts.
+/// Refuses weights of reversed arcs beyond those of the arcs, directed motifs where directions are ignored, and subgraphs of
+/// motifs that have no such counts.
 pub(super) fn check(config: &Config) -> Result<()> {
     if !(0.0..=1.0).contains(&config.reverse) {
         return Err(Error::config("reverse", format!("{} is not between 0 and 1", config.reverse)));

@@ -53,10 +53,7 @@ impl Context<'_> {
     /// solver has both.
     pub(super) fn both_sides(&self, graph: &Graph) -> bool {
         let Config { direction, model, local, .. } = self.config;
-        graph.is_directed()
-            && *direction == Direction::Keep
-            && *model == Model::Separate
-            && !local.solver.is_code()
+        graph.is_directed() && *direction == Direction::Keep && *model == Model::Separate && !local.solver.is_code()
     }
 
     /// Columns of Z, attributes that the caller has brought considered.

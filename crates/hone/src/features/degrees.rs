@@ -78,7 +78,8 @@ pub(super) struct Around(Vec<(Side, Arc<Pattern>)>);
 
 impl Around {
     pub(super) fn of(counts: &Counts, motifs: &[Motif]) -> Around {
-        let directed = |triads: &Triads| vec![(Side::Out, triads.arcs().clone()), (Side::In, triads.entering().clone())];
+        let directed =
+            |triads: &Triads| vec![(Side::Out, triads.arcs().clone()), (Side::In, triads.entering().clone())];
         let triads = counts.triads().filter(|_| neighbourhoods(motifs) == 2);
         Around(triads.map_or_else(|| vec![(Side::Both, counts.pattern().clone())], directed))
     }

@@ -94,8 +94,7 @@ impl Stored for Streamed {
         for (i, row) in range.zip(to.chunks_exact_mut(self.cols().max(1))) {
             let (own, aggregated) = row.split_at_mut(width);
             own.copy_from_slice(self.logs.row(i));
-            for (at, (&(aggregate, side), to)) in
-                self.every.iter().zip(aggregated.chunks_exact_mut(width)).enumerate()
+            for (at, (&(aggregate, side), to)) in self.every.iter().zip(aggregated.chunks_exact_mut(width)).enumerate()
             {
                 let near = self.around.neighbours(side, i);
                 match (aggregate, &self.sums) {

@@ -171,6 +171,7 @@ fn choices_that_contradict_directions_are_refused() {
         assert!(error.contains(part), "{error}");
     }
     let undirected = hone::graph::builtin("karate").unwrap();
-    let error = Hone::new(config(&[("motifs", "\"triads\"")])).unwrap().embed(&undirected, &Silent).expect_err("refused");
+    let error =
+        Hone::new(config(&[("motifs", "\"triads\"")])).unwrap().embed(&undirected, &Silent).expect_err("refused");
     assert!(error.to_string().contains("undirected"), "{error}");
 }
