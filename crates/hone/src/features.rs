@@ -80,7 +80,7 @@ enum Aggregate {
 impl Origin {
     /// The number of vertices of the motif; 0 where there is none.
     pub fn size(&self) -> usize {
-        self.motif.map_or(0, |motif| motif.size())
+        self.motif.map_or(0, Motif::size)
     }
 }
 
