@@ -325,8 +325,9 @@ fn a_record_repeats_its_run_with_its_graph() {
     assert!(!folder.path().join("d.npy").exists());
     let allowed = within(folder.path(), "embed -o d.npy --config a.npy.run.json --changed allow").success();
     allowed.stderr(contains("note: g.txt: not the graph of a.npy.run.json"));
-    let undirected = within(folder.path(), "embed moved.txt -o e.npy --directed=no --config a.npy.run.json").code(2);
-    undirected.stderr(contains("then").and(contains("now")));
+    // What is said on the command line wins.
+    within(folder.path(), "embed moved.txt -q -o u.npy --directed=no --config a.npy.run.json").success();
+    assert_eq!(json("u.npy.run.json")["graph"]["directed"], false);
     fs::write(folder.path().join("plain.toml"), "seed = 3\n").expect("writable");
     within(folder.path(), "embed -o e.npy --config plain.toml").code(2).stderr(contains("plain.toml names no graph"));
     within(folder.path(), "embed -o e.npy").code(2).stderr(contains("INPUT").and(contains("Usage")));

@@ -164,8 +164,10 @@ proptest! {
         );
         let edges = put(&folder, "a.parquet", parquet);
         let graph = load(&edges, &ReadOptions { nodes: Some(list), ..default() }).unwrap();
+        // A first node that no edge has and that is called like a column may have been meant as a header: that is noted.
+        let doubted = ["source", "target"].contains(&ids[0].as_str());
         prop_assert_eq!(graph.ids().iter().map(|id| id.to_string()).collect::<Vec<_>>(), ids);
-        prop_assert!(graph.reading().unwrap().notes.is_empty());
+        prop_assert_eq!(graph.reading().unwrap().notes.len(), usize::from(doubted));
     }
 
     /// Any ids, quoted, come back from an edge list with a header, whatever separates its columns.
