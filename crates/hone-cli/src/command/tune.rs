@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Where the chosen settings go: a TOML file for `hone embed --config`.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Labels of nodes: node<TAB>label[,label…], one node per line.
+    /// Labels of nodes: an id, a tab and its labels with commas between them, one node per line.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// What decides: links, labels or both [default: both with --labels, else links].

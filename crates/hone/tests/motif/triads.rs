@@ -67,21 +67,26 @@ fn enumerate(n: usize, edges: &[(u32, u32)], subgraph: bool) -> Truth {
     (of_arcs, totals)
 }
 
+type Arc = (u32, u32);
+/// Counts of motifs, arc by arc.
+type OfArcs = BTreeMap<Arc, BTreeMap<&'static str, u64>>;
+/// Names of the positions of arcs.
+type Laid = BTreeMap<Arc, &'static str>;
+
 fn add_triple(
     nodes: [u32; 3],
     arcs: &BTreeSet<(u32, u32)>,
     subgraph: bool,
-    (of_arcs, totals): (&mut BTreeMap<(u32, u32), BTreeMap<&'static str, u64>>, &mut BTreeMap<&'static str, u128>),
+    (of_arcs, totals): (&mut OfArcs, &mut BTreeMap<&'static str, u128>),
 ) {
     const WAYS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let inside: BTreeSet<(u32, u32)> =
         arcs.iter().copied().filter(|(u, v)| nodes.contains(u) && nodes.contains(v)).collect();
     for (motif, drawn) in drawings() {
         // The same arcs may be reached in several ways, by an automorphism.
-        let mut found: BTreeMap<BTreeSet<(u32, u32)>, BTreeMap<(u32, u32), &'static str>> = BTreeMap::new();
+        let mut found: BTreeMap<BTreeSet<Arc>, Laid> = BTreeMap::new();
         for way in WAYS {
-            let laid: BTreeMap<(u32, u32), &'static str> =
-                drawn.iter().map(|&(u, v, name)| ((nodes[way[u]], nodes[way[v]]), name)).collect();
+            let laid: Laid = drawn.iter().map(|&(u, v, name)| ((nodes[way[u]], nodes[way[v]]), name)).collect();
             let set: BTreeSet<(u32, u32)> = laid.keys().copied().collect();
             if set == inside || (subgraph && set.is_subset(&inside)) {
                 found.insert(set, laid);

@@ -48,7 +48,7 @@ pub(super) fn index_header(
     let distinct = body.iter().all(|row| seen.insert(&row[0]));
     let evident = said || rising(&body) || are_known(&names) && (names.len() > 2 || !numbers(&body, 2));
     let fits = distinct && evident && (names.len() > 2 || decimal(&body, 2).is_none());
-    fits.then(|| (found, !said && !(are_known(&names) && is_numbering(&body, 0))))
+    fits.then(|| (found, !(said || are_known(&names) && is_numbering(&body, 0))))
 }
 
 fn are_known(names: &[String]) -> bool {
