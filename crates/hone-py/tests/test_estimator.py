@@ -352,7 +352,7 @@ def test_what_has_no_effect_is_said_in_one_warning():
         "no effect here: config['pairs'] (the only motif is the edge, whose pairs are the edges), "
         "config['attributes.table.id'] (there is no file of attributes)"
     ]
-    assert warned(n_components=16, n_steps=2, random_state=3, config={"global.output": "local"}) == []
+    assert warned(n_components=32, n_steps=2, random_state=3, config={"global.output": "local"}) == []
 
 
 def test_directed_graphs_keep_their_directions():

@@ -443,5 +443,6 @@ def _candidate(name: str) -> tuple[str, dict[str, Any]]:
 def _importance(report: dict[str, Any]) -> dict[str, float]:
     sums: dict[str, float] = {}
     for entry in report["importance"]:
-        sums[entry["motif"]] = sums.get(entry["motif"], 0.0) + entry["share"]
+        motif = entry["motif"].removesuffix(":target")  # both sides of arcs
+        sums[motif] = sums.get(motif, 0.0) + entry["share"]
     return dict(sorted(sums.items(), key=lambda item: -item[1]))

@@ -89,6 +89,7 @@ impl Config {
         }
         if !graph.is_directed() {
             add("direction", "the graph is undirected");
+            add("reverse", "the graph is undirected");
         }
         if !graph.is_directed() || self.direction == Direction::Ignore {
             add("degree", "edges have no direction");
