@@ -213,7 +213,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let (read, start) = (Stage::since("read", &start), Start::now());
     let counts = count(&choices, &graph, Allowance::new(args.input.memory()), context.progress());
-    let counts = counts.map_err(|error| translated(error, &[("sample", "--sample"), ("motifs", "--motifs")]))?;
+    let counts = counts.map_err(|error| {
+        translated(error, &[("sample", "--sample"), ("motifs", "--motifs"), ("directed", "--directed")])
+    })?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
     tell(&choices, &counts, context);
     let mut write = |table: CountTable<'_>| table.add_to(&mut batch, &args.output, context.progress());
