@@ -152,7 +152,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = inputs.read("--labels", labels.as_ref().map(|labels| &labels.path));
     let mut batch = inputs.write("--output", args.output.iter().chain(&record_path)).check(args.force)?;
     let facts = labels.as_ref().map(|labels| labels.facts(source.changed(), context)).transpose()?;
-    let graph = source.open(true, None, context)?;
+    let graph = source.open(true, args.input.memory(), context)?;
     let labels = labels.map(|labels| NodeLabels::read(&labels.path, &graph)).transpose()?;
     if let Some(unknown) = labels.as_ref().map(|labels| labels.unknown).filter(|&unknown| unknown > 0) {
         context.note(format_args!("note: {unknown} labelled nodes are not in the graph"));

@@ -20,7 +20,7 @@ from hone_embed._factors import Factors, factor_folder, load_factors
 from hone_embed._graph import _plain, as_graph, compare_attributes
 from hone_embed._progress import jobs, listener
 from hone_embed._settings import refuse_contradictions, warn_idle
-from hone_embed._tune import Tuning, tune
+from hone_embed._tune import Tuning, candidate_settings, tune, with_option
 
 
 def presets() -> dict[str, str]:
@@ -333,11 +333,11 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             message = "the preset 'auto' compares settings without it; use tune, and then HONE with what it chose"
             raise ValueError(f"{given[0]}: {message}")
         weights = "" if self.weights is None else f"weights={str(self.weights).lower()}"
-        candidates = [_with_option(candidate, weights) for candidate in _native.tuned_candidates()]
+        candidates = [with_option(candidate, weights) for candidate in _native.tuned_candidates()]
         seed = {"random_state": 100_001 + self._seed().get("seed", 0)}
         shared = {"n_components": self.n_components, "n_jobs": self.n_jobs, "verbose": self.verbose, **seed}
         self.tuning_ = tune(graph, labels, candidates=candidates, **shared)
-        return self._resolve(*_candidate(self.tuning_.chosen))
+        return self._resolve(*candidate_settings(self.tuning_.chosen))
 
     def _choices(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Settings that parameters give, but for a seed that is drawn, and those of a dictionary ``config``."""
@@ -427,17 +427,6 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
 
 def _copy(name: str, value: Any) -> Any:
     return value if name == "graph" else clone(value, safe=False)
-
-
-def _with_option(candidate: str, option: str) -> str:
-    return f"{candidate}{',' if ':' in candidate else ':'}{option}" if option else candidate
-
-
-def _candidate(name: str) -> tuple[str, dict[str, Any]]:
-    """A candidate of :func:`tune`, such as ``hone:steps=2``, as a preset and settings."""
-    preset, _, options = name.partition(":")
-    pairs = [option.split("=", 1) for option in options.split(",") if option]
-    return preset, {key: json.loads(value) for key, value in pairs}
 
 
 def _importance(report: dict[str, Any]) -> dict[str, float]:

@@ -101,6 +101,18 @@ def tune(
     return Tuning(chosen=chosen, **kept)
 
 
+def with_option(candidate: str, option: str) -> str:
+    """A candidate with a further setting, if there is one."""
+    return f"{candidate}{',' if ':' in candidate else ':'}{option}" if option else candidate
+
+
+def candidate_settings(name: str) -> tuple[str, dict[str, Any]]:
+    """A candidate of :func:`tune`, such as ``hone:steps=2``, as a preset and settings."""
+    preset, _, options = name.partition(":")
+    pairs = [option.split("=", 1) for option in options.split(",") if option]
+    return preset, {key: json.loads(value) for key, value in pairs}
+
+
 def _whole(name: str, value: Any) -> int:
     try:
         number = operator.index(value)
