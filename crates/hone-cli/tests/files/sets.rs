@@ -299,7 +299,7 @@ fn companions_of_a_replaced_file_go_with_it() {
     assert!(path("z.ids.txt").exists());
     hone(folder.path(), "count g.tsv -q -f --by edge -o z.npy").success();
     assert!(!path("z.ids.txt").exists() && !path("z.npy.columns.txt").exists());
-    // The record of an embedding is none of a generated graph.
+    // The record of an embedding does not describe a generated graph.
     hone(folder.path(), "generate er --nodes 9 --degree 2 -q -f -o z.tsv").success();
     assert!(!path("z.tsv.run.json").exists());
     assert!(!names(folder.path()).iter().any(|name| name.starts_with(".hone-")));
