@@ -2,13 +2,13 @@
 //!
 //! Nodes are numbered along a curve over the picture (`Map::order`), so neighbours and edges are small differences. Counts
 //! keep eleven bits and an exponent: exact up to 2047, within .05 % beyond. Of a graph of more than [`LARGE`] nodes fewer
-//! neighbours and rougher counts are kept, so that a million nodes take less than 60 MB.
+//! neighbours and rougher counts are kept, and edges are left out where the page would be larger than [`PAGE`].
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use hone::graph::{NodeId, NodeIds};
+use hone::graph::{Graph, NodeId, NodeIds};
 use hone::motif::NODE_ORBITS;
 use rayon::prelude::*;
 
@@ -19,7 +19,11 @@ pub(super) const LARGE: usize = 200_000;
 /// Neighbours of each node, in a small graph and in a large one.
 const NEAR: [usize; 2] = [10, 5];
 /// Edges that are kept; of more, none.
-pub(super) const EDGES: usize = 12_000_000;
+const EDGES: usize = 12_000_000;
+/// Bytes of all sections, at most; edges are left out beyond.
+const PAGE: usize = 58_000_000;
+/// What the section of edges is called.
+pub(super) const LINKS: &str = "edges";
 /// Integers beyond this are not exact in the page, and go as text.
 const EXACT: i64 = 1 << 53;
 
@@ -50,15 +54,27 @@ pub(super) fn sections(map: &Map<'_>, order: &[u32]) -> Vec<Section> {
     let mut number = vec![0u32; order.len()];
     order.iter().zip(0..).for_each(|(&node, at)| number[node as usize] = at);
     let number = &number;
-    let parts: Vec<Part<'_>> = vec![
+    let graph = map.graph.underlying();
+    let mut parts: Vec<Part<'_>> = vec![
         ("core", Box::new(|| core(map, order))),
         ("ids", Box::new(|| ids(map.graph.ids(), order))),
         ("colours", Box::new(|| colours(map, order))),
         ("counts", Box::new(|| counts(map, order))),
         ("near", Box::new(|| neighbours(map, order, number))),
-        ("edges", Box::new(|| edges(map, order, number))),
     ];
-    parts.into_par_iter().map(|(name, make)| Section { name, text: base64(&compressed(&make())) }).collect()
+    if graph.edges() <= EDGES {
+        parts.push((LINKS, Box::new(|| edges(&graph, order, number))));
+    }
+    let packed = parts.into_par_iter().map(|(name, make)| Section { name, text: base64(&compressed(&make())) });
+    within(packed.collect(), PAGE)
+}
+
+/// Without edges, where all sections together have more bytes than so many.
+fn within(mut sections: Vec<Section>, most: usize) -> Vec<Section> {
+    if sections.iter().map(|section| section.text.len()).sum::<usize>() > most {
+        sections.retain(|section| section.name != LINKS);
+    }
+    sections
 }
 
 fn core(map: &Map<'_>, order: &[u32]) -> Vec<u8> {
@@ -150,11 +166,7 @@ fn neighbours(map: &Map<'_>, order: &[u32], number: &[u32]) -> Vec<u8> {
     bytes
 }
 
-fn edges(map: &Map<'_>, order: &[u32], number: &[u32]) -> Vec<u8> {
-    let graph = map.graph.underlying();
-    if graph.edges() > EDGES {
-        return Vec::new();
-    }
+fn edges(graph: &Graph, order: &[u32], number: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (at, &node) in order.iter().enumerate() {
         let later = graph.neighbors(node).iter().map(|&other| number[other as usize]);
@@ -227,6 +239,13 @@ mod tests {
             assert!((rough - count as f64).abs() <= count as f64 / 16.0, "{count}: {rough}");
         }
         assert!(back(packed_count(u64::MAX, 11)) > 1e12, "the largest stay large");
+    }
+
+    #[test]
+    fn pages_that_would_be_too_large_have_no_edges() {
+        let sections = || ["core", LINKS].map(|name| Section { name, text: "x".repeat(10) }).into();
+        let names = |most| within(sections(), most).iter().map(|section| section.name).collect::<Vec<_>>();
+        assert_eq!((names(20), names(19)), (vec!["core", LINKS], vec!["core"]));
     }
 
     #[test]

@@ -63,11 +63,12 @@ struct MetaColour<'a> {
 
 pub(super) fn page(map: &Map<'_>, order: &[u32]) -> String {
     let sections = pack::sections(map, order);
+    let with_edges = sections.iter().any(|section| section.name == pack::LINKS);
     let sections: Vec<String> = sections
         .iter()
         .map(|section| format!("<script type=\"text/plain\" id=\"data-{}\">{}</script>", section.name, section.text))
         .collect();
-    let meta = serde_json::to_string(&meta(map, order)).expect("plain data");
+    let meta = serde_json::to_string(&meta(map, order, with_edges)).expect("plain data");
     // Within a script element only `<` could end it.
     let meta = meta.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
     let script = SCRIPT.join("\n");
@@ -102,9 +103,9 @@ pub(super) fn escaped(text: &str) -> String {
     text.chars().map(plain).collect::<String>().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn meta<'a>(map: &'a Map<'_>, order: &[u32]) -> Meta<'a> {
+fn meta<'a>(map: &'a Map<'_>, order: &[u32], with_edges: bool) -> Meta<'a> {
     let [means, logs, deviations, most] = orbit_facts(map.roles.counts());
-    let links = map.graph.underlying().edges();
+    let links = if with_edges { map.graph.underlying().edges() } else { 0 };
     let scores = |scores: Vec<&MotifScore>| scores.into_iter().map(|score| (score.motif, score.z)).collect();
     let number = |node: &u32| order.iter().position(|other| other == node).map(|at| at as u32);
     let role = |role: &'a Role| MetaRole {
@@ -123,7 +124,7 @@ fn meta<'a>(map: &'a Map<'_>, order: &[u32]) -> Meta<'a> {
         title: &map.title,
         nodes: map.graph.nodes(),
         edges: map.graph.edges(),
-        links: if links > pack::EDGES { 0 } else { links },
+        links,
         ids: if pack::text_ids(map.graph.ids()) { "text" } else { "integers" },
         near: pack::near(map),
         orbits: NODE_ORBITS,
