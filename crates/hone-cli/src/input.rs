@@ -151,6 +151,11 @@ impl Answer {
 }
 
 impl InputArgs {
+    /// The graph as it was named.
+    pub(crate) fn path(&self) -> &str {
+        &self.input
+    }
+
     /// What the graph is called: `soc-wiki-Vote` for `dir/soc-wiki-Vote.edges.gz`.
     pub(crate) fn name(&self) -> String {
         stem(&self.input)

@@ -60,7 +60,7 @@ Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Embed(embed::Args),
+    Embed(Box<embed::Args>),
     Info(info::Args),
     Count(count::Args),
     Features(features::Args),

@@ -15,6 +15,7 @@ pub(crate) const OTHERS: Known = ("", "--set");
 const COMMON: &[Known] = &[
     ("overwrite = true", "--force"),
     ("resume = true", "--resume"),
+    ("structure-only = true", "--structure-only"),
     ("(temp_dir)", "(--temp-dir)"),
     ("the memory limit", "--memory"),
     ("attributes.table.id", "--attribute-id"),

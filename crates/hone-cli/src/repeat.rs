@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use hone::attributes::content;
 use hone::graph::RecordedFile;
+use hone::report::Likeness;
 use hone::{Error, record};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -87,16 +88,23 @@ pub(crate) fn note_version(record: &Path, context: &Context) {
     }
 }
 
-/// Refuses the record of `hone features`: its settings are those of features, and all others are of no run.
-pub(crate) fn refuse_features(path: &Path) -> Result<(), Error> {
+/// Refuses the record of `hone features`, whose settings are those of features, and all others of no run; and that of an
+/// embedding like a model, whose settings are those of the model.
+pub(crate) fn refuse_others(path: &Path) -> Result<(), Error> {
     #[derive(serde::Deserialize)]
     struct Facts {
         local: Vec<serde::de::IgnoredAny>,
         joint: Option<serde::de::IgnoredAny>,
+        like: Option<Likeness>,
     }
     let Some(text) = path.is_file().then(|| record::read(path).ok().flatten()).flatten() else { return Ok(()) };
     match serde_json::from_slice(&text) {
-        Ok(Facts { local, joint: None }) if local.is_empty() => {
+        Ok(Facts { like: Some(like), .. }) => {
+            let model = like.model.unwrap_or_else(|| "MODEL".into());
+            let remedy = format!("give the graph and --like {model}, without --config");
+            Err(Error::input(path, "it is the record of an embedding like a model, which has the settings", remedy))
+        }
+        Ok(Facts { local, joint: None, .. }) if local.is_empty() => {
             let remedy = "give the record of an embedding, or a configuration";
             Err(Error::input(path, "it is the record of `hone features`, not of an embedding", remedy))
         }

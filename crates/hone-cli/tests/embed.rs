@@ -1,5 +1,8 @@
 //! `hone embed` and `hone config` through the real binary.
 
+#[path = "embed/model.rs"]
+mod model;
+
 use std::fs;
 use std::path::Path;
 

@@ -8,6 +8,7 @@
 mod checkpoint;
 mod child;
 mod folders;
+mod models;
 mod mutate;
 mod pack;
 mod parent;

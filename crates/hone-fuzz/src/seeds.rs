@@ -13,6 +13,7 @@ use hone::{Error, Hone, Result, Silent};
 
 use crate::checkpoint;
 use crate::folders;
+use crate::models;
 use crate::pack::gzip;
 use crate::tables;
 use crate::target::{Target, karate};
@@ -130,5 +131,6 @@ fn runs(seeds: &mut Vec<(&str, Vec<u8>)>) -> Result<()> {
     }
     seeds.extend(checkpoint::SEEDS.iter().map(|&(target, file)| (target, checkpoint::seed(file))));
     seeds.extend(folders::seeds()?);
+    seeds.extend(models::seeds()?);
     Ok(())
 }

@@ -14,7 +14,7 @@ use hone_eval::labels::NodeLabels;
 use hone_explore::{Colour, read_labels};
 
 use crate::child::unquoted;
-use crate::{checkpoint, folders};
+use crate::{checkpoint, folders, models};
 
 /// Bytes that readers are allowed to hold.
 const ALLOWED: u64 = 192 << 20;
@@ -113,6 +113,7 @@ pub(crate) const TARGETS: &[Target] = &[
     target("config", "toml", TOML, config),
     target("run-json", "npy.run.json", JSON, record_of_run),
     target("counts", "counts", BINARY, counts),
+    target("model", "hone", JSON, models::read),
     target("checkpoint-manifest", "json", JSON, checkpoint::manifest),
     target("checkpoint-part", "part", BINARY, checkpoint::part),
     target("checkpoint-counts", "counts", BINARY, checkpoint::counts),

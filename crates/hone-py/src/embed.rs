@@ -1,6 +1,7 @@
 //! Configurations, resolved by the library, and the embedding itself.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hone::config::{Layers, PRESETS};
 use hone::dense::Block;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::error::{raise, refuse};
 use crate::graph::Graph;
 use crate::memory;
+use crate::model::Model;
 use crate::work::run;
 
 /// What an embedding starts from when no other preset is named.
@@ -66,14 +68,14 @@ pub(crate) fn parse(config: &str) -> PyResult<Config> {
     serde_json::from_str(config).map_err(|error| refuse("config", error.to_string()))
 }
 
-/// Vectors, names of their columns, and the report as JSON.
-type Embedded<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String);
+/// Vectors, names of their columns, the report as JSON, and a model or why there is none.
+type Embedded<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String, Option<Model>, Option<String>);
 
 /// Embeds a graph. `attributes` are further columns with their names; `checkpoint` is a folder that the run
 /// continues from, or begins in; `factors` a folder that the factors are written to; `device` where motif matrices are
-/// factored.
+/// factored; `model` asks for a model, where settings and graph allow one.
 #[pyfunction]
-#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None, factors=None, device="cpu"))]
+#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None, factors=None, device="cpu", model=false))]
 #[allow(clippy::too_many_arguments)] // Python calls it by name
 pub(crate) fn embed<'py>(
     py: Python<'py>,
@@ -86,6 +88,7 @@ pub(crate) fn embed<'py>(
     checkpoint: Option<PathBuf>,
     factors: Option<PathBuf>,
     device: &str,
+    model: bool,
 ) -> PyResult<Embedded<'py>> {
     let config = parse(config)?;
     let device: Device = device.parse().map_err(|known| refuse("device", format!("`{device}` is not {known}")))?;
@@ -111,9 +114,15 @@ pub(crate) fn embed<'py>(
     }
     let Graph { inner, input } = graph.get();
     let (graph, input) = (inner.clone(), input.clone());
-    let mut result = run(py, jobs, listener, move |progress| hone.embed(&graph, progress))?;
+    let why_not = if model { hone.check_model(&graph).err().map(|error| error.to_string()) } else { None };
+    let model = model && why_not.is_none();
+    let (mut result, model) = run(py, jobs, listener, move |progress| match model {
+        true => hone.fit(&graph, progress).map(|(run, model)| (run, Some(model))),
+        false => Ok((hone.embed(&graph, progress)?, None)),
+    })?;
     result.report.input = input;
     result.report.notes.extend(note);
     let report = result.report.to_json();
-    Ok((memory::array(py, result.embedding.vectors)?, result.embedding.columns, report))
+    let model = model.map(|model| Model { inner: Arc::new(model) });
+    Ok((memory::array(py, result.embedding.vectors)?, result.embedding.columns, report, model, why_not))
 }

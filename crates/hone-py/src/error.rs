@@ -31,7 +31,10 @@ fn in_parameters(error: Error) -> Error {
 /// The exception that stands for a library error.
 pub(crate) fn raise(error: Error) -> PyErr {
     let error = in_parameters(error);
-    let text = error.to_string().replace("overwrite = true", "overwrite=True");
+    let text = error
+        .to_string()
+        .replace("overwrite = true", "overwrite=True")
+        .replace("structure-only = true", "structure_only=True");
     match error {
         Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => PyFileNotFoundError::new_err(text),

@@ -11,6 +11,7 @@
 //! | `memory` | memory lent by NumPy and to it; the only `unsafe` of the workspace |
 //! | `graph` | graphs from matrices, edge lists, files and generators |
 //! | `embed` | configurations and the embedding |
+//! | `model` | other graphs in the space of a fit |
 //! | `motif` | counts, weighted motif graphs, motif matrices as operators |
 //! | `draw` | pictures of motif graphs |
 //! | `evaluate` | link prediction, settings that suit a graph |
@@ -24,6 +25,7 @@ mod evaluate;
 mod explore;
 mod graph;
 mod memory;
+mod model;
 mod motif;
 mod store;
 mod work;
@@ -45,6 +47,8 @@ mod _native {
     use crate::graph::{Graph, are_two_kinds, attributes_difference, generate, read, read_recorded, table_columns};
     #[pymodule_export]
     use crate::memory::Vectors;
+    #[pymodule_export]
+    use crate::model::Model;
     #[pymodule_export]
     use crate::motif::{MotifOperator, count_edges, count_nodes, motif_graph, motif_names, node_orbit_names};
     #[pymodule_export]

@@ -56,7 +56,7 @@ pub mod store;
 pub mod tensor;
 
 pub use config::Config;
-pub use embed::{Hone, Run};
+pub use embed::{Hone, Like, Model, Run};
 pub use hone_base::{Error, Progress, Result, Silent, dense, error, progress, random};
 // For the other crates of this project; nothing that a user of the library needs.
 #[doc(hidden)]

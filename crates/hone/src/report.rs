@@ -1,5 +1,11 @@
 //! [`Report`]: what a run did, kept beside its output so that it can be repeated and explained.
 
+mod joint;
+mod like;
+
+pub use joint::{JointFacts, SliceFacts};
+pub use like::{Fitting, Likeness};
+
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +18,6 @@ use crate::factor::autoencoder::Fit;
 pub use crate::graph::{GraphFacts, Input, Recorded};
 use crate::memory;
 use crate::motif::Sampled;
-use crate::tensor::{Descent, SliceNorm};
 
 /// Everything a run can tell about itself. Its `config` repeats the run bit for bit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +63,9 @@ pub struct Report {
     /// What the components of node features hold, where the embedding has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structure: Option<Structure>,
+    /// How the graph was placed in the space of a model; absent for a fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<Likeness>,
     /// How K was chosen, when it was chosen automatically.
     pub automatic_steps: Option<AutomaticSteps>,
     /// Share of each motif and step in Z (in Y where that is the output); sums to 1 unless it is zero.
@@ -257,53 +265,6 @@ pub struct MotifShare {
     pub share: f64,
 }
 
-/// A joint embedding.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct JointFacts {
-    /// Columns of Z that carry anything.
-    pub rank: usize,
-    /// ‖X − model‖² / ‖X‖² of the tensor X, with the penalty where there is one.
-    pub residual: f64,
-    /// How the iterations went.
-    pub descent: Descent,
-    /// Length of each column of Z.
-    pub weights: Vec<f64>,
-    /// Whether all motif graphs were held at once, not rebuilt for every visit.
-    pub slices_held: bool,
-    /// One entry per motif and step, with its row of the motif factors.
-    pub slices: Vec<SliceFacts>,
-    /// The core of a Tucker decomposition, one D × D matrix per motif factor: left by right node factors. Absent for
-    /// CP, and when it is very large.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub core: Option<Vec<Vec<Vec<f64>>>>,
-}
-
-/// One slice of the tensor, S_t^(k).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SliceFacts {
-    /// Name of the motif.
-    pub motif: String,
-    /// k.
-    pub step: usize,
-    /// The matrix S_t^(k) as a formula.
-    pub formula: String,
-    /// Nodes that the motif touches.
-    pub nodes: usize,
-    /// Nonzeros of W_t.
-    pub nonzeros: usize,
-    /// Positions with the motif that are not among the nonzeros: their counts are below delta.
-    #[serde(default)]
-    pub below_delta: usize,
-    /// What S_t^(k) was multiplied with to stay in the range of f32; mostly 1.
-    #[serde(default)]
-    pub scale: f64,
-    /// Its norm, and what it was multiplied with.
-    #[serde(flatten)]
-    pub norm: SliceNorm,
-    /// Its row of the motif factors.
-    pub factors: Vec<f64>,
-}
-
 /// How K was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AutomaticSteps {
@@ -362,6 +323,7 @@ impl Report {
             joint: None,
             proximity: None,
             structure: None,
+            like: None,
             automatic_steps: None,
             importance: Vec::new(),
             columns: Vec::new(),

@@ -10,6 +10,8 @@ mod directed;
 mod factors;
 #[path = "embed/matrices.rs"]
 mod matrices;
+#[path = "embed/model.rs"]
+mod model;
 
 use hone::config::{Layers, Output, Steps};
 use hone::dense::Block;

@@ -1,5 +1,7 @@
 //! `hone embed INPUT -o OUT`: a graph in, node vectors out.
 
+mod like;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -7,11 +9,11 @@ use clap::ValueEnum;
 use hone::config::{Config, Layers, Output as OutputKind, solver_settings};
 use hone::graph::Graph;
 use hone::motif::{Delta, Sample};
-use hone::output::Existing;
+use hone::output::{Batch, Existing};
 use hone::report::{Report, Stage, Start};
 use hone::store::factors::check_target;
 use hone::store::{Embedding, Format};
-use hone::{Error, Hone, Run, Silent, record};
+use hone::{Error, Hone, Model, Run, Silent, record};
 use hone_gpu::Device;
 
 use crate::context::Context;
@@ -38,6 +40,11 @@ pub(crate) struct Args {
     /// folder.
     #[arg(long, value_name = "DIR")]
     factors: Option<PathBuf>,
+    /// Also write what places other graphs in the same space to this file (preset hone): see --like, and `hone info FILE`.
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    #[command(flatten)]
+    like: like::LikeArgs,
     /// Where motif matrices are factored: cpu, cuda, cuda:N, or auto for a GPU where there is one (docs/gpu.md).
     #[arg(long, value_name = "DEVICE", default_value_t)]
     device: Device,
@@ -107,6 +114,8 @@ Examples:
   hone embed graph.tsv -o people.npy --preset hone-p+x --attributes people.csv
   hone embed graph.tsv -o p.npy --preset hone-p --factors factors
   hone embed graph.tsv -o gpu.npy --device auto
+  hone embed graph.tsv -o first.npy --model graph.hone
+  hone embed graph.tsv -o next.npy --like graph.hone
   hone embed -o again.npy --config vectors.npy.run.json
 
 Beside OUT stands OUT.run.json: the graph and how it was read, every choice, the seed, what was measured; --config repeats
@@ -128,6 +137,9 @@ pub(crate) const OPTIONS: &[Known] = &[
     ("global.output", "--vectors"),
     ("attributes.file", "--attributes"),
     ("attributes.table.id", "--attribute-id"),
+    ("like", "--like"),
+    ("structure-only", "--structure-only"),
+    ("weights", "--weighted"),
     options::OTHERS,
 ];
 
@@ -270,7 +282,7 @@ impl ConfigArgs {
 
     /// With motifs of any size.
     fn lay_all(&self) -> Result<Config, Error> {
-        self.config.as_deref().map_or(Ok(()), repeat::refuse_features)?;
+        self.config.as_deref().map_or(Ok(()), repeat::refuse_others)?;
         let layers = match (&self.preset, &self.config) {
             (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
             (None, Some(file)) => Layers::new().preset(DEFAULT_PRESET)?.file(file)?,
@@ -281,11 +293,15 @@ impl ConfigArgs {
 }
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    if let Some(model) = &args.like.like {
+        return like::run(args, model, context);
+    }
     let config = args.choices.build()?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let source = args.input.resolve(args.choices.config.as_deref())?;
     let inputs = args.choices.files(source.files(), &config);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
+    let outputs = outputs.write("--model", &args.model);
     let outputs = outputs.folder("--factors", args.factors.as_deref(), Use::Replaced);
     let mut batch = args.scale.folders(outputs).check(args.table.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
@@ -306,8 +322,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let graph = source.open_for(&work, true, args.input.memory(), context)?;
     let read = Stage::since("read", &start);
     args.choices.note_idle(&config, &graph, context);
-    let run =
-        hone.embed_into(&mut batch, &graph, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
+    let (run, model) = work_on(&hone, &mut batch, &graph, args.model.is_some(), context)
+        .map_err(|error| options::translated(error, OPTIONS))?;
     let Run { embedding, mut report } = run;
     drop(graph);
     report.notes.extend(note);
@@ -316,11 +332,28 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     report.work = start.work();
     context.progress().stage("writing", 0);
     report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
+    if let (Some(model), Some(path)) = (model, &args.model) {
+        report.time("write model", |_| model.add_to(&mut batch, path))?;
+    }
     record::add_to(&mut batch, &args.output, &report)?;
     batch.commit()?;
     context.progress_done();
     context.note(summary(&report));
     Ok(())
+}
+
+/// Embeds the graph, with a model where one is wanted.
+fn work_on(
+    hone: &Hone,
+    batch: &mut Batch,
+    graph: &Graph,
+    model: bool,
+    context: &Context,
+) -> Result<(Run, Option<Model>), Error> {
+    if model {
+        return hone.fit_into(batch, graph, context.progress()).map(|(run, model)| (run, Some(model)));
+    }
+    Ok((hone.embed_into(batch, graph, context.progress())?, None))
 }
 
 /// What was learnt from this graph, where the time went, and what to know.

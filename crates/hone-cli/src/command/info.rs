@@ -1,7 +1,8 @@
-//! `hone info INPUT`: the size and shape of a graph.
+//! `hone info INPUT`: the size and shape of a graph, or what a model holds.
 
 use std::fmt::Write;
 
+use hone::Model;
 use hone::graph::{Degrees, Summary};
 use hone::motif::triad::{Occurrence, Triad, Triads};
 use hone::motif::{Graphlet, count};
@@ -10,7 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::context::Context;
 use crate::input::InputArgs;
 
-/// Show the size, degrees, components and motifs of a graph.
+/// Show the size, degrees, components and motifs of a graph, or what a model of `hone embed --model` holds.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -52,9 +53,13 @@ Examples:
   hone info builtin:karate
   hone info graph.tsv.gz --directed --weighted
   hone info table.parquet --source from --target to --json
+  hone info graph.hone
   zcat graph.tsv.gz | hone info -";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+    if Model::is_model(args.input.path()) {
+        return show_model(&Model::read(args.input.path())?, args.json, context);
+    }
     let graph = args.input.open(context)?;
     let summary = Summary::of(&graph);
     let totals = (!args.no_motifs).then(|| count(&graph, context.progress())).transpose()?;
@@ -62,6 +67,29 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let triads = triads.transpose()?.map(|triads| triads.totals(Occurrence::Induced).triads);
     let report = Report { summary, motifs: totals.map(|counts| counts.totals().graphlets), triads };
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { table(&report) };
+    context.print(text.as_bytes())
+}
+
+/// What a model says of itself.
+fn show_model(model: &Model, json: bool, context: &Context) -> anyhow::Result<()> {
+    let facts = model.facts();
+    if json {
+        return context.print((serde_json::to_string_pretty(facts)? + "\n").as_bytes());
+    }
+    let blocks = facts.blocks.iter().map(|block| format!("{} {}", block.count, block.name));
+    let views = facts.views.iter().map(|view| format!("{}, {} steps", view.motif, view.step));
+    let graph = &facts.graph;
+    let text = aligned(&[
+        ("model of version", facts.version.clone()),
+        ("nodes", graph.nodes.to_string()),
+        ("edges", graph.edges.to_string()),
+        ("weighted", if graph.weighted { "yes" } else { "no" }.into()),
+        ("columns", format!("{}: {}", facts.columns.len(), blocks.collect::<Vec<_>>().join(", "))),
+        ("factors", views.collect::<Vec<_>>().join("; ")),
+        ("seed", facts.config.seed.to_string()),
+        ("fingerprint", facts.fingerprint.clone()),
+        ("memory", hone::error::human_bytes(model.memory() as u64)),
+    ]);
     context.print(text.as_bytes())
 }
 
@@ -89,6 +117,11 @@ fn table(Report { summary: s, motifs, triads }: &Report) -> String {
     rows.extend(motifs.map(|(count, graphlet)| (graphlet.name(), count.to_string())));
     let triads = triads.iter().flatten().zip(Triad::ALL);
     rows.extend(triads.map(|(count, triad)| (triad.name(), count.to_string())));
+    aligned(&rows)
+}
+
+/// Names and values, one per line.
+fn aligned(rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
     rows.iter().fold(String::new(), |mut out, (name, value)| {
         let _ = writeln!(out, "{name:width$}  {value}");

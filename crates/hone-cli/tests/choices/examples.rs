@@ -95,6 +95,10 @@ fn stand_ins(folder: &Path, example: &str) {
     if example.contains("--config best.toml") && !example.contains("run.json") {
         make(&[&TUNE[..], &["best.toml"]].concat());
     }
+    if example.contains("--like graph.hone") || example.starts_with("hone info graph.hone") {
+        make(&[&sbm[..], &["graph.tsv", "--force"]].concat());
+        make(&["embed", "graph.tsv", "-o", "fit.npy", "--model", "graph.hone"]);
+    }
     // The record of an earlier run of the same command, or of an embedding.
     if let Some(file) = example.split(' ').find_map(|word| word.strip_suffix(".run.json")) {
         if !folder.join("graph.tsv").exists() {

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from hone_embed import _native
 from hone_embed._arrays import attribute_columns, is_edges, is_matrix, is_new_rows
 from hone_embed._factors import Factors, factor_folder, load_factors
-from hone_embed._graph import _plain, as_graph, compare_attributes
+from hone_embed._graph import Graph, _plain, as_graph, compare_attributes
+from hone_embed._placing import Placing
 from hone_embed._progress import jobs, listener
 from hone_embed._settings import refuse_contradictions, warn_idle
 from hone_embed._tune import Tuning, candidate_settings, tune, with_option
@@ -32,7 +33,7 @@ def presets() -> dict[str, str]:
     return dict(_native.presets())
 
 
-class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg,misc]
+class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg,misc]
     """Higher-order network embeddings.
 
     A transformer whose input is a graph and whose output has one row per node.
@@ -77,6 +78,10 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     factors
         True to keep the factors as ``factors_``; a folder to have them written there, from where
         ``factors_`` reads them as they are used. An earlier folder of factors is replaced.
+    keep_model
+        Whether to keep what places other graphs and new nodes in the same space (``transform``, ``update``, ``save``): None
+        for where the settings allow it and there is no ``checkpoint``, True to insist. It takes about as much memory as the
+        vectors.
     config
         Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
         or a TOML file or run report. It is laid over the preset. Parameters that are not None win over a file; a
@@ -143,6 +148,11 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     factors_: Factors
     tuning_: Tuning
     n_features_in_: int
+    _columns: list[str]
+    _model: Optional[_native.Model]
+    _no_model: Optional[str]
+    _graph: Optional[Graph]
+    _fingerprint: str
 
     def __init__(
         self,
@@ -160,6 +170,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         device: str = "cpu",
         checkpoint: Union[str, os.PathLike[str], None] = None,
         factors: Union[bool, str, os.PathLike[str]] = False,
+        keep_model: Optional[bool] = None,
         config: Union[dict[str, Any], str, os.PathLike[str], None] = None,
         graph: Any = None,
         verbose: bool = False,
@@ -177,6 +188,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self.device = device
         self.checkpoint = checkpoint
         self.factors = factors
+        self.keep_model = keep_model
         self.config = config
         self.graph = graph
         self.verbose = verbose
@@ -203,12 +215,19 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             return self.transform(X)
         return self._output(self.embedding_, self.node_ids_)
 
-    def transform(self, X: Any) -> Any:
-        """Vectors of nodes.
+    def transform(self, X: Any, *, structure_only: bool = False) -> Any:
+        """Vectors of nodes, in the space of the fit.
 
-        With ``graph``, of the nodes whose ids are in ``X``. Otherwise ``X`` is either the graph that
-        was fitted, or a matrix with one row per new node and one column per fitted node: the edges between
-        them. A new node gets the mean of its neighbours' vectors, weighted by its entries.
+        With ``graph``, of the nodes whose ids are in ``X``. Otherwise ``X`` is one of
+
+        * the graph that was fitted: its vectors, bit for bit;
+        * another graph. Nodes are shared by id: those whose edges to other shared nodes did not change keep their proximity
+          columns, others and new ones are placed by their edges. Structure columns are those of ``X``, in the units of the
+          fit; ``structure_only`` returns these alone, for graphs without shared nodes;
+        * a matrix with one row per new node and one column per fitted node: the edges between them. A row that is the row of
+          a fitted node stands for that node.
+
+        See docs/models.md for how nodes are placed, and how well.
         """
         check_is_fitted(self)
         if self.graph is not None:
@@ -217,14 +236,13 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self._check_features(X)
         if not is_new_rows(X, len(self.embedding_)):
             graph = as_graph(X, directed=self.directed, weighted=self.config_["weights"] is True)
-            if graph._native.fingerprint() == self._fingerprint:
+            if graph._named().fingerprint() == self._fingerprint and not structure_only:
                 return self._output(self.embedding_.copy(), self.node_ids_)
-            if not is_matrix(X):
-                raise ValueError(
-                    "X: not the graph that was fitted; vectors of another graph need a fit of their own, those of "
-                    "new nodes a matrix of their edges to the fitted ones"
-                )
-        return self._output(self._of_new(X), None)
+            # A square matrix without symmetry may be anything; of as many columns as there are nodes it is rows of nodes.
+            if not is_matrix(X) or is_edges(X) or not graph.directed or X.shape[1] != len(self.embedding_):
+                vectors, columns, _ = self._place(graph, structure_only)
+                return self._output(vectors, graph.node_ids, columns)
+        return self._output(*self._of_rows(X, structure_only))
 
     def most_similar(
         self,
@@ -271,13 +289,14 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
             config = self._tune(graph, attributes, self._labels(X, y))
             parsed = json.loads(config)
         file = parsed["attributes"].get("file")
-        native = graph._named() if file else graph._native
+        keep = self.keep_model if self.keep_model is not None else self.checkpoint is None
+        native = graph._named() if file or keep else graph._native
         if file and not isinstance(self.config, (dict, type(None))):
             compare_attributes(os.fspath(self.config), file)
         warn_idle(*self._choices(), _native.idle(native, config, columns is not None))
         with listener(self.verbose) as listen, factor_folder(self.factors) as folder:
-            vectors, names, report = _native.embed(
-                native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder, self.device
+            vectors, names, report, model, why_not = _native.embed(
+                native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder, self.device, keep
             )
             self._keep_factors(folder)
         self.embedding_, self._columns = vectors, names
@@ -287,7 +306,11 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self.motif_importance_ = _importance(self.report_)
         structure = self.report_.get("structure") or {"motifs": []}
         self.structure_importance_ = {entry["motif"]: entry["share"] for entry in structure["motifs"]}
-        self._fingerprint = graph._native.fingerprint()
+        if self.keep_model and model is None:
+            raise ValueError(f"keep_model: {why_not}")
+        left_out = "keep_model=False" if self.keep_model is False else "it was fitted with a checkpoint, without keep_model"
+        self._model, self._no_model = model, why_not or (None if model is not None else left_out)
+        self._graph, self._fingerprint = graph, graph._named().fingerprint()
         self._note_features(X)
 
     def _keep_factors(self, folder: Optional[str]) -> None:
@@ -307,7 +330,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         values: Any = X.data if scipy.sparse.issparse(X) else X
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError("X: Input contains NaN or infinity; every entry must be finite")
-        if X.shape[1] != len(self.embedding_) and not is_edges(X):
+        if X.shape[1] not in (len(self.embedding_), X.shape[0]) and not is_edges(X):
             name, fitted = type(self).__name__, len(self.embedding_)
             raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {fitted} features as input.")
 
@@ -383,12 +406,7 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         except KeyError as error:
             raise ValueError(f"X: {error.args[0]!r} is no node of the graph") from None
 
-    def _of_new(self, X: Any) -> np.ndarray:
-        edges = scipy.sparse.csr_array(X, dtype=np.float64)
-        total = np.asarray(abs(edges).sum(axis=1)).reshape(-1, 1)
-        return (np.asarray(edges @ self.embedding_) / np.where(total > 0, total, 1)).astype(np.float32)
-
-    def _output(self, vectors: np.ndarray, ids: Optional[np.ndarray]) -> Any:
+    def _output(self, vectors: np.ndarray, ids: Optional[np.ndarray], columns: Optional[list[str]] = None) -> Any:
         from sklearn import get_config
 
         chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
@@ -396,11 +414,11 @@ class HONE(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         if container == "pandas":
             import pandas
 
-            return pandas.DataFrame(vectors, index=ids, columns=self.get_feature_names_out())
+            return pandas.DataFrame(vectors, index=ids, columns=columns or self.get_feature_names_out())
         if container == "polars":
             import polars
 
-            return polars.DataFrame(vectors, schema=list(self._columns), orient="row")
+            return polars.DataFrame(vectors, schema=columns or list(self._columns), orient="row")
         return vectors
 
     # --- what scikit-learn asks

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::components::principal;
+use super::components::{Principal, principal};
 use super::context::Context;
 use super::part::Part;
 use super::plan;
@@ -93,8 +93,12 @@ pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result
         Form::Components(components) => {
             let structure = counts.map(|counts| config.features.streamed(counts)).transpose()?;
             let named = structure.into_iter().chain(own.all().map(centred)).collect();
-            let (block, structure) = principal(named, &components, run.config.components_dim())?;
+            let found = principal(named, &components, run.config.components_dim())?;
+            let Principal { block, structure, matrix } = found;
             run.report.structure = Some(structure);
+            if let (Some(draft), Some(matrix)) = (&mut run.draft, matrix) {
+                draft.structure(matrix);
+            }
             let names = (0..block.cols()).map(|j| format!("pc{j}")).collect();
             X { block, names }
         }
@@ -151,16 +155,18 @@ pub(super) fn diffused(
     Ok(parts)
 }
 
-/// Brings the squared size of attributes to `weight` times `other`, unless columns keep their length.
-pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> Vec<Part> {
-    let Balance::Times(weight) = config.attributes.weight else { return parts };
+/// What brings the squared size of attributes to `weight` times `other`; nothing where columns keep their length.
+fn balance(config: &Config, parts: &[Part], other: f64) -> Option<f64> {
+    let Balance::Times(weight) = config.attributes.weight else { return None };
     let own: f64 = parts.iter().map(Part::energy).sum();
-    if own <= 0.0 || other <= 0.0 {
-        return parts;
-    }
-    let factor = (weight * other / own).sqrt();
+    (own > 0.0 && other > 0.0).then(|| (weight * other / own).sqrt())
+}
+
+/// Attributes of the size that the settings ask for beside `other`, and what they were multiplied with.
+pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> (Vec<Part>, f64) {
+    let Some(factor) = balance(config, &parts, other) else { return (parts, 1.0) };
     let scaled = |part: Part| Part { group: part.group.scaled(factor), ..part };
-    parts.into_iter().map(scaled).collect()
+    (parts.into_iter().map(scaled).collect(), factor)
 }
 
 /// X itself as a part, for attributes that are not diffused.

@@ -21,9 +21,17 @@ use crate::report::{MotifShare, Structure};
 const OWN: &str = "attributes";
 
 /// `dim` principal components, scale kept: total variance 1, then moved up by the offset; and what they hold.
+pub(super) struct Principal {
+    pub(super) block: Block,
+    pub(super) structure: Structure,
+    /// What the columns and a column of ones were multiplied with; absent where they were too many to be read twice.
+    pub(super) matrix: Option<Small>,
+}
+
+/// The leading components of some columns.
 ///
 /// Columns are read twice: for sums of squares and products, a column of ones among them, and for the components.
-pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usize) -> Result<(Block, Structure)> {
+pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usize) -> Result<Principal> {
     let rows = named.first().map_or(0, |named| named.columns.rows());
     let names: Vec<String> = named.iter().flat_map(|named| named.names.clone()).collect();
     let origins: Vec<Origin> = named.iter().flat_map(|named| named.origins.clone()).collect();
@@ -36,7 +44,8 @@ pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usi
         let variances: Vec<f64> = x.column_norms(Norm::L2).into_iter().map(|norm| norm * norm).collect();
         let (z, values, vectors) = wide(x, options, dim)?;
         let whole = variances.iter().sum();
-        return Ok((z, facts(&variances, whole, &values, |i, j| f64::from(vectors.get(i, j)), &origins)));
+        let structure = facts(&variances, whole, &values, |i, j| f64::from(vectors.get(i, j)), &origins);
+        return Ok(Principal { block: z, structure, matrix: None });
     }
     groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));
     let x = Columns::new(rows, groups);
@@ -51,11 +60,13 @@ pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usi
     basis.scale_columns(&signs);
     let value = |j: usize| components.values.get(j).filter(|_| j < kept).map_or(0.0, |value| value.max(0.0));
     let offset = |j: usize| options.offset * (value(j) / rows.max(1) as f64).sqrt();
-    let z = x.times(&moments.towards(&basis, offset));
+    let matrix = moments.towards(&basis, offset);
+    let block = x.times(&matrix);
     let own: Vec<f64> = (0..width).map(|i| moments.gram.get(i, i)).collect();
     let whole = components.values.iter().map(|value| value.max(0.0)).sum();
     let values = &components.values[..kept];
-    Ok((z, facts(&own, whole, values, |i, j| components.vectors.get(i, j), &origins)))
+    let structure = facts(&own, whole, values, |i, j| components.vectors.get(i, j), &origins);
+    Ok(Principal { block, structure, matrix: Some(matrix) })
 }
 
 /// What is known of columns from their sums and sums of products.
@@ -212,7 +223,8 @@ mod tests {
                     assert!((found - gram.values[j]).abs() < 1e-4 * gram.values[0], "column {j}: {found}");
                 }
             }
-            let (usual, structure) = principal(vec![named.clone().into()], &options, dim).expect("finite");
+            let Principal { block: usual, structure, .. } =
+                principal(vec![named.clone().into()], &options, dim).expect("finite");
             let far = z.as_slice().iter().zip(usual.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(far < 1e-3, "{rows} × {cols}: {far}");
             assert!(

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use super::model::Draft;
 use super::storage::checkpoint::Begin;
 use crate::config::{Combine, Config, Direction, Model};
 use crate::engine::Engine;
@@ -31,6 +32,8 @@ pub(super) struct Context<'a> {
     pub(super) temp_folder: PathBuf,
     /// Who is told how far it is, and asked whether to stop.
     pub(super) progress: &'a dyn Progress,
+    /// What is kept for a model, where one is wanted.
+    pub(super) draft: Option<Draft>,
     /// What was done so far.
     pub(super) report: Report,
 }

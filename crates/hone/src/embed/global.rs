@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::attributes::weigh;
 use super::context::{Context, locate};
+use super::model::Scales;
 use super::part::Part;
 use super::storage::factors::write_global;
 use super::{notes, steps};
@@ -86,12 +87,15 @@ pub(super) fn join(
             factors.manifest.local.retain(|entry| steps.contains(&entry.step));
         }
     }
+    keep_views(run);
     let before = run.config.attributes.combine == Combine::Before;
     let (inside, beside) = if before { (attributes, Vec::new()) } else { (Vec::new(), attributes) };
     let size = locals.iter().map(Part::energy).sum();
-    locals.extend(weigh(run.config, inside, size));
+    locals.extend(weigh(run.config, inside, size).0);
     let z = global(run, graph, locals, factors)?;
-    let vectors = if beside.is_empty() { z } else { append(run.config, graph.nodes(), z, beside) };
+    let (vectors, scales) =
+        if beside.is_empty() { (z, Scales::default()) } else { append(run.config, graph.nodes(), z, beside) };
+    run.draft.iter_mut().for_each(|draft| draft.scales(scales));
     Ok(vectors.into_embedding(graph.ids().clone(), &mut run.report))
 }
 
@@ -105,6 +109,9 @@ fn global(run: &mut Context, graph: &Graph, parts: Vec<Part>, factors: Option<&m
     }
     let y = Arc::new(y);
     let (z, h) = factor(run, &y, &labels)?;
+    if let (Some(draft), Some(h)) = (&mut run.draft, &h) {
+        draft.global(h);
+    }
     let h = h.filter(|_| factors.is_some());
     let z = Columns::from(z);
     notes::zero_rows(run, graph, &z, Some(&y));
@@ -175,19 +182,30 @@ fn choose_steps(run: &mut Context, nodes: usize, parts: Vec<Part>) -> Vec<Part> 
     kept
 }
 
-/// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1.
-pub(super) fn append(config: &Config, nodes: usize, z: Vectors, beside: Vec<Part>) -> Vectors {
+/// Leaves the views of a model that are columns of Y, in their order.
+fn keep_views(run: &mut Context) {
+    let chosen =
+        run.report.automatic_steps.as_ref().map(|chosen| run.config.first_step.of(chosen.steps)..=chosen.steps);
+    let kept = |step: usize| chosen.as_ref().is_none_or(|steps| steps.contains(&step));
+    run.draft.iter_mut().for_each(|draft| draft.keep_steps(kept));
+}
+
+/// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1; and what both were multiplied with.
+pub(super) fn append(config: &Config, nodes: usize, z: Vectors, beside: Vec<Part>) -> (Vectors, Scales) {
     let Vectors { labels: mut all, values: z } = z;
     let size: f64 = z.column_energy().iter().sum();
     let mut groups = z.into_groups();
+    let mut scales = Scales::default();
     if size > 0.0 {
-        let factor = (nodes as f64 / size).sqrt();
-        groups = groups.into_iter().map(|group| group.scaled(factor)).collect();
+        scales.z = (nodes as f64 / size).sqrt();
+        groups = groups.into_iter().map(|group| group.scaled(scales.z)).collect();
     }
-    let (labels, x) = columns(nodes, weigh(config, beside, if size > 0.0 { nodes as f64 } else { 0.0 }));
+    let (weighed, factor) = weigh(config, beside, if size > 0.0 { nodes as f64 } else { 0.0 });
+    scales.x = factor;
+    let (labels, x) = columns(nodes, weighed);
     all.extend(labels);
     groups.extend(x.into_groups());
-    Vectors { labels: all, values: Columns::new(nodes, groups) }
+    (Vectors { labels: all, values: Columns::new(nodes, groups) }, scales)
 }
 
 /// The squared length of each column of ZH, and ‖Y − ZH‖², when Z = UΣ and H = Vᵀ are singular vectors of Y.

@@ -127,7 +127,7 @@ pub(super) fn embed(
     let z = decompose(run, sources, factors)?;
     notes::zero_rows(run, sources.graph, z.values(), None);
     let nodes = sources.graph.nodes();
-    let vectors = if beside.is_empty() { z } else { append(config, nodes, z, beside) };
+    let vectors = if beside.is_empty() { z } else { append(config, nodes, z, beside).0 };
     Ok(vectors.into_embedding(sources.graph.ids().clone(), &mut run.report))
 }
 

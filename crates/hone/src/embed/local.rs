@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use super::attributes::{self, X};
 use super::context::{Context, locate};
+use super::model::Found;
 use super::part::Part;
 use super::steps;
 use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
-use super::weighted::{Counted, Lazily, Weighted};
+use super::weighted::{Counted, Lazily};
 use crate::config::{Local, Scale, TARGET};
 use crate::dense::Panels;
 use crate::diffuse::Diffusion;
@@ -57,14 +58,17 @@ fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part
     for step in steps::computed(run.config) {
         run.progress.check()?;
         let shape = (w.nodes(), run.config.local_dim());
-        let (sides, facts) = match found(shelf, &names, step, shape)? {
-            Some(found) => found,
+        // A checkpoint has rows that are shaped already, and no right factors.
+        let anew = shelf.factors().is_some() || run.draft.is_some();
+        let known = if anew { None } else { found(shelf, &names, step, shape)? };
+        let (sides, facts) = match known {
+            Some(known) => known,
             None => {
-                let w = w.get()?;
-                let (sides, facts) = factor(run, motif, w, (step, both), shelf.factors())?;
+                let (sides, facts) = factor(run, w, (step, both), shelf.factors())?;
                 let mut kept = Vec::new();
                 for (name, columns) in names.iter().zip(sides) {
-                    let part = Part { name: name.clone(), step, columns: Arc::default(), group: w.group(columns) };
+                    let part =
+                        Part { name: name.clone(), step, columns: Arc::default(), group: w.get()?.group(columns) };
                     kept.push(shelf.keep(part, Some(&facts))?);
                 }
                 (kept, facts)
@@ -89,8 +93,7 @@ fn found(
     step: usize,
     shape: (usize, usize),
 ) -> Result<Option<(Vec<Part>, LocalFacts)>> {
-    // A checkpoint has no factors as they were found.
-    if shelf.factors().is_some() || !names.iter().all(|name| shelf.has(name, step)) {
+    if !names.iter().all(|name| shelf.has(name, step)) {
         return Ok(None);
     }
     let (mut parts, mut known) = (Vec::new(), None);
@@ -104,12 +107,12 @@ fn found(
 
 /// U_t^(k) of one motif and step, and V_t^(k) for both sides.
 fn factor(
-    run: &Context,
-    motif: Motif,
-    w: &Weighted,
+    run: &mut Context,
+    lazily: &Lazily,
     (step, both): (usize, bool),
     factors: Option<&mut Writer>,
 ) -> Result<(Vec<Panels>, LocalFacts)> {
+    let (motif, w) = (lazily.motif, lazily.get()?);
     let (matrix, solver) = (run.config.matrix(), &run.config.local.solver);
     let (scale, operator) = matrix.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
     let stage = || format!("local embedding of motif {motif}, step {step}");
@@ -136,6 +139,10 @@ fn factor(
         converged: info.converged,
         loss: info.loss,
     };
+    if let Some(draft) = &mut run.draft {
+        let found = Found { motif, weighted: w, u: &u, facts: &facts, ids: lazily.ids() };
+        draft.view(&run.config.local, run.config.regularize, &found)?;
+    }
     if let Some(factors) = factors {
         u = u.into_block().into();
         let right = v.map(Panels::into_block);

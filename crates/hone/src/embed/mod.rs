@@ -20,6 +20,7 @@ mod features;
 mod global;
 mod joint;
 mod local;
+mod model;
 mod notes;
 mod part;
 mod plan;
@@ -31,7 +32,7 @@ mod weighted;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{Config, Direction, Model};
+use crate::config::{self, Config, Direction};
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::features::Named;
@@ -43,6 +44,8 @@ use crate::report::{GraphFacts, Report, Start};
 use crate::store::Embedding;
 use crate::store::factors::{Writer, check_outside};
 use context::Context;
+use model::Draft;
+pub use model::{Like, Model, ModelFacts, ViewFacts};
 use plan::budget::Work;
 use storage::checkpoint::Begin;
 use storage::shelf::Shelf;
@@ -176,15 +179,61 @@ impl Hone {
         if graph.is_directed() && self.config.direction == Direction::Auto {
             return self.for_directed().embed_into(batch, graph, progress).map(|run| self.as_given(run));
         }
+        Ok(self.run(batch, graph, progress, None)?.0)
+    }
+
+    /// Embeds a graph, and keeps what places other graphs in the same space. The vectors are those of [`Hone::embed`]; local
+    /// embeddings are computed even where a checkpoint has them.
+    ///
+    /// # Errors
+    /// As [`Hone::embed`]; and when the settings are none that a [`Model`] can be made of.
+    pub fn fit(&self, graph: &Graph, progress: &dyn Progress) -> Result<(Run, Model)> {
+        let mut batch = Batch::new(Existing::Replace);
+        let fit = self.fit_into(&mut batch, graph, progress)?;
+        batch.commit()?;
+        Ok(fit)
+    }
+
+    /// [`Hone::fit`] with a folder of factors that appears together with the other files of a batch.
+    pub fn fit_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<(Run, Model)> {
+        self.check_model(graph)?;
+        let (run, model) = self.run(batch, graph, progress, Some(Draft::default()))?;
+        Ok((run, model.expect("a draft becomes a model")))
+    }
+
+    /// Refuses settings, attributes and graphs that a [`Model`] cannot be made of.
+    pub fn check_model(&self, graph: &Graph) -> Result<()> {
+        model::check_support(&self.config)?;
+        if self.attributes.is_some() {
+            let message = "a model has no attributes of other graphs: fit without attributes, or leave out the model";
+            return Err(Error::config("attributes", message));
+        }
+        if graph.is_directed() && self.config.direction != Direction::Ignore {
+            let message = "models of directed graphs need \"ignore\": source and target factors are not extended to new \
+                           nodes. Leave out the model to keep both";
+            return Err(Error::config("direction", message));
+        }
+        Ok(())
+    }
+
+    /// Embeds a graph; a draft becomes a model.
+    fn run(
+        &self,
+        batch: &mut Batch,
+        whole: &Graph,
+        progress: &dyn Progress,
+        draft: Option<Draft>,
+    ) -> Result<(Run, Option<Model>)> {
         self.engine.check(&self.config)?;
         if let (Some((folder, _)), Some(file)) = (&self.factors, &self.config.attributes.file) {
             check_outside(folder, "attributes.file", file.as_ref())?;
         }
         let start = Start::now();
-        let mut run = self.begin(graph, progress);
-        let own = attributes::own(&mut run, graph)?;
+        let mut run = self.begin(whole, progress);
+        run.draft = draft;
+        let own = attributes::own(&mut run, whole)?;
         notes::no_room(&mut run, own.columns());
-        let graph = &*notes::as_chosen(&mut run, graph, true);
+        let graph = &*notes::as_chosen(&mut run, whole, true);
         let motifs = self.config.motifs.motifs();
         let mut checkpoint = resume::open(&run, graph, &own)?;
         let factors = self.factors.as_ref().map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids()));
@@ -199,7 +248,7 @@ impl Hone {
         let mut shelf = Shelf::new(room, run.temp_folder.clone(), checkpoint, factors);
         let x = run.time("attributes", |run| attributes::x(run, Some(&counts), &own))?;
         drop(own);
-        let embedding = if self.config.model == Model::Separate {
+        let embedding = if self.config.model == config::Model::Separate {
             let counted = Counted { graph, counts: Arc::new(counts) };
             let parts = run.time("local", |run| local::all(run, counted, &motifs, x, &mut shelf))?;
             notes::local(&mut run);
@@ -211,8 +260,10 @@ impl Hone {
         };
         check_finite(&embedding)?;
         shelf.finish(batch)?;
+        let draft = run.draft.take();
+        let model = draft.map(|draft| run.time("model", |run| draft.finish(run, whole, &embedding)));
         run.report.work = start.work();
-        Ok(Run { embedding, report: run.report })
+        Ok((Run { embedding, report: run.report }, model))
     }
 
     /// X as the embedding would use it: features of structure, attributes of a file, attributes of the
@@ -260,6 +311,7 @@ impl Hone {
             checkpoint: self.checkpoint.as_ref(),
             temp_folder: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
             progress,
+            draft: None,
             report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),
         }
     }

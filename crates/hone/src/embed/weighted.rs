@@ -7,7 +7,7 @@ use crate::clock::{Work, timed};
 use crate::config::{Config, Weights};
 use crate::dense::{Group, Panels};
 use crate::error::Result;
-use crate::graph::Graph;
+use crate::graph::{Graph, NodeIds};
 use crate::motif::{Counts, Motif, MotifGraph, Pairs, Weighting};
 use crate::operator::Operator;
 
@@ -49,6 +49,11 @@ impl<'a> Lazily<'a> {
     /// Nodes of the graph.
     pub(super) fn nodes(&self) -> usize {
         self.graph.nodes()
+    }
+
+    /// Ids of the nodes.
+    pub(super) fn ids(&self) -> &NodeIds {
+        self.graph.ids()
     }
 
     /// W_t.

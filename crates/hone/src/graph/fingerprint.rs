@@ -62,7 +62,7 @@ fn unordered(a: u64, b: u64) -> u64 {
 }
 
 /// A number for an id as it is printed, so that 7 is the same id among numbers and among texts.
-fn name(id: NodeId<'_>) -> u64 {
+pub(crate) fn name(id: NodeId<'_>) -> u64 {
     let of = |text: &[u8]| {
         let mark = text.iter().fold(Mark::new(text.len() as u64), |mark, &byte| mark.and(u64::from(byte)));
         spread(mark.0) ^ spread(mark.1)
@@ -104,7 +104,7 @@ impl Mark {
 }
 
 /// Spreads a number over all bits (the finaliser of splitmix64).
-fn spread(mut word: u64) -> u64 {
+pub(crate) fn spread(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ (word >> 31)

@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use facts::{GraphFacts, Input, Recorded, RecordedFile};
+pub(crate) use fingerprint::{name as id_number, spread};
 pub use generate::{Edges, Generator};
 pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};

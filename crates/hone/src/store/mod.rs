@@ -19,6 +19,7 @@ mod parquet;
 mod quiet;
 mod records;
 mod safetensors;
+pub(crate) mod tensors;
 mod text;
 
 use std::path::{Path, PathBuf};

@@ -45,6 +45,8 @@ pub(in crate::embed) struct Work<'a> {
     right: bool,
     /// 2 where target factors are parts of Y as well.
     sides: u64,
+    /// Whether a model is kept.
+    model: bool,
     /// The last step that is computed.
     steps: usize,
     /// Positions of a W_t, at most.
@@ -99,6 +101,7 @@ impl<'a> Work<'a> {
             motifs,
             right: run.factors || both,
             sides: if both { 2 } else { 1 },
+            model: run.draft.is_some(),
             steps,
             positions: graph.pattern().nnz() as u64 * if reversed { 2 } else { 1 },
         }
@@ -138,13 +141,17 @@ impl<'a> Work<'a> {
         let solver = (matrix + folded + (columns * n * FLOAT).max(whole)).saturating_add(beside);
         let making = self.making();
         let (rows, numbered) = (rows * self.sides, numbered * self.sides);
+        // Left factors that are kept for a model, two more blocks while their images are taken, and the vectors once more.
+        let kept_factors = if self.model { rows * dim * kept * FLOAT } else { 0 };
+        let images = if self.model { 3 * n * dim * FLOAT } else { 0 };
+        let copied = if self.model { n * config.global.dim as u64 * FLOAT } else { 0 };
         let joining = self.joining(dim * kept * self.sides * self.motifs.len() as u64);
         Needs {
             parts: (rows * dim * kept + diffused_rows * diffused) * FLOAT,
-            fixed: (numbered * kept + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT,
-            local: solver.max(making).max(self.pairing()),
+            fixed: (numbered * kept + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT + kept_factors,
+            local: solver.max(making).max(matrix + folded + images).max(self.pairing()),
             global: if diffusions > 0 { joining.max(self.finishing()) } else { joining },
-            finish: if diffusions > 0 { 0 } else { self.finishing() },
+            finish: copied + if diffusions > 0 { 0 } else { self.finishing() },
             own: if held.in_place && !self.right {
                 touched.iter().min().map_or(0, |rows| rows * dim * FLOAT)
             } else {

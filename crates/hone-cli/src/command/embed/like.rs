@@ -1,0 +1,98 @@
+//! `hone embed INPUT -o OUT --like MODEL`: a graph in the space of an earlier one.
+
+use std::path::{Path, PathBuf};
+
+use hone::memory::Allowance;
+use hone::report::{Stage, Start};
+use hone::store::Embedding;
+use hone::{Error, Like, Model, Run, record};
+use hone_gpu::Device;
+
+use super::{Args, OPTIONS, summary};
+use crate::context::Context;
+use crate::options;
+
+/// Settings that are those of the model.
+const OWN: [&str; 18] = [
+    "model",
+    "factors",
+    "preset",
+    "config",
+    "dim",
+    "local_dim",
+    "steps",
+    "motifs",
+    "motif_size",
+    "sample",
+    "delta",
+    "pairs",
+    "solver",
+    "attributes",
+    "attribute_id",
+    "vectors",
+    "seed",
+    "set",
+];
+
+/// Placing a graph in the space of a model.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Models")]
+pub(super) struct LikeArgs {
+    /// Place the graph in the space of a model that --model wrote: nodes are shared by id, new ones are placed by their edges.
+    /// All settings are those of the model.
+    #[arg(long, value_name = "FILE", conflicts_with_all = OWN)]
+    pub(super) like: Option<PathBuf>,
+    /// Write the structure columns only, which can be compared between graphs without shared nodes.
+    #[arg(long, requires = "like")]
+    structure_only: bool,
+}
+
+pub(super) fn run(args: &Args, model: &Path, context: &Context) -> anyhow::Result<()> {
+    check(args)?;
+    let files = Embedding::files(&args.output, args.table.output_format)?;
+    let source = args.input.resolve(None)?;
+    let inputs = source.files().read("--like", [model]);
+    let mut batch =
+        inputs.write("--output", files.iter().chain(&record::path(&args.output))).check(args.table.force)?;
+    let start = Start::now();
+    let fit = Model::read_within(model, Allowance::new(args.input.memory()))?;
+    let opened = Stage::since("read model", &start);
+    let reading = Start::now();
+    let graph = source.open(true, args.input.memory(), context)?;
+    let read = Stage::since("read", &reading);
+    let like = Like { structure_only: args.like.structure_only, memory_limit: args.input.memory() };
+    let run = fit.embed(&graph, &like, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
+    let Run { embedding, mut report } = run;
+    drop((graph, fit));
+    report.input = Some(source.input);
+    report.stages.splice(0..0, [opened, read]);
+    if let Some(like) = &mut report.like {
+        like.model = Some(model.display().to_string());
+    }
+    report.work = start.work();
+    context.progress().stage("writing", 0);
+    report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
+    record::add_to(&mut batch, &args.output, &report)?;
+    batch.commit()?;
+    context.progress_done();
+    if let Some(like) = &report.like {
+        let (shared, new, kept) = (like.shared, like.new, like.kept);
+        let of = model.display();
+        context.note(format_args!("nodes: {shared} shared with {of}, {kept} of them where they were, {new} new"));
+    }
+    context.note(summary(&report));
+    Ok(())
+}
+
+/// Refuses what has no meaning beside a model.
+fn check(args: &Args) -> Result<(), Error> {
+    let idle = [
+        ("--checkpoint", args.scale.checkpoint.is_some()),
+        ("--temp-dir", args.scale.temp_dir.is_some()),
+        ("--device", args.device != Device::default()),
+    ];
+    match idle.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Error::config(*option, "placing nodes with --like has no use for it; leave it out")),
+        None => Ok(()),
+    }
+}

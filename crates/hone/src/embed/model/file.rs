@@ -1,0 +1,239 @@
+//! A model as a file: safetensors, with the facts as JSON in the metadata.
+//!
+//! | tensor | content |
+//! |---|---|
+//! | `vectors` | N × D float32, the vectors of the fit |
+//! | `ids` | int64; or UTF-8 text, with `ids.offsets` (uint64) saying where each begins |
+//! | `h`, `structure` | what Y, and what features and a column of ones are multiplied with |
+//! | `scales` | what Z and structure columns were multiplied with |
+//! | `view0.x` `.c` `.q` `.weights` `.degrees` `.marks` `.numbers` `.nodes` | a local embedding; numbers are τ and the residual |
+//!
+//! The metadata has the facts, a CRC-32 of them and one of each tensor. Nothing in the file is code. Sizes are compared
+//! with the length of the file before anything is allocated, and with each other before anything is used.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Basis, Model, ModelFacts, Scales, View, check_support};
+use crate::config::MAX_STEPS;
+use crate::dense::Small;
+use crate::error::{Error, Result};
+use crate::graph::NodeIds;
+use crate::memory::Allowance;
+use crate::output::{Batch, Existing};
+use crate::store::tensors::{Bytes, Kind, Tensors, Writer};
+
+/// How a file says what it is.
+const FORMAT: &str = "hone-model";
+/// The layout above.
+const LAYOUT: u32 = 1;
+const REMEDY: &str = "give a file that `hone embed --model` wrote, or write it anew";
+
+/// What the metadata says.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    layout: u32,
+    facts: ModelFacts,
+    /// CRC-32 of each tensor.
+    checksums: BTreeMap<String, u32>,
+}
+
+impl Model {
+    /// Whether a file begins as a model does; pipes are not looked into, since what is read of them is gone.
+    pub fn is_model(path: impl AsRef<Path>) -> bool {
+        if !path.as_ref().is_file() {
+            return false;
+        }
+        let mut start = [0; 64];
+        let read = |mut file: File| file.read(&mut start);
+        let length = File::open(path).and_then(read).unwrap_or(0);
+        let sign = format!("{{\"__metadata__\":{{\"format\":\"{FORMAT}\"");
+        start[..length].get(8..).is_some_and(|start| start.starts_with(sign.as_bytes()))
+    }
+
+    /// Writes the model, whole or not at all.
+    pub fn write(&self, path: impl AsRef<Path>, existing: Existing) -> Result<()> {
+        let mut batch = Batch::new(existing);
+        self.add_to(&mut batch, path.as_ref())?;
+        batch.commit().map(drop)
+    }
+
+    /// Writes the model into a batch, to appear together with other files.
+    pub fn add_to(&self, batch: &mut Batch, path: &Path) -> Result<()> {
+        let mut out = batch.begin(path)?;
+        self.write_to(&mut out).map_err(|e| out.error(e))?;
+        batch.add(out)
+    }
+
+    /// Writes the model to any place.
+    pub fn write_to(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let tensors = self.tensors();
+        let head = Head { layout: LAYOUT, facts: self.facts.clone(), checksums: tensors.checksums() };
+        let head = serde_json::to_string(&head)?;
+        let sum = crc32fast::hash(head.as_bytes()).to_string();
+        tensors.write(&[("format", FORMAT), ("head", &head), ("checksum", &sum)], out)
+    }
+
+    /// Reads a model, if there is memory free for it.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Self::read_within(path, Allowance::new(None))
+    }
+
+    /// Reads a model; what would take more memory than allowed is refused.
+    pub fn read_within(path: impl AsRef<Path>, allowance: Allowance) -> Result<Self> {
+        let path = path.as_ref();
+        let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+        allowance.check(path, size.saturating_mul(2))?;
+        Self::from_bytes(&std::fs::read(path).map_err(|e| Error::io(path, e))?, path)
+    }
+
+    /// The model in some bytes; `path` names them in errors.
+    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
+        let wrong = |message: String| Error::input(path, message, REMEDY);
+        let tensors = Tensors::of(bytes).map_err(|e| wrong(format!("not a model: {e}")))?;
+        let meta = |key: &str| tensors.metadata(key).ok_or_else(|| wrong("not a model".into()));
+        if meta("format")? != FORMAT {
+            return Err(wrong("not a model".into()));
+        }
+        let head = meta("head")?;
+        if meta("checksum")?.parse() != Ok(crc32fast::hash(head.as_bytes())) {
+            return Err(wrong("the facts are damaged: their checksum is another".into()));
+        }
+        #[derive(Deserialize)]
+        struct Layout {
+            layout: u32,
+        }
+        let Layout { layout } = serde_json::from_str(head).map_err(|e| wrong(format!("not a model: {e}")))?;
+        if layout != LAYOUT {
+            return Err(wrong(format!("the layout is number {layout}, this version reads number {LAYOUT}")));
+        }
+        let head: Head = serde_json::from_str(head).map_err(|e| wrong(format!("the facts are wrong: {e}")))?;
+        head.facts.config.check().and_then(|()| check_support(&head.facts.config)).map_err(|e| wrong(e.to_string()))?;
+        tensors.verify(&head.checksums).map_err(&wrong)?;
+        Self::from_tensors(head.facts, &tensors).map_err(wrong)
+    }
+
+    fn tensors(&self) -> Writer<'_> {
+        let mut out = Writer::default();
+        out.block("vectors", &self.vectors);
+        match &self.ids {
+            NodeIds::Text { offsets, bytes } => {
+                out.words("ids.offsets", &offsets.iter().map(|&o| o as u64).collect::<Vec<_>>());
+                out.add("ids", Kind::U8, vec![bytes.len()], Bytes::Lent(bytes.as_bytes()));
+            }
+            NodeIds::Integers(ids) => out.integers("ids", ids),
+            NodeIds::Sequential(n) => out.integers("ids", &(0..*n as i64).collect::<Vec<_>>()),
+        }
+        self.h.iter().for_each(|h| out.block("h", h));
+        self.structure.iter().for_each(|matrix| out.small("structure", matrix));
+        out.numbers("scales", &[self.scales.z, self.scales.x]);
+        for (i, view) in self.views.iter().enumerate() {
+            let name = |what: &str| format!("view{i}.{what}");
+            out.block(&name("x"), &view.x);
+            out.small(&name("c"), &view.basis.c);
+            out.small(&name("q"), &view.basis.q);
+            out.numbers(&name("weights"), &view.weights);
+            out.numbers(&name("degrees"), &view.degrees);
+            out.words(&name("marks"), &view.marks);
+            out.numbers(&name("numbers"), &[view.tau, view.residual]);
+            view.nodes.iter().for_each(|nodes| out.rows(&name("nodes"), nodes));
+        }
+        out
+    }
+
+    /// The model of some tensors, whose shapes and values must fit together.
+    fn from_tensors(facts: ModelFacts, tensors: &Tensors) -> Result<Self, String> {
+        let vectors = tensors.block("vectors")?;
+        let ids = ids(tensors)?;
+        let h = tensors.has("h").then(|| tensors.block("h")).transpose()?;
+        let structure = tensors.has("structure").then(|| tensors.small("structure")).transpose()?;
+        let scales = tensors.numbers("scales")?;
+        let [z, x] = scales[..] else { return Err("`scales` has not two numbers".into()) };
+        let view = |(i, facts): (usize, &super::ViewFacts)| {
+            let name = |what: &str| format!("view{i}.{what}");
+            let numbers = tensors.numbers(&name("numbers"))?;
+            let [tau, residual] = numbers[..] else { return Err(format!("`{}` has not two numbers", name("numbers"))) };
+            let nodes = name("nodes");
+            Ok(View {
+                motif: facts.motif.parse().map_err(|e: Error| e.to_string())?,
+                step: facts.step,
+                nodes: tensors.has(&nodes).then(|| tensors.rows(&nodes)).transpose()?,
+                x: tensors.block(&name("x"))?,
+                basis: Basis { c: tensors.small(&name("c"))?, q: tensors.small(&name("q"))? },
+                weights: tensors.numbers(&name("weights"))?,
+                degrees: tensors.numbers(&name("degrees"))?,
+                marks: tensors.words(&name("marks"))?,
+                tau,
+                residual,
+            })
+        };
+        let views = facts.views.iter().enumerate().map(view).collect::<Result<Vec<_>, String>>()?;
+        let model = Model { facts, ids, vectors, views, h, structure, scales: Scales { z, x } };
+        model.sound()?;
+        Ok(model)
+    }
+
+    /// Whether the parts fit together.
+    fn sound(&self) -> Result<(), String> {
+        let (nodes, cols) = (self.vectors.rows(), self.vectors.cols());
+        let fits = |fits: bool, what: &str| if fits { Ok(()) } else { Err(format!("the {what} do not fit the rest")) };
+        fits(self.ids.len() == nodes && self.ids.repeated().is_none(), "ids")?;
+        fits(self.facts.columns.len() == cols, "columns")?;
+        let ends = self.facts.blocks.iter().map(|block| block.first.checked_add(block.count));
+        fits(ends.into_iter().all(|end| end.is_some_and(|end| end <= cols)), "blocks")?;
+        fits(self.structure_columns() <= cols, "structure columns")?;
+        let width: usize = self.views.iter().map(|view| view.x.cols()).sum();
+        let z = match &self.h {
+            Some(h) => h.rows() == width && h.cols() <= self.z_columns(),
+            None => width == self.z_columns(),
+        };
+        fits(z, "local embeddings")?;
+        let finite = self.scales.z.is_finite() && self.scales.x.is_finite();
+        fits(finite && self.structure.as_ref().is_none_or(|matrix| matrix.rows() > 0), "constants")?;
+        self.views.iter().try_for_each(|view| fits(view.is_sound(nodes), "factors"))
+    }
+}
+
+impl View {
+    fn is_sound(&self, nodes: usize) -> bool {
+        let (rows, r) = (self.x.rows(), self.x.cols());
+        let square = |m: &Small| m.rows() == r && m.cols() == r;
+        let numbered = match &self.nodes {
+            None => rows == nodes,
+            Some(list) => {
+                list.len() == rows
+                    && list.is_sorted_by(|a, b| a < b)
+                    && list.last().is_none_or(|&l| (l as usize) < nodes)
+            }
+        };
+        numbered
+            && (1..=MAX_STEPS).contains(&self.step)
+            && square(&self.basis.c)
+            && square(&self.basis.q)
+            && self.weights.len() == r
+            && self.degrees.len() == rows
+            && self.marks.len() == rows
+            && self.tau.is_finite()
+            && self.tau >= 0.0
+            && self.residual.is_finite()
+            && self.degrees.iter().all(|d| d.is_finite() && *d >= 0.0)
+    }
+}
+
+fn ids(tensors: &Tensors) -> Result<NodeIds, String> {
+    if !tensors.has("ids.offsets") {
+        return Ok(NodeIds::from_integers(tensors.integers("ids")?));
+    }
+    let wrong = || "`ids` are not names, one after the other".to_owned();
+    let bytes = String::from_utf8(tensors.bytes("ids", Kind::U8)?.to_vec()).map_err(|_| wrong())?;
+    let offsets: Vec<usize> = tensors.words("ids.offsets")?.into_iter().map(|o| o as usize).collect();
+    let spans = offsets.first() == Some(&0) && offsets.last() == Some(&bytes.len()) && offsets.is_sorted();
+    if !spans || !offsets.iter().all(|&at| bytes.is_char_boundary(at)) {
+        return Err(wrong());
+    }
+    Ok(NodeIds::Text { offsets, bytes })
+}

@@ -1,0 +1,184 @@
+//! [`Model`]: what is kept of a fit, so that other graphs get vectors in the same space.
+//!
+//! A *view* is one local embedding of the fit: the leading factors of S = A^K, where A = (D+τ)^-½ W (D+τ)^-½ is the
+//! normalised matrix of a motif graph. Kept are its left factors X, the matrix C = Xᵀ A X (A X ≈ X C) and an orthogonal
+//! matrix Q with X C^K Q = U Σ^K. Everything else follows from these three, for nodes of the fit and for others:
+//!
+//! * a node of the fit whose edges did not change keeps its vector, bit for bit;
+//! * any other row s of S has the factors s V, where V = X Q in the basis of the fit (`rows`);
+//! * factors that no longer fit are refined from the old ones and rotated back onto the nodes that both graphs have
+//!   (`refine`): orthogonal Procrustes (Schönemann 1966).
+//!
+//! Structure columns are a fixed function of motif counts: the means, scales and components of the fit. What the local
+//! embedding does beyond (weights of columns, length of rows, the rotation of the global stage, sizes) is the same for every
+//! row, and kept as numbers.
+//!
+//! That algebra needs a symmetric matrix whose power is taken last. `support` says by name which settings have it; the
+//! preset `hone` does.
+//!
+//! Cost: a fit takes one more product with A for C. Placing n new nodes takes O(edges of these) products of the width of a
+//! view; structure columns take a count of motifs.
+
+mod draft;
+mod file;
+mod place;
+mod refine;
+mod rows;
+mod shared;
+mod support;
+
+pub(super) use draft::{Draft, Found};
+pub use place::Like;
+pub(super) use support::check as check_support;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::dense::{Block, Small};
+use crate::graph::{GraphFacts, NodeIds};
+use crate::motif::Motif;
+use crate::report::ColumnBlock;
+
+/// A fit that others can be placed in: made by [`Hone::fit`](super::Hone::fit), kept in a file.
+///
+/// ```
+/// use hone::{Config, Hone, Like, Silent, graph};
+/// let karate = graph::builtin("karate")?;
+/// let (fit, model) = Hone::new(Config::default())?.fit(&karate, &Silent)?;
+/// let again = model.embed(&karate, &Like::default(), &Silent)?;
+/// assert_eq!(fit.embedding, again.embedding, "the same graph has the same vectors");
+/// # Ok::<(), hone::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    facts: ModelFacts,
+    ids: NodeIds,
+    vectors: Block,
+    views: Vec<View>,
+    /// What Y is multiplied with to give Z; nothing where Y is the result.
+    h: Option<Block>,
+    /// What features and a column of ones are multiplied with; nothing where there is no structure.
+    structure: Option<Small>,
+    /// What Z and the structure columns were multiplied with in the end.
+    scales: Scales,
+}
+
+/// What a model says of itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelFacts {
+    /// Version of the library that made it.
+    pub version: String,
+    /// Every choice of the fit.
+    pub config: Config,
+    /// The graph of the fit.
+    pub graph: GraphFacts,
+    /// Its [fingerprint](crate::graph::Graph::fingerprint).
+    pub fingerprint: String,
+    /// Name of each column.
+    pub columns: Vec<String>,
+    /// Which columns belong together.
+    pub blocks: Vec<ColumnBlock>,
+    /// The local embeddings.
+    pub views: Vec<ViewFacts>,
+}
+
+/// A local embedding of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewFacts {
+    /// Name of the motif.
+    pub motif: String,
+    /// K, the power that is factored.
+    pub step: usize,
+}
+
+/// Constants of the last stage.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scales {
+    pub(super) z: f64,
+    pub(super) x: f64,
+}
+
+impl Default for Scales {
+    fn default() -> Self {
+        Scales { z: 1.0, x: 1.0 }
+    }
+}
+
+/// One local embedding: what rows of S are multiplied with.
+#[derive(Debug, Clone, PartialEq)]
+struct View {
+    motif: Motif,
+    step: usize,
+    /// Numbers of the nodes that are the rows, ascending; nothing for all nodes.
+    nodes: Option<Vec<u32>>,
+    /// X, one row per node.
+    x: Block,
+    basis: Basis,
+    /// Motif degree of each node.
+    degrees: Vec<f64>,
+    /// A number for the neighbours of each node and the weights of the edges to them; see [`shared`].
+    marks: Vec<u64>,
+    /// What each column of s V is multiplied with.
+    weights: Vec<f64>,
+    /// τ, which is added to every degree.
+    tau: f64,
+    /// ‖A X − X C‖ / ‖X C‖.
+    residual: f64,
+}
+
+/// C and Q.
+#[derive(Debug, Clone, PartialEq)]
+struct Basis {
+    c: Small,
+    q: Small,
+}
+
+impl Model {
+    /// What it says of itself.
+    pub fn facts(&self) -> &ModelFacts {
+        &self.facts
+    }
+
+    /// Ids of the nodes of the fit.
+    pub fn ids(&self) -> &NodeIds {
+        &self.ids
+    }
+
+    /// The vectors of the fit.
+    pub fn vectors(&self) -> &Block {
+        &self.vectors
+    }
+
+    /// Columns of structure, which come last.
+    fn structure_columns(&self) -> usize {
+        self.structure.as_ref().map_or(0, Small::cols)
+    }
+
+    /// Columns before those of structure.
+    fn z_columns(&self) -> usize {
+        self.vectors.cols() - self.structure_columns()
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        let view = |view: &View| view.x.memory() + 16 * view.degrees.len();
+        self.vectors.memory() + self.views.iter().map(view).sum::<usize>()
+    }
+}
+
+impl View {
+    /// The row of a node of the fit.
+    fn row_of(&self, node: u32) -> Option<usize> {
+        match &self.nodes {
+            None => Some(node as usize),
+            Some(nodes) => nodes.binary_search(&node).ok(),
+        }
+    }
+}
+
+impl Basis {
+    /// C to a power.
+    fn power(&self, k: usize) -> Small {
+        (0..k).fold(Small::identity(self.c.rows()), |power, _| power.times(&self.c))
+    }
+}

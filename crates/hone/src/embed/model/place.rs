@@ -1,0 +1,210 @@
+//! A graph in the space of a model.
+
+use rayon::prelude::*;
+
+use super::Model;
+use super::rows::{Placing, times};
+use super::shared::{names, numbers};
+use crate::config::Weights;
+use crate::dense::{Block, Columns, Group, Small};
+use crate::embed::context::Context;
+use crate::embed::weighted::weighted;
+use crate::embed::{Hone, Run, counts, notes};
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::memory::Allowance;
+use crate::motif::Counts;
+use crate::progress::Progress;
+use crate::report::{ColumnBlock, Likeness, Start};
+use crate::store::Embedding;
+
+/// How a graph is placed in the space of a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Like {
+    /// Whether only structure columns are wanted, which need no shared nodes.
+    pub structure_only: bool,
+    /// Bytes that this process may hold, instead of what the machine has free.
+    pub memory_limit: Option<u64>,
+}
+
+/// Rows that are placed by one task.
+const CHUNK: usize = 256;
+
+impl Model {
+    /// Vectors of a graph in the space of this model, in the graph's node order.
+    ///
+    /// Nodes are shared by id. Those whose edges to other shared nodes are as they were keep their proximity columns, others
+    /// are placed by their edges. Structure columns are those of the graph given, in the units of the fit. The graph of the fit
+    /// has its own vectors, bit for bit.
+    ///
+    /// # Errors
+    /// When shared nodes have changed so much, and are so few or so different, that no rotation brings both graphs
+    /// together.
+    pub fn embed(&self, graph: &Graph, like: &Like, progress: &dyn Progress) -> Result<Run> {
+        let mut hone = Hone::new(self.facts.config.clone())?;
+        hone.memory_limit = like.memory_limit.or(hone.memory_limit);
+        let start = Start::now();
+        let mut run = hone.begin(graph, progress);
+        self.check(graph, like)?;
+        let of_fit = numbers(graph.ids(), &self.ids);
+        let shared = of_fit.iter().flatten().count();
+        let fingerprint = self.facts.fingerprint.clone();
+        let same = graph.fingerprint() == fingerprint;
+        let (new, kept) = (graph.nodes() - shared, if same { shared } else { 0 });
+        run.report.like = Some(Likeness { model: None, fingerprint, same, shared, new, kept, views: Vec::new() });
+        let vectors =
+            if same { self.of_fit(like.structure_only) } else { self.placed(&mut run, graph, like, &of_fit)? };
+        self.describe(&mut run, like);
+        run.report.work = start.work();
+        let embedding = Embedding::with_columns(graph.ids().clone(), vectors, run.report.columns.clone());
+        Ok(Run { embedding, report: run.report })
+    }
+
+    /// Refuses what cannot be placed.
+    fn check(&self, graph: &Graph, like: &Like) -> Result<()> {
+        if like.structure_only && self.structure.is_none() {
+            return Err(Error::config(
+                "structure-only",
+                "the model has no structure columns; fit one with the preset hone",
+            ));
+        }
+        let weighted = self.facts.graph.weighted;
+        let use_weights = self.facts.config.weights != Weights::Ignored && !like.structure_only;
+        if use_weights && graph.weights().is_some() != weighted {
+            let message = match weighted {
+                true => "the graph of the model has edge weights, this one was read without; read them too",
+                false => "the graph of the model has no edge weights, this one was read with them; read it without",
+            };
+            return Err(Error::config("weights", message));
+        }
+        Ok(())
+    }
+
+    /// The vectors of the fit.
+    fn of_fit(&self, structure_only: bool) -> Block {
+        let first = if structure_only { self.z_columns() } else { 0 };
+        self.vectors.columns(first..self.vectors.cols())
+    }
+
+    fn placed(&self, run: &mut Context, graph: &Graph, like: &Like, of_fit: &[Option<u32>]) -> Result<Block> {
+        let graph = &*notes::as_chosen(run, graph, !like.structure_only);
+        let z_cols = if like.structure_only { 0 } else { self.z_columns() };
+        let (nodes, x_cols) = (graph.nodes(), self.structure_columns());
+        let shared = of_fit.iter().flatten().count();
+        self.check_memory(run, graph, (z_cols, x_cols, shared))?;
+        let needs_counts = x_cols > 0 || z_cols > 0 && shared > 0;
+        let counts = needs_counts.then(|| counts::count(run, graph)).transpose()?;
+        let mut out = Block::zeros(nodes, z_cols + x_cols);
+        if let Some(counts) = counts.as_ref().filter(|_| z_cols > 0 && shared > 0) {
+            run.time("proximity", |run| self.proximity(run, (graph, counts), of_fit, &mut out))?;
+        } else if z_cols > 0 {
+            run.note(
+                "no node of this graph is in the model: the proximity columns are zero; structure-only = true \
+                 leaves them out",
+            );
+        }
+        if let (Some(counts), Some(matrix)) = (&counts, &self.structure) {
+            let x = run.time("structure", |run| self.structure_of(run, counts, matrix))?;
+            out.update_rows(|i, row| row[z_cols..].copy_from_slice(x.row(i)));
+        }
+        if out.as_slice().iter().all(|value| value.is_finite()) {
+            return Ok(out);
+        }
+        let message = "vectors leave the range of numbers; the model is damaged, or edge weights are extreme";
+        Err(Error::Numeric { stage: "placing nodes".into(), message: message.into() })
+    }
+
+    /// Refuses what does not fit: the result, features, factors that may have to be refined, and rows of new nodes in 64 bits.
+    fn check_memory(
+        &self,
+        run: &Context,
+        graph: &Graph,
+        (z_cols, x_cols, shared): (usize, usize, usize),
+    ) -> Result<()> {
+        let widest = if z_cols > 0 { self.views.iter().map(|view| view.x.cols()).max().unwrap_or(0) } else { 0 };
+        let features = if x_cols > 0 { self.facts.config.attributes.features.held() + 1 } else { 0 };
+        let columns = z_cols + 3 * x_cols + features;
+        let floats = graph.nodes() * columns + 4 * shared * widest + 6 * (graph.nodes() - shared) * widest;
+        let bytes = 4 * floats as u64 + 16 * graph.pattern().nnz() as u64;
+        Allowance::new(run.memory_limit).check_work("placing nodes", bytes, "raise the memory limit")
+    }
+
+    /// Writes the proximity columns.
+    fn proximity(
+        &self,
+        run: &mut Context,
+        (graph, counts): (&Graph, &Counts),
+        of_fit: &[Option<u32>],
+        out: &mut Block,
+    ) -> Result<()> {
+        run.progress.stage("proximity", self.views.len() as u64);
+        let graphs = self.views.iter().map(|view| Ok(weighted(run.config, graph, counts, view.motif)?.graph));
+        let graphs = graphs.collect::<Result<Vec<_>>>()?;
+        let (mut views, mut facts, names) = (Vec::new(), Vec::new(), names(graph.ids()));
+        for (view, motif_graph) in self.views.iter().zip(&graphs) {
+            run.progress.check()?;
+            let (placing, fitting) = Placing::new(view, motif_graph, (of_fit, &names))?;
+            views.push(placing);
+            facts.push(fitting);
+            run.progress.advance(1);
+        }
+        let z_cols = self.z_columns();
+        let stays = |i: usize| of_fit[i].filter(|_| views.iter().all(|view| view.stays(i as u32)));
+        let h = self.h.as_ref().map(|h| Small::from_fn(h.rows(), h.cols(), |i, j| f64::from(h.get(i, j))));
+        let power = run.config.local.row_power;
+        out.update_rows(|i, row| match stays(i) {
+            Some(model) => row[..z_cols].copy_from_slice(&self.vectors.row(model as usize)[..z_cols]),
+            None => {
+                let y: Vec<f64> = views.iter().flat_map(|view| shortened(view.of(i as u32), power)).collect();
+                let z = h.as_ref().map_or_else(|| y.clone(), |h| times(&y, h));
+                row.iter_mut().zip(z).for_each(|(to, z)| *to = (z * self.scales.z) as f32);
+            }
+        });
+        let kept = (0..of_fit.len()).into_par_iter().with_min_len(CHUNK).filter(|&i| stays(i).is_some()).count();
+        for fitting in facts.iter().filter(|fitting| fitting.iterations > 0) {
+            let (motif, left) = (&fitting.motif, fitting.rotation.unwrap_or(0.0));
+            run.note(format!(
+                "edges between nodes of the model changed much: the factors of motif {motif} were refined and rotated onto \
+                 those of the model (relative residual {left:.3})"
+            ));
+        }
+        if let Some(like) = &mut run.report.like {
+            (like.kept, like.views) = (kept, facts);
+        }
+        Ok(())
+    }
+
+    /// The structure columns.
+    fn structure_of(&self, run: &Context, counts: &Counts, matrix: &Small) -> Result<Block> {
+        let named = run.config.attributes.features.streamed(counts)?;
+        let (rows, width) = (counts.pattern().rows(), named.names.len() + 1);
+        if width != matrix.rows() {
+            let message = format!("the model has {} features, this version makes {}", matrix.rows() - 1, width - 1);
+            return Err(Error::config("like", format!("{message}; fit the model anew")));
+        }
+        let mut groups = named.columns.into_groups();
+        groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));
+        let mut x = Columns::new(rows, groups).times(matrix);
+        x.scale_columns(&vec![self.scales.x; x.cols()]);
+        x.update_rows(|_, row| row.iter_mut().for_each(|value| *value += 0.0));
+        Ok(x)
+    }
+
+    /// Names and blocks of the columns.
+    fn describe(&self, run: &mut Context, like: &Like) {
+        let first = if like.structure_only { self.z_columns() } else { 0 };
+        run.report.columns = self.facts.columns[first..].to_vec();
+        let blocks = self.facts.blocks.iter().filter(|block| block.first >= first);
+        run.report.blocks = blocks.map(|block| ColumnBlock { first: block.first - first, ..block.clone() }).collect();
+    }
+}
+
+/// A row divided by its length to a power.
+fn shortened(mut row: Vec<f64>, power: f64) -> Vec<f64> {
+    let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if power > 0.0 && length > 0.0 {
+        let factor = length.powf(-power);
+        row.iter_mut().for_each(|x| *x *= factor);
+    }
+    row
+}

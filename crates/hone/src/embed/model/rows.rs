@@ -1,0 +1,219 @@
+//! Rows of a view on another graph: nodes that stay, nodes whose edges changed, and new ones.
+//!
+//! S = A^K. A row s of S has the factors s V, and V = X Q up to the weights of columns. Of the walks of a new node, those
+//! count that go over l other new nodes and then into the graph of the fit, where A X = X C takes over:
+//!
+//! y = Σ_l A_nn^l A_ns X C^(K−1−l) Q, l = 0 … K−1
+//!
+//! with A_ns from new nodes to those of the fit and A_nn between new ones. Degrees of nodes of the fit are those of the fit
+//! (or of the refined factors), so a row depends on the node's own edges and on the new nodes that it is connected to through
+//! new nodes, on nothing else. Nodes of the fit whose edges changed get the term l = 0, from their edges to other nodes
+//! of the fit. All sums are in 64 bits and in the order of neighbours, row by row: who else is placed changes no bit.
+//! Cost: O(r) per edge of a placed node, O(K r²) per node.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use super::draft::root;
+use super::refine::{NONE, refined};
+use super::shared::mark;
+use super::{Basis, View};
+use crate::dense::{Block, Small};
+use crate::error::Result;
+use crate::motif::MotifGraph;
+use crate::report::Fitting;
+
+/// A view, ready to give the rows of another graph.
+pub(super) struct Placing<'a> {
+    view: &'a View,
+    graph: &'a MotifGraph,
+    x: Cow<'a, Block>,
+    basis: Cow<'a, Basis>,
+    /// C^K Q and C^(K-1) Q.
+    last: [Small; 2],
+    /// Row of X for each row of W; [`NONE`] for new nodes.
+    at: Vec<u32>,
+    /// (d+τ)^-½ for each row of X.
+    roots: Vec<f64>,
+    /// Rows of W whose edges changed.
+    changed: Vec<bool>,
+    refined: bool,
+    /// Number of a new node for each row of W, and what new nodes get, side by side.
+    new_at: Vec<u32>,
+    new: Vec<f64>,
+}
+
+impl<'a> Placing<'a> {
+    /// `of_fit` has, for each node of the graph, its number in the model.
+    pub(super) fn new(
+        view: &'a View,
+        graph: &'a MotifGraph,
+        (of_fit, names): (&[Option<u32>], &[u64]),
+    ) -> Result<(Self, Fitting)> {
+        let node = |row: usize| graph.nodes.as_ref().map_or(row as u32, |nodes| nodes[row]);
+        let known: Vec<u32> = (0..graph.matrix.rows())
+            .map(|row| {
+                let found = of_fit[node(row) as usize].and_then(|model| view.row_of(model));
+                found.filter(|&row| view.degrees[row] > 0.0).map_or(NONE, |row| row as u32)
+            })
+            .collect();
+        let changes = |row: usize| {
+            let of = |j: usize, w: f64| mark(names[node(j) as usize], w);
+            known[row] != NONE && marks(graph, &known, row, of) != view.marks[known[row] as usize]
+        };
+        let changed: Vec<bool> = (0..known.len()).into_par_iter().map(changes).collect();
+        let mut facts = Fitting::new(view.motif.name(), view.step);
+        facts.changed = changed.iter().filter(|changed| **changed).count();
+        let better = if facts.changed > 0 { refined(view, graph, &known, &mut facts)? } else { None };
+        let mut placing = Placing {
+            view,
+            graph,
+            roots: view.degrees.iter().map(|&d| root(d, view.tau)).collect(),
+            x: Cow::Borrowed(&view.x),
+            basis: Cow::Borrowed(&view.basis),
+            last: [Small::zeros(0, 0), Small::zeros(0, 0)],
+            at: known,
+            changed,
+            refined: better.is_some(),
+            new_at: Vec::new(),
+            new: Vec::new(),
+        };
+        if let Some(better) = better {
+            placing.roots = better.degrees.iter().map(|&d| root(d, view.tau)).collect();
+            (placing.x, placing.basis, placing.at) = (Cow::Owned(better.x), Cow::Owned(better.basis), better.at);
+        }
+        placing.last = [view.step, view.step - 1].map(|k| placing.basis.power(k).times(&placing.basis.q));
+        placing.extend();
+        Ok((placing, facts))
+    }
+
+    /// Columns of a row.
+    pub(super) fn cols(&self) -> usize {
+        self.x.cols()
+    }
+
+    /// Whether a node has the factors that it had in the fit.
+    pub(super) fn stays(&self, node: u32) -> bool {
+        match self.row(node) {
+            None => false,
+            Some(row) => !self.refined && self.at[row] != NONE && !self.changed[row],
+        }
+    }
+
+    /// The row of a node, before it is shortened: U Σ^K times the weights of the columns, or what stands for it.
+    pub(super) fn of(&self, node: u32) -> Vec<f64> {
+        let r = self.cols();
+        let Some(row) = self.row(node) else { return vec![0.0; r] };
+        if self.at[row] == NONE {
+            let first = self.new_at[row] as usize * r;
+            return self.new[first..first + r].to_vec();
+        }
+        if self.changed[row] && !self.refined {
+            let mut degree = 0.0;
+            self.each(row, |j, w| degree += if self.at[j] == NONE { 0.0 } else { w });
+            let sum = self.towards_fit(row, root(degree, self.view.tau));
+            return self.finished(&sum, &self.last[1]);
+        }
+        let own: Vec<f64> = self.x.row(self.at[row] as usize).iter().map(|&x| f64::from(x)).collect();
+        self.finished(&own, &self.last[0])
+    }
+
+    fn row(&self, node: u32) -> Option<usize> {
+        match &self.graph.nodes {
+            None => Some(node as usize),
+            Some(nodes) => nodes.binary_search(&node).ok(),
+        }
+    }
+
+    /// Calls `f` with the neighbours of a row of W, and the weights of the edges.
+    fn each(&self, row: usize, mut f: impl FnMut(usize, f64)) {
+        let (columns, values) = self.graph.matrix.row(row);
+        columns.iter().zip(values).for_each(|(&j, &w)| f(j as usize, f64::from(w) / self.graph.scale));
+    }
+
+    /// Row `row` of A_ns X, `left` being (d+τ)^-½ of the node.
+    fn towards_fit(&self, row: usize, left: f64) -> Vec<f64> {
+        let mut sum = vec![0.0; self.cols()];
+        self.each(row, |j, w| {
+            let at = self.at[j];
+            if at != NONE {
+                let factor = left * w * self.roots[at as usize];
+                sum.iter_mut().zip(self.x.row(at as usize)).for_each(|(to, &x)| *to += factor * f64::from(x));
+            }
+        });
+        sum
+    }
+
+    /// y times C^k Q, columns weighted.
+    fn finished(&self, y: &[f64], last: &Small) -> Vec<f64> {
+        let mut y = times(y, last);
+        y.iter_mut().zip(&self.view.weights).for_each(|(y, weight)| *y *= weight);
+        y
+    }
+
+    /// The rows of all new nodes.
+    fn extend(&mut self) {
+        let (r, k, rows) = (self.cols(), self.view.step, self.at.len());
+        let new: Vec<usize> = (0..rows).filter(|&row| self.at[row] == NONE).collect();
+        self.new_at = vec![NONE; rows];
+        new.iter().zip(0..).for_each(|(&row, number)| self.new_at[row] = number);
+        let degree = |row: usize| {
+            let mut degree = 0.0;
+            self.each(row, |_, w| degree += w);
+            degree
+        };
+        let lefts: Vec<f64> = new.par_iter().map(|&row| root(degree(row), self.view.tau)).collect();
+        let powers: Vec<Small> = (0..k).map(|l| self.basis.power(k - 1 - l).times(&self.basis.q)).collect();
+        let mut walks: Vec<f64> =
+            new.par_iter().zip(&lefts).flat_map_iter(|(&row, &left)| self.towards_fit(row, left)).collect();
+        let mut total = vec![0.0; new.len() * r];
+        for (l, power) in powers.iter().enumerate() {
+            if l > 0 {
+                walks = self.between_new(&new, &lefts, &walks);
+            }
+            let add = |(to, walk): (&mut [f64], &[f64])| {
+                to.iter_mut().zip(times(walk, power)).for_each(|(to, y)| *to += y);
+            };
+            total.par_chunks_mut(r.max(1)).zip(walks.par_chunks(r.max(1))).for_each(add);
+        }
+        total
+            .par_chunks_mut(r.max(1))
+            .for_each(|row| row.iter_mut().zip(&self.view.weights).for_each(|(y, w)| *y *= w));
+        self.new = total;
+    }
+
+    /// A_nn times some rows.
+    fn between_new(&self, new: &[usize], lefts: &[f64], walks: &[f64]) -> Vec<f64> {
+        let r = self.cols();
+        let of = |(&row, &left): (&usize, &f64)| {
+            let mut sum = vec![0.0; r];
+            self.each(row, |j, w| {
+                let number = self.new_at[j];
+                if number != NONE {
+                    let factor = left * w * lefts[number as usize];
+                    let from = &walks[number as usize * r..][..r];
+                    sum.iter_mut().zip(from).for_each(|(to, x)| *to += factor * x);
+                }
+            });
+            sum
+        };
+        new.par_iter().zip(lefts).flat_map_iter(of).collect()
+    }
+}
+
+/// The sum of the marks of the neighbours of a row that are nodes of the fit.
+fn marks(graph: &MotifGraph, known: &[u32], row: usize, mark: impl Fn(usize, f64) -> u64) -> u64 {
+    let (columns, values) = graph.matrix.row(row);
+    let known = columns.iter().zip(values).filter(|(j, w)| known[**j as usize] != NONE && **w != 0.0);
+    known.map(|(&j, &w)| mark(j as usize, f64::from(w) / graph.scale)).fold(0, u64::wrapping_add)
+}
+
+/// A row times a small matrix.
+pub(super) fn times(row: &[f64], matrix: &Small) -> Vec<f64> {
+    let mut out = vec![0.0; matrix.cols()];
+    for (i, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+        out.iter_mut().zip(matrix.row(i)).for_each(|(to, m)| *to += x * m);
+    }
+    out
+}

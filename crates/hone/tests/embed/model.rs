@@ -1,0 +1,343 @@
+//! Models: the same space for nodes that stay, nodes that come, and edges that change; checked against dense matrices.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use hone::config::Layers;
+use hone::dense::Block;
+use hone::graph::{Generator, Graph, GraphBuilder, NodeIds, builtin};
+use hone::output::Existing;
+use hone::store::factors::Folder;
+use hone::{Config, Hone, Like, Model, Run, Silent};
+use proptest::prelude::*;
+
+type Dense = Vec<Vec<f64>>;
+
+fn default_of(settings: &[(&str, &str)]) -> Config {
+    let layers = Layers::new().preset("hone").unwrap();
+    settings.iter().fold(layers, |layers, (key, value)| layers.set(key, value).unwrap()).build().unwrap()
+}
+
+fn fit(graph: &Graph, settings: &[(&str, &str)]) -> (Run, Model) {
+    Hone::new(default_of(settings)).unwrap().fit(graph, &Silent).unwrap()
+}
+
+fn like(model: &Model, graph: &Graph) -> Run {
+    model.embed(graph, &Like::default(), &Silent).unwrap()
+}
+
+fn error(model: &Model, graph: &Graph) -> String {
+    let placed = model.embed(graph, &Like::default(), &Silent).map(|run| run.report.like);
+    placed.expect_err("cannot be placed").to_string()
+}
+
+/// Nodes called by their number, from 0.
+fn graph(nodes: usize, edges: impl IntoIterator<Item = (u32, u32)>) -> Graph {
+    GraphBuilder::undirected(nodes).edges(edges.into_iter().collect::<Vec<_>>()).build().unwrap()
+}
+
+fn edges(graph: &Graph) -> Vec<(u32, u32)> {
+    let of = |i: u32| graph.neighbors(i).iter().filter(move |&&j| i < j).map(move |&j| (i, j)).collect::<Vec<_>>();
+    (0..graph.nodes() as u32).flat_map(of).collect()
+}
+
+/// Communities, so that the leading factors are far from the rest.
+fn communities(nodes: u64, seed: u64) -> Graph {
+    let generator = Generator::Sbm { nodes, degree: 8.0, communities: 5, mixing: 0.1 };
+    generator.graph(seed, &Silent).unwrap()
+}
+
+fn apart(a: &[f32], b: &[f32]) -> f64 {
+    let square = |x: &[f32]| x.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
+    let difference: Vec<f32> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    square(&difference) / square(a).max(square(b)).max(1e-30)
+}
+
+#[test]
+fn the_graph_of_the_fit_has_its_own_vectors() {
+    let place = tempfile::tempdir().unwrap();
+    for (name, settings) in [("karate", &[][..]), ("florentine", &[("global.dim", "20"), ("steps", "2")])] {
+        let graph = builtin(name).unwrap();
+        let plain = super::run(default_of(settings), &graph).embedding;
+        let (run, model) = fit(&graph, settings);
+        assert_eq!(run.embedding, plain, "{name}: a model changes no bit");
+        let path = place.path().join(name);
+        model.write(&path, Existing::Refuse).unwrap();
+        let read = Model::read(&path).unwrap();
+        assert!(Model::is_model(&path) && read == model, "{name}: what is read is what was written");
+        let again = like(&read, &graph);
+        assert_eq!(again.embedding, plain, "{name}");
+        assert!(again.report.like.is_some_and(|like| like.same && like.new == 0));
+        assert!(model.write(&path, Existing::Refuse).is_err());
+    }
+}
+
+/// S V of a new node, from the matrices themselves: A of the fit, with the new nodes beside it that walks only leave.
+fn oracle(old: &Graph, new: &Graph, folder: &Folder, node: usize, vectors: &Block) -> Vec<f64> {
+    let (n, all) = (old.nodes(), new.nodes());
+    let degree = |i: usize| if i < n { old.degree(i as u32) } else { new.degree(i as u32) } as f64;
+    let touched = (0..n).filter(|&i| old.degree(i as u32) > 0).count() as f64;
+    let tau = 0.5 * (0..n).map(degree).sum::<f64>() / touched;
+    let adjacent = |i: usize, j: usize| match (i < n, j < n) {
+        (true, true) => old.has_edge(i as u32, j as u32),
+        (true, false) => false,
+        _ => new.has_edge(i as u32, j as u32),
+    };
+    let entry =
+        |i: usize, j: usize| if adjacent(i, j) { ((degree(i) + tau) * (degree(j) + tau)).sqrt().recip() } else { 0.0 };
+    let a: Dense = (0..all).map(|i| (0..all).map(|j| entry(i, j)).collect()).collect();
+    let mut s: Vec<f64> = a[node].clone();
+    for _ in 1..3 {
+        s = (0..all).map(|j| (0..all).map(|i| s[i] * a[i][j]).sum()).collect();
+    }
+    finish(folder, &s[..n], vectors)
+}
+
+/// From a row of S to the proximity columns, by V and H as they were written.
+fn finish(folder: &Folder, s: &[f64], vectors: &Block) -> Vec<f64> {
+    let local = &folder.manifest.local[0];
+    let v = folder.read(local.v.as_ref().unwrap()).unwrap();
+    let sigma = folder.read(&local.sigma).unwrap();
+    let mut y: Vec<f64> = (0..v.cols())
+        .map(|j| (0..v.rows()).map(|i| s[i] * f64::from(v.get(i, j))).sum::<f64>() / f64::from(sigma.as_slice()[0]))
+        .collect();
+    let length = y.iter().map(|y| y * y).sum::<f64>().sqrt();
+    y.iter_mut().for_each(|y| *y /= length.max(1e-30).sqrt());
+    let global = folder.manifest.global.as_ref().unwrap();
+    let (z, h) = (folder.read(&global.z).unwrap(), folder.read(global.h.as_ref().unwrap()).unwrap());
+    let at = (0..z.rows()).max_by(|&a, &b| z.get(a, 0).abs().total_cmp(&z.get(b, 0).abs())).unwrap();
+    let scale = f64::from(vectors.get(at, 0)) / f64::from(z.get(at, 0));
+    (0..z.cols()).map(|j| (0..y.len()).map(|i| y[i] * f64::from(h.get(j, i))).sum::<f64>() * scale).collect()
+}
+
+#[test]
+fn new_nodes_have_the_factors_of_their_rows() {
+    let place = tempfile::tempdir().unwrap();
+    let old = communities(150, 3);
+    let settings = &[("global.dim", "16"), ("attributes.form.components.dim", "2")];
+    let hone = Hone::new(default_of(settings)).unwrap().factors(place.path().join("f"), Existing::Refuse);
+    let (run, model) = hone.fit(&old, &Silent).unwrap();
+    let folder = Folder::open(place.path().join("f")).unwrap();
+    // 150 knows nodes of the fit, 151 also a new one, 152 is known to 151 alone, 153 to nobody.
+    let more = [(150, 4), (150, 9), (150, 17), (151, 150), (151, 30), (151, 31), (152, 151)];
+    let new = graph(154, edges(&old).into_iter().chain(more));
+    let placed = like(&model, &new);
+    for node in 150..153 {
+        let expected = oracle(&old, &new, &folder, node, &run.embedding.vectors);
+        let found = &placed.embedding.vectors.row(node)[..14];
+        let expected: Vec<f32> = expected.iter().map(|&x| x as f32).collect();
+        assert!(apart(found, &expected) < 1e-3, "node {node}: {found:?}, {expected:?}");
+        assert!(found.iter().any(|&x| x != 0.0), "node {node}");
+    }
+    assert!(placed.embedding.vectors.row(153)[..14].iter().all(|&x| x == 0.0), "nothing is known of it");
+    for i in 0..150 {
+        let (before, after) = (run.embedding.vectors.row(i), placed.embedding.vectors.row(i));
+        assert_eq!(before[..14], after[..14], "node {i} has the edges it had");
+    }
+    let facts = placed.report.like.unwrap();
+    assert_eq!((facts.shared, facts.new, facts.kept, facts.same), (150, 4, 150, false));
+}
+
+#[test]
+fn nodes_whose_edges_changed_move_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let old = communities(400, 5);
+    let settings = &[("global.dim", "12"), ("attributes.form.components.dim", "2")];
+    let hone = Hone::new(default_of(settings)).unwrap().factors(place.path().join("f"), Existing::Refuse);
+    let (run, model) = hone.fit(&old, &Silent).unwrap();
+    let folder = Folder::open(place.path().join("f")).unwrap();
+    let (a, b) = (0, (1..400).find(|&j| !old.has_edge(0, j)).unwrap());
+    let new = graph(400, edges(&old).into_iter().chain([(a, b)]));
+    let placed = like(&model, &new);
+    let facts = &placed.report.like.as_ref().unwrap().views[0];
+    assert_eq!((facts.changed, facts.iterations), (2, 0), "{facts:?}");
+    for i in 0..400u32 {
+        let (before, after) =
+            (&run.embedding.vectors.row(i as usize)[..10], &placed.embedding.vectors.row(i as usize)[..10]);
+        if i != a && i != b {
+            assert_eq!(before, after, "node {i}");
+            continue;
+        }
+        // The row of S begins with the edges of now, and goes on in the graph of the fit.
+        let degree = |i: u32| f64::from(old.degree(i) as u32);
+        let tau = 0.5 * (0..400).map(degree).sum::<f64>() / (0..400).filter(|&i| old.degree(i) > 0).count() as f64;
+        let root = |d: f64| (d + tau).sqrt().recip();
+        let mut s = vec![0.0; 400];
+        for &j in new.neighbors(i) {
+            s[j as usize] = root(new.degree(i) as f64) * root(degree(j));
+        }
+        for _ in 1..3 {
+            let mut next = vec![0.0; 400];
+            for j in 0..400u32 {
+                let to = |k: &u32| (*k as usize, s[j as usize] * root(degree(j)) * root(degree(*k)));
+                old.neighbors(j).iter().map(to).for_each(|(k, x)| next[k] += x);
+            }
+            s = next;
+        }
+        let expected: Vec<f32> = finish(&folder, &s, &run.embedding.vectors).iter().map(|&x| x as f32).collect();
+        assert!(apart(after, &expected) < 1e-3, "node {i}: {after:?}, {expected:?}");
+        assert_ne!(before, after, "node {i}");
+    }
+}
+
+#[test]
+fn other_new_nodes_change_nothing() {
+    let old = communities(200, 7);
+    let (_, model) = fit(&old, &[("global.dim", "24")]);
+    let base: Vec<_> = edges(&old).into_iter().chain([(200, 3), (200, 5), (200, 90)]).collect();
+    let alone = like(&model, &graph(201, base.clone())).embedding;
+    // A path of its own, and a node beside a neighbour of node 200: that has other structure, the same proximity.
+    let far = like(&model, &graph(204, base.iter().copied().chain([(201, 202), (202, 203)]))).embedding;
+    assert_eq!(alone.vectors.row(200), far.vectors.row(200));
+    let near = like(&model, &graph(202, base.iter().copied().chain([(201, 3), (201, 77)]))).embedding;
+    assert_eq!(alone.vectors.row(200)[..21], near.vectors.row(200)[..21]);
+    assert_ne!(alone.vectors.row(200)[21..], near.vectors.row(200)[21..]);
+}
+
+#[test]
+fn a_copy_under_other_names_has_the_same_structure() {
+    let old = communities(300, 11);
+    let (run, model) = fit(&old, &[("global.dim", "24")]);
+    // Node i of the copy is node (7 i) mod 300 of the original.
+    let place: Vec<u32> = (0..300u32).map(|i| i * 7 % 300).collect();
+    let mut number = vec![0; 300];
+    place.iter().zip(0..).for_each(|(&old, new)| number[old as usize] = new);
+    let turned = edges(&old).into_iter().map(|(i, j)| (number[i as usize], number[j as usize]));
+    let names = NodeIds::from_texts(&(0..300).map(|i| format!("copy{i}")).collect::<Vec<_>>());
+    let copy = GraphBuilder::undirected(0).ids(names).edges(turned.collect::<Vec<_>>()).build().unwrap();
+    let placed = like(&model, &copy);
+    for (i, &of) in place.iter().enumerate() {
+        let (row, fitted) = (placed.embedding.vectors.row(i), run.embedding.vectors.row(of as usize));
+        assert_eq!(row[21..], fitted[21..], "node {i}");
+        assert!(row[..21].iter().all(|&x| x == 0.0));
+    }
+    assert!(placed.report.notes.iter().any(|note| note.contains("no node of this graph is in the model")));
+    let only = model.embed(&copy, &Like { structure_only: true, ..Like::default() }, &Silent).unwrap();
+    assert_eq!(only.embedding.columns, ["structure.pc0", "structure.pc1", "structure.pc2"]);
+    assert_eq!(only.embedding.vectors, placed.embedding.vectors.columns(21..24));
+    assert!(only.report.notes.is_empty() && only.report.blocks[0].first == 0, "{:?}", only.report.notes);
+}
+
+/// Cosine of the inner products of rows: what rotations leave alone.
+fn agreement(a: &Block, b: &Block, columns: usize) -> f64 {
+    let dot = |x: &Block, i: usize, j: usize| {
+        x.row(i)[..columns].iter().zip(&x.row(j)[..columns]).map(|(a, b)| f64::from(a * b)).sum::<f64>()
+    };
+    let (mut both, mut of_a, mut of_b) = (0.0, 0.0, 0.0);
+    for i in 0..a.rows() {
+        for j in 0..a.rows() {
+            let (x, y) = (dot(a, i, j), dot(b, i, j));
+            (both, of_a, of_b) = (both + x * y, of_a + x * x, of_b + y * y);
+        }
+    }
+    both / (of_a * of_b).sqrt()
+}
+
+#[test]
+fn factors_of_a_graph_that_changed_much_are_refined_and_turned_back() {
+    let old = communities(300, 13);
+    let settings = &[("global.dim", "8"), ("attributes.form.components.dim", "2")];
+    let (run, model) = fit(&old, settings);
+    let kept = edges(&old).into_iter().enumerate().filter(|(i, _)| i % 4 != 0).map(|(_, edge)| edge);
+    let new = graph(300, kept.chain(edges(&communities(300, 14)).into_iter().step_by(4)));
+    let placed = like(&model, &new);
+    let facts = &placed.report.like.as_ref().unwrap().views[0];
+    assert!(facts.iterations > 0 && facts.rotation.unwrap() < 0.7, "{facts:?}");
+    assert!(placed.report.notes.iter().any(|note| note.contains("refined")), "{:?}", placed.report.notes);
+    let rerun = super::run(default_of(settings), &new).embedding.vectors;
+    let (found, fitted) = (&placed.embedding.vectors, &run.embedding.vectors);
+    let (near, before) = (agreement(found, &rerun, 6), agreement(fitted, &rerun, 6));
+    assert!(near > 0.98 && near > before, "inner products are those of a rerun: {near}, before {before}");
+    let far = |z: &Block| (0..300).map(|i| apart(&fitted.row(i)[..6], &z.row(i)[..6])).sum::<f64>() / 300.0;
+    assert!(far(found) < far(&rerun), "{} and {}", far(found), far(&rerun));
+}
+
+#[test]
+fn what_cannot_be_placed_is_refused() {
+    let old = communities(300, 17);
+    let (_, model) = fit(&old, &[("global.dim", "16")]);
+    let turned = edges(&old).into_iter().map(|(i, j)| (i * 7 % 300, j * 7 % 300));
+    let message = error(&model, &graph(300, turned));
+    assert!(message.contains("not those of the same nodes") && message.contains("structure-only"), "{message}");
+    let few = graph(9, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 8), (0, 8)]);
+    let message = error(&model, &few);
+    assert!(message.contains("only 9 of the 300 nodes") && message.contains("at least"), "{message}");
+    let weighted = GraphBuilder::undirected(3).edges(vec![(0, 1), (1, 2)]).weights(vec![2.0, 3.0]).build().unwrap();
+    assert!(error(&model, &weighted).contains("has no edge weights"), "{}", error(&model, &weighted));
+    for (setting, value, named) in [
+        ("psi", "p", "psi"),
+        ("accumulate", "mean", "accumulate"),
+        ("order", "psi-of-power", "order"),
+        ("local.solver.method", "ccd", "local.solver.method"),
+        ("attributes.diffusion.steps", "2", "attributes.diffusion.steps"),
+        ("attributes.features.depth", "2", "attributes.features.depth"),
+        ("attributes.combine", "before", "attributes.combine"),
+        ("model", "cp", "model"),
+    ] {
+        let hone = Hone::new(default_of(&[(setting, value)])).unwrap();
+        let message = hone.fit(&old, &Silent).unwrap_err().to_string();
+        assert!(message.starts_with(named), "{setting}: {message}");
+    }
+    let arcs = GraphBuilder::directed(3).edges(vec![(0, 1), (1, 2)]).build().unwrap();
+    assert!(Hone::new(default_of(&[("direction", "keep")])).unwrap().fit(&arcs, &Silent).is_err());
+    let (run, model) = fit(&arcs, &[]);
+    assert_eq!(like(&model, &arcs).embedding, run.embedding);
+}
+
+#[test]
+fn damaged_files_are_refused() {
+    let (_, model) = fit(&builtin("petersen").unwrap(), &[("global.dim", "8")]);
+    let mut bytes = Vec::new();
+    model.write_to(&mut bytes).unwrap();
+    let path = Path::new("m.hone");
+    assert_eq!(Model::from_bytes(&bytes, path).unwrap(), model);
+    for length in (0..bytes.len()).step_by(13) {
+        let error = Model::from_bytes(&bytes[..length], path).unwrap_err();
+        assert!(error.is_input(), "{length}: {error}");
+    }
+    for at in (0..bytes.len()).step_by(11) {
+        let mut other = bytes.clone();
+        other[at] ^= 1 << (at % 8);
+        if let Ok(read) = Model::from_bytes(&other, path) {
+            assert_eq!(read, model, "byte {at} matters to nobody");
+        }
+    }
+}
+
+#[test]
+fn several_motifs_and_steps_make_several_views() {
+    let old = communities(200, 19);
+    let settings = &[("motifs", "[\"edge\", \"triangle\"]"), ("first-step", "1"), ("steps", "2"), ("global.dim", "40")];
+    for more in [("global.output", "global"), ("global.output", "local"), ("steps", "auto")] {
+        let settings: Vec<_> = settings.iter().copied().chain([more]).collect();
+        let (run, model) = fit(&old, &settings);
+        assert_eq!(run.embedding, super::run(default_of(&settings), &old).embedding, "{more:?}");
+        let new = graph(201, edges(&old).into_iter().chain([(200, 1), (200, 2), (200, 3)]));
+        let placed = like(&model, &new);
+        assert!(placed.embedding.vectors.row(200)[..20].iter().any(|&x| x != 0.0), "{more:?}");
+        assert_eq!(placed.embedding.columns, run.embedding.columns, "{more:?}");
+        assert_eq!(placed.report.like.unwrap().views.len(), run.report.local.len(), "{more:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Nodes of the fit keep their rows whatever joins them, and the threads change nothing.
+    #[test]
+    fn whoever_joins_moves_nobody(
+        seed in 0u64..1000,
+        joins in proptest::collection::vec((60u32..70, 0u32..70), 1..30),
+    ) {
+        let old = communities(60, seed);
+        let (run, model) = fit(&old, &[("global.dim", "10")]);
+        let joins: BTreeSet<(u32, u32)> = joins.into_iter().filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b))).collect();
+        let new = graph(70, edges(&old).into_iter().chain(joins));
+        let pools = [1, 3].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap());
+        let [one, three] = pools.map(|pool| pool.install(|| like(&model, &new).embedding));
+        prop_assert_eq!(&one, &three);
+        for i in 0..60 {
+            prop_assert_eq!(&one.vectors.row(i)[..9], &run.embedding.vectors.row(i)[..9]);
+        }
+    }
+}
