@@ -21,6 +21,10 @@ pub struct Likeness {
     /// One entry per local embedding; empty where no proximity was computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub views: Vec<Fitting>,
+    /// What was added to each structure column, so that the median change of shared nodes is zero; empty with
+    /// structure alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drift: Vec<f32>,
 }
 
 /// How the factors of one local embedding fit the graph.

@@ -252,6 +252,36 @@ fn factors_of_a_graph_that_changed_much_are_refined_and_turned_back() {
     assert!(far(found) < far(&rerun), "{} and {}", far(found), far(&rerun));
 }
 
+/// Columns of structure are moved by the median change of shared nodes: zero while fewer than half of them changed.
+#[test]
+fn what_all_nodes_gained_together_is_taken_away() {
+    let old = communities(200, 15);
+    let (run, model) = fit(&old, &[("global.dim", "24")]);
+    let more = edges(&communities(200, 16)).into_iter().step_by(3);
+    let grown = graph(200, edges(&old).into_iter().chain(more));
+    let (placed, only) = (like(&model, &grown), Like { structure_only: true, ..Like::default() });
+    let plain = model.embed(&grown, &only, &Silent).unwrap().embedding.vectors;
+    let drift = &placed.report.like.as_ref().unwrap().drift;
+    assert!(drift.len() == 3 && drift.iter().any(|&x| x != 0.0), "{drift:?}");
+    for j in 0..3 {
+        let fitted = |i: usize| run.embedding.vectors.get(i, 21 + j);
+        let mut changes: Vec<f32> = (0..200).map(|i| fitted(i) - plain.get(i, j)).collect();
+        changes.sort_by(f32::total_cmp);
+        assert_eq!(drift[j], changes[99]);
+        (0..200).for_each(|i| assert_eq!(placed.embedding.vectors.get(i, 21 + j), plain.get(i, j) + drift[j]));
+    }
+    // Three graphs side by side, of which one changes.
+    let thrice = |extra: Option<(u32, u32)>| {
+        let copies = (0..3).flat_map(|c| edges(&old).into_iter().map(move |(i, j)| (200 * c + i, 200 * c + j)));
+        graph(600, copies.chain(extra))
+    };
+    let (run, model) = fit(&thrice(None), &[("global.dim", "24")]);
+    let other = (1..200).find(|&j| !old.has_edge(0, j)).unwrap();
+    let placed = like(&model, &thrice(Some((0, other))));
+    assert_eq!(placed.report.like.unwrap().drift, [0.0; 3]);
+    (200..600).for_each(|i| assert_eq!(placed.embedding.vectors.row(i), run.embedding.vectors.row(i), "node {i}"));
+}
+
 #[test]
 fn what_cannot_be_placed_is_refused() {
     let old = communities(300, 17);

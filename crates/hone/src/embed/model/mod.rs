@@ -9,7 +9,8 @@
 //! * factors that no longer fit are refined from the old ones and rotated back onto the nodes that both graphs have
 //!   (`refine`): orthogonal Procrustes (Schönemann 1966).
 //!
-//! Structure columns are a fixed function of motif counts: the means, scales and components of the fit. What the local
+//! Structure columns are a fixed function of motif counts: the means, scales and components of the fit, less what all shared
+//! nodes gained together (`drift`). What the local
 //! embedding does beyond (weights of columns, length of rows, the rotation of the global stage, sizes) is the same for every
 //! row, and kept as numbers.
 //!
@@ -20,6 +21,7 @@
 //! view; structure columns take a count of motifs.
 
 mod draft;
+mod drift;
 mod file;
 mod place;
 mod refine;

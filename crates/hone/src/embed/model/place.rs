@@ -34,8 +34,8 @@ impl Model {
     /// Vectors of a graph in the space of this model, in the graph's node order.
     ///
     /// Nodes are shared by id. Those whose edges to other shared nodes are as they were keep their proximity columns, others
-    /// are placed by their edges. Structure columns are those of the graph given, in the units of the fit. The graph of the fit
-    /// has its own vectors, bit for bit.
+    /// are placed by their edges. Structure columns are those of the graph given, in the units of the fit, less what all
+    /// shared nodes gained together. The graph of the fit has its own vectors, bit for bit.
     ///
     /// # Errors
     /// When shared nodes have changed so much, and are so few or so different, that no rotation brings both graphs
@@ -51,7 +51,8 @@ impl Model {
         let fingerprint = self.facts.fingerprint.clone();
         let same = graph.fingerprint() == fingerprint;
         let (new, kept) = (graph.nodes() - shared, if same { shared } else { 0 });
-        run.report.like = Some(Likeness { model: None, fingerprint, same, shared, new, kept, views: Vec::new() });
+        run.report.like =
+            Some(Likeness { model: None, fingerprint, same, shared, new, kept, views: Vec::new(), drift: Vec::new() });
         let vectors =
             if same { self.of_fit(like.structure_only) } else { self.placed(&mut run, graph, like, &of_fit)? };
         self.describe(&mut run, like);
@@ -104,7 +105,12 @@ impl Model {
             );
         }
         if let (Some(counts), Some(matrix)) = (&counts, &self.structure) {
-            let x = run.time("structure", |run| self.structure_of(run, counts, matrix))?;
+            let mut x = run.time("structure", |run| self.structure_of(run, counts, matrix))?;
+            if !like.structure_only {
+                let drift = self.drift(&x, of_fit);
+                x.update_rows(|_, row| row.iter_mut().zip(&drift).for_each(|(x, drift)| *x += drift));
+                run.report.like.iter_mut().for_each(|like| like.drift = drift.clone());
+            }
             out.update_rows(|i, row| row[z_cols..].copy_from_slice(x.row(i)));
         }
         if out.as_slice().iter().all(|value| value.is_finite()) {
