@@ -151,6 +151,11 @@ impl Answer {
 }
 
 impl InputArgs {
+    /// What the process may hold.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.read.memory
+    }
+
     /// The graph as it was named.
     pub(crate) fn path(&self) -> &str {
         &self.input

@@ -140,6 +140,9 @@ fn translate<'a>(name: &str, behind: &'a str, out: &mut String, options: &[Known
 /// group.
 fn with_value(name: &str, value: &str, own: Option<&str>, others: Option<&str>) -> Option<String> {
     if let Some(option) = own.filter(|option| !option.starts_with("--no-")) {
+        if value == "true" {
+            return Some(option.to_owned());
+        }
         return Some(format!("{option} {value}"));
     }
     let group = others?;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use hone::Model;
 use hone::graph::{Degrees, Summary};
+use hone::memory::Allowance;
 use hone::motif::triad::{Occurrence, Triad, Triads};
 use hone::motif::{Graphlet, count};
 use serde::{Serialize, Serializer};
@@ -58,7 +59,11 @@ Examples:
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if Model::is_model(args.input.path()) {
-        return show_model(&Model::read(args.input.path())?, args.json, context);
+        return show_model(
+            &Model::read_within(args.input.path(), Allowance::new(args.input.memory()))?,
+            args.json,
+            context,
+        );
     }
     let graph = args.input.open(context)?;
     let summary = Summary::of(&graph);

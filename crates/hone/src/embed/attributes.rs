@@ -93,11 +93,12 @@ pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result
         Form::Components(components) => {
             let structure = counts.map(|counts| config.features.streamed(counts)).transpose()?;
             let named = structure.into_iter().chain(own.all().map(centred)).collect();
-            let found = principal(named, &components, run.config.components_dim())?;
-            let Principal { block, structure, matrix } = found;
+            let Principal { block, structure, features, matrix } =
+                principal(named, &components, run.config.components_dim())?;
             run.report.structure = Some(structure);
-            if let (Some(draft), Some(matrix)) = (&mut run.draft, matrix) {
-                draft.structure(matrix);
+            if let Some(draft) = &mut run.draft {
+                let wide = || Error::config("attributes", "a model needs fewer features; leave out the model");
+                draft.structure(features, matrix.ok_or_else(wide)?);
             }
             let names = (0..block.cols()).map(|j| format!("pc{j}")).collect();
             X { block, names }

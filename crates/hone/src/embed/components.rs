@@ -20,15 +20,17 @@ use crate::report::{MotifShare, Structure};
 /// What columns that count no motif are called together.
 const OWN: &str = "attributes";
 
-/// `dim` principal components, scale kept: total variance 1, then moved up by the offset; and what they hold.
+/// Components, and what they hold.
 pub(super) struct Principal {
     pub(super) block: Block,
     pub(super) structure: Structure,
+    /// Names of the columns.
+    pub(super) features: Vec<String>,
     /// What the columns and a column of ones were multiplied with; absent where they were too many to be read twice.
     pub(super) matrix: Option<Small>,
 }
 
-/// The leading components of some columns.
+/// The `dim` leading principal components of some columns, scale kept: total variance 1, then moved up by the offset.
 ///
 /// Columns are read twice: for sums of squares and products, a column of ones among them, and for the components.
 pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usize) -> Result<Principal> {
@@ -45,7 +47,7 @@ pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usi
         let (z, values, vectors) = wide(x, options, dim)?;
         let whole = variances.iter().sum();
         let structure = facts(&variances, whole, &values, |i, j| f64::from(vectors.get(i, j)), &origins);
-        return Ok(Principal { block: z, structure, matrix: None });
+        return Ok(Principal { block: z, structure, features: names, matrix: None });
     }
     groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));
     let x = Columns::new(rows, groups);
@@ -66,7 +68,7 @@ pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usi
     let whole = components.values.iter().map(|value| value.max(0.0)).sum();
     let values = &components.values[..kept];
     let structure = facts(&own, whole, values, |i, j| components.vectors.get(i, j), &origins);
-    Ok(Principal { block, structure, matrix: Some(matrix) })
+    Ok(Principal { block, structure, features: names, matrix: Some(matrix) })
 }
 
 /// What is known of columns from their sums and sums of products.

@@ -167,14 +167,17 @@ impl<'a> Tensors<'a> {
         self.tensors.tensor(name).is_ok()
     }
 
-    /// Compares every tensor with its checksum; there may be no other.
+    /// Compares every tensor with its checksum; there may be no other, and none may be missing.
     pub(crate) fn verify(&self, checksums: &BTreeMap<String, u32>) -> Result<(), String> {
         for (name, tensor) in self.tensors.tensors() {
             if checksums.get(&name) != Some(&crc32fast::hash(tensor.data())) {
                 return Err(format!("`{name}` is damaged: its checksum is another"));
             }
         }
-        Ok(())
+        match checksums.keys().find(|name| !self.has(name)) {
+            Some(name) => Err(format!("`{name}` is missing")),
+            None => Ok(()),
+        }
     }
 
     /// The bytes of a tensor.

@@ -289,6 +289,12 @@ fn what_cannot_be_placed_is_refused() {
     let turned = edges(&old).into_iter().map(|(i, j)| (i * 7 % 300, j * 7 % 300));
     let message = error(&model, &graph(300, turned));
     assert!(message.contains("not those of the same nodes") && message.contains("structure-only"), "{message}");
+    // In a dense graph all nodes are alike, and factors of other nodes are hardly worse than their own.
+    let dense = Generator::Er { nodes: 120, degree: 60.0 }.graph(5, &Silent).unwrap();
+    let (_, of_dense) = fit(&dense, &[("global.dim", "16")]);
+    let turned = edges(&dense).into_iter().map(|(i, j)| (i * 7 % 120, j * 7 % 120));
+    let message = error(&of_dense, &graph(120, turned));
+    assert!(message.contains("not those of the same nodes"), "{message}");
     let few = graph(9, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 8), (0, 8)]);
     let message = error(&model, &few);
     assert!(message.contains("only 9 of the 300 nodes") && message.contains("at least"), "{message}");
@@ -303,6 +309,7 @@ fn what_cannot_be_placed_is_refused() {
         ("attributes.features.depth", "2", "attributes.features.depth"),
         ("attributes.combine", "before", "attributes.combine"),
         ("model", "cp", "model"),
+        ("sample", "8", "sample"),
     ] {
         let hone = Hone::new(default_of(&[(setting, value)])).unwrap();
         let message = hone.fit(&old, &Silent).unwrap_err().to_string();
@@ -310,8 +317,42 @@ fn what_cannot_be_placed_is_refused() {
     }
     let arcs = GraphBuilder::directed(3).edges(vec![(0, 1), (1, 2)]).build().unwrap();
     assert!(Hone::new(default_of(&[("direction", "keep")])).unwrap().fit(&arcs, &Silent).is_err());
-    let (run, model) = fit(&arcs, &[]);
+    assert!(Hone::new(default_of(&[])).unwrap().fit(&arcs, &Silent).is_err());
+    let (run, model) = fit(&arcs, &[("direction", "ignore")]);
     assert_eq!(like(&model, &arcs).embedding, run.embedding);
+    let (_, model) = fit(&communities(100, 3), &[("global.dim", "16")]);
+    let message = error(&model, &arcs);
+    assert!(message.starts_with("direction: ") && message.contains("this one is directed"), "{message}");
+}
+
+/// A node of the fit of which only an edge to a new node is left is placed by that edge, and so is the new node.
+#[test]
+fn nodes_that_know_new_nodes_only_have_a_place() {
+    let old = communities(300, 21);
+    let (_, model) = fit(&old, &[("global.dim", "24")]);
+    let kept = edges(&old).into_iter().filter(|(i, j)| *i != 7 && *j != 7);
+    let new = graph(303, kept.chain([(7, 300), (300, 40), (300, 41), (301, 302)]));
+    let placed = like(&model, &new);
+    assert!(placed.embedding.vectors.row(7)[..21].iter().any(|&x| x != 0.0));
+    // The other two know nobody of the fit.
+    let note = placed.report.notes.iter().find(|note| note.contains("zero proximity columns"));
+    assert!(note.is_some_and(|note| note.starts_with("2 nodes")), "{:?}", placed.report.notes);
+}
+
+/// The path of changed factors, too, has the same bits for any number of threads.
+#[test]
+fn refined_factors_do_not_depend_on_threads() {
+    let old = communities(300, 13);
+    let (_, model) = fit(&old, &[("global.dim", "16")]);
+    let kept = edges(&old).into_iter().enumerate().filter(|(i, _)| i % 4 != 0).map(|(_, edge)| edge);
+    let new = graph(310, kept.chain(edges(&communities(300, 14)).into_iter().step_by(4)).chain([(305, 1), (306, 305)]));
+    let of = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let run = pool.install(|| like(&model, &new));
+        assert!(run.report.like.unwrap().views[0].iterations > 0);
+        run.embedding
+    };
+    assert!([2, 7].into_iter().all(|threads| of(threads) == of(1)));
 }
 
 #[test]
@@ -325,6 +366,11 @@ fn damaged_files_are_refused() {
         let error = Model::from_bytes(&bytes[..length], path).unwrap_err();
         assert!(error.is_input(), "{length}: {error}");
     }
+    // A tensor that is listed and not there.
+    let at = bytes.windows(11).position(|part| part == b"\"structure\"").unwrap();
+    let mut other = bytes.clone();
+    other[at + 1] = b'S';
+    assert!(Model::from_bytes(&other, path).is_err(), "another name");
     for at in (0..bytes.len()).step_by(11) {
         let mut other = bytes.clone();
         other[at] ^= 1 << (at % 8);

@@ -21,6 +21,7 @@ pub(in crate::embed) struct Draft {
     views: Vec<View>,
     h: Option<Block>,
     structure: Option<Small>,
+    features: Vec<String>,
     scales: Scales,
 }
 
@@ -52,8 +53,8 @@ impl Draft {
     }
 
     /// Keeps what features and a column of ones are multiplied with.
-    pub(in crate::embed) fn structure(&mut self, matrix: Small) {
-        self.structure = Some(matrix);
+    pub(in crate::embed) fn structure(&mut self, features: Vec<String>, matrix: Small) {
+        (self.features, self.structure) = (features, Some(matrix));
     }
 
     /// Keeps the sizes of the last stage.
@@ -63,7 +64,7 @@ impl Draft {
 
     /// The model of a finished run.
     pub(in crate::embed) fn finish(self, run: &Context, graph: &Graph, embedding: &Embedding) -> Model {
-        let Draft { views, h, structure, scales } = self;
+        let Draft { views, h, structure, features, scales } = self;
         let view = |view: &View| ViewFacts { motif: view.motif.name().to_owned(), step: view.step };
         let facts = ModelFacts {
             version: run.report.version.clone(),
@@ -72,6 +73,7 @@ impl Draft {
             fingerprint: graph.fingerprint(),
             columns: embedding.columns.clone(),
             blocks: run.report.blocks.clone(),
+            features,
             views: views.iter().map(view).collect(),
         };
         Model { facts, ids: embedding.ids.clone(), vectors: embedding.vectors.clone(), views, h, structure, scales }
@@ -89,7 +91,7 @@ impl View {
         let mut image = Block::zeros(x.rows(), x.cols());
         a.multiply(&x, &mut image);
         let c = symmetric(&x.cross(&image));
-        let residual = relative_residual(&image, &x, &c);
+        let residual = relative_residual(image, &x, &c);
         let q = signs_to(&c, facts.step)?;
         let names = names(ids);
         let name = |i: usize| graph.nodes.as_ref().map_or(i as u32, |nodes| nodes[i]);
@@ -146,13 +148,12 @@ pub(super) fn symmetric(c: &Small) -> Small {
 }
 
 /// ‖A X − X C‖ / ‖X C‖, A X being the image: X may be some rows of factors only.
-pub(super) fn relative_residual(image: &Block, x: &Block, c: &Small) -> f64 {
+pub(super) fn relative_residual(mut image: Block, x: &Block, c: &Small) -> f64 {
     let expected = x.times(c);
-    let mut rest = image.clone();
-    rest.update_rows(|i, row| row.iter_mut().zip(expected.row(i)).for_each(|(to, x)| *to -= x));
+    image.update_rows(|i, row| row.iter_mut().zip(expected.row(i)).for_each(|(to, x)| *to -= x));
     let length = |block: &Block| block.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum::<f64>().sqrt();
     let size = length(&expected);
-    if size > 0.0 { length(&rest) / size } else { 0.0 }
+    if size > 0.0 { length(&image) / size } else { 0.0 }
 }
 
 /// Q with C^K Q = (C²)^(K/2): the signs of the eigenvalues of C where K is odd.
@@ -167,11 +168,14 @@ fn signs_to(c: &Small, step: usize) -> Result<Small> {
     Ok(signed.times(&eigen.vectors.transposed()))
 }
 
+/// Singular values below this part of the largest are rounding noise.
+const NOISE: f64 = 1e-6;
+
 /// What the columns of U Σ^K are multiplied with by the norm and the scale of a local embedding.
 fn weights(local: &Local, x: &Block, sigma: &[f64]) -> Vec<f64> {
     let largest = sigma.first().copied().unwrap_or(0.0);
     let weight = |(norm, &sigma): (f64, &f64)| match local.scale {
-        _ if norm <= 0.0 || sigma <= 0.0 => 0.0,
+        _ if norm <= 0.0 || sigma <= NOISE * largest => 0.0,
         Scale::Sigma => 1.0 / (norm * largest),
         Scale::Unit => 1.0 / (norm * sigma),
     };

@@ -19,7 +19,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{Basis, Model, ModelFacts, Scales, View, check_support};
-use crate::config::MAX_STEPS;
+use crate::config::{MAX_STEPS, Steps};
 use crate::dense::Small;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
@@ -31,6 +31,8 @@ use crate::store::tensors::{Bytes, Kind, Tensors, Writer};
 const FORMAT: &str = "hone-model";
 /// The layout above.
 const LAYOUT: u32 = 1;
+/// What the block of structure columns is called.
+const STRUCTURE: &str = "structure";
 const REMEDY: &str = "give a file that `hone embed --model` wrote, or write it anew";
 
 /// What the metadata says.
@@ -185,7 +187,16 @@ impl Model {
         fits(self.facts.columns.len() == cols, "columns")?;
         let ends = self.facts.blocks.iter().map(|block| block.first.checked_add(block.count));
         fits(ends.into_iter().all(|end| end.is_some_and(|end| end <= cols)), "blocks")?;
-        fits(self.structure_columns() <= cols, "structure columns")?;
+        let structure: usize =
+            self.facts.blocks.iter().filter(|block| block.name == STRUCTURE).map(|block| block.count).sum();
+        fits(self.structure_columns() <= cols && structure == self.structure_columns(), "structure columns")?;
+        let rows = self.structure.as_ref().map_or(0, |matrix| matrix.rows().saturating_sub(1));
+        fits(self.facts.features.len() == rows, "features")?;
+        let config = &self.facts.config;
+        let motifs = config.motifs.motifs();
+        let last = if let Steps::Fixed(last) = config.steps { last } else { MAX_STEPS };
+        let known = |view: &View| motifs.contains(&view.motif) && view.step <= last;
+        fits(self.views.iter().all(known), "motifs and steps")?;
         let width: usize = self.views.iter().map(|view| view.x.cols()).sum();
         let z = match &self.h {
             Some(h) => h.rows() == width && h.cols() <= self.z_columns(),

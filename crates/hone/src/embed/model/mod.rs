@@ -80,6 +80,8 @@ pub struct ModelFacts {
     pub columns: Vec<String>,
     /// Which columns belong together.
     pub blocks: Vec<ColumnBlock>,
+    /// Names of the features that structure columns are made of.
+    pub features: Vec<String>,
     /// The local embeddings.
     pub views: Vec<ViewFacts>,
 }
@@ -163,8 +165,13 @@ impl Model {
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        let view = |view: &View| view.x.memory() + 16 * view.degrees.len();
-        self.vectors.memory() + self.views.iter().map(view).sum::<usize>()
+        let view = |view: &View| view.x.memory() + 16 * view.degrees.len() + 16 * view.basis.c.as_slice().len();
+        let ids = match &self.ids {
+            NodeIds::Sequential(_) => 0,
+            NodeIds::Integers(ids) => 8 * ids.len(),
+            NodeIds::Text { offsets, bytes } => 8 * offsets.len() + bytes.len(),
+        };
+        self.vectors.memory() + ids + self.views.iter().map(view).sum::<usize>()
     }
 }
 

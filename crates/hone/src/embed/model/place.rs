@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::Model;
 use super::rows::{Placing, times};
 use super::shared::{names, numbers};
-use crate::config::Weights;
+use crate::config::{Direction, Weights};
 use crate::dense::{Block, Columns, Group, Small};
 use crate::embed::context::Context;
 use crate::embed::weighted::weighted;
@@ -69,6 +69,11 @@ impl Model {
                 "the model has no structure columns; fit one with the preset hone",
             ));
         }
+        if graph.is_directed() && self.facts.config.direction != Direction::Ignore {
+            let message = "the model is of an undirected graph, this one is directed; read it without directions, or fit the \
+                           model with direction = \"ignore\"";
+            return Err(Error::config("direction", message));
+        }
         let weighted = self.facts.graph.weighted;
         let use_weights = self.facts.config.weights != Weights::Ignored && !like.structure_only;
         if use_weights && graph.weights().is_some() != weighted {
@@ -127,11 +132,14 @@ impl Model {
         graph: &Graph,
         (z_cols, x_cols, shared): (usize, usize, usize),
     ) -> Result<()> {
+        // Of each view: the motif graph and its normalised values, factors that are refined, rows of new nodes in 64 bits.
         let widest = if z_cols > 0 { self.views.iter().map(|view| view.x.cols()).max().unwrap_or(0) } else { 0 };
         let features = if x_cols > 0 { self.facts.config.attributes.features.held() + 1 } else { 0 };
         let columns = z_cols + 3 * x_cols + features;
-        let floats = graph.nodes() * columns + 4 * shared * widest + 6 * (graph.nodes() - shared) * widest;
-        let bytes = 4 * floats as u64 + 16 * graph.pattern().nnz() as u64;
+        let placed = 6 * graph.nodes() * widest;
+        let views = if z_cols > 0 && shared > 0 { self.views.len() } else { 0 };
+        let bytes = 4 * (graph.nodes() * columns + views * placed) + 20 * views * graph.pattern().nnz();
+        let bytes = bytes as u64;
         Allowance::new(run.memory_limit).check_work("placing nodes", bytes, "raise the memory limit")
     }
 
@@ -174,6 +182,15 @@ impl Model {
                  those of the model (relative residual {left:.3})"
             ));
         }
+        let lost =
+            (0..out.rows()).filter(|&i| graph.degree(i as u32) > 0 && out.row(i)[..z_cols].iter().all(|&z| z == 0.0));
+        match lost.count() {
+            0 => (),
+            1 => run.note("1 node with edges has zero proximity columns: no short walk leads from it to a node of the model"),
+            many => run.note(format!(
+                "{many} nodes with edges have zero proximity columns: no short walk leads from them to a node of the model"
+            )),
+        }
         if let Some(like) = &mut run.report.like {
             (like.kept, like.views) = (kept, facts);
         }
@@ -184,9 +201,9 @@ impl Model {
     fn structure_of(&self, run: &Context, counts: &Counts, matrix: &Small) -> Result<Block> {
         let named = run.config.attributes.features.streamed(counts)?;
         let (rows, width) = (counts.pattern().rows(), named.names.len() + 1);
-        if width != matrix.rows() {
-            let message = format!("the model has {} features, this version makes {}", matrix.rows() - 1, width - 1);
-            return Err(Error::config("like", format!("{message}; fit the model anew")));
+        if width != matrix.rows() || named.names != self.facts.features {
+            let message = "this version makes other features than the model has; fit the model anew";
+            return Err(Error::config("like", message));
         }
         let mut groups = named.columns.into_groups();
         groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));

@@ -4,14 +4,18 @@
 //! ‖A X − X C‖ / ‖X C‖ with the A of now, beyond what it was at the fit: adding 1 %, 5 % and 20 % of the edges of a citation
 //! graph at random gives .04, .09 and .22. Up to [`FITS`] the factors stay, and only nodes whose own edges changed
 //! move. Beyond, X is multiplied with A and made orthonormal [`ITERATIONS`] times, and X C^K rotated onto that of the fit by
-//! the orthogonal matrix that brings it closest (Procrustes). A rotation that leaves more than [`FOREIGN`] means
-//! other nodes under the same ids: shuffled ids leave .9 to 1, 20 % more edges .3.
-//! Cost: one product to measure, one more per iteration and one for C, and O(N r²) for each.
+//! the orthogonal matrix that brings it closest (Procrustes).
+//!
+//! Other nodes under the same ids leave more than a rotation can mend. What is left, sizes made equal, is compared with what is
+//! left when the rows of the fit are shuffled, which is 1 in sparse graphs and little in dense ones, where all nodes are
+//! alike: more than [`FOREIGN`] of it is refused. Cost: one product to measure, one more per iteration and one for C, and
+//! O(N r²) for each.
 
 use super::draft::{degrees, normalized, relative_residual, symmetric};
 use super::{Basis, View};
 use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::{Error, Result};
+use crate::graph::spread;
 use crate::motif::MotifGraph;
 use crate::report::Fitting;
 use crate::sparse::{Csr, Pattern};
@@ -20,8 +24,8 @@ use crate::sparse::{Csr, Pattern};
 const FITS: f64 = 0.15;
 /// Iterations that refine them.
 const ITERATIONS: usize = 3;
-/// What a rotation leaves, relative to what is rotated, when ids name other nodes.
-const FOREIGN: f64 = 0.8;
+/// What a rotation may leave, as a part of what it leaves of shuffled rows.
+const FOREIGN: f64 = 0.85;
 
 /// Marks rows that a list does not have.
 pub(super) const NONE: u32 = u32::MAX;
@@ -47,12 +51,15 @@ struct Between {
 /// each row of W, or [`NONE`].
 pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mut Fitting) -> Result<Option<Refined>> {
     let Between { matrix, degrees, at, x: old } = Between::of(view, graph, known);
-    let a = normalized(&matrix, 1.0, &degrees, view.tau);
+    let a = normalized(&matrix, graph.scale, &degrees, view.tau);
     let mut x = product(&a, &old);
-    let residual = relative_residual(&x, &old, &view.basis.c);
-    let excess = (residual * residual - view.residual * view.residual).max(0.0).sqrt();
+    let residual = relative_residual(x.clone(), &old, &view.basis.c);
+    if !residual.is_finite() {
+        let message = "factors leave the range of numbers; edge weights are extreme".into();
+        return Err(Error::Numeric { stage: "placing nodes".into(), message });
+    }
     facts.residual = Some(residual);
-    if excess <= FITS {
+    if residual * residual - view.residual * view.residual <= FITS * FITS {
         return Ok(None);
     }
     check_enough(view, old.rows())?;
@@ -65,13 +72,15 @@ pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mu
     let c = symmetric(&x.cross(&product(&a, &x)));
     let target = old.times(&view.basis.power(view.step).times(&view.basis.q));
     let mut basis = Basis { c, q: Small::identity(x.cols()) };
-    let (q, rotation) = procrustes(&x.times(&basis.power(view.step)), &target)?;
-    if rotation > FOREIGN {
-        return Err(foreign(view, old.rows(), rotation));
+    let now = x.times(&basis.power(view.step));
+    let Rotation { q, left, shape } = procrustes(&now, &target)?;
+    let of_strangers = procrustes(&now, &shuffled(&target))?.shape;
+    if shape > FOREIGN * of_strangers {
+        return Err(foreign(view, old.rows(), shape / of_strangers));
     }
     basis.q = q;
     facts.iterations = ITERATIONS;
-    facts.rotation = Some(rotation);
+    facts.rotation = Some(left);
     Ok(Some(Refined { x, at, degrees, basis }))
 }
 
@@ -85,14 +94,14 @@ impl Between {
             let (neighbours, weights) = graph.matrix.row(row);
             for (&j, &w) in neighbours.iter().zip(weights).filter(|(j, w)| at[**j as usize] != NONE && **w != 0.0) {
                 columns.push(at[j as usize]);
-                values.push((f64::from(w) / graph.scale) as f32);
+                values.push(w);
             }
             offsets.push(columns.len());
         }
         let matrix = Csr::new(Pattern::new(offsets, columns, rows.len()).into(), values.into());
         let mut x = Block::zeros(rows.len(), view.x.cols());
         x.update_rows(|i, row| row.copy_from_slice(view.x.row(known[rows[i]] as usize)));
-        Between { degrees: degrees(&matrix, 1.0), matrix, at, x }
+        Between { degrees: degrees(&matrix, graph.scale), matrix, at, x }
     }
 }
 
@@ -102,14 +111,36 @@ fn product(a: &Csr, x: &Block) -> Block {
     image
 }
 
-/// The orthogonal Q that brings X Q closest to a target, and ‖X Q − target‖ / ‖target‖.
-fn procrustes(x: &Block, target: &Block) -> Result<(Small, f64)> {
+/// The orthogonal Q that brings X Q closest to a target.
+struct Rotation {
+    q: Small,
+    /// ‖X Q − target‖ / ‖target‖.
+    left: f64,
+    /// The same when X is made larger or smaller as a whole, so that it is least.
+    shape: f64,
+}
+
+fn procrustes(x: &Block, target: &Block) -> Result<Rotation> {
     let svd = x.cross(target).svd()?;
     let q = svd.u.times(&svd.v.transposed());
     let energy = |block: &Block| block.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum::<f64>();
     let (own, size) = (energy(x), energy(target));
-    let left = own + size - 2.0 * svd.sigma.iter().sum::<f64>();
-    Ok((q, if size > 0.0 { (left.max(0.0) / size).sqrt() } else { 1.0 }))
+    let common = svd.sigma.iter().sum::<f64>();
+    if own <= 0.0 || size <= 0.0 {
+        return Ok(Rotation { q, left: 1.0, shape: 1.0 });
+    }
+    let left = ((own + size - 2.0 * common).max(0.0) / size).sqrt();
+    Ok(Rotation { q, left, shape: (1.0 - common * common / (own * size)).max(0.0).sqrt() })
+}
+
+/// The rows in another order, always the same: each is that of a node far away in the list.
+fn shuffled(x: &Block) -> Block {
+    let n = x.rows();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by_key(|&i| (spread(i as u64), i));
+    let mut out = Block::zeros(n, x.cols());
+    out.update_rows(|i, row| row.copy_from_slice(x.row(order[i])));
+    out
 }
 
 /// Refuses to refine factors on fewer nodes than it takes to tell their columns apart.
@@ -128,11 +159,11 @@ fn check_enough(view: &View, shared: usize) -> Result<()> {
     Err(Error::config("like", message))
 }
 
-fn foreign(view: &View, shared: usize, rotation: f64) -> Error {
+fn foreign(view: &View, shared: usize, part: f64) -> Error {
     let message = format!(
-        "{shared} of the {} ids of the model are in this graph, but their edges are not those of the same nodes: no \
-         rotation brings the factors together (relative residual {rotation:.2}, at most {FOREIGN} is accepted). If the ids \
-         name other nodes, structure-only = true gives the columns that can be compared",
+        "{shared} of the {} ids of the model are in this graph, but their edges are not those of the same nodes, or hardly \
+         any of them is left: a rotation leaves {part:.2} of what it leaves of shuffled nodes, at most {FOREIGN} is accepted. \
+         If the ids name other nodes, structure-only = true gives the columns that can be compared; otherwise fit anew",
         view.x.rows()
     );
     Error::config("like", message)

@@ -58,6 +58,15 @@ impl<'a> Placing<'a> {
                 found.filter(|&row| view.degrees[row] > 0.0).map_or(NONE, |row| row as u32)
             })
             .collect();
+        // A node of which only edges to new nodes are left is placed as they are.
+        let known: Vec<u32> = (0..known.len())
+            .map(|row| {
+                let (columns, values) = graph.matrix.row(row);
+                let edges = || columns.iter().zip(values).filter(|(_, w)| **w != 0.0);
+                let adrift = edges().next().is_some() && edges().all(|(&j, _)| known[j as usize] == NONE);
+                if adrift { NONE } else { known[row] }
+            })
+            .collect();
         let changes = |row: usize| {
             let of = |j: usize, w: f64| mark(names[node(j) as usize], w);
             known[row] != NONE && marks(graph, &known, row, of) != view.marks[known[row] as usize]

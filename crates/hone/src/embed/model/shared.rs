@@ -15,7 +15,7 @@ pub(super) fn names(ids: &NodeIds) -> Vec<u64> {
 
 /// A number for a neighbour and the weight of the edge to it.
 pub(super) fn mark(name: u64, weight: f64) -> u64 {
-    spread(name ^ spread(!u64::from((weight as f32).to_bits())))
+    spread(name ^ spread(!weight.to_bits()))
 }
 
 /// For each of `ids` its number among `others`, if it is there.

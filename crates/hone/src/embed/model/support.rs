@@ -4,7 +4,7 @@ use crate::config::{Combine, Config, Form, Model, Output};
 use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::matrix::{Accumulate, Order, Psi};
-use crate::motif::Pairs;
+use crate::motif::{Pairs, Sample};
 
 /// Refuses settings whose vectors a model cannot extend, naming the first.
 pub(in crate::embed) fn check(config: &Config) -> Result<()> {
@@ -31,6 +31,9 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
     }
     if config.global.output == Output::Global && !matches!(config.global.solver, Solver::Svd(_)) {
         return refuse("global.solver.method", "global.solver.method = \"svd\"");
+    }
+    if config.sample != Sample::Exact {
+        return refuse("sample", "exact counts: estimates differ from graph to graph");
     }
     check_attributes(config)
 }

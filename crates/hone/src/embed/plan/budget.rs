@@ -141,9 +141,10 @@ impl<'a> Work<'a> {
         let solver = (matrix + folded + (columns * n * FLOAT).max(whole)).saturating_add(beside);
         let making = self.making();
         let (rows, numbered) = (rows * self.sides, numbered * self.sides);
-        // Left factors that are kept for a model, two more blocks while their images are taken, and the vectors once more.
-        let kept_factors = if self.model { rows * dim * kept * FLOAT } else { 0 };
-        let images = if self.model { 3 * n * dim * FLOAT } else { 0 };
+        // Left factors that are kept for a model, with a degree and a mark per row; those, their images and two more blocks,
+        // and values of the matrix, while images are taken; the vectors once more.
+        let kept_factors = if self.model { rows * kept * (dim * FLOAT + 16) } else { 0 };
+        let images = if self.model { 4 * n * dim * FLOAT + nonzeros * FLOAT + n * 8 } else { 0 };
         let copied = if self.model { n * config.global.dim as u64 * FLOAT } else { 0 };
         let joining = self.joining(dim * kept * self.sides * self.motifs.len() as u64);
         Needs {
