@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attributes::Facts;
 use crate::clock::{self, Total};
-use crate::config::{Config, TARGET};
+use crate::config::{Config, LOG, TARGET};
 use crate::factor::Loss;
 use crate::factor::autoencoder::Fit;
 pub use crate::graph::{GraphFacts, Input, Recorded};
@@ -336,7 +336,7 @@ impl Report {
     pub fn motif_importance(&self) -> Vec<(String, f64)> {
         let mut sums: Vec<(String, f64)> = Vec::new();
         for entry in &self.importance {
-            let own = entry.motif.trim_end_matches(TARGET);
+            let own = entry.motif.trim_end_matches(TARGET).trim_end_matches(LOG);
             match sums.iter_mut().find(|(motif, _)| motif == own) {
                 Some((_, sum)) => *sum += entry.share,
                 None => sums.push((own.to_owned(), entry.share)),

@@ -106,6 +106,16 @@ impl Panels {
     }
 }
 
+/// X·Yᵀ for rows of X, row-major, and a block Y, into `to`; on the calling thread. The values depend on the shapes alone.
+///
+/// # Panics
+/// When lengths do not match.
+pub fn dots(x: &[f32], y: &Block, to: &mut [f32]) {
+    let (rows, width) = (x.len() / y.cols().max(1), y.cols());
+    assert_eq!((x.len(), to.len()), (rows * width, rows * y.rows()), "one value per pair of rows");
+    products::dots(x, y.as_slice(), width, to);
+}
+
 /// Panels as columns of a larger matrix.
 impl Stored for Panels {
     fn rows(&self) -> usize {

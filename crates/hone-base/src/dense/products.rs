@@ -18,14 +18,19 @@ impl Block {
         assert_eq!(self.cols(), other.cols(), "inner sizes of a product");
         let (m, n, width) = (rows.len(), others.len(), self.cols());
         assert_eq!(to.len(), m * n, "one value per pair of rows");
-        if m * n * width == 0 {
-            return to.fill(0.0);
-        }
-        let left = MatRef::from_row_major_slice(self.rows_slice(rows), m, width);
-        let right = MatRef::from_row_major_slice(other.rows_slice(others), n, width);
-        let to = MatMut::from_row_major_slice_mut(to, m, n);
-        matmul(to, Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
+        dots(self.rows_slice(rows), other.rows_slice(others), width, to);
     }
+}
+
+/// X·Yᵀ of row-major X and Y with rows of `width` values.
+pub(super) fn dots(x: &[f32], y: &[f32], width: usize, to: &mut [f32]) {
+    if x.is_empty() || y.is_empty() {
+        return to.fill(0.0);
+    }
+    let (m, n) = (x.len() / width, y.len() / width);
+    let left = MatRef::from_row_major_slice(x, m, width);
+    let right = MatRef::from_row_major_slice(y, n, width);
+    matmul(MatMut::from_row_major_slice_mut(to, m, n), Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
 }
 
 /// Partial sums of XᵀX, one for each lane at hand. Rows are written, in f64, by what `start` makes: once per lane, then

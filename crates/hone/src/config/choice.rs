@@ -51,6 +51,8 @@ pub enum Weights {
 
 /// What follows the name of a motif where its target factors are meant.
 pub(crate) const TARGET: &str = ":target";
+/// What follows the name of a motif in the name of its log window.
+pub(crate) const LOG: &str = ":log";
 
 /// What becomes of the direction of arcs in motif graphs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -47,6 +47,16 @@ const COMMENTS: &[(&str, &str)] = &[
     ("local.norm", "How columns are normalised: l2, l1, max or none."),
     ("local.scale", "unit: columns as the norm left them; sigma: times their singular value."),
     ("local.row-power", "Each row is divided by its length to this power; 0 in the paper."),
+    (
+        "local.log-window",
+        "A second view of each motif: factors of log max(1, window matrix); docs/quality.md has its formula.",
+    ),
+    ("local.log-window.steps", "Steps of the window; 0 leaves the view out."),
+    ("local.log-window.dim", "Columns of the view, or \"auto\": half of what Z has per motif."),
+    (
+        "local.log-window.weight",
+        "Squared size of the view relative to that of the local embedding, or \"auto\": the more, the more communities the spectrum shows.",
+    ),
     ("local.solver", "How the factors are found; `hone solvers` lists the methods, docs/solvers.md their options."),
     ("global", "The global embedding: Y ≈ Z H, Y being all local embeddings side by side."),
     ("global.dim", "Dimensions of the vectors."),

@@ -47,6 +47,8 @@ impl Config {
         if config.degree == Degree::Out {
             config.degree = Degree::Total;
         }
+        // It is made of eigenvectors, which a matrix of arcs does not have.
+        config.local.log_window.steps = 0;
         if config.attributes.features.motifs == MotifSet::default() {
             config.attributes.features.motifs = MotifSet::Triads;
         }

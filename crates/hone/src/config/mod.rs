@@ -19,10 +19,11 @@ mod pairs;
 mod preset;
 mod share;
 mod steps;
+mod window;
 mod with;
 
 pub use attributes::{Attributes, Balance, Combine, Components, Form};
-pub(crate) use choice::TARGET;
+pub(crate) use choice::{LOG, TARGET};
 pub use choice::{Dim, Direction, FirstStep, Weights};
 pub use idle::Idle;
 pub(crate) use joint::combine_before;
@@ -30,6 +31,7 @@ pub use joint::{Joint, MODELS, Model};
 pub use layers::{Layers, solver_settings};
 pub use preset::PRESETS;
 pub use steps::Steps;
+pub use window::{LogWindow, ViewWeight};
 
 use std::fmt;
 
@@ -155,13 +157,22 @@ pub struct Local {
     pub scale: Scale,
     /// Each row is divided by its length to this power: 0 in the paper, 1 for rows of length one.
     pub row_power: f64,
+    /// A second view: factors of the logarithm of the window matrix.
+    pub log_window: LogWindow,
     /// How the factors are found.
     pub solver: Solver,
 }
 
 impl Default for Local {
     fn default() -> Self {
-        Local { dim: Dim::Auto, norm: Norm::L2, scale: Scale::Unit, row_power: 0.0, solver: Solver::default() }
+        Local {
+            dim: Dim::Auto,
+            norm: Norm::L2,
+            scale: Scale::Unit,
+            row_power: 0.0,
+            log_window: LogWindow::default(),
+            solver: Solver::default(),
+        }
     }
 }
 
@@ -253,6 +264,7 @@ impl Config {
             }
         }
         self.attributes.check()?;
+        self.local.log_window.check()?;
         self.check_models()?;
         if self.z_dim(self.attributes.any()) == 0 {
             let (dim, components) = (self.global.dim, self.components_dim());

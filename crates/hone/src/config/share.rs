@@ -3,6 +3,7 @@
 //! A result of D columns holds Z and, where attributes join after the global stage as components, those beside it. The
 //! components get one column in eight, rounded, but at least 1 and at most 16, and never the last column of Z: 16 of 128,
 //! 8 of 64, 1 of 8, none of 1. Each local embedding gets 16 columns, or as many as Z needs when there are few motifs and steps.
+//! A view of the log window has half as many as come to its motif, at least 8; the global stage reduces both to Z.
 
 use super::{Combine, Config, Dim, Form, Steps};
 
@@ -17,6 +18,9 @@ impl Config {
     pub fn resolved(mut self) -> Config {
         let (local, components) = (self.local_dim(), self.components_dim());
         self.local.dim = Dim::Fixed(local);
+        if self.log_window_dim(false) > 0 {
+            self.local.log_window.dim = Dim::Fixed(self.log_window_dim(false));
+        }
         if let Form::Components(form) = &mut self.attributes.form {
             form.dim = Dim::Fixed(components);
         }
@@ -27,6 +31,7 @@ impl Config {
     pub(super) fn by_rule(self) -> Config {
         let mut rule = self.clone();
         rule.local.dim = Dim::Auto;
+        rule.local.log_window.dim = Dim::Auto;
         if let Form::Components(form) = &mut rule.attributes.form {
             form.dim = Dim::Auto;
         }
@@ -40,6 +45,18 @@ impl Config {
             Dim::Auto => {
                 let parts = self.motifs.motifs().len() * self.kept_steps();
                 self.z_dim(self.attributes.any()).div_ceil(parts.max(1)).max(USUAL)
+            }
+        }
+    }
+
+    /// Columns of the log window of each motif; 0 where there is none.
+    pub fn log_window_dim(&self, directed: bool) -> usize {
+        match self.local.log_window.dim {
+            _ if self.local.log_window.steps == 0 || self.without_log_window(directed).is_some() => 0,
+            Dim::Fixed(dim) => dim,
+            Dim::Auto => {
+                let motif = self.z_dim(self.attributes.any()).div_ceil(self.motifs.motifs().len().max(1));
+                motif.div_ceil(2).max(USUAL / 2)
             }
         }
     }

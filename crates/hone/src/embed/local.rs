@@ -1,8 +1,9 @@
 //! Local embeddings U_t^(k), one per motif and step (sec. 2.4).
 //!
 //! Rows of U say where the arcs of a node lead. In a directed graph a node that no arc leaves has none, and V, whose rows say
-//! where arcs come from, stands beside U as a part of its own.
+//! where arcs come from, stands beside U as a part of its own. So do factors of the log window that U spans.
 
+use std::slice;
 use std::sync::Arc;
 
 use super::attributes::{self, X};
@@ -13,11 +14,13 @@ use super::steps;
 use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
 use super::weighted::{Counted, Lazily};
-use crate::config::{Local, Scale, TARGET};
-use crate::dense::Panels;
+use crate::config::{LOG, Local, Scale, TARGET, ViewWeight};
+use crate::dense::{Block, Norm, Panels};
 use crate::diffuse::Diffusion;
 use crate::error::{Error, Result};
+use crate::factor::log_window::log_window;
 use crate::factor::{Factors, Task};
+use crate::graph::Graph;
 use crate::motif::Motif;
 use crate::random::Key;
 use crate::report::LocalFacts;
@@ -53,63 +56,88 @@ pub(super) fn all(
 /// The local embeddings of one motif, one per step, computed or found on the shelf.
 fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
     let (mut parts, motif) = (Vec::new(), w.motif);
-    let both = run.both_sides(w.graph());
-    let names = if both { vec![motif.name().to_owned(), target_name(motif)] } else { vec![motif.name().to_owned()] };
     for step in steps::computed(run.config) {
         run.progress.check()?;
-        let shape = (w.nodes(), run.config.local_dim());
+        let wanted = wanted(run, w.graph(), motif, step);
         // A checkpoint has rows that are shaped already, and no right factors.
         let anew = shelf.factors().is_some() || run.draft.is_some();
-        let known = if anew { None } else { found(shelf, &names, step, shape)? };
-        let (sides, facts) = match known {
+        let known = if anew { None } else { found(shelf, &wanted, (step, w.nodes()))? };
+        let (views, facts) = match known {
             Some(known) => known,
             None => {
-                let (sides, facts) = factor(run, w, (step, both), shelf.factors())?;
+                let (views, facts) = factor(run, w, (step, &wanted), shelf.factors())?;
                 let mut kept = Vec::new();
-                for (name, columns) in names.iter().zip(sides) {
-                    let part =
-                        Part { name: name.clone(), step, columns: Arc::default(), group: w.get()?.group(columns) };
+                for (view, columns) in wanted.iter().zip(views) {
+                    let (name, group) = (view.name.clone(), w.get()?.group(columns));
+                    let part = Part { name, step, columns: Arc::default(), group };
                     kept.push(shelf.keep(part, Some(&facts))?);
                 }
                 (kept, facts)
             }
         };
         run.report.local.push(facts);
-        parts.extend(sides);
+        parts.extend(views);
         run.progress.advance(1);
     }
     Ok(parts)
 }
 
-/// What the target factors of a motif are called.
-fn target_name(motif: Motif) -> String {
-    format!("{motif}{TARGET}")
+/// What one factorisation gives to Y.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// U.
+    Source,
+    /// V, of directed graphs.
+    Target,
+    /// Factors of the log window that U spans.
+    Log,
+}
+
+/// One part of Y: what it is called and how many columns it has.
+struct Wanted {
+    side: Side,
+    name: String,
+    columns: usize,
+}
+
+/// The parts of Y that the factors of a motif and step give. The log window is that of the first step.
+fn wanted(run: &Context, graph: &Graph, motif: Motif, step: usize) -> Vec<Wanted> {
+    let (config, dim) = (run.config, run.config.local_dim());
+    let mut wanted = vec![Wanted { side: Side::Source, name: motif.name().to_owned(), columns: dim }];
+    if run.both_sides(graph) {
+        wanted.push(Wanted { side: Side::Target, name: format!("{motif}{TARGET}"), columns: dim });
+    }
+    let columns = config.log_window_dim(graph.is_directed());
+    if columns > 0 && step == *steps::computed(config).start() {
+        wanted.push(Wanted { side: Side::Log, name: format!("{motif}{LOG}"), columns });
+    }
+    wanted
 }
 
 /// The parts of one motif and step that an earlier run has left, all of them or none.
 fn found(
     shelf: &mut Shelf,
-    names: &[String],
-    step: usize,
-    shape: (usize, usize),
+    wanted: &[Wanted],
+    (step, nodes): (usize, usize),
 ) -> Result<Option<(Vec<Part>, LocalFacts)>> {
-    if !names.iter().all(|name| shelf.has(name, step)) {
+    if !wanted.iter().all(|view| shelf.has(&view.name, step)) {
         return Ok(None);
     }
     let (mut parts, mut known) = (Vec::new(), None);
-    for name in names {
-        let Some((part, Some(facts))) = shelf.find(name, step, shape)? else { return Ok(None) };
+    for view in wanted {
+        let found = shelf.find(&view.name, step, (nodes, view.columns))?;
+        let Some((part, Some(facts))) = found else { return Ok(None) };
         parts.push(part);
         known = Some(facts);
     }
     Ok(known.map(|facts| (parts, facts)))
 }
 
-/// U_t^(k) of one motif and step, and V_t^(k) for both sides.
+/// The parts of Y that are wanted of one motif and step: U_t^(k), V_t^(k), the log window.
 fn factor(
     run: &mut Context,
     lazily: &Lazily,
-    (step, both): (usize, bool),
+    (step, wanted): (usize, &[Wanted]),
     factors: Option<&mut Writer>,
 ) -> Result<(Vec<Panels>, LocalFacts)> {
     let (motif, w) = (lazily.motif, lazily.get()?);
@@ -119,6 +147,7 @@ fn factor(
     if scale != 1.0 && !solver.is_scale_free() {
         return Err(out_of_range(scale, w.graph.scale, solver.largest(), stage()));
     }
+    let both = wanted.iter().any(|view| view.side == Side::Target);
     let key = Key::new(run.config.seed).with(motif.name(), step as u64);
     let task = Task { rank: run.config.local_dim(), right: both || factors.is_some(), key, progress: run.progress };
     let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);
@@ -149,10 +178,43 @@ fn factor(
         write_local(factors, solver, &facts, w.graph.nodes.as_deref(), &u.as_slice()[0], right.as_ref())?;
         v = right.map(Panels::from);
     }
-    let mut sides = vec![u];
-    sides.extend(v.filter(|_| both));
-    sides.iter_mut().for_each(|side| shape(&run.config.local, side, &facts.singular_values));
-    Ok((sides, facts))
+    let mut view = None;
+    if let Some(wanted) = wanted.iter().find(|view| view.side == Side::Log) {
+        let task = Task { rank: wanted.columns, right: false, ..task };
+        let found = log_window(&operator, u, run.config.local.log_window.steps, &task);
+        let found = found.map_err(|e| locate(e, "local", &stage()))?;
+        (u, view) = (found.u, Some((found.block, found.weight)));
+    }
+    let mut views = vec![u];
+    views.extend(v.filter(|_| both));
+    views.iter_mut().for_each(|side| shape(&run.config.local, side, &facts.singular_values));
+    if let Some((view, weight)) = view {
+        let beside = energy(views[0].as_slice());
+        views.push(shape_view(&run.config.local, view, weight, beside).into());
+    }
+    Ok((views, facts))
+}
+
+/// Sum of all squares.
+fn energy(panels: &[Block]) -> f64 {
+    let of = |panel: &Block| panel.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum::<f64>();
+    panels.iter().map(of).sum()
+}
+
+/// Brings the rows of a log window to the size that the settings ask for, and all of it to its size beside U.
+fn shape_view(local: &Local, mut view: Block, automatic: f64, beside: f64) -> Block {
+    if local.row_power > 0.0 {
+        view.update_rows(|_, row| shorten(row, local.row_power));
+    }
+    let weight = match local.log_window.weight {
+        ViewWeight::Auto => automatic,
+        ViewWeight::Times(times) => times,
+    };
+    let own = energy(slice::from_ref(&view));
+    if own > 0.0 {
+        view.scale_columns(&vec![(weight * beside / own).sqrt(); view.cols()]);
+    }
+    view
 }
 
 /// Brings the columns of U to the length and the rows to the size that the settings ask for.

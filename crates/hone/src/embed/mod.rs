@@ -234,6 +234,7 @@ impl Hone {
         let own = attributes::own(&mut run, whole)?;
         notes::no_room(&mut run, own.columns());
         let graph = &*notes::as_chosen(&mut run, whole, true);
+        notes::no_log_window(&mut run, graph);
         let motifs = self.config.motifs.motifs();
         let mut checkpoint = resume::open(&run, graph, &own)?;
         let factors = self.factors.as_ref().map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids()));

@@ -48,6 +48,13 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
     Cow::Owned(graph.underlying())
 }
 
+/// Says why a log window that is wanted is left out.
+pub(super) fn no_log_window(run: &mut Context, graph: &Graph) {
+    if let Some(why) = run.config.without_log_window(graph.is_directed()) {
+        run.note(format!("local.log-window is left out: {why}"));
+    }
+}
+
 /// Says which motif graphs are empty, and which local embeddings are not as close as asked for.
 pub(super) fn local(run: &mut Context) {
     let report = &run.report;

@@ -11,6 +11,7 @@ pub mod bregman;
 pub mod ccd;
 pub(crate) mod exact;
 mod iterate;
+pub mod log_window;
 pub mod loss;
 pub(crate) mod memory;
 pub mod nmf;

@@ -11,12 +11,14 @@ use crate::embed::context::Context;
 use crate::embed::steps;
 use crate::engine::Largest;
 use crate::factor::exact;
+use crate::factor::log_window::landmarks;
 use crate::factor::memory::{Held, OVERSAMPLING, Shape, WORK_BLOCKS};
 use crate::factor::svd::{NARROW, WIDEST};
 use crate::graph::Graph;
 use crate::matrix::Psi;
 use crate::memory;
 use crate::motif::{COUNTING, COUNTING_AT_MOST, Counts, Delta, Motif, Pairs, Sample, counting_at_most, pairs};
+use crate::space::PANEL;
 use crate::sparse::Pattern;
 
 /// Bytes an f32 takes.
@@ -140,20 +142,23 @@ impl<'a> Work<'a> {
         let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
         let solver = (matrix + folded + (columns * n * FLOAT).max(whole)).saturating_add(beside);
         let making = self.making();
-        let (rows, numbered) = (rows * self.sides, numbered * self.sides);
+        let view = self.view();
+        let viewing = if view > 0 { matrix + folded + self.viewing(dim, view) } else { 0 };
+        let (rows, numbered, once) = (rows * self.sides, numbered * self.sides, (rows, numbered));
         // Left factors that are kept for a model, with a degree and a mark per row; those, their images and two more blocks,
         // and values of the matrix, while images are taken; the vectors once more.
         let kept_factors = if self.model { rows * kept * (dim * FLOAT + 16) } else { 0 };
         let images = if self.model { 4 * n * dim * FLOAT + nonzeros * FLOAT + n * 8 } else { 0 };
         let copied = if self.model { n * config.global.dim as u64 * FLOAT } else { 0 };
-        let joining = self.joining(dim * kept * self.sides * self.motifs.len() as u64);
+        let joining = self.joining((dim * kept * self.sides + view) * self.motifs.len() as u64);
+        let numbered = numbered * kept + if view > 0 { once.1 } else { 0 };
         Needs {
-            parts: (rows * dim * kept + diffused_rows * diffused) * FLOAT,
-            fixed: (numbered * kept + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT + kept_factors,
-            local: solver.max(making).max(matrix + folded + images).max(self.pairing()),
+            parts: (rows * dim * kept + once.0 * view + diffused_rows * diffused) * FLOAT,
+            fixed: (numbered + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT + kept_factors,
+            local: solver.max(making).max(matrix + folded + images).max(viewing).max(self.pairing()),
             global: if diffusions > 0 { joining.max(self.finishing()) } else { joining },
             finish: copied + if diffusions > 0 { 0 } else { self.finishing() },
-            own: if held.in_place && !self.right {
+            own: if held.in_place && !self.right && view == 0 {
                 touched.iter().min().map_or(0, |rows| rows * dim * FLOAT)
             } else {
                 0
@@ -171,6 +176,18 @@ impl<'a> Work<'a> {
             // Wide blocks may need a second one to be changed, and right factors are one more.
             columns: held.columns + held.width,
         }
+    }
+
+    /// Columns of the log window of each motif; 0 for none.
+    fn view(&self) -> u64 {
+        self.config.log_window_dim(self.graph.is_directed()) as u64
+    }
+
+    /// Bytes while a log window is made: U, the window's factors, a panel of products, and the Gram matrix of landmarks.
+    fn viewing(&self, dim: u64, view: u64) -> u64 {
+        let n = self.graph.nodes();
+        let columns = dim + view + 2 * dim.min(PANEL as u64);
+        n as u64 * columns * FLOAT + gram_memory(n, landmarks(n, view as usize))
     }
 
     /// Steps that are computed of each motif.
@@ -236,7 +253,8 @@ impl<'a> Work<'a> {
 
     /// Number of parts of Y.
     pub(super) fn parts(&self) -> u64 {
-        (self.motifs.len() * (self.kept() * self.sides as usize + self.config.attributes.diffusion.steps)) as u64
+        let views = usize::from(self.view() > 0);
+        (self.motifs.len() * (self.kept() * self.sides as usize + views + self.config.attributes.diffusion.steps)) as u64
     }
 
     /// Bytes of a joint model, one W_t held at a time.

@@ -1,0 +1,262 @@
+//! Factors of the logarithm of a window matrix, which is never formed.
+//!
+//! Powers of a matrix share its singular vectors: they give a linear model new weights, not new directions. A logarithm between
+//! the matrix and the factors does. With eigenpairs (λ, U) of S = (D+τ)^-½ W (D+τ)^-½ the window matrix is
+//! M = v · D^-½ U f(Λ) Uᵀ D^-½ with f(λ) = max(0, (λ + … + λᵀ)/T) and v = Σ d: how much more often than by chance a walk of up to T
+//! steps goes from one node to another, denoised by the rank of U and by τ. The view is E = V √Σ of log max(1, M), entry by
+//! entry (Levy, Goldberg 2014; Qiu et al. 2018).
+//!
+//! Columns stand for all: c landmarks are drawn with probabilities p ∝ d (systematic sampling, so that no part of the
+//! nodes is left out), column j scaled by (c pⱼ)^-½; then C Cᵀ is an unbiased estimate of M Mᵀ (Frieze, Kannan, Vempala
+//! 2004). With c ≥ N it is exact. Rows of C are computed when they are read: once for CᵀC, whose eigenvectors give the right
+//! side, once for the product. Cost: 2 N c (h + c) multiply-adds for h columns of U, memory N (h + columns) and c²; the
+//! bits depend on neither threads nor who reads which rows.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Task;
+use super::svd::options::ZERO;
+use crate::dense::{Block, Columns, Eigen, Group, Panels, Small, Stored, panels};
+use crate::error::{Error, Result};
+use crate::operator::{Operator, Scaled};
+
+/// Landmarks at most: enough for graphs of 10⁴ nodes to be as good as exact.
+const MOST: usize = 1024;
+/// Landmarks at least, as long as there are nodes.
+const LEAST: usize = 256;
+/// Squared landmarks times nodes.
+const BUDGET: usize = 1 << 34;
+/// The least weight of a view.
+const LEAST_WEIGHT: f64 = 0.05;
+/// Values of rows that are computed at a time.
+const PIECE: usize = 1 << 14;
+
+/// How many landmarks a graph of so many nodes gets: a power of two, fewer for large graphs. Never fewer than twice the
+/// columns.
+pub fn landmarks(nodes: usize, columns: usize) -> usize {
+    let affordable = (BUDGET / nodes.max(1)).isqrt().clamp(LEAST, MOST);
+    let power = if affordable.is_power_of_two() { affordable } else { affordable.next_power_of_two() / 2 };
+    power.max((2 * columns).next_power_of_two()).min(nodes)
+}
+
+/// A log window.
+pub struct View {
+    /// E.
+    pub block: Block,
+    /// The eigenvectors that it was made of.
+    pub u: Panels,
+    /// How large it is beside them, as the spectrum says: see [`weight`].
+    pub weight: f64,
+}
+
+/// How large a view is beside the eigenvectors it was made of, (2 λ̄)⁴ between 0.05 and 1, where λ̄ is the mean of the five largest
+/// eigenvalues after the first. Walks stay within communities where these are large, and a window of several steps tells
+/// more than an edge. Where they are small, as in dense networks of words, walks forget where they began after a step,
+/// and what a window adds is mostly noise.
+pub fn weight(values: &[f64]) -> f64 {
+    let mut falling = values.to_vec();
+    falling.sort_by(|a, b| b.total_cmp(a));
+    let next: Vec<f64> = falling.into_iter().skip(1).take(5).collect();
+    let mean = next.iter().sum::<f64>() / next.len().max(1) as f64;
+    (2.0 * mean.max(0.0)).powi(4).clamp(LEAST_WEIGHT, 1.0)
+}
+
+/// E = V √Σ of the log window matrix of S, the base of a power or S itself; U are the eigenvectors of S.
+pub fn log_window(s: &Operator, u: Panels, steps: usize, task: &Task) -> Result<View> {
+    let s = s.same_vectors_as();
+    let degrees = degrees(s)?;
+    let roots: Arc<[f32]> = degrees.iter().map(|&d| if d > 0.0 { (1.0 / d.sqrt()) as f32 } else { 0.0 }).collect();
+    let ritz = ritz(s, &u)?;
+    task.progress.check()?;
+    let filter = filter(&ritz, steps);
+    let chosen = Chosen::of(&degrees, landmarks(u.rows(), task.rank), task);
+    let u = Arc::new(u);
+    let rows = Rows::new(u.clone(), roots, &filter, &chosen);
+    let c = Columns::new(u.rows(), vec![Group::stored(None, Arc::new(rows))]);
+    let eigen = c.gram().eigen()?;
+    task.progress.check()?;
+    // σ² are the eigenvalues: V √Σ = C E Σ^-½.
+    let most = eigen.values.first().copied().unwrap_or(0.0).max(0.0).sqrt();
+    let scale = |j: usize| match eigen.values.get(j).map_or(0.0, |value| value.max(0.0).sqrt()) {
+        sigma if sigma > ZERO * most => 1.0 / sigma.sqrt(),
+        _ => 0.0,
+    };
+    let width = c.cols();
+    let turn = Small::from_fn(width, task.rank, |i, j| match scale(j) {
+        0.0 => 0.0,
+        scale => scale * eigen.vectors.get(i, j),
+    });
+    let mut view = c.times(&turn);
+    let signs = view.column_signs();
+    view.scale_columns(&signs);
+    drop(c);
+    let u = Arc::try_unwrap(u).unwrap_or_else(|shared| (*shared).clone());
+    Ok(View { block: view, u, weight: weight(&ritz.values) })
+}
+
+/// d of S = diag(r) W diag(r): the sums of the rows of W.
+fn degrees(s: &Operator) -> Result<Vec<f64>> {
+    match s {
+        Operator::Scaled(Scaled { shift: None, left: Some(_), inner, .. }) if s.is_symmetric() => {
+            if let Operator::Sparse(leaf) = inner.same_vectors_as() {
+                return Ok(leaf.matrix().times_vector(&vec![1.0; leaf.matrix().cols()]));
+            }
+        }
+        _ => (),
+    }
+    let message = "needs a symmetric, normalised matrix: psi = a-norm, and direction = ignore";
+    Err(Error::config("log-window", message))
+}
+
+/// Eigenpairs of Uᵀ S U. The columns of U are singular vectors: where S has an eigenvalue and its negative, as every component
+/// without odd cycles does, they may be any mixture of the two eigenvectors.
+fn ritz(s: &Operator, u: &Panels) -> Result<Eigen> {
+    let folded = s.folded();
+    let s = folded.as_ref().unwrap_or(s);
+    let mut h = Small::zeros(u.cols(), u.cols());
+    let mut first = 0;
+    for panel in u.as_slice() {
+        let part = panels::cross(u.as_slice(), &[s.apply(panel)]);
+        for (i, j) in (0..part.rows()).flat_map(|i| (0..part.cols()).map(move |j| (i, j))) {
+            h.set(i, first + j, part.get(i, j));
+        }
+        first += panel.cols();
+    }
+    Small::from_fn(h.rows(), h.rows(), |i, j| 0.5 * (h.get(i, j) + h.get(j, i))).eigen()
+}
+
+/// f(Λ) in the basis of U.
+fn filter(ritz: &Eigen, steps: usize) -> Small {
+    let mut scaled = ritz.vectors.clone();
+    scaled.scale_columns(&ritz.values.iter().map(|&value| mean_of_powers(value, steps)).collect::<Vec<_>>());
+    scaled.times(&ritz.vectors.transposed())
+}
+
+/// (λ + … + λᵀ)/T, at least 0.
+fn mean_of_powers(value: f64, steps: usize) -> f64 {
+    let sum = (1..=steps).fold((1.0, 0.0), |(power, sum), _| (power * value, sum + power * value)).1;
+    (sum / steps as f64).max(0.0)
+}
+
+/// The landmarks, what their columns are scaled with, and v.
+struct Chosen {
+    nodes: Vec<usize>,
+    scales: Vec<f32>,
+    volume: f64,
+}
+
+impl Chosen {
+    /// `count` draws, repeated ones taken together; all nodes where there are not more.
+    fn of(degrees: &[f64], count: usize, task: &Task) -> Self {
+        let volume: f64 = degrees.iter().sum();
+        if count >= degrees.len() || volume <= 0.0 {
+            let nodes: Vec<usize> = (0..degrees.len()).filter(|&i| degrees[i] > 0.0).collect();
+            return Chosen { scales: vec![1.0; nodes.len()], nodes, volume };
+        }
+        let start = (task.key.with("landmarks", 0).of_row(0).bits(0) >> 11) as f64 / (1u64 << 53) as f64;
+        let (mut nodes, mut scales) = (Vec::new(), Vec::new());
+        let (mut passed, mut drawn) = (0.0, 0.0);
+        for (i, &weight) in degrees.iter().enumerate() {
+            passed += weight;
+            let reached = (passed / volume * count as f64 - start).ceil().min(count as f64);
+            if reached > drawn {
+                let often = (reached - drawn) / (count as f64 * weight / volume);
+                nodes.push(i);
+                scales.push(often.sqrt() as f32);
+                drawn = reached;
+            }
+        }
+        Chosen { nodes, scales, volume }
+    }
+}
+
+/// Rows of C, computed when they are read.
+#[derive(Debug)]
+struct Rows {
+    u: Arc<Panels>,
+    roots: Arc<[f32]>,
+    /// Row j: that of v D^-½ U f(Λ), in the basis of U, of landmark j.
+    landmarks: Block,
+    scales: Vec<f32>,
+    /// Rows that are computed at a time, always the same ones together.
+    piece: usize,
+}
+
+impl Rows {
+    fn new(u: Arc<Panels>, roots: Arc<[f32]>, filter: &Small, chosen: &Chosen) -> Self {
+        let mut landmarks = Block::zeros(chosen.nodes.len(), u.cols());
+        let mut row = vec![0.0; u.cols()];
+        for (j, &node) in chosen.nodes.iter().enumerate() {
+            u.read(node..node + 1, &mut row);
+            let factor = chosen.volume * f64::from(roots[node]);
+            let own = Small::from_fn(1, row.len(), |_, k| f64::from(row[k]));
+            let values = own.times(filter);
+            let to = landmarks.row_mut(j).iter_mut();
+            to.zip(values.as_slice()).for_each(|(to, value)| *to = (factor * value) as f32);
+        }
+        let piece = (PIECE / chosen.nodes.len().max(1).next_power_of_two()).max(1);
+        Rows { u, roots, landmarks, scales: chosen.scales.clone(), piece }
+    }
+
+    /// One piece of rows.
+    fn compute(&self, range: &Range<usize>, own: &mut [f32], to: &mut [f32]) {
+        self.u.read(range.clone(), own);
+        panels::dots(own, &self.landmarks, to);
+        for (i, row) in range.clone().zip(to.chunks_exact_mut(self.scales.len())) {
+            let root = self.roots[i];
+            row.iter_mut().zip(&self.scales).for_each(|(x, scale)| *x = log_above_one(*x * root) * scale);
+        }
+    }
+}
+
+impl Stored for Rows {
+    fn rows(&self) -> usize {
+        self.u.rows()
+    }
+
+    fn cols(&self) -> usize {
+        self.scales.len()
+    }
+
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        let (width, cols) = (self.u.cols(), self.cols());
+        if cols == 0 {
+            return;
+        }
+        let (mut own, mut piece) = (vec![0.0; self.piece * width], vec![0.0; self.piece * cols]);
+        let mut start = range.start - range.start % self.piece;
+        while start < range.end {
+            let end = self.rows().min(start + self.piece);
+            let computed = start..end;
+            self.compute(&computed, &mut own[..computed.len() * width], &mut piece[..computed.len() * cols]);
+            let (from, until) = (range.start.max(start), range.end.min(end));
+            let values = &piece[(from - start) * cols..(until - start) * cols];
+            to[(from - range.start) * cols..][..values.len()].copy_from_slice(values);
+            start = end;
+        }
+    }
+
+    fn memory(&self) -> usize {
+        self.landmarks.memory()
+    }
+}
+
+/// ln(max(1, x)) to seven digits, by the exponent and a series of the rest: without a branch, so that loops over it use
+/// vector instructions.
+fn log_above_one(x: f32) -> f32 {
+    let x = if x > 1.0 { x } else { 1.0 };
+    let bits = x.to_bits();
+    // x = m · 2^e with m in [√½, √2).
+    let shifted = bits.wrapping_sub(0x3f35_04f3);
+    let exponent = (shifted as i32 >> 23) as f32;
+    let m = f32::from_bits((shifted & 0x007f_ffff) + 0x3f35_04f3);
+    // ln m = 2 (t + t³/3 + t⁵/5 + …), t = (m − 1)/(m + 1).
+    let t = (m - 1.0) / (m + 1.0);
+    let t2 = t * t;
+    let series = 2.0 + t2 * (2.0 / 3.0 + t2 * (2.0 / 5.0 + t2 * (2.0 / 7.0 + t2 * (2.0 / 9.0))));
+    exponent * std::f32::consts::LN_2 + t * series
+}
+
+#[cfg(test)]
+mod tests;

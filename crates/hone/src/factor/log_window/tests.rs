@@ -1,0 +1,172 @@
+use super::*;
+use crate::config::Config;
+use crate::graph::{Generator, Graph, GraphBuilder};
+use crate::motif::{Counts, Motif, Weighting, count};
+use crate::progress::Silent;
+use crate::random::Key;
+
+fn matrix(graph: &Graph, steps: usize) -> Operator {
+    let counts: Counts = count(graph, &Silent).expect("counted");
+    let edge: Motif = "edge".parse().expect("a motif");
+    let w = counts.motif_graph(graph, edge, Weighting { delta: 1, use_weights: true }).expect("made");
+    let config = Config::preset("hone").expect("known");
+    config.matrix().operator(&Operator::sparse("W", w.matrix, true), steps).expect("in range")
+}
+
+fn task(rank: usize) -> Task<'static> {
+    Task { rank, right: false, key: Key::new(5), progress: &Silent }
+}
+
+fn eigenvectors(s: &Operator, rank: usize) -> Panels {
+    super::super::svd::svd(s, &super::super::svd::Svd::default(), &task(rank)).expect("finite").u.into()
+}
+
+/// log max(1, v D^-½ f(S) D^-½) by its definition, in f64, with a slow eigensolver of its own.
+fn by_definition(graph: &Graph, steps: usize) -> Vec<Vec<f64>> {
+    let n = graph.nodes();
+    let degree = |i: usize| graph.degree(i as u32) as f64;
+    let touched = (0..n).filter(|&i| degree(i) > 0.0).count() as f64;
+    let tau = 0.5 * (0..n).map(degree).sum::<f64>() / touched;
+    let root = |i: usize, tau: f64| if degree(i) > 0.0 { 1.0 / (degree(i) + tau).sqrt() } else { 0.0 };
+    let edge = |i: usize, j: usize| graph.neighbors(i as u32).contains(&(j as u32));
+    let entry = |i: usize, j: usize| if edge(i, j) { root(i, tau) * root(j, tau) } else { 0.0 };
+    let (values, vectors) = jacobi((0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect());
+    let filter = |x: f64| ((1..=steps as i32).map(|k| x.powi(k)).sum::<f64>() / steps as f64).max(0.0);
+    let volume: f64 = (0..n).map(degree).sum();
+    let window = |i: usize, j: usize| -> f64 {
+        (0..n).map(|k| vectors[i][k] * filter(values[k]) * vectors[j][k]).sum::<f64>()
+            * volume
+            * root(i, 0.0)
+            * root(j, 0.0)
+    };
+    (0..n).map(|i| (0..n).map(|j| window(i, j).max(1.0).ln()).collect()).collect()
+}
+
+/// Eigenvalues and vectors of a small symmetric matrix by plane rotations.
+fn jacobi(mut a: Vec<Vec<f64>>) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let n = a.len();
+    let mut v: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+    for _ in 0..50 {
+        for p in 0..n {
+            for q in p + 1..n {
+                let angle = 0.5 * f64::atan2(2.0 * a[p][q], a[q][q] - a[p][p]);
+                let (sin, cos) = angle.sin_cos();
+                for rows in [&mut a, &mut v] {
+                    for row in rows.iter_mut() {
+                        (row[p], row[q]) = (cos * row[p] - sin * row[q], sin * row[p] + cos * row[q]);
+                    }
+                }
+                let (first, second) = a.split_at_mut(q);
+                for (x, y) in first[p].iter_mut().zip(&mut second[0]) {
+                    (*x, *y) = (cos * *x - sin * *y, sin * *x + cos * *y);
+                }
+            }
+        }
+    }
+    ((0..n).map(|i| a[i][i]).collect(), v)
+}
+
+/// With all eigenpairs and all columns, the view is U √Σ of the matrix by its definition.
+#[test]
+fn all_landmarks_give_the_factors_of_the_definition() {
+    // Two components, of which the path of three nodes has eigenvalues of both signs and the same size; one node alone.
+    let edges = vec![(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (3, 4), (4, 5), (5, 3), (6, 7), (7, 8)];
+    let graph = GraphBuilder::undirected(10).edges(edges).build().expect("in range");
+    for (power, steps) in [(1, 1), (3, 2), (2, 3)] {
+        let s = matrix(&graph, power);
+        let n = s.rows();
+        let view = log_window(&s, eigenvectors(&s, n), steps, &task(n)).expect("symmetric").block;
+        let expected = by_definition(&graph, steps);
+        // Column lengths of V √Σ are √σ, so that E diag(σ) Eᵀ = M Mᵀ.
+        let sigma = |k: usize| (0..n).map(|i| f64::from(view.get(i, k)).powi(2)).sum::<f64>();
+        for i in 0..n {
+            for j in 0..n {
+                let ours: f64 = (0..n).map(|k| f64::from(view.get(i, k)) * f64::from(view.get(j, k)) * sigma(k)).sum();
+                let square: f64 = (0..10).map(|k| expected[i][k] * expected[j][k]).sum();
+                assert!((ours - square).abs() < 2e-3, "T {steps} ({i}, {j}): {ours} instead of {square}");
+            }
+        }
+    }
+}
+
+#[test]
+fn few_landmarks_hold_nearly_as_much_as_all() {
+    let graph = Generator::Rmat { nodes: 3000, degree: 12.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+    let s = matrix(&graph.graph(2, &Silent).expect("a graph"), 3);
+    let (n, rank) = (s.rows(), 24);
+    let u = eigenvectors(&s, 48);
+    let degrees = degrees(s.same_vectors_as()).expect("symmetric");
+    let roots: Arc<[f32]> = degrees.iter().map(|&d| (1.0 / d.max(1.0).sqrt()) as f32).collect();
+    let filter = filter(&ritz(s.same_vectors_as(), &u).expect("finite"), 2);
+    let u = Arc::new(u);
+    let columns = |count: usize| {
+        let rows = Rows::new(u.clone(), roots.clone(), &filter, &Chosen::of(&degrees, count, &task(rank)));
+        Columns::new(n, vec![Group::stored(None, Arc::new(rows))]).to_block()
+    };
+    let all = columns(n);
+    let energy: f64 = all.gram().eigen().expect("finite").values[..rank].iter().sum();
+    let few = columns(512);
+    let gram = few.gram().eigen().expect("finite");
+    let turn = Small::from_fn(few.cols(), rank, |i, j| gram.vectors.get(i, j) / gram.values[j].sqrt());
+    let basis = few.times(&turn);
+    let held: f64 = basis.cross(&all).as_slice().iter().map(|x| x * x).sum();
+    assert!(held > 0.97 * energy, "{held} of {energy}");
+    let estimate = gram.values.iter().sum::<f64>() / all.gram().eigen().expect("finite").values.iter().sum::<f64>();
+    assert!((estimate - 1.0).abs() < 0.1, "the squared size is {estimate} times what it should be");
+}
+
+#[test]
+fn rows_do_not_depend_on_how_they_are_read() {
+    let graph = Generator::Rmat { nodes: 700, degree: 8.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+    let s = matrix(&graph.graph(4, &Silent).expect("a graph"), 2);
+    let u = Arc::new(eigenvectors(&s, 40));
+    let degrees = degrees(s.same_vectors_as()).expect("symmetric");
+    let roots = vec![0.5; degrees.len()].into();
+    let rows = Rows::new(
+        u,
+        roots,
+        &Small::from_fn(40, 40, |i, j| f64::from(u8::from(i == j))),
+        &Chosen::of(&degrees, 300, &task(20)),
+    );
+    let (n, cols) = (Stored::rows(&rows), rows.cols());
+    let mut whole = vec![0.0; n * cols];
+    rows.read(0..n, &mut whole);
+    for length in [1, 7, 33, 256] {
+        for start in (0..n).step_by(length) {
+            let range = start..n.min(start + length);
+            let mut part = vec![0.0; range.len() * cols];
+            rows.read(range.clone(), &mut part);
+            assert_eq!(part, whole[start * cols..range.end * cols], "{range:?}");
+        }
+    }
+}
+
+#[test]
+fn directed_graphs_are_refused_and_logarithms_are_right() {
+    let directed = Operator::sparse(
+        "W",
+        crate::sparse::Csr::new(Arc::new(crate::sparse::Pattern::new(vec![0, 1, 1], vec![1], 2)), vec![1.0].into()),
+        false,
+    );
+    let u = Block::random(2, 2, Key::new(1)).into();
+    assert!(log_window(&directed, u, 1, &task(2)).is_err());
+    for x in [-3.0f32, 0.0, 1.0, 1.0001, 1.4, 1.5, 2.0, 3.7, 1e3, 12345.6, 3e30] {
+        let exact = f64::from(x).max(1.0).ln();
+        assert!((f64::from(log_above_one(x)) - exact).abs() <= 4e-6 * exact.max(0.1), "{x}: {}", log_above_one(x));
+    }
+}
+
+#[test]
+fn a_view_is_large_where_communities_are() {
+    assert_eq!(weight(&[1.0, 0.9, -0.9, 0.7, 0.6]), 1.0);
+    assert_eq!((weight(&[]), weight(&[0.7]), weight(&[1.0, -0.5, -0.4])), (0.05, 0.05, 0.05));
+    let mean: f64 = (0.4 + 0.35 + 0.3 + 0.3 + 0.25) / 5.0;
+    let found = weight(&[0.3, -0.8, 0.25, 0.9, 0.35, 0.4, 0.3, 0.01]);
+    assert!((found - (2.0 * mean).powi(4)).abs() < 1e-12, "{found}");
+}
+
+#[test]
+fn landmarks_are_few_on_large_graphs_and_all_on_small_ones() {
+    assert_eq!([100, 5000, 100_000, 1_000_000, 10_000_000].map(|n| landmarks(n, 112)), [100, 1024, 256, 256, 256]);
+    assert_eq!(landmarks(1_000_000, 400), 1024);
+}
