@@ -23,8 +23,8 @@ mod window;
 mod with;
 
 pub use attributes::{Attributes, Balance, Combine, Components, Form};
-pub(crate) use choice::{LOG, TARGET};
 pub use choice::{Dim, Direction, FirstStep, Weights};
+pub(crate) use choice::{LOG, TARGET};
 pub use idle::Idle;
 pub(crate) use joint::combine_before;
 pub use joint::{Joint, MODELS, Model};

@@ -24,7 +24,7 @@ const HONE: &str = r#"
 motifs = ["edge"]
 psi = "a-norm"
 regularize = 0.5
-steps = 2
+steps = 3
 first-step = "last"
 direction = "auto"
 [local]

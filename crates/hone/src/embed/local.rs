@@ -183,14 +183,21 @@ fn factor(
         let task = Task { rank: wanted.columns, right: false, ..task };
         let found = log_window(&operator, u, run.config.local.log_window.steps, &task);
         let found = found.map_err(|e| locate(e, "local", &stage()))?;
-        (u, view) = (found.u, Some((found.block, found.weight)));
+        let weight = match run.config.local.log_window.weight {
+            ViewWeight::Auto => found.weight,
+            ViewWeight::Times(times) => times,
+        };
+        (u, view) = (found.u, Some((found.block, weight, found.landmarks)));
     }
     let mut views = vec![u];
     views.extend(v.filter(|_| both));
     views.iter_mut().for_each(|side| shape(&run.config.local, side, &facts.singular_values));
-    if let Some((view, weight)) = view {
-        let beside = energy(views[0].as_slice());
-        views.push(shape_view(&run.config.local, view, weight, beside).into());
+    if let Some((mut view, weight, landmarks)) = view {
+        let size = shape_view(&run.config.local, &mut view, weight * energy(views[0].as_slice()));
+        if let Some(draft) = &mut run.draft {
+            draft.log(landmarks, size)?;
+        }
+        views.push(view.into());
     }
     Ok((views, facts))
 }
@@ -201,20 +208,16 @@ fn energy(panels: &[Block]) -> f64 {
     panels.iter().map(of).sum()
 }
 
-/// Brings the rows of a log window to the size that the settings ask for, and all of it to its size beside U.
-fn shape_view(local: &Local, mut view: Block, automatic: f64, beside: f64) -> Block {
+/// Brings the rows of a log window to the size that the settings ask for, and all of it to a squared size; what all was
+/// multiplied with in the end.
+fn shape_view(local: &Local, view: &mut Block, squared: f64) -> f64 {
     if local.row_power > 0.0 {
         view.update_rows(|_, row| shorten(row, local.row_power));
     }
-    let weight = match local.log_window.weight {
-        ViewWeight::Auto => automatic,
-        ViewWeight::Times(times) => times,
-    };
-    let own = energy(slice::from_ref(&view));
-    if own > 0.0 {
-        view.scale_columns(&vec![(weight * beside / own).sqrt(); view.cols()]);
-    }
-    view
+    let own = energy(slice::from_ref(view));
+    let size = if own > 0.0 { (squared / own).sqrt() } else { 0.0 };
+    view.scale_columns(&vec![size; view.cols()]);
+    size
 }
 
 /// Brings the columns of U to the length and the rows to the size that the settings ask for.

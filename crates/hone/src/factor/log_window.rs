@@ -48,6 +48,35 @@ pub struct View {
     pub u: Panels,
     /// How large it is beside them, as the spectrum says: see [`weight`].
     pub weight: f64,
+    /// What gives the row of any other node: see [`Landmarks::row`].
+    pub landmarks: Landmarks,
+}
+
+/// The columns of the window matrix that stand for all, and what they are multiplied with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Landmarks {
+    /// Row j: that of v D^-½ U f(Λ), in the basis of U, of landmark j.
+    pub rows: Block,
+    /// What each column is scaled with.
+    pub scales: Vec<f64>,
+    /// One row per landmark, one column per column of the view.
+    pub turn: Small,
+}
+
+impl Landmarks {
+    /// The row of the view for a node with this row of U and this degree.
+    pub fn row(&self, u: &[f64], degree: f64) -> Vec<f64> {
+        let root = if degree > 0.0 { degree.sqrt().recip() } else { 0.0 };
+        let mut out = vec![0.0; self.turn.cols()];
+        for (j, scale) in self.scales.iter().enumerate() {
+            let dot: f64 = u.iter().zip(self.rows.row(j)).map(|(u, &x)| u * f64::from(x)).sum();
+            let value = (root * dot).max(1.0).ln() * scale;
+            if value > 0.0 {
+                out.iter_mut().zip(self.turn.row(j)).for_each(|(to, turn)| *to += value * turn);
+            }
+        }
+        out
+    }
 }
 
 /// How large a view is beside the eigenvectors it was made of, (2 λ̄)⁴ between 0.05 and 1, where λ̄ is the mean of the five largest
@@ -72,8 +101,8 @@ pub fn log_window(s: &Operator, u: Panels, steps: usize, task: &Task) -> Result<
     let filter = filter(&ritz, steps);
     let chosen = Chosen::of(&degrees, landmarks(u.rows(), task.rank), task);
     let u = Arc::new(u);
-    let rows = Rows::new(u.clone(), roots, &filter, &chosen);
-    let c = Columns::new(u.rows(), vec![Group::stored(None, Arc::new(rows))]);
+    let rows = Arc::new(Rows::new(u.clone(), roots, &filter, &chosen));
+    let c = Columns::new(u.rows(), vec![Group::stored(None, rows.clone())]);
     let eigen = c.gram().eigen()?;
     task.progress.check()?;
     // σ² are the eigenvalues: V √Σ = C E Σ^-½.
@@ -83,16 +112,19 @@ pub fn log_window(s: &Operator, u: Panels, steps: usize, task: &Task) -> Result<
         _ => 0.0,
     };
     let width = c.cols();
-    let turn = Small::from_fn(width, task.rank, |i, j| match scale(j) {
+    let mut turn = Small::from_fn(width, task.rank, |i, j| match scale(j) {
         0.0 => 0.0,
         scale => scale * eigen.vectors.get(i, j),
     });
     let mut view = c.times(&turn);
     let signs = view.column_signs();
     view.scale_columns(&signs);
-    drop(c);
+    turn.scale_columns(&signs);
+    let scales = rows.scales.iter().map(|&scale| f64::from(scale)).collect();
+    let landmarks = Landmarks { rows: rows.landmarks.clone(), scales, turn };
+    drop((c, rows));
     let u = Arc::try_unwrap(u).unwrap_or_else(|shared| (*shared).clone());
-    Ok(View { block: view, u, weight: weight(&ritz.values) })
+    Ok(View { block: view, u, weight: weight(&ritz.values), landmarks })
 }
 
 /// d of S = diag(r) W diag(r): the sums of the rows of W.

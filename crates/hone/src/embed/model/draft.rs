@@ -3,12 +3,13 @@
 use rayon::prelude::*;
 
 use super::shared::{mark, names};
-use super::{Basis, Model, ModelFacts, Scales, View, ViewFacts};
+use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts};
 use crate::config::{Local, Scale};
-use crate::dense::{Block, Norm, Panels, Small};
+use crate::dense::{Block, Eigen, Norm, Panels, Small};
 use crate::embed::context::Context;
 use crate::embed::weighted::Weighted;
 use crate::error::Result;
+use crate::factor::log_window::Landmarks;
 use crate::graph::{Graph, NodeIds};
 use crate::motif::Motif;
 use crate::report::LocalFacts;
@@ -38,6 +39,20 @@ impl Draft {
     /// Keeps a local embedding.
     pub(in crate::embed) fn view(&mut self, local: &Local, regularize: f64, found: &Found) -> Result<()> {
         self.views.push(View::of(local, regularize, found)?);
+        Ok(())
+    }
+
+    /// Keeps the log window of the view that was kept last, and what its rows were multiplied with.
+    pub(in crate::embed) fn log(&mut self, mut landmarks: Landmarks, size: f64) -> Result<()> {
+        let view = self.views.last_mut().expect("the log window of a view");
+        let Eigen { values, vectors } = view.basis.c.eigen()?;
+        let largest = values.first().copied().unwrap_or(0.0);
+        // Rows of landmarks are zero in directions of other signs.
+        let inverse = |value: f64| if value > SMALL * largest { value.powi(-(view.step as i32)) } else { 0.0 };
+        let mut scaled = vectors.clone();
+        scaled.scale_columns(&values.iter().map(|&value| inverse(value)).collect::<Vec<_>>());
+        landmarks.rows = landmarks.rows.times(&scaled.times(&vectors.transposed()).times(&view.basis.q));
+        view.log = Some(Log { landmarks, size });
         Ok(())
     }
 
@@ -111,6 +126,7 @@ impl View {
             degrees,
             tau,
             residual,
+            log: None,
         })
     }
 }
@@ -167,6 +183,9 @@ fn signs_to(c: &Small, step: usize) -> Result<Small> {
     signed.scale_columns(&eigen.values.iter().map(|&value| if value < 0.0 { -1.0 } else { 1.0 }).collect::<Vec<_>>());
     Ok(signed.times(&eigen.vectors.transposed()))
 }
+
+/// Eigenvalues below this part of the largest have no part in a window.
+const SMALL: f64 = 1e-2;
 
 /// Singular values below this part of the largest are rounding noise.
 const NOISE: f64 = 1e-6;

@@ -6,6 +6,7 @@
 //! | `ids` | int64; or UTF-8 text, with `ids.offsets` (uint64) saying where each begins |
 //! | `h`, `structure` | what Y, and what features and a column of ones are multiplied with |
 //! | `scales` | what Z and structure columns were multiplied with |
+//! | `view0.log` `.log.turn` `.log.scales` | landmarks of its log window, with its size behind the scales |
 //! | `view0.x` `.c` `.q` `.weights` `.degrees` `.marks` `.numbers` `.nodes` | a local embedding; numbers are τ and the residual |
 //!
 //! The metadata has the facts, a CRC-32 of them and one of each tensor. Nothing in the file is code. Sizes are compared
@@ -18,10 +19,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Basis, Model, ModelFacts, Scales, View, check_support};
+use super::{Basis, Log, Model, ModelFacts, Scales, View, check_support};
 use crate::config::{MAX_STEPS, Steps};
 use crate::dense::Small;
 use crate::error::{Error, Result};
+use crate::factor::log_window::Landmarks;
 use crate::graph::NodeIds;
 use crate::memory::Allowance;
 use crate::output::{Batch, Existing};
@@ -143,6 +145,11 @@ impl Model {
             out.words(&name("marks"), &view.marks);
             out.numbers(&name("numbers"), &[view.tau, view.residual]);
             view.nodes.iter().for_each(|nodes| out.rows(&name("nodes"), nodes));
+            if let Some(Log { landmarks, size }) = &view.log {
+                out.block(&name("log"), &landmarks.rows);
+                out.small(&name("log.turn"), &landmarks.turn);
+                out.numbers(&name("log.scales"), &[&landmarks.scales[..], &[*size]].concat());
+            }
         }
         out
     }
@@ -171,6 +178,7 @@ impl Model {
                 marks: tensors.words(&name("marks"))?,
                 tau,
                 residual,
+                log: tensors.has(&name("log")).then(|| log(tensors, &name("log"))).transpose()?,
             })
         };
         let views = facts.views.iter().enumerate().map(view).collect::<Result<Vec<_>, String>>()?;
@@ -197,7 +205,7 @@ impl Model {
         let last = if let Steps::Fixed(last) = config.steps { last } else { MAX_STEPS };
         let known = |view: &View| motifs.contains(&view.motif) && view.step <= last;
         fits(self.views.iter().all(known), "motifs and steps")?;
-        let width: usize = self.views.iter().map(|view| view.x.cols()).sum();
+        let width: usize = self.views.iter().map(View::cols).sum();
         let z = match &self.h {
             Some(h) => h.rows() == width && h.cols() <= self.z_columns(),
             None => width == self.z_columns(),
@@ -221,7 +229,12 @@ impl View {
                     && list.last().is_none_or(|&l| (l as usize) < nodes)
             }
         };
+        let log = self.log.as_ref().is_none_or(|Log { landmarks, .. }| {
+            let count = landmarks.scales.len();
+            landmarks.rows.rows() == count && landmarks.rows.cols() == r && landmarks.turn.rows() == count
+        });
         numbered
+            && log
             && (1..=MAX_STEPS).contains(&self.step)
             && square(&self.basis.c)
             && square(&self.basis.q)
@@ -233,6 +246,13 @@ impl View {
             && self.residual.is_finite()
             && self.degrees.iter().all(|d| d.is_finite() && *d >= 0.0)
     }
+}
+
+fn log(tensors: &Tensors, name: &str) -> Result<Log, String> {
+    let mut scales = tensors.numbers(&format!("{name}.scales"))?;
+    let size = scales.pop().ok_or_else(|| format!("`{name}.scales` is empty"))?;
+    let (rows, turn) = (tensors.block(name)?, tensors.small(&format!("{name}.turn"))?);
+    Ok(Log { landmarks: Landmarks { rows, scales, turn }, size })
 }
 
 fn ids(tensors: &Tensors) -> Result<NodeIds, String> {

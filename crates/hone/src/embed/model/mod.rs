@@ -7,7 +7,8 @@
 //! * a node of the fit whose edges did not change keeps its vector, bit for bit;
 //! * any other row s of S has the factors s V, where V = X Q in the basis of the fit (`rows`);
 //! * factors that no longer fit are refined from the old ones and rotated back onto the nodes that both graphs have
-//!   (`refine`): orthogonal Procrustes (Schönemann 1966).
+//!   (`refine`): orthogonal Procrustes (Schönemann 1966);
+//! * a log window is a function of the row s V and of the degree: X = (S V) Qᵀ C^-K, and C^-K goes into the landmarks.
 //!
 //! Structure columns are a fixed function of motif counts: the means, scales and components of the fit, less what all shared
 //! nodes gained together (`drift`). What the local
@@ -37,6 +38,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Config;
 use crate::dense::{Block, Small};
+use crate::factor::log_window::Landmarks;
 use crate::graph::{GraphFacts, NodeIds};
 use crate::motif::Motif;
 use crate::report::ColumnBlock;
@@ -128,6 +130,17 @@ struct View {
     tau: f64,
     /// ‖A X − X C‖ / ‖X C‖.
     residual: f64,
+    /// The log window beside it, where there is one.
+    log: Option<Log>,
+}
+
+/// The log window of a view, as a function of rows of S.
+#[derive(Debug, Clone, PartialEq)]
+struct Log {
+    /// Landmarks in the basis of rows s V.
+    landmarks: Landmarks,
+    /// What rows are multiplied with in the end.
+    size: f64,
 }
 
 /// C and Q.
@@ -176,6 +189,11 @@ impl Model {
 }
 
 impl View {
+    /// Columns that it gives to Y.
+    fn cols(&self) -> usize {
+        self.x.cols() + self.log.as_ref().map_or(0, |log| log.landmarks.turn.cols())
+    }
+
     /// The row of a node of the fit.
     fn row_of(&self, node: u32) -> Option<usize> {
         match &self.nodes {

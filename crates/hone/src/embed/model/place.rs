@@ -169,7 +169,7 @@ impl Model {
         out.update_rows(|i, row| match stays(i) {
             Some(model) => row[..z_cols].copy_from_slice(&self.vectors.row(model as usize)[..z_cols]),
             None => {
-                let y: Vec<f64> = views.iter().flat_map(|view| shortened(view.of(i as u32), power)).collect();
+                let y: Vec<f64> = views.iter().flat_map(|view| view.of(i as u32, power)).collect();
                 let z = h.as_ref().map_or_else(|| y.clone(), |h| times(&y, h));
                 row.iter_mut().zip(z).for_each(|(to, z)| *to = (z * self.scales.z) as f32);
             }
@@ -220,14 +220,4 @@ impl Model {
         let blocks = self.facts.blocks.iter().filter(|block| block.first >= first);
         run.report.blocks = blocks.map(|block| ColumnBlock { first: block.first - first, ..block.clone() }).collect();
     }
-}
-
-/// A row divided by its length to a power.
-fn shortened(mut row: Vec<f64>, power: f64) -> Vec<f64> {
-    let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-    if power > 0.0 && length > 0.0 {
-        let factor = length.powf(-power);
-        row.iter_mut().for_each(|x| *x *= factor);
-    }
-    row
 }

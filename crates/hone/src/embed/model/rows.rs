@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::draft::root;
 use super::refine::{NONE, refined};
 use super::shared::mark;
-use super::{Basis, View};
+use super::{Basis, Log, View};
 use crate::dense::{Block, Small};
 use crate::error::Result;
 use crate::motif::MotifGraph;
@@ -34,14 +34,16 @@ pub(super) struct Placing<'a> {
     last: [Small; 2],
     /// Row of X for each row of W; [`NONE`] for new nodes.
     at: Vec<u32>,
-    /// (d+τ)^-½ for each row of X.
+    /// d and (d+τ)^-½ for each row of X.
+    degrees: Cow<'a, [f64]>,
     roots: Vec<f64>,
     /// Rows of W whose edges changed.
     changed: Vec<bool>,
     refined: bool,
-    /// Number of a new node for each row of W, and what new nodes get, side by side.
+    /// Number of a new node for each row of W, and what new nodes get, side by side, and their degrees.
     new_at: Vec<u32>,
     new: Vec<f64>,
+    new_degrees: Vec<f64>,
 }
 
 impl<'a> Placing<'a> {
@@ -78,7 +80,8 @@ impl<'a> Placing<'a> {
         let mut placing = Placing {
             view,
             graph,
-            roots: view.degrees.iter().map(|&d| root(d, view.tau)).collect(),
+            degrees: Cow::Borrowed(&view.degrees),
+            roots: Vec::new(),
             x: Cow::Borrowed(&view.x),
             basis: Cow::Borrowed(&view.basis),
             last: [Small::zeros(0, 0), Small::zeros(0, 0)],
@@ -87,11 +90,13 @@ impl<'a> Placing<'a> {
             refined: better.is_some(),
             new_at: Vec::new(),
             new: Vec::new(),
+            new_degrees: Vec::new(),
         };
         if let Some(better) = better {
-            placing.roots = better.degrees.iter().map(|&d| root(d, view.tau)).collect();
+            placing.degrees = Cow::Owned(better.degrees);
             (placing.x, placing.basis, placing.at) = (Cow::Owned(better.x), Cow::Owned(better.basis), better.at);
         }
+        placing.roots = placing.degrees.iter().map(|&d| root(d, view.tau)).collect();
         placing.last = [view.step, view.step - 1].map(|k| placing.basis.power(k).times(&placing.basis.q));
         placing.extend();
         Ok((placing, facts))
@@ -110,22 +115,33 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// The row of a node, before it is shortened: U Σ^K times the weights of the columns, or what stands for it.
-    pub(super) fn of(&self, node: u32) -> Vec<f64> {
+    /// What a node gives to Y: U Σ^K times the weights of the columns, or what stands for it, and the log window; each
+    /// divided by its length to a power.
+    pub(super) fn of(&self, node: u32, power: f64) -> Vec<f64> {
+        let (s, degree) = self.s(node);
+        let mut y = shortened(s.iter().zip(&self.view.weights).map(|(s, weight)| s * weight).collect(), power);
+        if let Some(Log { landmarks, size }) = &self.view.log {
+            y.extend(shortened(landmarks.row(&s, degree), power).into_iter().map(|x| x * size));
+        }
+        y
+    }
+
+    /// s V, s being the row of S, and the degree of the node.
+    fn s(&self, node: u32) -> (Vec<f64>, f64) {
         let r = self.cols();
-        let Some(row) = self.row(node) else { return vec![0.0; r] };
+        let Some(row) = self.row(node) else { return (vec![0.0; r], 0.0) };
         if self.at[row] == NONE {
-            let first = self.new_at[row] as usize * r;
-            return self.new[first..first + r].to_vec();
+            let number = self.new_at[row] as usize;
+            return (self.new[number * r..][..r].to_vec(), self.new_degrees[number]);
         }
         if self.changed[row] && !self.refined {
             let mut degree = 0.0;
             self.each(row, |j, w| degree += if self.at[j] == NONE { 0.0 } else { w });
-            let sum = self.towards_fit(row, root(degree, self.view.tau));
-            return self.finished(&sum, &self.last[1]);
+            return (times(&self.towards_fit(row, root(degree, self.view.tau)), &self.last[1]), degree);
         }
-        let own: Vec<f64> = self.x.row(self.at[row] as usize).iter().map(|&x| f64::from(x)).collect();
-        self.finished(&own, &self.last[0])
+        let at = self.at[row] as usize;
+        let own: Vec<f64> = self.x.row(at).iter().map(|&x| f64::from(x)).collect();
+        (times(&own, &self.last[0]), self.degrees[at])
     }
 
     fn row(&self, node: u32) -> Option<usize> {
@@ -154,13 +170,6 @@ impl<'a> Placing<'a> {
         sum
     }
 
-    /// y times C^k Q, columns weighted.
-    fn finished(&self, y: &[f64], last: &Small) -> Vec<f64> {
-        let mut y = times(y, last);
-        y.iter_mut().zip(&self.view.weights).for_each(|(y, weight)| *y *= weight);
-        y
-    }
-
     /// The rows of all new nodes.
     fn extend(&mut self) {
         let (r, k, rows) = (self.cols(), self.view.step, self.at.len());
@@ -172,7 +181,8 @@ impl<'a> Placing<'a> {
             self.each(row, |_, w| degree += w);
             degree
         };
-        let lefts: Vec<f64> = new.par_iter().map(|&row| root(degree(row), self.view.tau)).collect();
+        let degrees: Vec<f64> = new.par_iter().map(|&row| degree(row)).collect();
+        let lefts: Vec<f64> = degrees.iter().map(|&degree| root(degree, self.view.tau)).collect();
         let powers: Vec<Small> = (0..k).map(|l| self.basis.power(k - 1 - l).times(&self.basis.q)).collect();
         let mut walks: Vec<f64> =
             new.par_iter().zip(&lefts).flat_map_iter(|(&row, &left)| self.towards_fit(row, left)).collect();
@@ -186,10 +196,7 @@ impl<'a> Placing<'a> {
             };
             total.par_chunks_mut(r.max(1)).zip(walks.par_chunks(r.max(1))).for_each(add);
         }
-        total
-            .par_chunks_mut(r.max(1))
-            .for_each(|row| row.iter_mut().zip(&self.view.weights).for_each(|(y, w)| *y *= w));
-        self.new = total;
+        (self.new, self.new_degrees) = (total, degrees);
     }
 
     /// A_nn times some rows.
@@ -216,6 +223,16 @@ fn marks(graph: &MotifGraph, known: &[u32], row: usize, mark: impl Fn(usize, f64
     let (columns, values) = graph.matrix.row(row);
     let known = columns.iter().zip(values).filter(|(j, w)| known[**j as usize] != NONE && **w != 0.0);
     known.map(|(&j, &w)| mark(j as usize, f64::from(w) / graph.scale)).fold(0, u64::wrapping_add)
+}
+
+/// A row divided by its length to a power.
+fn shortened(mut row: Vec<f64>, power: f64) -> Vec<f64> {
+    let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if power > 0.0 && length > 0.0 {
+        let factor = length.powf(-power);
+        row.iter_mut().for_each(|x| *x *= factor);
+    }
+    row
 }
 
 /// A row times a small matrix.

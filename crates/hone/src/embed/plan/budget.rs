@@ -254,7 +254,8 @@ impl<'a> Work<'a> {
     /// Number of parts of Y.
     pub(super) fn parts(&self) -> u64 {
         let views = usize::from(self.view() > 0);
-        (self.motifs.len() * (self.kept() * self.sides as usize + views + self.config.attributes.diffusion.steps)) as u64
+        (self.motifs.len() * (self.kept() * self.sides as usize + views + self.config.attributes.diffusion.steps))
+            as u64
     }
 
     /// Bytes of a joint model, one W_t held at a time.

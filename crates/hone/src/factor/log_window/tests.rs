@@ -8,7 +8,7 @@ use crate::random::Key;
 fn matrix(graph: &Graph, steps: usize) -> Operator {
     let counts: Counts = count(graph, &Silent).expect("counted");
     let edge: Motif = "edge".parse().expect("a motif");
-    let w = counts.motif_graph(graph, edge, Weighting { delta: 1, use_weights: true }).expect("made");
+    let w = counts.motif_graph(graph, edge, Weighting { delta: 1, use_weights: true, ..Weighting::default() }).expect("made");
     let config = Config::preset("hone").expect("known");
     config.matrix().operator(&Operator::sparse("W", w.matrix, true), steps).expect("in range")
 }
