@@ -115,7 +115,8 @@ fn parts_in_files_change_no_bit() {
     let small = ("global.dim", "4");
     let cases = [
         config("hone-p", &[few]),
-        config("hone", &[("motifs", "[\"edge\", \"triangle\"]"), ("local.dim", "96")]),
+        config("hone", &[few, ("local.dim", "96")]),
+        config("hone", &[few, ("local.dim", "96"), ("local.log-window.steps", "2")]),
         config("hone-l-norm+x", &[few, ("attributes.features.depth", "0")]),
         config("hone-p+x", &[few, ("attributes.features.depth", "0"), ("attributes.combine", "after")]),
         config("hone-w", &[few, ("global.output", "local")]),
@@ -183,7 +184,7 @@ fn an_interrupted_run_goes_on_to_the_same_bits() {
         config("hone-p", &[few, ("global.dim", "32")]),
         config("hone-p+x", &[few, ("attributes.features.depth", "0"), ("global.dim", "32")]),
         config("hone-w", &[few, ("sample", "8"), ("global.dim", "32")]),
-        config("hone", &[few, ("first-step", "1"), ("global.dim", "32")]),
+        config("hone", &[few, ("first-step", "1"), ("global.dim", "32"), ("local.log-window.steps", "2")]),
     ];
     for config in cases {
         let hone = Hone::new(config).unwrap();

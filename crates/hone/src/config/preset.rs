@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 
 /// Preset names with what they stand for.
 pub const PRESETS: [(&str, &str); 11] = [
-    ("hone", "our default: proximity from the normalised edge matrix and its log window, structure from motif counts"),
+    ("hone", "our default: proximity from the normalised edge matrix, structure from motif counts"),
     ("hone-w", "the paper's HONE-W: weighted motif graphs W"),
     ("hone-p", "the paper's HONE-P: motif transition matrices P = D⁻¹W"),
     ("hone-l", "the paper's HONE-L: motif Laplacians L = D − W"),
@@ -31,8 +31,6 @@ direction = "auto"
 dim = "auto"
 scale = "sigma"
 row-power = 0.5
-[local.log-window]
-steps = 2
 [local.solver]
 method = "svd"
 oversampling = 16

@@ -180,6 +180,26 @@ fn nodes_whose_edges_changed_move_alone() {
     }
 }
 
+/// A new node with the edges of an old one has its place, log window and all.
+#[test]
+fn twins_are_in_the_same_place() {
+    let old = communities(200, 23);
+    let twin = old.neighbors(5).iter().map(|&j| (200, j));
+    let new = graph(201, edges(&old).into_iter().chain(twin));
+    let window = ("local.log-window.steps", "2");
+    for settings in [vec![], vec![window], vec![window, ("global.output", "local"), ("local.dim", "20")]] {
+        let settings: Vec<_> = settings.into_iter().chain([("global.dim", "40")]).collect();
+        let (run, model) = fit(&old, &settings);
+        let mut bytes = Vec::new();
+        model.write_to(&mut bytes).unwrap();
+        let model = Model::from_bytes(&bytes, Path::new("m.hone")).unwrap();
+        let placed = like(&model, &new).embedding;
+        let first = placed.columns.iter().position(|name| name.starts_with("structure")).unwrap();
+        let (old, new) = (&run.embedding.vectors.row(5)[..first], &placed.vectors.row(200)[..first]);
+        assert!(apart(old, new) < 0.01, "{settings:?}: {old:?}, {new:?}");
+    }
+}
+
 #[test]
 fn other_new_nodes_change_nothing() {
     let old = communities(200, 7);
