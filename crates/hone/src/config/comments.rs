@@ -49,7 +49,7 @@ const COMMENTS: &[(&str, &str)] = &[
     ("local.row-power", "Each row is divided by its length to this power; 0 in the paper."),
     (
         "local.log-window",
-        "A second view of each motif: factors of log max(1, window matrix); docs/quality.md has its formula.",
+        "A second view of each motif: factors of log max(1, window matrix); docs/research.md has its formula.",
     ),
     ("local.log-window.steps", "Steps of the window; 0 leaves the view out."),
     ("local.log-window.dim", "Columns of the view, or \"auto\": half of what Z has per motif."),
