@@ -73,9 +73,10 @@ type Embedded<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String, Option<Mod
 
 /// Embeds a graph. `attributes` are further columns with their names; `checkpoint` is a folder that the run
 /// continues from, or begins in; `factors` a folder that the factors are written to; `device` where motif matrices are
-/// factored; `model` asks for a model, where settings and graph allow one.
+/// factored. `model` asks for a model: true for one or an error before any work, nothing for one where settings and graph
+/// allow it.
 #[pyfunction]
-#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None, factors=None, device="cpu", model=false))]
+#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None, factors=None, device="cpu", model=Some(false)))]
 #[allow(clippy::too_many_arguments)] // Python calls it by name
 pub(crate) fn embed<'py>(
     py: Python<'py>,
@@ -88,7 +89,7 @@ pub(crate) fn embed<'py>(
     checkpoint: Option<PathBuf>,
     factors: Option<PathBuf>,
     device: &str,
-    model: bool,
+    model: Option<bool>,
 ) -> PyResult<Embedded<'py>> {
     let config = parse(config)?;
     let device: Device = device.parse().map_err(|known| refuse("device", format!("`{device}` is not {known}")))?;
@@ -114,8 +115,14 @@ pub(crate) fn embed<'py>(
     }
     let Graph { inner, input } = graph.get();
     let (graph, input) = (inner.clone(), input.clone());
-    let why_not = if model { hone.check_model(&graph).err().map(|error| error.to_string()) } else { None };
-    let model = model && why_not.is_none();
+    let why_not = match model {
+        Some(false) => None,
+        _ => hone.check_model(&graph).err().map(|error| error.to_string()),
+    };
+    if let (Some(true), Some(why_not)) = (model, &why_not) {
+        return Err(refuse("keep_model", why_not));
+    }
+    let model = model != Some(false) && why_not.is_none();
     let (mut result, model) = run(py, jobs, listener, move |progress| match model {
         true => hone.fit(&graph, progress).map(|(run, model)| (run, Some(model))),
         false => Ok((hone.embed(&graph, progress)?, None)),

@@ -2,11 +2,18 @@
 
 import copy
 import pickle
+import warnings
 
+import networkx
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse
-from hone_embed import HONE, Graph, HoneWarning, generate
+from hone_embed import HONE, Graph, HoneWarning, generate, load, save
+from hone_embed._changes import changed
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +128,34 @@ def test_models_can_be_left_out(blocks):
     hone = HONE(n_components=16, keep_model=False).fit(blocks)
     with pytest.raises(ValueError, match="keep_model=False"):
         hone.update(added=[(0, 199)])
+    with pytest.raises(ValueError, match="keep_model=False"):
+        hone.transform(np.ones((1, 200)))
+    own = blocks.adjacency()[[5, 9]]
+    np.testing.assert_array_equal(hone.transform(own), hone.embedding_[[5, 9]])
+
+
+def test_graphs_are_kept_for_models_alone(blocks):
+    """Edges of a fit are not in pickles where nothing can be done with them."""
+    bare = len(pickle.dumps(HONE(n_components=16, keep_model=False).fit(blocks)))
+    vectors, edges = 200 * 16 * 4, 2 * blocks.n_edges * 4
+    assert bare < vectors + 200 * 8 * 3 + 10_000
+    assert len(pickle.dumps(HONE(n_components=16).fit(blocks))) > bare + edges
+
+
+def test_models_that_cannot_be_are_refused_before_the_work(blocks, tmp_path):
+    hone = HONE(n_components=16, factors=True).fit(blocks)
+    before = hone.embedding_
+    hone.set_params(preset="hone-p", keep_model=True, factors=str(tmp_path / "factors"))
     with pytest.raises(ValueError, match="keep_model: psi"):
-        HONE("hone-p", keep_model=True).fit(blocks)
+        hone.fit(blocks)
+    assert not (tmp_path / "factors").exists()
+    assert hone.embedding_ is before and hone.factors_ is not None and hone.config_["psi"] == "a-norm"
+    new = HONE("hone-p", keep_model=True)
+    with pytest.raises(ValueError, match="keep_model: psi"):
+        new.fit(blocks)
+    assert not hasattr(new, "embedding_")
+    with pytest.raises(ValueError, match="keep_model: attributes"):
+        HONE(keep_model=True).fit(blocks, attributes=np.ones((200, 1)))
 
 
 def test_wrong_ids_are_refused(fitted, blocks):
@@ -130,3 +163,152 @@ def test_wrong_ids_are_refused(fitted, blocks):
     matrix = blocks.adjacency()[turned][:, turned]
     with pytest.raises(ValueError, match="not those of the same nodes"):
         fitted.transform(matrix)
+
+
+def test_proximity_of_rows_does_not_depend_on_the_batch(fitted):
+    rows = np.zeros((3, 200))
+    rows[0, [0, 1, 2]] = rows[1, [2, 3, 60]] = rows[2, [0, 2, 199]] = 1
+    z, together = proximity(fitted), fitted.transform(rows)
+    for k in range(3):
+        np.testing.assert_array_equal(fitted.transform(rows[[k]])[0, z], together[k, z])
+    np.testing.assert_array_equal(fitted.transform(rows[::-1])[::-1, z], together[:, z])
+    # Structure is counted in the graph that all rows have joined: as documented.
+    alone = np.vstack([fitted.transform(rows[[k]]) for k in range(3)])
+    assert not np.array_equal(alone[:, z.stop :], together[:, z.stop :])
+
+
+@pytest.mark.parametrize("directed", [None, False])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_square_blocks_of_rows(blocks, directed, symmetric):
+    """As many new nodes as fitted ones: rows, whatever the matrix looks like."""
+    adjacency = blocks.adjacency().toarray()
+    hone = HONE(n_components=16, directed=directed).fit(adjacency[:100, :100])
+    rows = adjacency[100:, :100]
+    rows = np.maximum(rows, rows.T) if symmetric else rows
+    z = proximity(hone)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HoneWarning)
+        square = hone.transform(rows)
+    np.testing.assert_array_equal(square[:, z], np.vstack([hone.transform(rows[:60]), hone.transform(rows[60:])])[:, z])
+    np.testing.assert_array_equal(hone.transform(adjacency[:100, :100]), hone.embedding_)
+    np.testing.assert_array_equal(hone.transform(rows.astype(int)[:2]), hone.transform(rows[:2]))
+    other = hone.transform(Graph(adjacency[:101, :101]))
+    np.testing.assert_array_equal(other[:100, z], hone.embedding_[:, z])
+    labels = blocks.node_ids // 50
+    model = make_pipeline(HONE(n_components=16, directed=directed), LogisticRegression(max_iter=500, C=100))
+    assert cross_val_score(model, adjacency, labels, cv=2).mean() > 0.6
+
+
+def test_loops_do_not_hide_a_known_row():
+    matrix = scipy.sparse.csr_array(Graph("builtin:karate").adjacency())
+    matrix.data[:] = 1 + (np.arange(matrix.nnz) % 3)
+    matrix = matrix + matrix.T
+    for weights in (None, True):
+        hone = HONE(n_components=24, weights=weights).fit(matrix)
+        rows = matrix.toarray()[[7, 3]]
+        rows[0, 7] = 5
+        np.testing.assert_array_equal(hone.transform(rows), hone.embedding_[[7, 3]])
+
+
+def test_ids_keep_their_kind(blocks):
+    hone = HONE(n_components=16).fit(blocks)
+    table = pandas.DataFrame({"source": [200.0, 200.0], "target": [0, 1]})
+    hone.update(added=table).update(added=table.to_numpy() + [1, 0])
+    assert hone.node_ids_.dtype.kind == "i" and hone.node_ids_[-2:].tolist() == [200, 201]
+    kept = hone.embedding_
+    for id in ("new", 0.5, True, None, (1, 2)):
+        with pytest.raises(ValueError, match="those of the graph are of the type int"):
+            hone.update(added=[(id, 0)])
+    with pytest.raises(ValueError, match="beyond 2⁶³"):
+        hone.update(added=[(2**63, 0)])
+    with pytest.raises(ValueError, match="'01' is no edge"):
+        hone.update(added=["01"])
+    assert hone.embedding_ is kept and len(hone.node_ids_) == 202
+    people = HONE(n_components=8).fit("builtin:florentine")
+    with pytest.raises(ValueError, match="those of the graph are of the type str"):
+        people.update(added=[(7, "Medici")])
+    assert people.update(added=[("Newcomer", "Medici")]).node_ids_[-1] == "Newcomer"
+
+
+@pytest.mark.parametrize("new", [(6, 6), "x"])
+def test_ids_of_any_kind(new):
+    """Tuples, and numbers among names."""
+    grid = networkx.grid_2d_graph(6, 6)
+    if new == "x":
+        grid = networkx.relabel_nodes(grid, {(i, j): f"n{i}" if j == 0 else 6 * i + j for i, j in grid})
+    first = next(iter(grid))
+    hone = HONE(n_components=24).fit(grid)
+    old = hone.embedding_
+    hone.update(added=[(new, first)])
+    assert hone.node_ids_.ndim == 1 and hone.node_ids_.tolist() == [*grid, new]
+    z = proximity(hone)
+    np.testing.assert_array_equal(hone.embedding_[1:36, z], np.delete(old, 0, axis=0)[:, z])
+    rows = np.zeros((1, 37))
+    rows[0, :3] = 1
+    assert hone.transform(rows)[:, z].any()
+    nodes = HONE(n_components=24, graph=grid).fit(None)
+    np.testing.assert_array_equal(nodes.transform(list(grid)[3:5]), nodes.embedding_[3:5])
+
+
+def test_updates_against_a_dictionary_of_edges():
+    """Many random changes, weighted and directed, against the simplest thing that can be right."""
+    rng = np.random.default_rng(5)
+    for directed, weighted in ((False, False), (False, True), (True, True)):
+        order = (lambda i, j: (i, j)) if directed else (lambda i, j: (min(i, j), max(i, j)))
+        drawn = {order(*pair) for pair in rng.integers(0, 12, (40, 2)).tolist() if pair[0] != pair[1]}
+        edges = {pair: float(rng.integers(1, 5)) if weighted else 1.0 for pair in sorted(drawn)}
+        graph = as_matrix(edges, 12, directed, weighted)
+        for step in range(4):
+            gone = [pair for pair in edges if rng.random() < 0.3]
+            new = {order(12 + step, int(rng.integers(0, 12))): 2.0 if weighted else 1.0, order(0, 1): 1.0}
+            edges = {**{pair: w for pair, w in edges.items() if pair not in gone}, **new}
+            turned = [pair if directed else pair[::-1] for pair in gone]
+            added = [(*pair, weight) if weighted else pair for pair, weight in new.items()]
+            graph = changed(graph, added, turned)
+            expected = as_matrix(edges, 13 + step, directed, weighted).adjacency().toarray()
+            np.testing.assert_array_equal(graph.adjacency().toarray(), expected)
+            assert (graph.directed, graph.weighted) == (directed, weighted)
+
+
+def as_matrix(edges, n, directed, weighted):
+    matrix = np.zeros((n, n))
+    for (i, j), weight in edges.items():
+        matrix[i, j] = weight
+        matrix[j, i] = matrix[j, i] if directed else weight
+    return Graph(matrix, directed=directed, weighted=weighted)
+
+
+def test_weights_of_updates(blocks):
+    with pytest.raises(ValueError, match=r"\(0, 199, 2.0\) has a weight, but the graph has none"):
+        HONE(n_components=16).fit(blocks).update(added=[(0, 199, 2.0)])
+    matrix = blocks.adjacency()
+    hone = HONE(n_components=16, weights=True).fit(2 * matrix)
+    hone.update(added=[(0, 199, 3.5)])
+    assert hone._graph.adjacency()[[0], [199]].sum() == 3.5
+    for wrong in (0, -1, np.nan, np.inf, "heavy"):
+        with pytest.raises(ValueError, match="must be finite and above 0"):
+            hone.update(added=[(0, 199, wrong)])
+    with pytest.raises(ValueError, match="comes twice, with other weights"):
+        hone.update(added=[(0, 199, 1), (199, 0, 2)])
+
+
+def test_structure_alone(fitted, blocks):
+    first = proximity(fitted).stop
+    np.testing.assert_array_equal(fitted.transform(blocks, structure_only=True), fitted.embedding_[:, first:])
+    nodes = HONE(n_components=16, graph=blocks).fit(None).set_output(transform="pandas")
+    frame = nodes.transform([3, 1], structure_only=True)
+    np.testing.assert_array_equal(frame.to_numpy(), fitted.embedding_[[3, 1], first:])
+    assert list(frame.columns) == list(fitted.get_feature_names_out()[first:])
+    with pytest.raises(ValueError, match="structure_only: the vectors have no structure columns"):
+        HONE("hone-p", n_components=8).fit(blocks).transform(blocks, structure_only=True)
+
+
+def test_what_was_loaded_has_no_report(fitted, tmp_path):
+    fitted.save(tmp_path / "m.hone")
+    loaded = HONE.load(tmp_path / "m.hone")
+    assert not hasattr(loaded, "report_") and not hasattr(loaded, "motif_importance_")
+    assert loaded.config_ == fitted.config_
+    files = save(tmp_path / "z.npy", loaded)
+    assert not any(file.endswith(".run.json") for file in files)
+    np.testing.assert_array_equal(load(tmp_path / "z.npy").vectors, fitted.embedding_)
+    assert "stages" in loaded.fit("builtin:karate").report_

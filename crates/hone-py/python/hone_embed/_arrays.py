@@ -31,6 +31,8 @@ def is_edges(X: Any) -> bool:
     return isinstance(X, np.ndarray) and X.dtype.kind in "iuUSO" and 2 in X.shape
 
 
-def is_new_rows(X: Any, fitted: int) -> bool:
-    """Whether X cannot be a graph, but can be the edges of new nodes."""
-    return is_matrix(X) and X.shape[1] == fitted and X.shape[0] != fitted and not is_edges(X)
+def is_rows(X: Any, fitted: int, of_matrix: bool) -> bool:
+    """Whether X is rows of nodes, with one column per fitted node. If no matrix was fitted, a possible graph is one."""
+    if not is_matrix(X) or X.shape[1] != fitted or X.dtype.kind in "US":
+        return False
+    return of_matrix or (X.shape[0] != fitted and not is_edges(X))

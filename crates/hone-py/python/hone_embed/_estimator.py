@@ -9,15 +9,14 @@ from collections.abc import Iterable
 from typing import Any, Optional, Union
 
 import numpy as np
-import scipy.sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from hone_embed import _native
-from hone_embed._arrays import attribute_columns, is_edges, is_matrix, is_new_rows
+from hone_embed._arrays import attribute_columns
 from hone_embed._factors import Factors, factor_folder, load_factors
-from hone_embed._graph import Graph, _plain, as_graph, compare_attributes
+from hone_embed._graph import _plain, as_graph, compare_attributes
 from hone_embed._placing import Placing
 from hone_embed._progress import jobs, listener
 from hone_embed._settings import refuse_contradictions, warn_idle
@@ -79,9 +78,10 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         True to keep the factors as ``factors_``; a folder to have them written there, from where
         ``factors_`` reads them as they are used. An earlier folder of factors is replaced.
     keep_model
-        Whether to keep what places other graphs and new nodes in the same space (``transform``, ``update``, ``save``): None
-        for where the settings allow it and there is no ``checkpoint``, True to insist. It takes about as much memory as the
-        vectors.
+        Whether to keep what places other graphs and new nodes in the same space (``transform``, ``update``,
+        ``save``): None for where the settings allow it and there is no ``checkpoint``, True to insist. The model
+        takes about twice as much memory as the vectors with the default settings, more with more motifs or
+        steps, and the graph is kept with it.
     config
         Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
         or a TOML file or run report. It is laid over the preset. Parameters that are not None win over a file; a
@@ -104,7 +104,8 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     structure_importance_ : dict
         Share of each motif in the components of node features, the largest first; empty without them.
     report_ : dict
-        What the run did: every choice, seconds and memory by stage, singular values, notes.
+        What the run did: every choice, seconds and memory by stage, singular values, notes. This and the shares
+        of motifs are absent after :meth:`load`.
     config_ : dict
         Every setting that was used.
     factors_ : Factors
@@ -147,12 +148,6 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     config_: dict[str, Any]
     factors_: Factors
     tuning_: Tuning
-    n_features_in_: int
-    _columns: list[str]
-    _model: Optional[_native.Model]
-    _no_model: Optional[str]
-    _graph: Optional[Graph]
-    _fingerprint: str
 
     def __init__(
         self,
@@ -215,35 +210,6 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
             return self.transform(X)
         return self._output(self.embedding_, self.node_ids_)
 
-    def transform(self, X: Any, *, structure_only: bool = False) -> Any:
-        """Vectors of nodes, in the space of the fit.
-
-        With ``graph``, of the nodes whose ids are in ``X``. Otherwise ``X`` is one of
-
-        * the graph that was fitted: its vectors, bit for bit;
-        * another graph. Nodes are shared by id: those whose edges to other shared nodes did not change keep their proximity
-          columns, others and new ones are placed by their edges. Structure columns are those of ``X``, in the units of the
-          fit; ``structure_only`` returns these alone, for graphs without shared nodes;
-        * a matrix with one row per new node and one column per fitted node: the edges between them. A row that is the row of
-          a fitted node stands for that node.
-
-        See docs/models.md for how nodes are placed, and how well.
-        """
-        check_is_fitted(self)
-        if self.graph is not None:
-            rows = self._rows_of(X)
-            return self._output(self.embedding_[rows], self.node_ids_[rows])
-        self._check_features(X)
-        if not is_new_rows(X, len(self.embedding_)):
-            graph = as_graph(X, directed=self.directed, weighted=self.config_["weights"] is True)
-            if graph._named().fingerprint() == self._fingerprint and not structure_only:
-                return self._output(self.embedding_.copy(), self.node_ids_)
-            # A square matrix without symmetry may be anything; of as many columns as there are nodes it is rows of nodes.
-            if not is_matrix(X) or is_edges(X) or not graph.directed or X.shape[1] != len(self.embedding_):
-                vectors, columns, _ = self._place(graph, structure_only)
-                return self._output(vectors, graph.node_ids, columns)
-        return self._output(*self._of_rows(X, structure_only))
-
     def most_similar(
         self,
         node: Any = None,
@@ -259,85 +225,50 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         check_is_fitted(self)
         return most_similar(self, node, positive=positive, negative=negative, top=top, by=by)
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns of the embedding."""
-        check_is_fitted(self)
-        return np.asarray(self._columns, dtype=object)
-
-    def set_output(self, *, transform: Optional[str] = None) -> HONE:
-        """Have vectors returned as ``"pandas"`` (indexed by node id), ``"polars"`` or ``"default"`` arrays."""
-        if transform is not None:
-            if transform not in ("default", "pandas", "polars"):
-                raise ValueError(f"transform: {transform!r} is not one of 'default', 'pandas', 'polars'")
-            self._sklearn_output_config = {"transform": transform}
-        return self
-
     # --- the work
 
     def _embed(self, X: Any, attributes: Any, y: Any) -> None:
-        self._forget()
-        auto = self.preset == "auto"
+        """Does all the work, and then changes the object: a fit that fails leaves it as it was."""
+        auto, tuning = self.preset == "auto", None
         config = self._resolve("hone" if auto else None)
-        parsed = json.loads(config)
         data = X if self.graph is None else self.graph
-        graph = as_graph(data, directed=self.directed, weighted=parsed["weights"] is True)
+        graph = as_graph(data, directed=self.directed, weighted=json.loads(config)["weights"] is True)
         if graph.n_nodes == 0:
             raise ValueError("graph: Found array with 0 sample(s): it has no nodes, so there is nothing to embed")
         memory = _native.parse_bytes(self.memory_limit) if isinstance(self.memory_limit, str) else self.memory_limit
         columns = None if attributes is None else attribute_columns(attributes)
         if auto:
-            config = self._tune(graph, attributes, self._labels(X, y))
-            parsed = json.loads(config)
-        file = parsed["attributes"].get("file")
-        keep = self.keep_model if self.keep_model is not None else self.checkpoint is None
-        native = graph._named() if file or keep else graph._native
+            tuning, config = self._tune(graph, attributes, self._labels(X, y))
+        file = json.loads(config)["attributes"].get("file")
+        keep = False if self.keep_model is None and self.checkpoint is not None else self.keep_model
+        native = graph._native if keep is False and not file else graph._named()
         if file and not isinstance(self.config, (dict, type(None))):
             compare_attributes(os.fspath(self.config), file)
         warn_idle(*self._choices(), _native.idle(native, config, columns is not None))
         with listener(self.verbose) as listen, factor_folder(self.factors) as folder:
-            vectors, names, report, model, why_not = _native.embed(
+            result = _native.embed(
                 native, config, jobs(self.n_jobs), memory, columns, listen, self.checkpoint, folder, self.device, keep
             )
-            self._keep_factors(folder)
+            factors = None if folder is None else load_factors(folder, mmap=self.factors is not True)
+        self._set_results(*result[:3])
+        self._set_or_forget(factors_=factors, tuning_=tuning)
+        self._set_model(graph, *result[3:])
+        self._note_features(X)
+
+    def _set_results(self, vectors: np.ndarray, names: list[str], report: str) -> None:
         self.embedding_, self._columns = vectors, names
-        self.node_ids_ = graph.node_ids
         self.report_ = json.loads(report)
         self.config_ = self.report_["config"]
         self.motif_importance_ = _importance(self.report_)
         structure = self.report_.get("structure") or {"motifs": []}
         self.structure_importance_ = {entry["motif"]: entry["share"] for entry in structure["motifs"]}
-        if self.keep_model and model is None:
-            raise ValueError(f"keep_model: {why_not}")
-        left_out = "keep_model=False" if self.keep_model is False else "it was fitted with a checkpoint, without keep_model"
-        self._model, self._no_model = model, why_not or (None if model is not None else left_out)
-        self._graph, self._fingerprint = graph, graph._named().fingerprint()
-        self._note_features(X)
 
-    def _keep_factors(self, folder: Optional[str]) -> None:
-        if folder is not None:
-            self.factors_ = load_factors(folder, mmap=self.factors is not True)
-
-    def _note_features(self, X: Any) -> None:
-        if hasattr(self, "n_features_in_"):
-            del self.n_features_in_
-        if self.graph is None and is_matrix(X):
-            self.n_features_in_ = len(self.embedding_)
-
-    def _check_features(self, X: Any) -> None:
-        """Complains as scikit-learn does about a matrix that is not about the fitted nodes."""
-        if not is_matrix(X):
-            return
-        values: Any = X.data if scipy.sparse.issparse(X) else X
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise ValueError("X: Input contains NaN or infinity; every entry must be finite")
-        if X.shape[1] not in (len(self.embedding_), X.shape[0]) and not is_edges(X):
-            name, fitted = type(self).__name__, len(self.embedding_)
-            raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {fitted} features as input.")
-
-    def _forget(self) -> None:
-        """Removes what an earlier fit left and this one may not make."""
-        for name in ("factors_", "tuning_"):
-            if hasattr(self, name):
+    def _set_or_forget(self, **results: Any) -> None:
+        """Sets results, and removes those that an earlier fit left and this one did not make."""
+        for name, result in results.items():
+            if result is not None:
+                setattr(self, name, result)
+            elif hasattr(self, name):
                 delattr(self, name)
 
     def _labels(self, X: Any, y: Any) -> Any:
@@ -347,8 +278,8 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         check_consistent_length(X, y)
         return dict(zip(self._ids_of(X), y))
 
-    def _tune(self, graph: Any, attributes: Any, labels: Any) -> str:
-        """The settings that suit the graph best, as JSON, and ``tuning_``."""
+    def _tune(self, graph: Any, attributes: Any, labels: Any) -> tuple[Tuning, str]:
+        """What was compared, and the settings that suit the graph best, as JSON."""
         refused = ("n_local_components", "n_steps", "motifs", "config", "memory_limit")
         given = [name for name in refused if getattr(self, name) is not None]
         given += [] if attributes is None else ["attributes"]
@@ -359,8 +290,8 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         candidates = [with_option(candidate, weights) for candidate in _native.tuned_candidates()]
         seed = {"random_state": 100_001 + self._seed().get("seed", 0)}
         shared = {"n_components": self.n_components, "n_jobs": self.n_jobs, "verbose": self.verbose, **seed}
-        self.tuning_ = tune(graph, labels, candidates=candidates, **shared)
-        return self._resolve(*candidate_settings(self.tuning_.chosen))
+        tuning = tune(graph, labels, candidates=candidates, **shared)
+        return tuning, self._resolve(*candidate_settings(tuning.chosen))
 
     def _choices(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Settings that parameters give, but for a seed that is drawn, and those of a dictionary ``config``."""
@@ -391,60 +322,6 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
             # 0 is the default here as there: a seed that `config` names stands.
             return {"seed": int(self.random_state)} if self.random_state else {}
         return {"seed": int(check_random_state(self.random_state).randint(2**31))}
-
-    def _ids_of(self, X: Any) -> list[Any]:
-        ids = np.asarray(X)
-        if ids.ndim != 1 and ids.shape[1:] != (1,):
-            raise ValueError(f"X: shape {ids.shape}; a list of node ids is expected")
-        return ids.reshape(-1).tolist()
-
-    def _rows_of(self, X: Any) -> np.ndarray:
-        wanted = self._ids_of(X)
-        index = {id: row for row, id in enumerate(self.node_ids_.tolist())}
-        try:
-            return np.asarray([index[id] for id in wanted], dtype=np.int64)
-        except KeyError as error:
-            raise ValueError(f"X: {error.args[0]!r} is no node of the graph") from None
-
-    def _output(self, vectors: np.ndarray, ids: Optional[np.ndarray], columns: Optional[list[str]] = None) -> Any:
-        from sklearn import get_config
-
-        chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
-        container = chosen or get_config().get("transform_output", "default")
-        if container == "pandas":
-            import pandas
-
-            return pandas.DataFrame(vectors, index=ids, columns=columns or self.get_feature_names_out())
-        if container == "polars":
-            import polars
-
-            return polars.DataFrame(vectors, schema=columns or list(self._columns), orient="row")
-        return vectors
-
-    # --- what scikit-learn asks
-
-    def __sklearn_clone__(self) -> HONE:
-        """A copy without results; the graph, which may be large, is shared and not copied."""
-        new = type(self)(**{name: _copy(name, value) for name, value in self.get_params(deep=False).items()})
-        if hasattr(self, "_sklearn_output_config"):
-            new._sklearn_output_config = dict(self._sklearn_output_config)
-        return new
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # Cross-validation then takes rows and columns of an adjacency, not rows only.
-        tags.input_tags.pairwise = self.graph is None
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = []  # vectors are always float32
-        return tags
-
-    def _more_tags(self) -> dict[str, Any]:
-        """The same for scikit-learn before 1.6."""
-        return {"pairwise": self.graph is None, "preserves_dtype": []}
-
-
-def _copy(name: str, value: Any) -> Any:
-    return value if name == "graph" else clone(value, safe=False)
 
 
 def _importance(report: dict[str, Any]) -> dict[str, float]:

@@ -92,8 +92,7 @@ class Graph:
         kept = _weighted(weighted, weight=weight, edge_weight=edge_weight)
         options = Options(directed, kept, nodes, edge_weight, source, target, weight, bipartite)
         self._native, self._ids = convert(data, options)
-        if not isinstance(data, Graph):
-            _warn(self._native)
+        warn_of_input(self, data)
 
     @classmethod
     def _of(cls, native: NativeGraph, ids: Optional[np.ndarray] = None) -> Graph:
@@ -178,6 +177,19 @@ def _restore(adjacency: Any, directed: bool, weighted: bool, ids: Optional[np.nd
 def as_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool = False) -> Graph:
     """``data`` as a graph; a :class:`Graph` as it is, if it is what is asked for."""
     return Graph(data, directed=directed, weighted=weighted)
+
+
+def as_quiet_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool = False) -> Graph:
+    """:func:`as_graph` without warnings, for data that may be something else; :func:`warn_of_input` gives them."""
+    from hone_embed._inputs import Options, convert
+
+    return Graph._of(*convert(data, Options(directed, weighted)))
+
+
+def warn_of_input(graph: Graph, data: Any) -> None:
+    """Warns of what was a guess when ``data`` became a graph, and of what was left out."""
+    if not isinstance(data, Graph):
+        _warn(graph._native)
 
 
 def _weighted(weighted: Optional[bool], **named: Any) -> bool:

@@ -12,37 +12,101 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from hone_embed import _native
-from hone_embed._changes import changed, known_rows, with_rows
-from hone_embed._graph import Graph, ids_to_array, warn
+from hone_embed._arrays import is_rows
+from hone_embed._changes import changed, with_rows
+from hone_embed._graph import Graph, as_quiet_graph, ids_to_array, warn, warn_of_input
+from hone_embed._known import KnownRows
 from hone_embed._progress import jobs, listener
+from hone_embed._protocol import SklearnProtocol
+
+#: Why there is no graph beside a model.
+NO_EDGES = "a model that was read from a file knows no edges; transform a graph instead"
 
 
-class Placing:
+class Placing(SklearnProtocol):
     """What a fitted :class:`HONE` does with its model."""
 
-    embedding_: np.ndarray
-    node_ids_: np.ndarray
     report_: dict[str, Any]
-    n_features_in_: int
+    config_: dict[str, Any]
     memory_limit: Union[int, str, None]
+    keep_model: Optional[bool]
+    directed: Optional[bool]
     n_jobs: Optional[int]
     verbose: bool
-    _columns: list[str]
     _model: Optional[_native.Model]
     _no_model: Optional[str]
     _graph: Optional[Graph]
+    _known: Optional[KnownRows]
     _fingerprint: str
+
+    def transform(self, X: Any, *, structure_only: bool = False) -> Any:
+        """Vectors of nodes, in the space of the fit.
+
+        With ``graph``, of the nodes whose ids are in ``X``. Otherwise ``X`` is one of
+
+        * the graph that was fitted: its vectors, bit for bit;
+        * another graph. Nodes are shared by id: those whose edges to other shared nodes did not change keep their
+          proximity columns, others and new ones are placed by their edges. Structure columns are those of ``X``,
+          in the units of the fit;
+        * a matrix with one row per node and one column per fitted node: the edges between them. A row that is the
+          row of a fitted node stands for that node, others are new nodes. A square matrix of this width is rows
+          of nodes if a matrix was fitted, and another graph if not: other graphs are best passed as
+          :class:`Graph`.
+
+        New nodes of one call join the fitted graph together, without edges between them. Proximity columns of a
+        row do not depend on the other rows (with the motif ``edge``, as in the preset ``hone``). Structure columns
+        do: motifs are counted with all rows of the call, so that two new nodes with a common neighbour change each
+        other's counts. Where this matters, pass rows one by one; each call counts the motifs of the graph again:
+        ``np.vstack([hone.transform(rows[[k]]) for k in range(rows.shape[0])])``.
+
+        ``structure_only`` returns structure columns alone, for graphs without shared nodes.
+
+        See docs/models.md for how nodes are placed, and how well.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hone_embed import HONE, read_graph
+        >>> adjacency = read_graph("builtin:karate").adjacency()
+        >>> hone = HONE(n_components=24).fit(adjacency)
+        >>> new = np.zeros((1, 34))
+        >>> new[0, [0, 1, 2]] = 1
+        >>> hone.transform(new).shape
+        (1, 24)
+        >>> bool((hone.transform(adjacency[[7, 3]]) == hone.embedding_[[7, 3]]).all())
+        True
+        """
+        check_is_fitted(self)
+        first = self._first_column(structure_only)
+        if self.graph is not None:
+            rows = self._rows_of(X)
+            return self._output(self.embedding_[rows, first:], self.node_ids_[rows], self._columns[first:])
+        self._check_features(X)
+        fitted = len(self.embedding_)
+        are_rows = is_rows(X, fitted, hasattr(self, "n_features_in_"))
+        if not are_rows or X.shape[0] == fitted:
+            graph = as_quiet_graph(X, directed=self.directed, weighted=self.config_["weights"] is True)
+            if graph._named().fingerprint() == self._fingerprint:
+                return self._output(self.embedding_[:, first:].copy(), self.node_ids_, self._columns[first:])
+        if are_rows:
+            return self._output(*self._of_rows(X, structure_only))
+        warn_of_input(graph, X)
+        vectors, columns, _ = self._place(graph, structure_only)
+        return self._output(vectors, graph.node_ids, columns)
 
     def update(self, *, added: Iterable[Any] = (), removed: Iterable[Any] = ()) -> Any:
         """Change edges of the graph, and the vectors with them, in the space of the fit.
 
-        Nodes that are not there yet are added behind the others. ``embedding_``, ``node_ids_`` and ``report_`` are then of the
-        changed graph; the model stays that of ``fit``, so that vectors of many updates can be compared.
+        Nodes that are not there yet are added behind the others. ``embedding_``, ``node_ids_`` and ``report_`` are
+        then of the changed graph. The model stays that of ``fit``, so that vectors of many updates can be
+        compared, and so do ``factors_`` and the shares of motifs.
 
         Parameters
         ----------
         added, removed
-            Edges: pairs of ids, or a pair and a weight where the graph has weights.
+            Edges: pairs of ids, or a pair and a weight where the graph has weights; or a table with these
+            columns. New ids must be of the kind that the graph has. Edges are removed first, and must be there.
+            An edge that is added although it is there takes the new weight.
 
         Examples
         --------
@@ -52,10 +116,11 @@ class Placing:
         (35, 24)
         """
         check_is_fitted(self)
+        self._kept_model("update")
         graph = changed(self._kept_graph("update"), added, removed)
         self.embedding_, _, report = self._place(graph, False)
         self.report_ = json.loads(report)
-        self.node_ids_, self._graph, self._fingerprint = graph.node_ids, graph, graph._named().fingerprint()
+        self._set_graph(graph)
         if hasattr(self, "n_features_in_"):
             self.n_features_in_ = len(self.embedding_)
         return self
@@ -80,18 +145,31 @@ class Placing:
     def load(cls, path: Union[str, os.PathLike[str]]) -> Any:
         """Read a model that :meth:`save` or ``hone embed --model`` wrote.
 
-        The result is fitted; it knows no edges, so ``transform`` takes graphs, and ``update`` is refused.
+        The result is fitted. It knows no edges, so ``transform`` takes graphs, and ``update`` is refused; and it has no
+        ``report_`` and no shares of motifs, which are those of a run.
         """
         model = _native.Model.load(os.fspath(path))
         facts = json.loads(model.facts())
-        hone = cls(config=_dotted(facts["config"]))
+        hone = cls(config=_dotted(facts["config"]))  # type: ignore[call-arg]
         hone.embedding_, hone._columns = model.vectors(), facts["columns"]
         hone.node_ids_ = ids_to_array(model.ids(), len(hone.embedding_))
-        hone.report_ = facts
-        hone.config_ = facts["config"]
-        hone.motif_importance_, hone.structure_importance_ = {}, {}
-        hone._model, hone._no_model, hone._graph, hone._fingerprint = model, None, None, facts["fingerprint"]
+        hone.config_, hone._fingerprint = facts["config"], facts["fingerprint"]
+        hone._model, hone._no_model, hone._graph, hone._known = model, None, None, None
         return hone
+
+    def _set_model(self, graph: Graph, model: Optional[_native.Model], why_not: Optional[str]) -> None:
+        """Keeps the model of a fit and its graph, or why there is none."""
+        left_out = (
+            "keep_model=False" if self.keep_model is False else "it was fitted with a checkpoint, without keep_model"
+        )
+        self._model, self._no_model = model, None if model is not None else why_not or left_out
+        self._set_graph(graph)
+
+    def _set_graph(self, graph: Graph) -> None:
+        """Keeps what the graph of the vectors is known by; its edges are of use to a model alone."""
+        self.node_ids_, self._fingerprint = graph.node_ids, graph._named().fingerprint()
+        self._known = KnownRows(graph)
+        self._graph = None if self._model is None else graph
 
     def _kept_model(self, use: str) -> _native.Model:
         if self._model is None:
@@ -100,7 +178,7 @@ class Placing:
 
     def _kept_graph(self, use: str) -> Graph:
         if self._graph is None:
-            raise ValueError(f"{use}: a model that was read from a file knows no edges; transform the changed graph instead")
+            raise ValueError(f"{use}: {NO_EDGES}")
         return self._graph
 
     def _place(self, graph: Graph, structure_only: bool) -> tuple[np.ndarray, list[str], str]:
@@ -112,21 +190,31 @@ class Placing:
             warn(note.replace("structure-only = true", "structure_only=True"))
         return placed
 
+    def _first_column(self, structure_only: bool) -> int:
+        """The first of the columns that are returned."""
+        if not structure_only:
+            return 0
+        for k, name in enumerate(self._columns):
+            if name.startswith("structure."):
+                return k
+        raise ValueError("structure_only: the vectors have no structure columns; fit with the preset hone")
+
     def _of_rows(self, X: Any, structure_only: bool) -> tuple[np.ndarray, None, list[str]]:
         """Vectors of nodes that are given by their edges to the fitted ones, with the names of the columns."""
-        graph = self._kept_graph("transform")
+        if self._known is None:
+            raise ValueError(f"transform: {NO_EDGES}")
         rows = scipy.sparse.csr_array(X, dtype=np.float32)
+        rows.sum_duplicates()
         rows.eliminate_zeros()
-        rows.sort_indices()
-        node = known_rows(graph, rows)
-        first = next((k for k, name in enumerate(self._columns) if name.startswith("structure.")), 0)
-        names = list(self._columns[first if structure_only else 0 :])
-        vectors = self.embedding_[np.maximum(node, 0)][:, len(self._columns) - len(names) :].copy()
+        node, first = self._known.find(rows), self._first_column(structure_only)
+        vectors = self.embedding_[np.maximum(node, 0), first:]
         new = np.flatnonzero(node < 0)
         if len(new) > 0:
-            placed, names, _ = self._place(with_rows(graph, rows[new]), structure_only)
+            self._kept_model("transform")
+            graph = self._kept_graph("transform")
+            placed, _, _ = self._place(with_rows(graph, rows[new]), structure_only)
             vectors[new] = placed[graph.n_nodes :]
-        return vectors, None, names
+        return vectors, None, self._columns[first:]
 
 
 def _dotted(settings: dict[str, Any], before: str = "") -> dict[str, Any]:

@@ -29,7 +29,8 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
     """Write an embedding; the files appear together or not at all.
 
     Beside the vectors of a fitted :class:`HONE` stands its report, ``PATH.run.json``, which
-    ``HONE(config=...)`` and :func:`read_recorded_graph` take, and the command ``hone embed --config``.
+    ``HONE(config=...)`` and :func:`read_recorded_graph` take, and the command ``hone embed --config``. What
+    :meth:`HONE.load` read has no report, and none is written.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
         raise ValueError(f"embedding: {vectors.ndim} dimensions; one row per node is expected")
     rows = ids_to_native(np.asarray(ids))
     names = [str(name) for name in columns] if columns is not None else [f"z{k}" for k in range(vectors.shape[1])]
-    report = json.dumps(embedding.report_) if hasattr(embedding, "embedding_") else None
+    report = json.dumps(embedding.report_) if hasattr(embedding, "report_") else None
     written = _native.write_embedding(os.fspath(path), rows, vectors, names, format, overwrite, report)
     return [os.fspath(file) for file in written]
 

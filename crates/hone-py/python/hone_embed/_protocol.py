@@ -1,0 +1,110 @@
+"""What scikit-learn asks of a transformer: kinds of output, names of columns, the width of ``X``, clones and tags."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from hone_embed._arrays import is_edges, is_matrix
+from hone_embed._ids import narrow
+
+
+class SklearnProtocol:
+    """The half of :class:`HONE` that knows scikit-learn and nothing about graphs."""
+
+    embedding_: np.ndarray
+    node_ids_: np.ndarray
+    n_features_in_: int
+    graph: Any
+    _columns: list[str]
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of the embedding."""
+        check_is_fitted(self)
+        return np.asarray(self._columns, dtype=object)
+
+    def set_output(self, *, transform: Optional[str] = None) -> Any:
+        """Have vectors returned as ``"pandas"`` (indexed by node id), ``"polars"`` or ``"default"`` arrays."""
+        if transform is not None:
+            if transform not in ("default", "pandas", "polars"):
+                raise ValueError(f"transform: {transform!r} is not one of 'default', 'pandas', 'polars'")
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def _output(self, vectors: np.ndarray, ids: Optional[np.ndarray], columns: Optional[list[str]] = None) -> Any:
+        from sklearn import get_config
+
+        chosen = getattr(self, "_sklearn_output_config", {}).get("transform")
+        container = chosen or get_config().get("transform_output", "default")
+        names = list(self._columns) if columns is None else columns
+        if container == "pandas":
+            import pandas
+
+            return pandas.DataFrame(vectors, index=ids, columns=np.asarray(names, dtype=object))
+        if container == "polars":
+            import polars
+
+            return polars.DataFrame(vectors, schema=names, orient="row")
+        return vectors
+
+    def _note_features(self, X: Any) -> None:
+        if hasattr(self, "n_features_in_"):
+            del self.n_features_in_
+        if self.graph is None and is_matrix(X):
+            self.n_features_in_ = len(self.embedding_)
+
+    def _check_features(self, X: Any) -> None:
+        """Complains as scikit-learn does about a matrix that is not about the fitted nodes."""
+        if not is_matrix(X):
+            return
+        values: Any = X.data if scipy.sparse.issparse(X) else X
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError("X: Input contains NaN or infinity; every entry must be finite")
+        if X.shape[1] not in (len(self.embedding_), X.shape[0]) and not is_edges(X):
+            name, fitted = type(self).__name__, len(self.embedding_)
+            raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {fitted} features as input.")
+
+    def _ids_of(self, X: Any) -> list[Any]:
+        # NumPy makes names of numbers among names, and rows of tuples.
+        single = isinstance(X, (list, tuple)) and not any(isinstance(id, (list, np.ndarray)) for id in X)
+        ids = narrow(list(X)) if single else np.asarray(X)
+        if ids.ndim != 1 and ids.shape[1:] != (1,):
+            raise ValueError(f"X: shape {ids.shape}; a list of node ids is expected")
+        return ids.reshape(-1).tolist()
+
+    def _rows_of(self, X: Any) -> np.ndarray:
+        """Rows of the nodes whose ids are in ``X``."""
+        wanted = self._ids_of(X)
+        index = {id: row for row, id in enumerate(self.node_ids_.tolist())}
+        try:
+            return np.asarray([index[id] for id in wanted], dtype=np.int64)
+        except KeyError as error:
+            raise ValueError(f"X: {error.args[0]!r} is no node of the graph") from None
+
+    def __sklearn_clone__(self) -> Any:
+        """A copy without results; the graph, which may be large, is shared and not copied."""
+        parameters: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        new = type(self)(**{name: _copy(name, value) for name, value in parameters.items()})
+        if hasattr(self, "_sklearn_output_config"):
+            new._sklearn_output_config = dict(self._sklearn_output_config)
+        return new
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        # Cross-validation then takes rows and columns of an adjacency, not rows only.
+        tags.input_tags.pairwise = self.graph is None
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []  # vectors are always float32
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """The same for scikit-learn before 1.6."""
+        return {"pairwise": self.graph is None, "preserves_dtype": []}
+
+
+def _copy(name: str, value: Any) -> Any:
+    return value if name == "graph" else clone(value, safe=False)
