@@ -20,6 +20,7 @@ mod reading;
 mod repeat;
 mod report;
 mod settings;
+mod update;
 mod vectors;
 
 use std::process::ExitCode;

@@ -1,5 +1,8 @@
 //! `hone count` and the motifs of `hone info`: every layout holds the same counts.
 
+#[path = "count/update.rs"]
+mod update;
+
 use std::fs;
 use std::path::Path;
 

@@ -50,7 +50,9 @@ mod _native {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::motif::{MotifOperator, count_edges, count_nodes, motif_graph, motif_names, node_orbit_names};
+    use crate::motif::{
+        MotifOperator, count_edges, count_nodes, motif_graph, motif_names, node_orbit_names, update_edges,
+    };
     #[pymodule_export]
     use crate::store::{read_embedding, write_embedding};
 

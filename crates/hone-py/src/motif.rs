@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use hone::Progress;
 use hone::dense::Block;
-use hone::graph::Graph as Inner;
+use hone::graph::{Graph as Inner, NodeIds};
 use hone::matrix::MotifMatrix;
 use hone::memory::Allowance;
 use hone::motif::triad::Occurrence;
-use hone::motif::{self, Counts, Motif, MotifSet, NODE_ORBITS, Sample, Weighting};
+use hone::motif::{self, Counts, Motif, MotifSet, NODE_ORBITS, OrbitTable, Sample, Weighting};
 use hone::operator::Operator;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -83,6 +83,34 @@ impl Rows {
     }
 }
 
+/// The weights of some motifs on every edge.
+fn all_rows(
+    graph: &Inner,
+    counts: &Counts,
+    wanted: (&[Motif], Occurrence),
+    progress: &dyn Progress,
+) -> hone::Result<Rows> {
+    let mut all = Rows::default();
+    // Some pieces at a time, so that the table is never held twice.
+    for wave in pieces(graph).chunks(64) {
+        progress.check()?;
+        let piece = |nodes: &Range<usize>| Rows::of(graph, counts, wanted, nodes);
+        for rows in wave.par_iter().map(piece).collect::<hone::Result<Vec<_>>>()? {
+            all.sources.extend(rows.sources);
+            all.targets.extend(rows.targets);
+            all.counts.extend(rows.counts);
+        }
+    }
+    Ok(all)
+}
+
+/// Rows as arrays.
+fn to_arrays(py: Python<'_>, all: Rows, width: usize) -> PyResult<EdgeCounts<'_>> {
+    let shape = [all.sources.len(), width];
+    let counts = all.counts.into_pyarray(py).reshape(shape)?;
+    Ok((all.sources.into_pyarray(py), all.targets.into_pyarray(py), counts))
+}
+
 /// Counts motifs on every edge.
 #[pyfunction]
 #[pyo3(signature = (graph, motifs, subgraph=false, jobs=0, listener=None))]
@@ -98,22 +126,54 @@ pub(crate) fn count_edges<'py>(
     let (width, occurrence) = (motifs.len(), occurrence(subgraph, &motifs)?);
     let all = run(py, jobs, listener, move |progress| {
         let counts = count(&graph, &motifs, progress)?;
-        let piece = |nodes: &Range<usize>| Rows::of(&graph, &counts, (&motifs, occurrence), nodes);
-        let mut all = Rows::default();
-        // Some pieces at a time, so that the table is never held twice.
-        for wave in pieces(&graph).chunks(64) {
-            progress.check()?;
-            for rows in wave.par_iter().map(piece).collect::<hone::Result<Vec<_>>>()? {
-                all.sources.extend(rows.sources);
-                all.targets.extend(rows.targets);
-                all.counts.extend(rows.counts);
-            }
-        }
-        Ok(all)
+        all_rows(&graph, &counts, (&motifs, occurrence), progress)
     })?;
-    let shape = [all.sources.len(), width];
-    let counts = all.counts.into_pyarray(py).reshape(shape)?;
-    Ok((all.sources.into_pyarray(py), all.targets.into_pyarray(py), counts))
+    to_arrays(py, all, width)
+}
+
+/// Pairs of nodes.
+fn pairs(field: &str, array: &PyReadonlyArray2<'_, i64>) -> PyResult<Vec<(u32, u32)>> {
+    let array = array.as_array();
+    if array.ncols() != 2 {
+        return Err(refuse(field, format!("{} columns; give two, the ends of edges", array.ncols())));
+    }
+    let node = |id: i64| u32::try_from(id).map_err(|_| refuse(field, format!("{id} is no number of a node")));
+    array.rows().into_iter().map(|row| Ok((node(row[0])?, node(row[1])?))).collect()
+}
+
+/// Counts after edges were added and removed, from those before: `edges` and `counts` have a row per edge, `motifs` the
+/// names of the columns. Nodes beyond those of the graph are new.
+#[pyfunction]
+#[pyo3(signature = (graph, motifs, edges, counts, added, removed, jobs=0, listener=None))]
+#[expect(clippy::too_many_arguments, reason = "called from one place")]
+pub(crate) fn update_edges<'py>(
+    py: Python<'py>,
+    graph: &Bound<'py, Graph>,
+    motifs: &str,
+    edges: PyReadonlyArray2<'py, i64>,
+    counts: PyReadonlyArray2<'py, u64>,
+    added: PyReadonlyArray2<'py, i64>,
+    removed: PyReadonlyArray2<'py, i64>,
+    jobs: usize,
+    listener: Option<Py<PyAny>>,
+) -> PyResult<EdgeCounts<'py>> {
+    let (motifs, graph) = (parse(motifs)?, graph.get().inner.clone());
+    let values = counts.as_array();
+    if values.ncols() != motifs.len() {
+        return Err(refuse("counts", format!("{} columns for {} motifs", values.ncols(), motifs.len())));
+    }
+    let columns = motifs.iter().zip(values.columns()).map(|(&motif, column)| (motif, column.to_vec())).collect();
+    let table = OrbitTable { edges: pairs("counts", &edges)?, columns };
+    let (added, removed) = (pairs("added", &added)?, pairs("removed", &removed)?);
+    let width = motifs.len();
+    let all = run(py, jobs, listener, move |progress| {
+        let counts = table.counts(&graph)?;
+        drop(table);
+        let counts = counts.update(&added, &removed, progress)?;
+        let graph = counts.graph(NodeIds::Sequential(counts.pattern().rows()))?;
+        all_rows(&graph, &counts, (&motifs, Occurrence::Induced), progress)
+    })?;
+    to_arrays(py, all, width)
 }
 
 /// Counts the 15 node orbits of every node.

@@ -1,13 +1,24 @@
 """Counts against networkx and brute force; motif matrices against explicit ones and scipy's svds."""
 
 import itertools
+import warnings
 from xml.etree import ElementTree
 
 import networkx
 import numpy as np
 import pytest
 import scipy.sparse
-from hone_embed import HONE, Graph, count_orbits, draw, generate, motif_adjacency, motif_matrix
+from hone_embed import (
+    HONE,
+    Graph,
+    HoneWarning,
+    count_orbits,
+    draw,
+    generate,
+    motif_adjacency,
+    motif_matrix,
+    update_orbits,
+)
 from scipy.sparse.linalg import svds
 
 #: Graphlets by their degree sequences, which tell them apart up to four nodes.
@@ -332,3 +343,53 @@ def test_subgraphs_hold_the_induced_ones():
             count_orbits(loop, **arguments)
     with pytest.raises(ValueError, match="undirected"):
         count_orbits(networkx.path_graph(3), motifs="triads")
+
+
+def by_edge(table):
+    """Counts of every edge, whatever its place and order."""
+    return {frozenset(key): tuple(row) for key, row in zip(table.keys.tolist(), table.counts.tolist())}
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_updated_counts_are_those_of_the_changed_graph(seed, named):
+    rng = np.random.default_rng(seed)
+    name = (lambda i: f"n{i}") if named else int
+    pairs = [(name(u), name(v)) for u in range(14) for v in range(u)]
+    there, changes = rng.random(len(pairs)) < 0.4, rng.random(len(pairs)) < 0.2
+    old = [pair for pair, edge in zip(pairs, there) if edge]
+    added = [pair[::-1] for pair, edge, change in zip(pairs, there, changes) if change and not edge]
+    added.append((name(3), name(40)))
+    removed = [pair for pair, edge, change in zip(pairs, there, changes) if change and edge]
+    graph = Graph(old)
+    expected = by_edge(count_orbits([pair for pair in old if pair not in removed] + added, output="numpy"))
+    for counts in (count_orbits(graph), count_orbits(graph, output="numpy")):
+        found = update_orbits(graph, counts, added=added, removed=removed, output="numpy")
+        assert by_edge(found) == expected
+        assert found.counts.dtype == np.uint64
+    again = update_orbits(graph, count_orbits(graph), output="numpy")
+    assert by_edge(again) == by_edge(count_orbits(graph, output="numpy"))
+
+
+def test_changes_that_make_no_sense():
+    path = [(0, 1), (1, 2)]
+    counts = count_orbits(path)
+    for changes, words in [
+        ({"removed": [(0, 2)]}, r"removed: the graph has no edge \(0, 2\)"),
+        ({"removed": [(0, 7)]}, "removed: .* has the node 7"),
+        ({"removed": [(0, 1)], "added": [(1, 0)]}, "to be added as well"),
+        ({"output": "csv"}, "output"),
+    ]:
+        with pytest.raises(ValueError, match=words), warnings.catch_warnings():
+            warnings.simplefilter("ignore", HoneWarning)
+            update_orbits(path, counts, **changes)
+    with pytest.warns(HoneWarning, match="1 of the edges"):
+        update_orbits(path, counts, added=[(0, 1)])
+    with pytest.raises(ValueError, match="by node"):
+        update_orbits(path, count_orbits(path, by="node", output="numpy"), added=[(0, 2)])
+    with pytest.raises(ValueError, match="no column"):
+        update_orbits(path, count_orbits(path, motifs="size3"), added=[(0, 2)])
+    with pytest.raises(ValueError, match="counts of this graph"):
+        update_orbits([(0, 1), (0, 2)], counts, added=[(1, 2)])
+    with pytest.raises(ValueError, match="directed"):
+        update_orbits(Graph(path, directed=True), counts, added=[(0, 2)])

@@ -18,5 +18,7 @@ mod pairs;
 mod sets;
 #[path = "motif/triads.rs"]
 mod triads;
+#[path = "motif/update.rs"]
+mod update;
 #[path = "motif/weights.rs"]
 mod weights;

@@ -20,6 +20,7 @@ use crate::idle;
 use crate::input::{GraphSource, RepeatableArgs};
 use crate::options::translated;
 use crate::reading::note_idle_weights;
+use crate::update::{Update, UpdateArgs, Updated};
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
 #[derive(Debug, clap::Args)]
@@ -51,6 +52,8 @@ pub(crate) struct Args {
     /// Seed of the estimates [default: 0].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    update: UpdateArgs,
     /// Replace the file if it exists.
     #[arg(short, long)]
     force: bool,
@@ -77,6 +80,7 @@ Examples:
   hone count hubs.tsv -o counts.parquet --sample cap=64
   hone count graph.tsv --directed --motifs triads --by total
   hone count graph.tsv --directed -o arcs.parquet --motifs triad-orbits
+  hone count graph.tsv -o new.parquet --update old.parquet --add added.tsv --remove removed.tsv
   hone count -o counts-again.parquet --config counts.parquet.run.json
 
 Beside OUT stands OUT.run.json: what was counted, of which graph, and whether it was estimated; --config repeats it.
@@ -100,9 +104,35 @@ struct Choices {
     seed: u64,
     #[serde(default)]
     occurrence: Occurrence,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    update: Option<Update>,
+}
+
+/// Where the files of a record are.
+#[derive(Deserialize)]
+struct Place {
+    folder: Option<PathBuf>,
 }
 
 impl Choices {
+    /// Refuses updates of what is not exact or has directions.
+    fn check_update(&self) -> Result<(), Error> {
+        if self.update.is_none() {
+            return Ok(());
+        }
+        if self.sample != Sample::Exact {
+            return Err(Error::config("--sample", "an update is exact; leave one of --sample and --update out"));
+        }
+        match self.motifs.motifs().into_iter().find(|motif| motif.is_directed()) {
+            None => Ok(()),
+            Some(motif) => {
+                let message =
+                    format!("counts of directed motifs such as {motif} cannot be updated; count the changed graph");
+                Err(Error::config("--update", message))
+            }
+        }
+    }
+
     /// Refuses subgraphs of motifs that have no such counts.
     fn check_occurrence(&self) -> Result<(), Error> {
         let other = self.motifs.motifs().into_iter().find(|motif| !motif.is_directed());
@@ -119,9 +149,15 @@ impl Choices {
     /// Those of a record.
     fn read(path: &Path) -> Result<Self, Error> {
         let text = record::read(path)?.ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
-        serde_json::from_slice(&text).map_err(|e| {
+        let wrong = |e| {
             Error::input(path, format!("not the record of `hone count`: {e}"), "give the OUT.run.json beside counts")
-        })
+        };
+        let mut choices: Choices = serde_json::from_slice(&text).map_err(wrong)?;
+        if let Some(update) = choices.update.take() {
+            let Place { folder } = serde_json::from_slice(&text).map_err(wrong)?;
+            choices.update = Some(update.located(path, folder.as_deref())?);
+        }
+        Ok(choices)
     }
 
     fn columns(&self) -> Vec<&'static str> {
@@ -147,6 +183,9 @@ struct Record<'a> {
     exact: bool,
     /// What was estimated, or would have been, had there been nodes of more neighbours than the cap.
     sampled: Option<&'a Sampled>,
+    /// The changed graph, where counts were updated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<Updated>,
     stages: Vec<Stage>,
 }
 
@@ -167,8 +206,10 @@ impl Args {
         }
         let (sample, seed) = (self.sample.unwrap_or(before.sample), self.seed.unwrap_or(before.seed));
         let occurrence = if self.subgraph { Occurrence::Subgraph } else { before.occurrence };
-        let choices = Choices { by, motifs, sample, seed, occurrence };
+        let update = self.update.over(before.update)?;
+        let choices = Choices { by, motifs, sample, seed, occurrence, update };
         choices.check_occurrence()?;
+        choices.check_update()?;
         Ok(choices)
     }
 
@@ -202,6 +243,7 @@ impl Args {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (choices, (source, inputs)) = (args.choices()?, args.input.resolve()?);
     let files = args.files(choices.by)?;
+    let inputs = choices.update.iter().fold(inputs, |inputs, update| update.files(inputs));
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.force)?;
     let start = Start::now();
@@ -211,28 +253,48 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if args.seed.is_some() && choices.sample == Sample::Exact {
         idle::note(&[("--seed".into(), "exact counts draw nothing at random".into())], context);
     }
+    let facts = GraphFacts::of(&graph);
     let (read, start) = (Stage::since("read", &start), Start::now());
-    let counts = count(&choices, &graph, Allowance::new(args.input.memory()), context.progress());
-    let counts = counts.map_err(|error| {
-        translated(error, &[("sample", "--sample"), ("motifs", "--motifs"), ("directed", "--directed")])
-    })?;
+    let (graph, counts, changed) = match &choices.update {
+        Some(update) => {
+            let (graph, counts, changed) = update.run((&source, &graph), args.input.memory(), context)?;
+            (graph, counts, Some(changed))
+        }
+        None => {
+            let counts = count(&choices, &graph, Allowance::new(args.input.memory()), context.progress());
+            let counts = counts.map_err(|error| {
+                translated(error, &[("sample", "--sample"), ("motifs", "--motifs"), ("directed", "--directed")])
+            })?;
+            (graph, counts, None)
+        }
+    };
     let (counted, start) = (Stage::since("count", &start), Start::now());
     tell(&choices, &counts, context);
-    let mut write = |table: CountTable<'_>| table.add_to(&mut batch, &args.output, context.progress());
-    match choices.by {
-        By::Edge => {
-            let motifs = choices.motifs.motifs();
-            write(CountTable::edges(&graph, &counts, &motifs).with_occurrence(choices.occurrence))?;
-        }
-        By::Node => write(CountTable::nodes(&graph, &counts, &counts.node_orbits()?))?,
-        By::Total => print_totals(args, &mut batch, context, &Sums::of(&counts, &choices))?,
-    }
+    write(args, &choices, (&graph, &counts), &mut batch, context)?;
     let stages = vec![read, counted, Stage::since("write", &start)];
-    record::add_to(&mut batch, &args.output, &describe(&choices, &source, &graph, &counts, stages))?;
+    record::add_to(&mut batch, &args.output, &describe(&choices, &source, (facts, changed), &counts, stages))?;
     batch.commit()?;
     if !is_stream(&args.output) {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         context.note(format_args!("wrote {}", names.join(" and ")));
+    }
+    Ok(())
+}
+
+/// Writes the table into the batch.
+fn write(
+    args: &Args,
+    choices: &Choices,
+    (graph, counts): (&Graph, &Counts),
+    batch: &mut Batch,
+    context: &Context,
+) -> anyhow::Result<()> {
+    let motifs = choices.motifs.motifs();
+    let mut write = |table: CountTable<'_>| table.add_to(batch, &args.output, context.progress());
+    match choices.by {
+        By::Edge => write(CountTable::edges(graph, counts, &motifs).with_occurrence(choices.occurrence))?,
+        By::Node => write(CountTable::nodes(graph, counts, &counts.node_orbits()?))?,
+        By::Total => print_totals(args, batch, context, &Sums::of(counts, choices))?,
     }
     Ok(())
 }
@@ -263,7 +325,7 @@ fn count(choices: &Choices, graph: &Graph, allowance: Allowance, progress: &dyn 
 fn describe<'a>(
     choices: &'a Choices,
     source: &'a GraphSource,
-    graph: &Graph,
+    (graph, changed): (GraphFacts, Option<Updated>),
     counts: &'a Counts,
     stages: Vec<Stage>,
 ) -> Record<'a> {
@@ -273,9 +335,10 @@ fn describe<'a>(
         choices,
         columns: choices.columns(),
         input: &source.input,
-        graph: GraphFacts::of(graph),
+        graph,
         exact: sampled.is_none_or(|sampled| sampled.nodes == 0),
         sampled,
+        changed,
         stages,
     }
 }

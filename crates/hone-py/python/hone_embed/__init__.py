@@ -18,7 +18,7 @@ from hone_embed._explore import Neighbours, layout, most_similar, neighbours
 from hone_embed._factors import Factors, JointFactors, LocalFactors, load_factors
 from hone_embed._graph import Graph, HoneWarning, generate, read_graph, read_recorded_graph
 from hone_embed._map import Map, map
-from hone_embed._motifs import OrbitCounts, count_orbits, motif_adjacency, motif_matrix
+from hone_embed._motifs import OrbitCounts, count_orbits, motif_adjacency, motif_matrix, update_orbits
 from hone_embed._native import VERSION as __version__
 from hone_embed._roles import Roles, roles
 from hone_embed._store import Embedding, load, save
@@ -60,4 +60,5 @@ __all__ = [
     "roles",
     "save",
     "tune",
+    "update_orbits",
 ]

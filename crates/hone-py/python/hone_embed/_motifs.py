@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Optional, Union
 
@@ -11,7 +12,7 @@ import scipy.sparse
 from scipy.sparse.linalg import LinearOperator
 
 from hone_embed import _native
-from hone_embed._graph import as_graph
+from hone_embed._graph import HoneWarning, as_graph
 from hone_embed._progress import jobs, listener
 
 
@@ -116,6 +117,125 @@ def _table(table: OrbitCounts, output: str) -> Any:
     else:
         frame.index = pandas.Index(table.keys, name="id")
     return frame
+
+
+def update_orbits(
+    graph: Any,
+    counts: Any,
+    *,
+    added: Any = None,
+    removed: Any = None,
+    output: str = "auto",
+    n_jobs: Optional[int] = None,
+    verbose: bool = False,
+) -> Any:
+    """Motif counts by edge after edges came and went, exactly, from those before.
+
+    What does not change is not counted again. Each edge has the counts that :func:`count_orbits` gives it in the
+    changed graph. New nodes come after the others, so that edges may stand in another order.
+
+    Parameters
+    ----------
+    graph
+        The undirected graph before the change: anything :class:`Graph` takes.
+    counts
+        What :func:`count_orbits` returned for it, by edge and with all orbits.
+    added, removed
+        Edges between ids, new ones among them: lists of pairs, or anything :class:`Graph` takes. Added edges that are
+        there already are left out with a warning; removed edges that are not there are an error.
+    output
+        As for :func:`count_orbits`.
+
+    Examples
+    --------
+    >>> path = [(0, 1), (1, 2)]
+    >>> counts = count_orbits(path)
+    >>> update_orbits(path, counts, added=[(2, 0), (2, 3)])[["source", "target", "path3", "triangle"]]
+       source  target  path3  triangle
+    0       0       1      0         1
+    1       0       2      1         1
+    2       1       2      1         1
+    3       2       3      2         0
+    """
+    if output not in ("auto", "pandas", "numpy"):
+        raise ValueError(f"output: {output!r} is not one of 'auto', 'pandas', 'numpy'")
+    graph, table = as_graph(graph), _orbit_counts(counts)
+    if graph.directed:
+        raise ValueError("graph: counts of a directed graph cannot be updated; count the changed graph")
+    ids = graph.node_ids.tolist()
+    numbers = {name: number for number, name in enumerate(ids)}
+    edges = _numbered(table.keys.tolist(), numbers, "counts", "which the graph has not")
+    gone = _numbered(_edges(removed), numbers, "removed", "which the graph has not")
+    come = _edges(added)
+    for name in (name for edge in come for name in edge):
+        if name not in numbers:
+            numbers[name] = len(ids)
+            ids.append(name)
+    new = _numbered(come, numbers, "added", "")
+    old = _codes(edges, len(ids))
+    lacking = ~np.isin(_codes(gone, len(ids)), old)
+    if lacking.any():
+        edge = tuple(ids[number] for number in gone[lacking][0].tolist())
+        raise ValueError(f"removed: the graph has no edge {edge!r}")
+    both = np.isin(_codes(gone, len(ids)), _codes(new, len(ids)))
+    if both.any():
+        edge = tuple(ids[number] for number in gone[both][0].tolist())
+        raise ValueError(f"removed: the edge {edge!r} is to be added as well; leave out one of the two")
+    present = np.isin(_codes(new, len(ids)), old)
+    if present.any():
+        message = f"added: {present.sum()} of the edges are in the graph already and are left out"
+        warnings.warn(message, HoneWarning, stacklevel=2)
+    with listener(verbose) as listen:
+        sources, targets, values = _native.update_edges(
+            graph._native, ",".join(table.names), edges, np.require(table.counts, np.uint64, ["C", "A"]), new[~present],
+            gone, jobs(n_jobs), listen,
+        )  # fmt: skip
+    names = np.asarray(ids)
+    return _table(OrbitCounts(np.stack([names[sources], names[targets]], axis=1), values, table.names), output)
+
+
+def _orbit_counts(counts: Any) -> OrbitCounts:
+    """Counts by edge, whether a table or arrays."""
+    if isinstance(counts, OrbitCounts):
+        table = counts
+    elif hasattr(counts, "columns") and {"source", "target"} <= set(counts.columns):
+        names = [name for name in counts.columns if name not in ("source", "target")]
+        keys = np.empty((len(counts), 2), dtype=object)
+        keys[:, 0], keys[:, 1] = counts["source"].tolist(), counts["target"].tolist()
+        table = OrbitCounts(keys, counts[names].to_numpy(np.uint64), names)
+    else:
+        raise ValueError("counts: give what count_orbits returned, by edge")
+    if table.keys.ndim != 2:
+        raise ValueError("counts: these are counts by node; give those by edge")
+    return table
+
+
+def _edges(edges: Any) -> list[Any]:
+    """Edges as pairs of ids, each once."""
+    if edges is None or (isinstance(edges, (list, tuple, np.ndarray)) and len(edges) == 0):
+        return []
+    graph = as_graph(edges)
+    matrix = graph.adjacency().tocoo()
+    pairs = np.stack([np.minimum(matrix.row, matrix.col), np.maximum(matrix.row, matrix.col)], axis=1)
+    names = graph.node_ids.tolist()
+    return [(names[u], names[v]) for u, v in np.unique(pairs, axis=0).tolist()]
+
+
+def _numbered(edges: list[Any], numbers: dict[Any, int], field: str, lacking: str) -> np.ndarray:
+    """Edges as pairs of node numbers."""
+    found = np.empty((len(edges), 2), dtype=np.int64)
+    for row, edge in enumerate(edges):
+        for end, name in enumerate(edge):
+            number = numbers.get(name)
+            if number is None:
+                raise ValueError(f"{field}: the edge {tuple(edge)!r} has the node {name!r}, {lacking}")
+            found[row, end] = number
+    return found
+
+
+def _codes(edges: np.ndarray, nodes: int) -> np.ndarray:
+    """A number for each edge, the same either way round."""
+    return edges.min(axis=1) * nodes + edges.max(axis=1) if len(edges) else np.empty(0, dtype=np.int64)
 
 
 def motif_adjacency(

@@ -155,6 +155,16 @@ def node_orbit_names() -> list[str]: ...
 def count_edges(
     graph: Graph, motifs: str, subgraph: bool = False, jobs: int = 0, listener: _Listener = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]: ...
+def update_edges(
+    graph: Graph,
+    motifs: str,
+    edges: NDArray[np.int64],
+    counts: NDArray[np.uint64],
+    added: NDArray[np.int64],
+    removed: NDArray[np.int64],
+    jobs: int = 0,
+    listener: _Listener = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint64]]: ...
 def count_nodes(graph: Graph, jobs: int = 0, listener: _Listener = None) -> NDArray[np.uint64]: ...
 def motif_graph(
     graph: Graph,

@@ -7,9 +7,11 @@
 mod arcs;
 mod builder;
 mod builtin;
+mod edits;
 mod facts;
 mod fingerprint;
 mod generate;
+mod grown;
 mod ids;
 mod number;
 mod quote;
@@ -23,6 +25,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
+pub use edits::Edits;
 pub use facts::{GraphFacts, Input, Recorded, RecordedFile};
 pub(crate) use fingerprint::{name as id_number, spread};
 pub use generate::{Edges, Generator};

@@ -26,7 +26,8 @@
 //! How it works: everything follows from five numbers per edge and three per node
 //! (`formula`). `exact/` finds those by sweeps over nodes ranked by degree (`ranked`), `sampled/` estimates them
 //! from a bounded number of neighbours of each node, and [`Sample`] (`counting`) says which of the two it is. [`Counts`] holds
-//! either; W_t of edges is made in `motif_graph`, that of all pairs in `pairs`.
+//! either, and [`Counts::update`] keeps them exact when edges come and go (`update/`). W_t of edges is made in
+//! `motif_graph`, that of all pairs in `pairs`.
 
 mod column;
 mod counting;
@@ -39,11 +40,13 @@ mod motif_graph;
 mod orbit;
 pub(crate) mod pairs;
 mod ranked;
+mod recovered;
 mod sampled;
 mod saved;
 mod set;
 mod totals;
 pub mod triad;
+mod update;
 
 pub use counting::Sample;
 pub(crate) use counting::{COUNTING, COUNTING_AT_MOST, counting_at_most};
@@ -52,6 +55,7 @@ pub use delta::Delta;
 pub use motif_graph::{MotifGraph, Weighting};
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use pairs::Pairs;
+pub use recovered::OrbitTable;
 pub use sampled::{Estimates, Sampled};
 pub use set::{Motif, MotifSet};
 pub use totals::Totals;

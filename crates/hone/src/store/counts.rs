@@ -53,7 +53,7 @@ enum Rows<'a> {
 
 /// The file formats of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+pub(super) enum Layout {
     Text(u8),
     Npy,
     Parquet,
@@ -305,7 +305,7 @@ impl<'a> CountTable<'a> {
 }
 
 impl Layout {
-    fn of(path: &Path) -> Result<Layout> {
+    pub(super) fn of(path: &Path) -> Result<Layout> {
         let extension_of =
             |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let extension = extension_of(path);

@@ -11,6 +11,7 @@
 //!
 //! Every writer streams over the rows; none holds a second copy of the vectors.
 
+mod counted;
 mod counts;
 pub mod factors;
 pub(crate) mod names;

@@ -107,7 +107,7 @@ pub(super) fn read_ids(path: &Path, allowance: Allowance) -> Result<NodeIds> {
 }
 
 /// Cuts a text into records of fields.
-struct Records {
+pub(super) struct Records {
     path: PathBuf,
     reader: BufReader<Source>,
     separator: char,
@@ -119,7 +119,7 @@ struct Records {
 }
 
 impl Records {
-    fn open(path: &Path, format: Format, allowance: Allowance) -> Result<Self> {
+    pub(super) fn open(path: &Path, format: Format, allowance: Allowance) -> Result<Self> {
         let name = path.to_str().ok_or_else(|| Error::input(path, "the path is not valid UTF-8", "rename the file"))?;
         let mut source = Source::open(name, allowance)?;
         source.check_text("write it again")?;
@@ -132,7 +132,7 @@ impl Records {
         Ok(Records { path: path.to_path_buf(), reader, separator, quotes, line: 0, first: 1 })
     }
 
-    fn wrong(&self, text: &str, message: &str) -> Error {
+    pub(super) fn wrong(&self, text: &str, message: &str) -> Error {
         Error::input_at(&self.path, self.first, text.as_bytes(), message, "mend the line, or write the file again")
     }
 
@@ -147,7 +147,7 @@ impl Records {
     }
 
     /// Puts the fields of the next record into `fields`; whether there was one. Blank lines are none.
-    fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
+    pub(super) fn next(&mut self, fields: &mut Vec<String>) -> Result<bool> {
         let mut line = Vec::new();
         loop {
             self.first = self.line + 1;

@@ -38,11 +38,7 @@ pub(super) struct Exact {
 impl Exact {
     /// Counts on a symmetric pattern without loops; `room` refuses so many bytes more than are held.
     pub(super) fn count(pattern: &Pattern, room: impl Fn(u64) -> Result<()>, progress: &dyn Progress) -> Result<Exact> {
-        let top = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
-        if top >= 1 << 31 {
-            let message = format!("a node has {top} neighbours; at most {} can be counted", (1u64 << 31) - 1);
-            return Err(Error::Numeric { stage: "motif counting".into(), message });
-        }
+        Exact::check_degrees(pattern)?;
         progress.stage("ranking", 0);
         let ranked = Ranked::new(pattern, progress)?;
         let wedges = wedge::count(&ranked, progress)?;
@@ -58,6 +54,16 @@ impl Exact {
         let s = Column::collect(ranked.nodes(), |i| ranked.s[ranked.rank[i] as usize]);
         let found = Found { pattern, ranked, wedges, t, triangles, k, q, r };
         Ok(found.in_graph_order(s))
+    }
+
+    /// Refuses a node with too many neighbours for the arithmetic.
+    pub(super) fn check_degrees(pattern: &Pattern) -> Result<()> {
+        let top = (0..pattern.rows()).map(|i| pattern.range(i).len()).max().unwrap_or(0);
+        if top >= 1 << 31 {
+            let message = format!("a node has {top} neighbours; at most {} can be counted", (1u64 << 31) - 1);
+            return Err(Error::Numeric { stage: "motif counting".into(), message });
+        }
+        Ok(())
     }
 
     /// Bytes held.

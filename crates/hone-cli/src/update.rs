@@ -1,0 +1,170 @@
+//! `hone count GRAPH --update COUNTS`: counts of a graph whose edges have changed, from those before.
+
+use std::path::{Path, PathBuf};
+
+use hone::graph::{Edits, Graph, ReadOptions, read};
+use hone::memory::Allowance;
+use hone::motif::Counts;
+use hone::store::CountTable;
+use hone::{Error, record};
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::files::Files;
+use crate::input::GraphSource;
+use crate::options::translated;
+use crate::reading::note_dropped;
+
+/// What changed since an earlier count.
+#[derive(Debug, clap::Args)]
+pub(crate) struct UpdateArgs {
+    /// Exact counts by edge of the graph as it is in INPUT (.parquet, .tsv or .csv with all motifs): count only what
+    /// changes with --add and --remove. The result is that of counting the changed graph.
+    #[arg(long, value_name = "COUNTS", help_heading = HEADING)]
+    update: Option<PathBuf>,
+    /// Edges that the changed graph has and INPUT has not, in any format of graphs; new ids are new nodes.
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    add: Option<PathBuf>,
+    /// Edges of INPUT that the changed graph has not.
+    #[arg(long, value_name = "FILE", help_heading = HEADING)]
+    remove: Option<PathBuf>,
+}
+
+const HEADING: &str = "Changed graphs";
+
+/// The files of an update; part of a record, where a later run finds them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Update {
+    pub(crate) counts: PathBuf,
+    #[serde(default)]
+    pub(crate) add: Option<PathBuf>,
+    #[serde(default)]
+    pub(crate) remove: Option<PathBuf>,
+}
+
+/// What an update did; part of a record.
+#[derive(Debug, Serialize)]
+pub(crate) struct Updated {
+    nodes: usize,
+    edges: usize,
+    new_nodes: usize,
+    added: usize,
+    removed: usize,
+    /// Edges of --add that the graph had already.
+    present: u64,
+}
+
+impl UpdateArgs {
+    /// What the command line says, over what a record says.
+    pub(crate) fn over(&self, before: Option<Update>) -> Result<Option<Update>, Error> {
+        let counts = self.update.clone().or_else(|| before.as_ref().map(|before| before.counts.clone()));
+        let (add, remove) = match before {
+            Some(Update { add, remove, .. }) if self.add.is_none() && self.remove.is_none() => (add, remove),
+            _ => (self.add.clone(), self.remove.clone()),
+        };
+        let given = add.is_some() || remove.is_some();
+        match counts {
+            Some(counts) if given => Ok(Some(Update { counts, add, remove })),
+            Some(_) => Err(Error::config("--update", "nothing changes; name edges with --add FILE or --remove FILE")),
+            None if given => {
+                let option = if add.is_some() { "--add" } else { "--remove" };
+                Err(Error::config(option, "goes with --update COUNTS, the counts of the graph before the change"))
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+impl Update {
+    /// The same with the files of a record where they are now.
+    pub(crate) fn located(self, at: &Path, folder: Option<&Path>) -> Result<Update, Error> {
+        let locate = |path: PathBuf| match path.to_str() {
+            Some(named) => record::locate(at, folder, named).map(PathBuf::from),
+            None => Ok(path),
+        };
+        let (add, remove) = (self.add.map(locate).transpose()?, self.remove.map(locate).transpose()?);
+        Ok(Update { counts: locate(self.counts)?, add, remove })
+    }
+
+    /// Adds its files to those of a run.
+    pub(crate) fn files(&self, files: Files) -> Files {
+        files.read("--update", [&self.counts]).read("--add", &self.add).read("--remove", &self.remove)
+    }
+
+    /// The changed graph and its counts.
+    pub(crate) fn run(
+        &self,
+        (source, graph): (&GraphSource, &Graph),
+        memory: Option<u64>,
+        context: &Context,
+    ) -> anyhow::Result<(Graph, Counts, Updated)> {
+        let options = ReadOptions {
+            format: None,
+            directed: false,
+            weighted: false,
+            weight: None,
+            nodes: None,
+            memory,
+            ..source.input.options.clone()
+        };
+        let added = self.add.as_deref().map(|path| changes(path, &options, context)).transpose()?.flatten();
+        let removed = self.remove.as_deref().map(|path| changes(path, &options, context)).transpose()?.flatten();
+        let edits = graph.edits(added.as_ref(), removed.as_ref()).map_err(|error| self.named(error))?;
+        let Edits { graph, added, removed, present, new_nodes } = edits;
+        if let Some(path) = self.add.as_deref().filter(|_| present > 0) {
+            let (path, what) = (path.display(), if present == 1 { "1 edge is" } else { "several edges are" });
+            context.note(format_args!("note: {path}: {what} in the graph already ({present}): left out"));
+        }
+        let allowance = Allowance::new(memory);
+        let counts = CountTable::read(&self.counts, &graph, allowance, context.progress())?;
+        let counts = counts.update_within(&added, &removed, allowance, context.progress())?;
+        let graph = counts.graph(graph.ids().clone())?;
+        let updated = Updated {
+            nodes: graph.nodes(),
+            edges: graph.edges(),
+            new_nodes,
+            added: added.len(),
+            removed: removed.len(),
+            present,
+        };
+        Ok((graph, counts, updated))
+    }
+
+    /// An error about a change, with its file, and its line where that is found.
+    fn named(&self, error: Error) -> Error {
+        match (error, &self.remove) {
+            (Error::Config { field, message }, Some(path)) if field == "removed" => {
+                let ids: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+                let remedy = "remove edges that INPUT has, and no others";
+                match line_of(path, &ids) {
+                    Some((line, text)) => Error::input_at(path, line, text.as_bytes(), message, remedy),
+                    None => Error::input(path, message, remedy),
+                }
+            }
+            (error, _) => translated(error, &[("directed", "--directed")]),
+        }
+    }
+}
+
+/// The edges of a file, if there are any.
+fn changes(path: &Path, options: &ReadOptions, context: &Context) -> anyhow::Result<Option<Graph>> {
+    if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
+        return Ok(None);
+    }
+    let name = path.to_str().ok_or_else(|| Error::input(path, "the path is not valid UTF-8", "rename the file"))?;
+    let graph = read(name, options, context.progress())?;
+    note_dropped(&graph, false, context);
+    Ok(Some(graph))
+}
+
+/// The first line of a text that has all ids as fields.
+fn line_of(path: &Path, ids: &[&str]) -> Option<(u64, String)> {
+    const LARGEST: u64 = 1 << 26;
+    let text = std::fs::metadata(path)
+        .ok()
+        .filter(|file| file.len() <= LARGEST)
+        .and_then(|_| std::fs::read_to_string(path).ok())?;
+    let is_between = |c: char| c.is_whitespace() || [',', ';', '|', '"'].contains(&c);
+    let has = |line: &str| ids.iter().all(|id| line.split(is_between).any(|field| field == *id));
+    (1..).zip(text.lines()).find(|(_, line)| has(line)).map(|(number, line)| (number, line.to_owned()))
+}
