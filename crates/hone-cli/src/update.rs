@@ -112,8 +112,8 @@ impl Update {
         let edits = graph.edits(added.as_ref(), removed.as_ref()).map_err(|error| self.named(error))?;
         let Edits { graph, added, removed, present, new_nodes } = edits;
         if let Some(path) = self.add.as_deref().filter(|_| present > 0) {
-            let (path, what) = (path.display(), if present == 1 { "1 edge is" } else { "several edges are" });
-            context.note(format_args!("note: {path}: {what} in the graph already ({present}): left out"));
+            let what = if present == 1 { "1 edge is".to_owned() } else { format!("{present} edges are") };
+            context.note(format_args!("note: {}: {what} in the graph already and left out", path.display()));
         }
         let allowance = Allowance::new(memory);
         let counts = CountTable::read(&self.counts, &graph, allowance, context.progress())?;

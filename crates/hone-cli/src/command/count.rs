@@ -255,19 +255,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let facts = GraphFacts::of(&graph);
     let (read, start) = (Stage::since("read", &start), Start::now());
-    let (graph, counts, changed) = match &choices.update {
-        Some(update) => {
-            let (graph, counts, changed) = update.run((&source, &graph), args.input.memory(), context)?;
-            (graph, counts, Some(changed))
-        }
-        None => {
-            let counts = count(&choices, &graph, Allowance::new(args.input.memory()), context.progress());
-            let counts = counts.map_err(|error| {
-                translated(error, &[("sample", "--sample"), ("motifs", "--motifs"), ("directed", "--directed")])
-            })?;
-            (graph, counts, None)
-        }
-    };
+    let (graph, counts, changed) = counted(args, &choices, (&source, graph), context)?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
     tell(&choices, &counts, context);
     write(args, &choices, (&graph, &counts), &mut batch, context)?;
@@ -279,6 +267,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         context.note(format_args!("wrote {}", names.join(" and ")));
     }
     Ok(())
+}
+
+/// The graph that is written about, its counts, and what changed.
+fn counted(
+    args: &Args,
+    choices: &Choices,
+    (source, graph): (&GraphSource, Graph),
+    context: &Context,
+) -> anyhow::Result<(Graph, Counts, Option<Updated>)> {
+    if let Some(update) = &choices.update {
+        let (graph, counts, changed) = update.run((source, &graph), args.input.memory(), context)?;
+        return Ok((graph, counts, Some(changed)));
+    }
+    let counts = count(choices, &graph, Allowance::new(args.input.memory()), context.progress());
+    let counts = counts.map_err(|error| {
+        translated(error, &[("sample", "--sample"), ("motifs", "--motifs"), ("directed", "--directed")])
+    })?;
+    Ok((graph, counts, None))
 }
 
 /// Writes the table into the batch.

@@ -104,7 +104,10 @@ impl Nodes<'_> {
             (index, NodeId::Text(id)) => index.find(id),
             (index, NodeId::Integer(id)) => index.find(&id.to_string()),
         };
-        found.ok_or_else(|| Error::input(&self.path, format!("the graph has no node `{id}`"), REMEDY))
+        found.ok_or_else(|| {
+            let message = format!("not the exact counts of this graph: it has no node `{id}`");
+            Error::input(&self.path, message, REMEDY)
+        })
     }
 
     fn column(&self, column: &Column) -> Result<Vec<u32>> {
@@ -150,7 +153,9 @@ fn text(path: &Path, separator: u8, graph: &Graph, allowance: Allowance) -> Resu
             let message = format!("expected {} fields, found {}", table.columns.len() + 2, fields.len());
             return Err(records.wrong(&fields.join(" "), &message));
         }
-        let node = |id: &str| nodes.index.find(id).ok_or_else(|| records.wrong(id, "the graph has no such node"));
+        let node = |id: &str| {
+            nodes.index.find(id).ok_or_else(|| records.wrong(id, "not the counts of this graph: it has no such node"))
+        };
         table.edges.push((node(&fields[0])?, node(&fields[1])?));
         for ((_, counts), field) in table.columns.iter_mut().zip(&fields[2..]) {
             counts.push(field.parse().map_err(|_| records.wrong(field, "not a count"))?);
