@@ -20,6 +20,8 @@ const INTERRUPTED: u8 = 130;
 pub(crate) enum Kept {
     /// Nothing: outputs appear at the end.
     Nothing,
+    /// The same, of a run that could have saved finished stages.
+    NoStages,
     /// The beginning of an output that cannot be taken back.
     Stream,
     /// Finished stages, in a folder.
@@ -33,6 +35,14 @@ static KEPT: Mutex<Kept> = Mutex::new(Kept::Nothing);
 /// Sets what an interrupt would leave from now on.
 pub(crate) fn keep(kept: Kept) {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+}
+
+/// Says that this run could have saved finished stages, unless what it writes is a stream.
+pub(crate) fn could_save() {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if matches!(*kept, Kept::Nothing) {
+        *kept = Kept::NoStages;
+    }
 }
 
 /// On Ctrl-C and Ctrl-\, on a polite kill, on a hang-up and at the limit on processor time removes unfinished output files,
@@ -59,19 +69,20 @@ fn left(frozen: &Frozen) -> String {
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let inner = match &*kept {
         Kept::Stages(folder) | Kept::Cells(folder) => Some(folder),
-        Kept::Nothing | Kept::Stream => None,
+        Kept::Nothing | Kept::NoStages | Kept::Stream => None,
     };
     let outputs = frozen.published().filter(|path| inner.is_none_or(|folder| !path.starts_with(folder)));
     let outputs: Vec<String> = outputs.map(shown).collect();
     let kept = match &*kept {
         Kept::Cells(folder) => {
-            Some(format!("finished cells are kept in {}; the same command continues from them", folder.display()))
+            Some(format!("finished results are saved in {}; run the same command again to continue", folder.display()))
         }
         _ if !outputs.is_empty() => None,
         Kept::Stages(folder) if folder.join("manifest.json").is_file() => {
-            Some(format!("finished stages are kept in {}; continue with --resume", folder.display()))
+            Some(format!("finished stages are saved in {}; run the same command with --resume to continue", folder.display()))
         }
         Kept::Stream => Some("what was written may be incomplete".into()),
+        Kept::NoStages => Some("nothing was written; a run with --checkpoint DIR can be continued".into()),
         Kept::Nothing | Kept::Stages(_) => Some("nothing was written".into()),
     };
     let complete = (!outputs.is_empty()).then(|| format!("{} had been written, complete", listed(&outputs)));

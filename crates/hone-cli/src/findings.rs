@@ -12,13 +12,13 @@ pub(crate) fn of(report: &Report) -> String {
     // Motifs and their diffused attributes have weights of their own.
     let (diffused, plain): (Vec<_>, Vec<_>) = motifs.into_iter().partition(|(name, _)| name.contains(':'));
     let uneven = |of: &Vec<(String, f64)>| matches!(of[..], [(_, most), .., (_, least)] if most > UNEVEN * least);
-    let told: Vec<_> = [diffused, plain].into_iter().filter(uneven).flatten().collect();
-    if !told.is_empty() {
-        out.push_str(&shares("share of the embedding", told));
+    let shown: Vec<_> = [diffused, plain].into_iter().filter(uneven).flatten().collect();
+    if !shown.is_empty() {
+        out.push_str(&shares("share of the embedding", shown));
     }
     if let Some(found) = report.proximity.filter(|found| found.directions > found.leading) {
         let (leading, all, share) = (found.leading, found.directions, 100.0 * found.share);
-        let _ = writeln!(out, "proximity: the first {leading} of {all} directions hold {share:.1} %");
+        let _ = writeln!(out, "proximity: {leading} of {all} dimensions hold {share:.1} % of the variance");
     }
     if let Some(found) = report.structure.as_ref().filter(|found| found.components > 0) {
         let (leading, all) = (found.components.min(SHOWN), found.components);
@@ -28,7 +28,9 @@ pub(crate) fn of(report: &Report) -> String {
         let motifs: Vec<_> = motifs.map(|entry| format!("{} {:.1} %", entry.motif, 100.0 * entry.share)).collect();
         let more = if visible.len() > motifs.len() { ", …" } else { "" };
         let motifs = motifs.join(", ");
-        let _ = writeln!(out, "structure: the first {leading} of {all} components hold {held:.1} %; {motifs}{more}");
+        let hold = if leading == 1 { "holds" } else { "hold" };
+        let of = format!("{leading} of {all} dimensions {hold} {held:.1} % of the variance");
+        let _ = writeln!(out, "structure: {of}; by motif: {motifs}{more}");
     }
     out
 }

@@ -85,14 +85,13 @@ pub(crate) struct ReadArgs {
     /// Keep the direction of edges; --directed=no drops it where --config keeps it.
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
     directed: Option<Answer>,
-    /// Keep the weights of edges, and make them count; --weighted=no drops them where --config keeps them.
+    /// Use the weights of edges; --weighted=no ignores them where --config uses them.
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
     weighted: Option<Answer>,
     /// What separates columns: a character, tab, space, or symbols such as :: [default: auto-detected].
     #[arg(long, value_name = "CHAR", allow_hyphen_values = true, help_heading = HEADING)]
     delimiter: Option<String>,
-    /// What begins comment lines: a character, or none. By default # and %, but in a file with commas or
-    /// the like a line after the first edge is an edge.
+    /// Start of comment lines: a character, or none [default: # and %; in files with commas only before the first edge].
     #[arg(long, value_name = "CHAR|none", value_parser = comment, help_heading = HEADING)]
     comment: Option<Comment>,
     /// Whether the first line names the columns [default: auto-detected].
@@ -107,15 +106,15 @@ pub(crate) struct ReadArgs {
     /// Column of the weight: a name, or a position from 0; implies --weighted.
     #[arg(long, value_name = "COLUMN", value_parser = column, help_heading = HEADING)]
     weight: Option<Column>,
-    /// The two columns name nodes of two kinds, such as users and items: 1 in one is another node than 1 in the other.
-    /// Ids get the name of their column in front (user:1, item:1); --bipartite=no says that they are of one kind.
+    /// The two columns name nodes of two kinds, such as users and items: user 1 and item 1 differ.
+    /// Ids get the name of their column in front (user:1, item:1); --bipartite=no: all are of one kind.
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
     bipartite: Option<Answer>,
     /// A file with one node id per line: fixes the order of nodes and adds those without an edge.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     nodes: Option<PathBuf>,
-    /// Memory that the process may take, such as 8G (8 GiB) or 8GB: a file that does not fit is refused; `embed`, `features`
-    /// and `count` plan all of their work by it, and `embed` uses temporary files [default: what the machine has free].
+    /// Memory limit, such as 8G (8 GiB) or 8GB. A file that does not fit is refused; `embed`, `features` and `count` plan
+    /// all work within it, and `embed` puts the rest into temporary files [default: what the machine has free].
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, help_heading = HEADING)]
     memory: Option<u64>,
 }

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use command::{
-    bench, completions, config, count, draw, embed, eval, features, generate, info, layout, map, roles, similar,
+    bench, completions, config, count, draw, embed, eval, features, generate, info, layout, man, map, roles, similar,
     solvers, tune,
 };
 use context::{CommonArgs, Context};
@@ -51,9 +51,9 @@ Examples:
   hone count graph.tsv --by total   motifs of a file
   hone features graph.tsv -o x.csv  node features from motif counts
   hone draw graph.tsv -o graph.svg  a picture of the graph
-  hone similar karate.tsv --node 0  nodes like a node
+  hone similar karate.tsv --node 0  nodes similar to a node
   hone roles graph.tsv              hubs, bridges, cliques, chains: roles of nodes
-  hone map graph.tsv -o map.html    a page to look around in
+  hone map graph.tsv -o map.html    an interactive map
   hone tune graph.tsv -o best.toml  settings that suit a graph
   hone help info                    all options of a command (or: hone info --help)
 
@@ -77,6 +77,7 @@ enum Command {
     Config(config::Args),
     Solvers(solvers::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
 fn run(cli: &Cli) -> anyhow::Result<()> {
@@ -98,6 +99,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Config(args) => config::run(args, &context),
         Command::Solvers(args) => solvers::run(args, &context),
         Command::Completions(args) => completions::run(args, &context),
+        Command::Man(args) => man::run(args, &context),
     }
 }
 

@@ -221,7 +221,7 @@ mod tests {
                 "reduce to --set attributes.form='{ components = {} }', or",
             ),
             ("--set global.dim=32 says something else", "--set global.dim=32 says something else"),
-            ("K = 3 steps chosen", "K = 3 steps chosen"),
+            ("--steps auto chose 3", "--steps auto chose 3"),
         ] {
             assert_eq!(worded(text, OPTIONS), expected);
         }

@@ -15,9 +15,9 @@ use crate::context::Context;
 /// What becomes of a run whose inputs are not the recorded ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Changed {
-    /// It is refused.
+    /// Stop with an error.
     Refuse,
-    /// It goes on, with a note.
+    /// Continue, with a note.
     Allow,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct VectorArgs {
     /// Format of the vectors, whatever their extension.
     #[arg(long, value_name = "FORMAT", value_parser = format())]
     vectors_format: Option<Format>,
-    /// Memory that the process may take, such as 8G (8 GiB) or 8GB; vectors that do not fit are refused [default: what the
+    /// Memory limit, such as 8G (8 GiB) or 8GB; vectors that do not fit are refused [default: what the
     /// machine has free].
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     memory: Option<u64>,

@@ -95,7 +95,7 @@ fn the_report_tells_of_the_file_and_repeats_the_run() {
     let run = |args: &[&str]| hone().current_dir(folder.path()).args(args).assert().success();
     let choices = ["--attributes", "people.csv", "--preset", "hone-l-norm+x", "--set", "attributes.table.missing=zero"];
     let first = run(&[&["embed", "ring.tsv", "-o", "a.npy"][..], &choices].concat());
-    first.stderr(contains("1 are no node of the graph, such as `stranger`"));
+    first.stderr(contains("not in the graph, such as `stranger`"));
     run(&["-q", "embed", "ring.tsv", "-o", "b.npy", "--config", "a.npy.run.json", "--threads", "3"]);
     let bytes = |name: &str| fs::read(folder.path().join(name)).expect("written");
     assert_eq!(bytes("a.npy"), bytes("b.npy"));

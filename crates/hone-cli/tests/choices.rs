@@ -9,6 +9,8 @@ use predicates::str::contains;
 
 #[path = "choices/contradictions.rs"]
 mod contradictions;
+#[path = "choices/documents.rs"]
+mod documents;
 #[path = "choices/examples.rs"]
 mod examples;
 #[path = "choices/weights.rs"]
@@ -90,7 +92,7 @@ fn everyday_options_work_with_every_preset() {
             assert_eq!(found, columns, "{preset} {options:?}");
             let zero = said
                 .lines()
-                .filter(|line| line.contains("columns of Z") || line.contains("components of node"))
+                .filter(|line| line.contains("columns z ") || line.contains("columns of structure"))
                 .count();
             assert!(zero <= 1, "{preset} {options:?}: {said}");
         }
@@ -103,7 +105,7 @@ fn the_default_shares_its_columns_by_a_rule() {
         let (dim, folder) = (dim.to_string(), folder());
         let out = folder.path().join("a.tsv");
         let run = hone().args(["embed", "builtin:karate", "--dim", &dim, "-o"]).arg(&out).assert().success();
-        let left_out = contains("leaves no column for node features");
+        let left_out = contains("leaves no column for structure");
         if structure == 0 {
             run.stderr(left_out)
         } else {
@@ -171,7 +173,7 @@ fn directions_of_arcs_are_kept_or_ignored() {
     assert!(ignored == undirected && said.contains("--set direction=keep"), "{said}");
     let (directed, said) = run(&["--directed"]);
     assert!(directed != ignored && said.contains("--set direction=ignore"), "{said}");
-    assert!(!said.contains("rows of Z are zero"), "{said}");
+    assert!(!said.contains("vectors of zeros"), "{said}");
     // Edges go from larger to smaller numbers: no arc leaves node 0. Target factors place it.
     let (_, said) = run(&["--directed", "--preset", "hone-p", "--set", "direction=source"]);
     assert!(said.contains("that no arc leaves") && said.contains("--set direction=keep"), "{said}");
@@ -216,7 +218,7 @@ fn the_summary_shows_findings_of_this_graph() {
         said.lines().filter(|line| line.starts_with("structure:")).collect::<String>()
     };
     let (karate, barbell, grid) = (said("builtin:karate"), said("builtin:barbell"), said("builtin:grid"));
-    assert!(karate.contains("components hold") && karate.contains("edge "), "{karate}");
+    assert!(karate.contains("dimensions hold") && karate.contains("edge "), "{karate}");
     assert!(karate != barbell && barbell != grid && karate != grid);
     assert!(
         !hone()
@@ -234,11 +236,11 @@ fn rows_of_zeros_are_explained_and_zeros_have_no_sign() {
     let run = hone().args(["embed", "-", "--dim", "2", "-o", "-"]).write_stdin("a b\nb c\n").assert().success();
     let (table, said) = (&run.get_output().stdout, String::from_utf8_lossy(&run.get_output().stderr).into_owned());
     assert!(!said.contains("none of the motifs"), "every node has an edge: {said}");
-    assert!(said.contains("1 outside the 1 leading directions that Z keeps (a larger --dim keeps more)"), "{said}");
+    assert!(said.contains("1 outside the 1 leading directions that are kept (a larger --dim keeps more)"), "{said}");
     assert!(!String::from_utf8_lossy(table).contains("-0.0"), "{table:?}");
     let triangles = ["embed", "-", "--preset", "hone-p", "--motifs", "triangle", "-o", "-"];
     let run = hone().args(triangles).write_stdin("a b\nb c\nc a\nc d\nd e\n").assert().success();
-    run.stderr(contains("2 of 5 rows of Z are zero, those of nodes: 2 that take part in none of the motifs"));
+    run.stderr(contains("2 of 5 nodes have vectors of zeros: 2 that take part in none of the motifs"));
 }
 
 #[test]

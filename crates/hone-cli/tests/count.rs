@@ -269,7 +269,7 @@ fn motif_graphs_are_drawn() {
     assert!(picture.contains("triangle") && picture.contains("3 nodes, 3 edges") && picture.contains("undirected"));
     draw(&["-o", "one.svg"]).code(2).stderr(contains("exists"));
     draw(&["-o", "g.tsv", "--force"]).code(2).stderr(contains("is the input"));
-    draw(&["-o", "x.svg", "--motif", "hexagon"]).code(2).stderr(contains("`hexagon` is no motif"));
+    draw(&["-o", "x.svg", "--motif", "hexagon"]).code(2).stderr(contains("`hexagon` is not a motif"));
     draw(&["-o", "-", "--directed"]).success().stdout(contains("<svg"));
 }
 

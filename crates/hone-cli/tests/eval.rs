@@ -395,7 +395,7 @@ fn settings_are_tuned_written_and_repeated() {
     let first = run(&format!("{tune} --labels labels -o best.toml")).success();
     first
         .stdout(contains("hone:dim=8,steps=4").and(contains("labels (F1)")).and(contains("hone:dim=8 stays: ")))
-        .stderr(contains("1 labelled nodes are not in the graph"));
+        .stderr(contains("1 labelled node is not in the graph"));
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
     assert!(read("best.toml").contains("dim = 8"));
     run("embed builtin:karate -q --config best.toml -o z.npy").success();

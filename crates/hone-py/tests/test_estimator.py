@@ -85,7 +85,7 @@ def test_any_number_of_components(preset, karate):
     for wanted in (1, 2, 8, 200, 1024):
         hone = HONE(preset, n_components=wanted).fit(karate)
         assert hone.embedding_.shape == (34, wanted) and np.isfinite(hone.embedding_).all()
-        assert sum("columns of Z are zero" in note or "columns of Z and" in note for note in hone.report_["notes"]) <= 1
+        assert sum("columns z are zero" in note or "columns z and" in note for note in hone.report_["notes"]) <= 1
     for options in ({"n_steps": 1}, {"n_steps": "auto"}, {"n_local_components": 32}, {"motifs": ["edge", "triangle"]}):
         assert HONE(preset, **options).fit(karate).embedding_.shape == (34, 128)
 
@@ -237,7 +237,7 @@ def test_pipeline_over_nodes_of_one_graph(blocks):
     search.fit(blocks.node_ids, labels)
     assert search.best_score_ > 0.9 and search.best_params_["hone__n_components"] == 16
     assert (search.predict(blocks.node_ids) == labels).mean() > 0.9
-    with pytest.raises(ValueError, match="X: 999 is no node of the graph"):
+    with pytest.raises(ValueError, match="X: 999 is not a node of the graph"):
         search.predict([999])
 
 

@@ -36,17 +36,17 @@ pub(crate) struct Args {
     /// Seed of the graphs.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// The variant that is run.
+    /// The preset that is run.
     #[arg(long, value_name = "NAME", default_value = "hone-p")]
     preset: String,
-    /// Iterations of each local factorisation, the same for all sizes, or auto: as the variant has it, where small
+    /// Iterations of each local factorisation, the same for all sizes, or auto: as the preset has it, where small
     /// graphs get many more than large ones.
     #[arg(long, value_name = "N", default_value = "2")]
     iterations: String,
-    /// Any setting of the variant by its dotted name; may be repeated.
+    /// Any setting of the preset by its dotted name; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Memory that each run may take, such as 8G.
+    /// Memory limit of each run, such as 8G.
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
     /// Where motif matrices are factored: cpu, cuda, cuda:N or auto.
@@ -65,7 +65,7 @@ Examples:
   hone bench --sizes 100000,1000000 --models er,rmat
   hone bench --sizes 10000000 --memory 8G
 
-Every run is a process of its own, so its peak of memory is its own. Other work on the machine spoils the figures.";
+Each run is a separate process, so that its peak memory is measured alone. Keep the machine idle meanwhile.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Model {

@@ -83,7 +83,7 @@ Examples:
   hone count graph.tsv -o new.parquet --update old.parquet --add added.tsv --remove removed.tsv
   hone count -o counts-again.parquet --config counts.parquet.run.json
 
-Beside OUT stands OUT.run.json: what was counted, of which graph, and whether it was estimated; --config repeats it.
+OUT.run.json, next to OUT, records what was counted, of which graph, and whether it was estimated; --config repeats it.
 Occurrences are induced subgraphs. Weights of edges are ignored for counting, and but for directed motifs so are
 directions: by edge a pair of opposite edges has two lines, in total it counts once.
 Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by commas:
@@ -140,7 +140,7 @@ impl Choices {
             None => Ok(()),
             Some(motif) => {
                 let message =
-                    format!("subgraph counts exist for directed motifs, and {motif} is none; use --motifs triads");
+                    format!("subgraph counts exist for directed motifs, and {motif} is not one; use --motifs triads");
                 Err(Error::config("--subgraph", message))
             }
         }

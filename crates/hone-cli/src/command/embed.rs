@@ -36,8 +36,8 @@ pub(crate) struct Args {
     /// for standard output.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Also write U, Σ and V of each local embedding and Z and H of the global one, as .npy files with a manifest, to this
-    /// folder.
+    /// Also write all factors to this folder, as .npy files with a manifest: U, Σ and V of each motif matrix, Z and H of the
+    /// whole (docs/paper.md explains the letters).
     #[arg(long, value_name = "DIR")]
     factors: Option<PathBuf>,
     /// Also write what places other graphs in the same space to this file (preset hone): see --like, and `hone info FILE`.
@@ -56,17 +56,17 @@ pub(crate) struct Args {
     choices: ConfigArgs,
 }
 
-/// Work larger than memory, or longer than patience.
+/// Work that is larger than memory, or takes long.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Large graphs")]
 struct ScaleArgs {
-    /// Folder of temporary files, for what --memory does not allow to be held [default: that of the output].
+    /// Folder of temporary files, for what does not fit into --memory [default: that of the output].
     #[arg(long, value_name = "DIR")]
     temp_dir: Option<PathBuf>,
-    /// Save finished stages in a folder, so that a run that was killed can be continued.
+    /// Save finished stages in a folder, so that --resume can continue a run that was interrupted.
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
-    /// Continue with what the checkpoint has; the result has the same bits.
+    /// Continue from the checkpoint; the result is the same, bit for bit.
     #[arg(long, requires = "checkpoint")]
     resume: bool,
 }
@@ -89,7 +89,10 @@ impl ScaleArgs {
                 exit::keep(Kept::Stages(folder.clone()));
                 if self.resume { hone.resume(folder) } else { hone.checkpoint(folder) }
             }
-            None => hone,
+            None => {
+                exit::could_save();
+                hone
+            }
         }
     }
 }
@@ -118,8 +121,8 @@ Examples:
   hone embed graph.tsv -o next.npy --like graph.hone
   hone embed -o again.npy --config vectors.npy.run.json
 
-Beside OUT stands OUT.run.json: the graph and how it was read, every choice, the seed, what was measured; --config repeats
-it bit for bit, and refuses a graph that has changed.";
+OUT.run.json, next to OUT, records the graph and how it was read, all settings, the seed and what was measured.
+--config OUT.run.json repeats the run bit for bit, and refuses a graph that has changed.";
 
 /// Settings that have an option of their own.
 pub(crate) const OPTIONS: &[Known] = &[
@@ -158,36 +161,38 @@ pub(crate) struct ConfigArgs {
     /// --preset, the two may not contradict each other.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Dimensions of the vectors, D; node features get one in eight with the preset hone, at most 16.
+    /// Dimensions of the vectors. With the preset hone, one in eight (at most 16) is for structure.
     #[arg(long, value_name = "D")]
     dim: Option<usize>,
-    /// Dimensions of each local embedding, D_l [default: 16, more where D needs more].
+    /// Dimensions of each local embedding, of which there is one per motif and step [default: 16, more where --dim needs
+    /// more].
     #[arg(long, value_name = "D")]
     local_dim: Option<String>,
-    /// Number of steps K, or auto.
+    /// Number of steps along the edges of each motif graph, or auto.
     #[arg(long, value_name = "K")]
     steps: Option<String>,
     /// Motifs: orbits, graphlets, or names separated by commas (see `hone count --help`).
     #[arg(long, value_name = "SET")]
     motifs: Option<String>,
-    /// Keep motifs of at most this many vertices.
+    /// Leave out motifs of more nodes than this.
     #[arg(long, value_name = "2-4", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
     /// Estimate motif counts: from at most cap=64 neighbours of a node, or with error=0.1,confidence=0.95.
     #[arg(long, value_name = "HOW")]
     sample: Option<Sample>,
-    /// Edges with fewer occurrences of a motif drop out of its graph; also by motif: triangle=3,clique4=2.
+    /// Leave out edges with fewer occurrences of a motif than this; also by motif: triangle=3,clique4=2.
     #[arg(long, value_name = "COUNT")]
     delta: Option<Delta>,
-    /// Which pairs of nodes W has: edges, or occurrences (all that share an occurrence of a graphlet, adjacent or not).
+    /// Pairs of nodes that a motif graph links: edges, or occurrences (all pairs that share an occurrence of the graphlet,
+    /// adjacent or not).
     #[arg(long, value_name = "WHICH", value_parser = ["edges", "occurrences"])]
     pairs: Option<String>,
-    /// How factors are found, in both stages (autoencoder: in the global one); `hone solvers` lists the names.
+    /// Solver of the matrix factorisations, in both stages (autoencoder: in the global one); `hone solvers` lists them.
     #[arg(long, value_name = "NAME")]
     solver: Option<String>,
     #[command(flatten)]
     attributes: AttributeArgs,
-    /// Return Z (global) or the concatenated local embeddings Y (local).
+    /// Which vectors to write: global, or local (all local embeddings side by side).
     #[arg(long, value_enum, value_name = "WHICH")]
     vectors: Option<Vectors>,
     /// Seed of all random numbers.
@@ -356,14 +361,14 @@ fn work_on(
     Ok((hone.embed_into(batch, graph, context.progress())?, None))
 }
 
-/// What was learnt from this graph, where the time went, and what to know.
+/// What the embedding shows of the graph, where the time went, and notes.
 fn summary(report: &Report) -> String {
     let mut out = findings::of(report);
     let _ = writeln!(out, "columns: {}", blocks(report));
     let stages = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
     let _ = writeln!(out, "seconds: {}", stages.collect::<Vec<_>>().join(", "));
     if let Some(chosen) = &report.automatic_steps {
-        let _ = writeln!(out, "note: K = {} steps chosen", chosen.steps);
+        let _ = writeln!(out, "note: --steps auto chose {}", chosen.steps);
     }
     for note in &report.notes {
         let _ = writeln!(out, "note: {}", options::worded(note, OPTIONS));

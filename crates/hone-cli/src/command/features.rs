@@ -41,8 +41,8 @@ Examples:
   hone features -o structure.parquet --config vectors.npy.run.json   the features of that embedding
   hone features -o x-again.parquet --config x.parquet.run.json
 
-Beside OUT stands OUT.run.json: the graph and how it was read, every choice, what was measured; --config repeats it.
-A column is called after what it holds: triangle, mean(triangle), max(sum(edge)), city=Rome,
+OUT.run.json, next to OUT, records the graph and how it was read, all settings and what was measured; --config repeats it.
+Columns are named after what they hold: triangle, mean(triangle), max(sum(edge)), city=Rome,
 edge.k1.age (age, diffused one step over edges).";
 
 /// What the features are; they are settings of the same configuration that embeddings use.

@@ -19,7 +19,7 @@ use crate::reading::note_idle_weights;
 use crate::repeat::{Changed, Chosen, Earlier};
 use crate::vectors;
 
-/// Make a map: one HTML file with all nodes, their roles, motifs and neighbours, that opens without a network.
+/// Make a map: one HTML file with all nodes, their roles, motifs and neighbours, that works offline.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

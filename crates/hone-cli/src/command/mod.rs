@@ -11,6 +11,7 @@ pub(crate) mod features;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod layout;
+pub(crate) mod man;
 pub(crate) mod map;
 pub(crate) mod roles;
 pub(crate) mod similar;

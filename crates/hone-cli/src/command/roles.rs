@@ -18,7 +18,7 @@ use crate::options::translated;
 use crate::reading::note_idle_weights;
 use crate::repeat::Earlier;
 
-/// Find structural roles: nodes whose surroundings are built alike, with a name and reasons for each role.
+/// Find structural roles: groups of nodes with similar neighbourhoods, with a name and reasons for each role.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// How many roles, or auto [default: auto].
     #[arg(long, value_name = "auto|K", value_parser = roles)]
     roles: Option<Wanted>,
-    /// Say why a node has its role, and what would have made it another; may be repeated.
+    /// Explain why a node has its role, and what would give it another; may be repeated.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     explain: Vec<String>,
     /// Print JSON instead of tables.
@@ -55,9 +55,9 @@ Examples:
   hone roles graph.tsv --json
   hone roles -o again.tsv --config roles.tsv.run.json
 
-A role is a group of nodes with like motif counts around them, wherever they are. More and less are motifs that its nodes
-have more and less of than all nodes, in standard deviations; the second table says how often roles are linked, in multiples
-of what their degrees let expect. docs/explore.md says how roles are found, counted and named.";
+A role is a group of nodes with similar motif counts, wherever in the graph they are. The columns more and less list motifs
+that its nodes have more or less of than the average node, in standard deviations. The second table shows how often roles are
+linked, relative to what their degrees alone would give. docs/explore.md explains how roles are found, counted and named.";
 
 /// How many roles are wanted.
 #[derive(Debug, Clone, Copy)]
@@ -236,7 +236,7 @@ fn table(shown: &Shown<'_>, found: &Roles) -> String {
     let mut lines = vec![head.to_vec()];
     lines.extend(shown.roles.iter().map(|role| line(role).to_vec()));
     let mut text = aligned(&lines, &[1, 2, 3]);
-    let _ = writeln!(text, "\nlinks between roles (1: as their degrees let expect)");
+    let _ = writeln!(text, "\nlinks between roles (1: as many as expected from their degrees)");
     let names = || found.roles.iter().map(|role| role.name.clone());
     let mut lines = vec![std::iter::once(String::new()).chain(names()).collect::<Vec<_>>()];
     for (name, row) in names().zip(shown.affinity) {

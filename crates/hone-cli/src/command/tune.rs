@@ -155,7 +155,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let graph = source.open(true, args.input.memory(), context)?;
     let labels = labels.map(|labels| NodeLabels::read(&labels.path, &graph)).transpose()?;
     if let Some(unknown) = labels.as_ref().map(|labels| labels.unknown).filter(|&unknown| unknown > 0) {
-        context.note(format_args!("note: {unknown} labelled nodes are not in the graph"));
+        let are = if unknown == 1 { "node is" } else { "nodes are" };
+        context.note(format_args!("note: {unknown} labelled {are} not in the graph, and ignored"));
     }
     let tuned = options.run(&graph, labels.as_ref(), args.time, context.progress());
     let tuned = tuned.map_err(|error| translated(error, OPTIONS))?;
@@ -212,7 +213,7 @@ fn table(tuned: &Tuned) -> String {
     };
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(tuned.rows.iter().map(line)).collect();
     let right: Vec<usize> = (1..lines[0].len()).collect();
-    let level = format!("A rival replaces {} if its p is below {:.4}.", tuned.rows[0].name, tuned.level);
+    let level = format!("Another candidate replaces {} only if its p is below {:.4}.", tuned.rows[0].name, tuned.level);
     format!("{}\n{level}\n{}\n", aligned(&lines, &right), tuned.verdict)
 }
 

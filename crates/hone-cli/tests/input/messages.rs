@@ -83,7 +83,7 @@ fn notes_name_options_and_no_settings() {
             &["embed", "d.tsv", "--directed", "-o", "-", "--dim", "8", "--set", "direction=source"],
             "--set direction=keep",
         ),
-        (&["embed", "builtin:karate", "-o", "-", "--dim", "1"], "--dim 1 leaves no column for node features"),
+        (&["embed", "builtin:karate", "-o", "-", "--dim", "1"], "--dim 1 leaves no column for structure"),
         (
             &[
                 "embed",

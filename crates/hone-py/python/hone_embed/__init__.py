@@ -7,7 +7,7 @@ After *HONE: Higher-Order Network Embeddings* (Rossi et al., arXiv:1801.09303).
 >>> HONE(n_components=32).fit_transform(graph).shape
 (30, 32)
 
-Every function takes a graph in whatever form it is at hand: a SciPy matrix, an edge array or table, a
+Every function takes a graph in any form: a SciPy matrix, an edge array or table, a
 NetworkX, igraph, rustworkx, PyTorch Geometric or DGL graph, a file, or a :class:`Graph`.
 """
 

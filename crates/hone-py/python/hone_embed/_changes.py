@@ -69,7 +69,7 @@ class Ids:
         id = self._plain(id, name)
         if id not in self._rows:
             if name == "removed":
-                raise ValueError(f"removed: {id!r} is no node of the graph")
+                raise ValueError(f"removed: {id!r} is not a node of the graph")
             if isinstance(id, int) and not -(2**63) <= id < 2**63:
                 raise ValueError(f"added: the id {id} is beyond 2⁶³; use names instead")
             self._rows[id] = len(self.names)

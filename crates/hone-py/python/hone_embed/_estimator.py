@@ -46,8 +46,8 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         preset's value. ``"auto"`` compares settings on the graph first, and takes the default unless
         others are better by more than chance; see :func:`tune`.
     n_components
-        Dimensions of the vectors. With the preset ``"hone"`` node features get one in eight of them, 16 at
-        most. Columns that the graph is too small to fill are zero, and a note in ``report_`` says so.
+        Dimensions of the vectors. With the preset ``"hone"`` one in eight of them (at most 16) is for
+        structure. Columns that the graph is too small to fill are zero, and a note in ``report_`` says so.
     n_local_components
         Dimensions of each local embedding, one per motif and step; None or ``"auto"`` for 16, more where
         ``n_components`` needs more.

@@ -30,7 +30,7 @@ class Graph:
     data
         * a SciPy sparse matrix or array, or a dense square array: the adjacency. The column numbers
           of a CSR or CSC matrix are used where they lie when its rows are sorted and free of loops
-          and duplicates: do not change the matrix while the graph is in use. Zeros are no edges.
+          and duplicates: do not change the matrix while the graph is in use. Zeros are not edges.
         * an integer array of shape (2, M) or (M, 2), or a list of pairs: the edges, between integer
           ids or names (an array of shape (2, 2) is read as two rows, each an edge);
         * a graph of NetworkX, igraph, rustworkx, PyTorch Geometric (``Data``) or DGL;

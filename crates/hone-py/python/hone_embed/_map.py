@@ -1,4 +1,4 @@
-"""Maps: a graph as one page to look around in."""
+"""Maps: a graph as one interactive page."""
 
 from __future__ import annotations
 

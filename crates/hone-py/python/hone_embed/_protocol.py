@@ -83,7 +83,7 @@ class SklearnProtocol:
         try:
             return np.asarray([index[id] for id in wanted], dtype=np.int64)
         except KeyError as error:
-            raise ValueError(f"X: {error.args[0]!r} is no node of the graph") from None
+            raise ValueError(f"X: {error.args[0]!r} is not a node of the graph") from None
 
     def __sklearn_clone__(self) -> Any:
         """A copy without results; the graph, which may be large, is shared and not copied."""

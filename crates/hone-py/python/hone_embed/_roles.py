@@ -30,7 +30,7 @@ class Roles:
         Each role: ``name``, ``nodes``, ``share``, ``degree``, ``motifs`` (mean and z-score of each node orbit),
         ``ratios`` and ``exemplars`` (ids).
     affinity : ndarray of float64
-        How often roles are linked, in multiples of what their degrees let expect.
+        How often roles are linked, relative to what their degrees alone would give.
     """
 
     def __init__(self, native: _native.Roles, node_ids: np.ndarray) -> None:
@@ -46,7 +46,7 @@ class Roles:
         self.memberships = native.memberships()
 
     def explain(self, node: Any) -> str:
-        """Two sentences: why a node has its role, and what would have made it another."""
+        """Two sentences: why a node has its role, and what would give it another."""
         text: str = self.reasons(node)["text"]
         return text
 
@@ -77,7 +77,7 @@ def roles(
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Roles:
-    """Find structural roles: groups of nodes whose surroundings are built alike.
+    """Find structural roles: groups of nodes with similar neighbourhoods.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class Embedding(NamedTuple):
 def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite: bool = False) -> list[str]:
     """Write an embedding; the files appear together or not at all.
 
-    Beside the vectors of a fitted :class:`HONE` stands its report, ``PATH.run.json``, which
+    The report of a fitted :class:`HONE` is written next to its vectors, as ``PATH.run.json``, which
     ``HONE(config=...)`` and :func:`read_recorded_graph` take, and the command ``hone embed --config``. What
     :meth:`HONE.load` read has no report, and none is written.
 
@@ -71,7 +71,7 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
 def load(path: Path, *, format: Optional[str] = None) -> Embedding:
     """Read an embedding that :func:`save`, the command ``hone`` or a compatible tool wrote.
 
-    Where a report of the run stands beside it, the files must be those that it lists: vectors of one run beside
+    Where there is a report of the run next to it, the files must be those that it lists: vectors of one run beside
     ids of another are refused.
     """
     ids, vectors, columns = _native.read_embedding(os.fspath(path), format)

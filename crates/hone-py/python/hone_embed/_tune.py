@@ -129,7 +129,7 @@ def _labelled(graph: Graph, labels: Any) -> list[tuple[int, list[str]]]:
         node_of = {id: node for node, id in enumerate(graph.node_ids.tolist())}
         unknown = [id for id in labels if id not in node_of]
         if unknown:
-            raise ValueError(f"labels: {unknown[0]!r} is no node of the graph ({len(unknown)} such ids)")
+            raise ValueError(f"labels: {unknown[0]!r} is not a node of the graph ({len(unknown)} such ids)")
         pairs = [(node_of[id], label) for id, label in labels.items()]
     else:
         values = _values(labels)
@@ -152,7 +152,7 @@ def _values(labels: Any) -> list[Any]:
         return [np.flatnonzero(row).tolist() for row in array]
     values = array.tolist() if hasattr(array, "tolist") else list(array)
     if any(isinstance(value, float) and not value.is_integer() and value == value for value in values):
-        raise ValueError("labels: numbers with decimals are no labels; group them first")
+        raise ValueError("labels: numbers with decimals are not labels; group them first")
     return values
 
 

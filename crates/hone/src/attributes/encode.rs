@@ -247,20 +247,20 @@ fn fill(block: &mut Block, missing: Missing) {
 fn tell(raw: &Raw, request: &Request, facts: &mut Facts) {
     let file = &facts.file;
     let rule = match request.options.missing {
-        Missing::Mean => "numbers get the column's mean, categories zeros",
+        Missing::Mean => "numbers become the column's mean, categories zeros",
         Missing::Zero | Missing::Refuse => "they become zeros",
     };
     let mut notes = Vec::new();
     if facts.absent_nodes > 0 {
         let all = request.ids.len();
-        notes.push(format!("attributes: of {all} nodes {} are not in {file}: {rule}", facts.absent_nodes));
+        let (count, are) = (facts.absent_nodes, if facts.absent_nodes == 1 { "is" } else { "are" });
+        notes.push(format!("attributes: {count} of {all} nodes {are} not in {file}: {rule}"));
     }
     if facts.unknown_ids > 0 {
         let example = raw.example.as_deref().unwrap_or_default();
         let (count, rows) = (facts.unknown_ids, facts.rows);
-        notes.push(format!(
-            "attributes: of {rows} rows of {file} {count} are no node of the graph, such as `{example}`"
-        ));
+        let are = if count == 1 { "is ignored: its id is" } else { "are ignored: their ids are" };
+        notes.push(format!("attributes: {count} of {rows} rows of {file} {are} not in the graph, such as `{example}`"));
     }
     if facts.missing_values > 0 {
         let (count, is) = (facts.missing_values, if facts.missing_values == 1 { " is" } else { "s are" });

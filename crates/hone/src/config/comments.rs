@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Config;
 
-/// What each setting means; keys that are not here (options of solvers, features and diffusion) speak for themselves.
+/// What each setting means; options of solvers are described in docs/solvers.md.
 const COMMENTS: &[(&str, &str)] = &[
     ("seed", "Seed of every random number: the same seed gives the same bits for any number of threads."),
     (
@@ -19,7 +19,7 @@ const COMMENTS: &[(&str, &str)] = &[
     ),
     (
         "pairs",
-        "edges: W has adjacent nodes; occurrences: all nodes that share an occurrence of a graphlet, adjacent or not.",
+        "Pairs that a motif graph links: edges, or occurrences (all pairs that share an occurrence of a graphlet, adjacent or not).",
     ),
     ("occurrence", "Directed motifs: induced, or subgraph (triads that hold the motif, with more arcs or not)."),
     (
@@ -33,16 +33,16 @@ const COMMENTS: &[(&str, &str)] = &[
     ("order", "psi-of-power: Psi(W^k); power-of-psi: Psi(W)^k; auto: the latter for p and a-norm, else the former."),
     (
         "direction",
-        "Arcs of directed graphs: auto, keep (U and V side by side), source (U alone), or ignore (edges instead of arcs).",
+        "Arcs of directed graphs: auto, keep (vectors of sources and of targets side by side), source (of sources alone), or ignore (edges instead of arcs).",
     ),
-    ("reverse", "Weight of arcs walked against their direction, as a part of their own, from 0 (the paper) to 1."),
+    ("reverse", "Weight of a separate part in which arcs are walked against their direction, from 0 (the paper) to 1."),
     ("degree", "Motif degree of directed graphs: out, in or total."),
-    ("steps", "Number of steps K, from 1 to 16, or \"auto\"."),
+    ("steps", "Number of steps along the edges of a motif graph, K in the paper: 1 to 16, or \"auto\"."),
     ("first-step", "The first step that is kept, 1 in the paper, or \"last\" for the last one alone."),
     ("regularize", "Added to motif degrees before dividing by them, in multiples of their mean; 0 in the paper."),
     ("accumulate", "none, mean (of steps 1..k), or { decay = alpha }."),
     ("model", "separate: local embeddings, then a global one; tucker or cp: all motif matrices at once, as a tensor."),
-    ("local", "Local embeddings, one per motif and step: S ≈ U V."),
+    ("local", "Local embeddings, one per motif and step: each motif matrix S is factored, S ≈ U V."),
     ("local.dim", "Columns of each local embedding, or \"auto\": 16, more where global.dim needs more."),
     ("local.norm", "How columns are normalised: l2, l1, max or none."),
     ("local.scale", "unit: columns as the norm left them; sigma: times their singular value."),
@@ -58,9 +58,9 @@ const COMMENTS: &[(&str, &str)] = &[
         "Squared size of the view relative to that of the local embedding, or \"auto\": the more, the more communities the spectrum shows.",
     ),
     ("local.solver", "How the factors are found; `hone solvers` lists the methods, docs/solvers.md their options."),
-    ("global", "The global embedding: Y ≈ Z H, Y being all local embeddings side by side."),
+    ("global", "The global embedding: all local embeddings side by side, Y, are factored, Y ≈ Z H."),
     ("global.dim", "Dimensions of the vectors."),
-    ("global.output", "global: Z; local: Y itself."),
+    ("global.output", "Vectors that are returned: global (Z), or local (Y, all local embeddings side by side)."),
     (
         "global.solver",
         "How Z and H are found: the same methods (svd is exact, through the Gram matrix of Y), or autoencoder, a network.",
@@ -68,17 +68,17 @@ const COMMENTS: &[(&str, &str)] = &[
     ("joint", "The tensor of all motif matrices, for model = tucker or cp; its vectors have global.dim dimensions."),
     (
         "joint.slices",
-        "What each matrix is brought to: frobenius (norm 1), spectral (largest singular value 1) or none.",
+        "How each matrix is scaled: frobenius (norm 1), spectral (largest singular value 1) or none.",
     ),
     ("joint.motif-rank", "Motif factors of tucker; cp has as many as dimensions."),
-    ("joint.iterations", "Sweeps at most; 0 keeps the start, the higher-order SVD."),
-    ("joint.tolerance", "A sweep that lowers the relative loss by less is the last."),
+    ("joint.iterations", "The most sweeps; 0 keeps the start, the higher-order SVD."),
+    ("joint.tolerance", "Stop after a sweep that lowers the relative loss by less."),
     ("joint.regularization", "Weight of the squared factors in the loss of cp."),
-    ("attributes", "Node attributes and their diffusion."),
-    ("attributes.structure", "Whether features made of motif counts are used."),
+    ("attributes", "Node features: structure (from motif counts) and attributes of your own, and their diffusion."),
+    ("attributes.structure", "Use structure: features made of motif counts."),
     (
         "attributes.table",
-        "How attributes.file, a file with attributes of the user's own, is read; see docs/formats.md.",
+        "How attributes.file, the file with attributes of your own, is read; see docs/formats.md.",
     ),
     ("attributes.table.columns", "The columns that are used; all but the id when empty."),
     ("attributes.table.categorical", "Columns whose values are categories even where they are numbers."),
@@ -86,15 +86,35 @@ const COMMENTS: &[(&str, &str)] = &[
         "attributes.table.categories",
         "The most categories of a column that get a column of their own; the others share one.",
     ),
-    ("attributes.table.missing", "What stands for a missing number: mean (of the column), zero, or refuse."),
+    ("attributes.table.missing", "What replaces a missing number: mean (of the column), zero, or refuse."),
     (
         "attributes.form",
         "columns, or { components = { dim, size-decay, level-decay, offset } }; dim = \"auto\": one column in 8, 16 at most.",
     ),
-    ("attributes.combine", "before: as columns of Y; after: beside Z."),
+    ("attributes.form.components", "Columns are replaced by principal components, whose scale is kept."),
+    ("attributes.form.components.dim", "How many components, or \"auto\": one column in 8, 16 at most."),
+    ("attributes.form.components.size-decay", "Counts of motifs of s nodes are divided by this to the power s − 2."),
+    ("attributes.form.components.level-decay", "Aggregates over neighbours are divided by this, once per level."),
+    ("attributes.form.components.offset", "Added to each component, in standard deviations."),
+    ("attributes.features", "How structure features are made from motif counts."),
+    ("attributes.features.motifs", "Motifs that are counted; names as above."),
+    ("attributes.features.sum", "Add sums over neighbours."),
+    ("attributes.features.mean", "Add means over neighbours."),
+    ("attributes.features.max", "Add maxima over neighbours."),
+    ("attributes.features.log", "Counts x become log(1 + x)."),
+    ("attributes.features.depth", "Levels of aggregates of aggregates; 0 for the counts alone."),
+    (
+        "attributes.features.prune",
+        "From level 2 on, columns whose correlation with an earlier one is larger are left out.",
+    ),
+    ("attributes.diffusion", "How features are diffused over each motif graph."),
+    ("attributes.diffusion.steps", "Number of steps; 0 for none."),
+    ("attributes.diffusion.original", "Keep the features themselves beside the diffused ones; false in the paper."),
+    ("attributes.diffusion.process", "linear, or { laplacian = θ } with θ from 0 to 1."),
+    ("attributes.combine", "before: joined to the local embeddings; after: columns beside the global embedding."),
     (
         "attributes.weight",
-        "Squared size of the attributes relative to that of the embeddings they join; \"unit\" leaves columns as they are.",
+        "Squared size of these columns relative to that of the embeddings they join; \"unit\" leaves columns as they are.",
     ),
 ];
 
@@ -131,12 +151,14 @@ mod tests {
         let text = Config::plain().to_commented_toml();
         let back: Config = toml::from_str(&text).expect("valid TOML");
         assert_eq!(back, Config::plain());
+        let default = Config::preset("hone").expect("a preset").to_commented_toml();
         for (key, comment) in COMMENTS {
-            assert!(text.contains(comment), "{key} is explained but not a setting:\n{text}");
+            let found = text.contains(comment) || default.contains(comment);
+            assert!(found, "{key} is explained but not a setting:\n{text}");
         }
         let (mut table, mut above) = ("", "");
-        for line in text.lines() {
-            let own = ["solver", "attributes."].iter().any(|speaks_for_itself| table.contains(speaks_for_itself));
+        for line in text.lines().chain(default.lines()) {
+            let own = table.contains("solver");
             if line.starts_with('[') {
                 table = line;
             } else if !line.is_empty() && !line.starts_with('#') {

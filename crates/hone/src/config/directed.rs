@@ -27,7 +27,7 @@ pub(super) fn check(config: &Config) -> Result<()> {
 }
 
 fn no_subgraphs(motif: Motif) -> Error {
-    let message = format!("subgraph counts exist for directed motifs, and {motif} is none; use motifs = \"triads\"");
+    let message = format!("subgraph counts exist for directed motifs, and {motif} is not one; use motifs = \"triads\"");
     Error::config("occurrence", message)
 }
 

@@ -17,7 +17,7 @@ use crate::store::Embedding;
 pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     let config = &run.config.attributes;
     if !config.any() && run.given.is_none() {
-        return Err(Error::config("attributes", "there are none: name a file, or set attributes.structure = true"));
+        return Err(Error::config("attributes", "there are no features to make: give attributes.file, or set attributes.structure = true"));
     }
     let graph = &notes::as_chosen(run, graph, config.diffusion.steps > 0);
     let own = attributes::own(run, graph)?;
@@ -35,7 +35,7 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     if let Some(counts) = counts.as_ref().filter(|_| !motifs.is_empty()) {
         plan::check_diffusion(run, &work, counts)?;
     }
-    let x = run.time("attributes", |run| attributes::x(run, counts.as_ref(), &own))?;
+    let x = run.time("features", |run| attributes::x(run, counts.as_ref(), &own))?;
     drop(own);
     let Some(x) = x else {
         let message = "0 components leave no column; give a number, or attributes.form = \"columns\"";

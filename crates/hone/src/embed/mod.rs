@@ -247,7 +247,7 @@ impl Hone {
         let room = plan::make(&mut run, &mut work, &counts)?;
         plan::check_rows(&self.config, &counts, &motifs)?;
         let mut shelf = Shelf::new(room, run.temp_folder.clone(), checkpoint, factors);
-        let x = run.time("attributes", |run| attributes::x(run, Some(&counts), &own))?;
+        let x = run.time("features", |run| attributes::x(run, Some(&counts), &own))?;
         drop(own);
         let embedding = if self.config.model == config::Model::Separate {
             let counted = Counted { graph, counts: Arc::new(counts) };

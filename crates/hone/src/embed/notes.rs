@@ -22,9 +22,9 @@ fn uses_weights(config: &Config) -> bool {
 pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
     let config = run.config;
     let weights = match (graph.weights().is_some(), config.weights) {
-        (true, _) if !matrices => Some("weights play no part: features are counts of motifs, and nothing is diffused"),
+        (true, _) if !matrices => Some("edge weights have no effect: features are motif counts, and nothing is diffused"),
         (true, _) if config.pairs == Pairs::Occurrences => {
-            Some("edge weights are ignored: pairs = \"occurrences\" has pairs without an edge, which has no weight")
+            Some("edge weights are ignored: pairs = \"occurrences\" includes pairs without an edge, which have no weight")
         }
         (true, Weights::Ignored) => Some("edge weights are ignored, as weights = false says"),
         (false, Weights::Used) => Some("weights = true has no effect: the graph was read without weights"),
@@ -125,7 +125,7 @@ pub(super) fn no_room(run: &mut Context, own: usize) {
     let any = config.attributes.structure || own > 0;
     if any && components && config.components_dim() == 0 {
         let dim = config.global.dim;
-        run.note(format!("global.dim = {dim} leaves no column for node features: they are left out"));
+        run.note(format!("global.dim = {dim} leaves no column for structure, which is left out; a larger global.dim includes it"));
     }
 }
 
@@ -143,7 +143,7 @@ fn vanishing(weights: &[f32]) -> Option<String> {
 pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     let solver = &run.config.global.solver;
     if solver.loss() != Divergence::Gaussian {
-        run.note("residual and motif importance are of ZH, before the link of the loss");
+        run.note("residual and motif importance are measured before the link function of the loss");
     }
     if info.code.is_none() {
         zero_columns(info.rank, run.z_dim(), columns, run.components(), &mut run.report);
@@ -163,8 +163,8 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
 fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, report: &mut Report) {
     let solver = &report.config.local.solver;
     let whose = match solver {
-        Solver::Svd(_) => "the graph has no further directions".to_owned(),
-        other => format!("local.solver.method = {} found no further directions", other.name()),
+        Solver::Svd(_) => "this graph has".to_owned(),
+        other => format!("local.solver.method = {} found", other.name()),
     };
     let held = report.structure.as_ref().map_or(components, |structure| structure.components);
     let (empty, lacking) = (wanted.saturating_sub(rank), components.saturating_sub(held));
@@ -173,17 +173,17 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
     }
     let mut parts = Vec::new();
     if empty > 0 {
-        parts.push(format!("the last {empty} of {wanted} columns of Z"));
+        parts.push(format!("the last {empty} of {wanted} columns z"));
     }
     if lacking > 0 {
-        parts.push(format!("the last {lacking} of {components} components of node features"));
+        parts.push(format!("the last {lacking} of {components} columns of structure"));
     }
     let why = if rank == columns && empty > 0 {
-        format!("Y has {columns} columns; a larger local.dim, or \"auto\", gives it more")
+        format!("the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more")
     } else {
-        format!("Y has rank {rank}: {whose}")
+        format!("{whose} {rank} independent directions; a smaller global.dim is enough")
     };
-    let why = if empty > 0 { why } else { "the features have no further directions".into() };
+    let why = if empty > 0 { why } else { "the motif counts have no further directions".into() };
     report.notes.push(format!("{} are zero: {why}", parts.join(" and ")));
 }
 
@@ -219,10 +219,11 @@ pub(super) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns, y: Option
     let why = [
         (alone, "without an edge".to_owned()),
         (sinks, "that no arc leaves (direction = \"keep\" places them by the arcs that enter)".to_owned()),
-        (lost, format!("outside the {columns} leading directions that Z keeps (a larger global.dim keeps more)")),
+        (lost, format!("outside the {columns} leading directions that are kept (a larger global.dim keeps more)")),
         (outside, outside_why.to_owned()),
     ];
     let why: Vec<String> =
         why.into_iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
-    run.note(format!("{count} of {nodes} rows of Z are zero, those of nodes: {}", why.join(", ")));
+    let have = if count == 1 { "has a vector" } else { "have vectors" };
+    run.note(format!("{count} of {nodes} nodes {have} of zeros: {}", why.join(", ")));
 }

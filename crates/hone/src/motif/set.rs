@@ -136,7 +136,7 @@ fn unknown(name: &str) -> String {
         Graphlet::ALL.iter().filter(|g| g.orbits().len() > 1).map(|graphlet| graphlet.name()).collect();
     let triads: Vec<_> = Triad::ALL.iter().map(|triad| triad.name()).collect();
     format!(
-        "`{name}` is no motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
+        "`{name}` is not a motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
          (orbits of at most that many vertices), for directed graphs `triads` or `triad-orbits`, or a list of the orbits \
          {}, the graphlets {}, and the directed motifs {} (also M1 to M13)",
         orbits.join(", "),

@@ -66,7 +66,7 @@ fn nodes_that_no_arc_leaves_are_placed() {
         let found = run(config(&[settings, &[("global.dim", "64"), ("local.dim", "40")]].concat()), &graph);
         assert_eq!(zero_rows(&found.embedding.vectors), [60], "{settings:?}");
         let notes = found.report.notes.join("\n");
-        assert!(notes.contains("1 of 61 rows of Z are zero"), "{notes}");
+        assert!(notes.contains("1 of 61 nodes has a vector of zeros"), "{notes}");
     }
     let source = config(&[("motifs", "[\"edge\"]"), ("direction", "source"), ("global.dim", "64")]);
     assert!(zero_rows(&run(source, &graph).embedding.vectors).contains(&0));

@@ -19,7 +19,7 @@ const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree,log-degree";
 /// Those with vectors of sources and targets first.
 const DIRECTED: &str = "hone,hope,node2vec,grarep,degree";
 
-/// Link prediction: tell removed edges from pairs without an edge.
+/// Link prediction: distinguish removed edges from pairs without an edge.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The graphs: files, or builtin:NAME.

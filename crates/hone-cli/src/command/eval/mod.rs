@@ -21,7 +21,7 @@ use crate::exit::{self, Kept};
 use crate::files::{Files, Use};
 use crate::input::{ReadArgs, stem};
 
-/// Judge embeddings: link prediction, node labels, roles, symmetry, run time; the paper's tables.
+/// Evaluate embeddings: link prediction, node labels, roles, symmetry, run time; the paper's tables.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, subcommand_value_name = "TASK", subcommand_help_heading = "Tasks")]
 pub(crate) struct Args {
@@ -83,25 +83,25 @@ struct BenchArgs {
     /// repeated.
     #[arg(long, value_name = "NAMES")]
     methods: Vec<String>,
-    /// Vectors from a file as a further contestant; may be repeated.
+    /// Vectors from a file as a further method; may be repeated.
     #[arg(long, value_name = "FILE")]
     embedding: Vec<PathBuf>,
     /// Search the options the paper searches (steps of HONE and GraRep, p and q of node2vec).
     #[arg(long)]
     grid: bool,
-    /// Search options on one split per graph that no table shows, and let each split choose among what won there.
+    /// Search the options on one extra split per graph, which no table shows; each split then chooses among its winners.
     #[arg(long)]
     search_once: bool,
     /// Number of random seeds.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
-    /// The first seed: others than those that a choice was made on give a fresh judgement.
+    /// The first seed. For a fair test, use seeds on which no choice was based.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     first_seed: u64,
-    /// Keep finished cells in this folder; an interrupted run continues from it.
+    /// Save finished results in this folder; the same command continues an interrupted run from it.
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Keep the vectors of every method and seed in this folder, with ids, as GRAPH/METHOD-SEED.npz; manifest.json lists
+    /// Save the vectors of every method and seed in this folder, with ids, as GRAPH/METHOD-SEED.npz; manifest.json lists
     /// them.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,

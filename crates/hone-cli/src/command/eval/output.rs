@@ -17,13 +17,13 @@ pub(crate) struct OutputArgs {
     /// Write everything as JSON; - is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write one line per cell as CSV; - is standard output, in place of the tables.
+    /// Write one line per result as CSV; - is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Write tables as Markdown; - is standard output, in place of the tables.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Write a page with tables and plots that needs nothing else.
+    /// Write one HTML page with tables and plots.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write the first figure as SVG.

@@ -24,7 +24,7 @@ const ROLE_METHODS: &str = "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,deg
 /// Seeds of a role experiment for each of the others: two small graphs, noisy and cheap.
 const ROLE_SEEDS: u64 = 5;
 
-/// The paper's experiments on the files of a folder, ours beside the paper's figures.
+/// The paper's experiments on the files of a folder, our figures beside the paper's.
 ///
 /// Reads NAME.edges and NAME.labels of the graphs it knows, and leaves out those it does not find. --methods chooses
 /// those of link prediction; the other experiments have lists of their own.

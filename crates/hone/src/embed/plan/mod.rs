@@ -236,7 +236,7 @@ fn report(run: &mut Context, what: &str, need: u64) {
         Some(limit) => format!("{} of {}", beside(need, limit), beside(limit, limit)),
         None => human_bytes(need),
     };
-    run.progress.note(&format!("{what} takes about {text}"));
+    run.progress.note(&format!("{what} takes about {text} of memory"));
 }
 
 /// The refusal of work that needs so many bytes to plan with.

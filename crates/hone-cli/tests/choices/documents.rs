@@ -1,0 +1,197 @@
+//! Every console example of the README and of the pages in docs/ runs, page by page, in order, in one folder per page.
+//!
+//! Lines below a command are what it prints: `...` stands for any lines, and sizes of memory and seconds may differ. Without
+//! such lines a command may print anything. A block that cannot run in a test says why: `console skip: reason`. Larger
+//! numbers are made smaller, as in examples of help texts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::examples::smaller;
+use super::{folder, hone};
+
+/// A command of a page, and the lines that it should print.
+struct Step {
+    command: String,
+    expected: Vec<String>,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The pages; none where the crate is tested outside the repository.
+fn pages() -> Vec<PathBuf> {
+    let Ok(docs) = fs::read_dir(root().join("docs")) else { return Vec::new() };
+    let docs = docs.map(|entry| entry.expect("readable").path());
+    let mut all: Vec<PathBuf> = docs.filter(|path| path.extension().is_some_and(|kind| kind == "md")).collect();
+    all.sort();
+    all.extend(["README.md", "CONTRIBUTING.md"].map(|name| root().join(name)));
+    all
+}
+
+/// The fenced blocks of a page: what stands behind the fence, and the lines.
+fn blocks(text: &str) -> Vec<(String, Vec<String>)> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        match line.strip_prefix("```") {
+            Some(_) if open => open = false,
+            Some(info) => {
+                open = true;
+                all.push((info.trim().to_owned(), Vec::new()));
+            }
+            None if open => all.last_mut().expect("a block").1.push(line.to_owned()),
+            None => assert!(!line.starts_with("    hone "), "an example outside a console block: {line}"),
+        }
+    }
+    assert!(!open, "a block without an end");
+    all
+}
+
+fn steps(text: &str) -> Vec<Step> {
+    let mut all: Vec<Step> = Vec::new();
+    for (info, lines) in blocks(text) {
+        let is_console = info.split(' ').next() == Some("console");
+        assert!(is_console || !lines.iter().any(|line| line.starts_with("$ ")), "commands in a block of {info}");
+        if !is_console || info.starts_with("console skip: ") {
+            continue;
+        }
+        assert_eq!(info, "console");
+        for line in lines {
+            match line.strip_prefix("$ ") {
+                Some(command) => all.push(Step { command: command.to_owned(), expected: Vec::new() }),
+                None => all.last_mut().expect("a command before its output").expected.push(line),
+            }
+        }
+    }
+    all
+}
+
+/// Files that examples read, small.
+fn stand_ins(folder: &Path) {
+    let names = ["alice", "bob", "king", "woman", "man"];
+    let name = |i: usize| names.get(i).map_or_else(|| i.to_string(), ToString::to_string);
+    let edge = |i: usize, step: usize| format!("{}\t{}\n", name(i), name((i * step + 1) % 60));
+    let graph: String = (0..60).flat_map(|i| [edge(i, 7), edge(i, 3), edge(i, 11)]).collect();
+    let lines = |of: &dyn Fn(usize) -> String| (0..60).map(of).collect::<String>();
+    let write = |file: &str, text: &str| fs::write(folder.join(file), text).expect("writable");
+    for inner in ["DIR", "docs"] {
+        fs::create_dir(folder.join(inner)).expect("writable");
+    }
+    for file in ["graph.tsv", "hubs.tsv", "a.tsv", "b.tsv", "DIR/soc-hamsterster.edges"] {
+        write(file, &graph);
+    }
+    write("people.csv", &format!("id,age\n{}", lines(&|i| format!("{},{}\n", name(i), 20 + i % 7))));
+    write("labels.tsv", &lines(&|i| format!("{}\t{}\n", name(i), i / 30)));
+}
+
+/// A line without what differs from run to run: sizes of memory, and seconds.
+fn settled(line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let of_memory = |at: usize| words.get(at + 1).is_some_and(|unit| ["KiB", "MiB", "GiB"].contains(unit));
+    let timed = line.starts_with("seconds: ");
+    let keep = |(at, word): (usize, &&str)| {
+        let number = word.trim_end_matches(',').parse::<f64>().is_ok();
+        if number && (of_memory(at) || timed) { "#".to_owned() } else { (*word).to_owned() }
+    };
+    words.iter().enumerate().map(keep).filter(|word| !["KiB", "MiB", "GiB"].contains(&word.as_str())).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the lines are those expected.
+fn agree(expected: &[String], found: &[String]) -> bool {
+    match expected.split_first() {
+        None => found.is_empty(),
+        Some((any, rest)) if any == "..." => (0..=found.len()).any(|skipped| agree(rest, &found[skipped..])),
+        Some((line, rest)) => match found.split_first() {
+            Some((first, others)) => settled(line) == settled(first) && agree(rest, others),
+            None => false,
+        },
+    }
+}
+
+fn run(page: &Path) {
+    let text = fs::read_to_string(page).expect("readable");
+    let folder = folder();
+    stand_ins(folder.path());
+    let binary = assert_cmd::cargo::cargo_bin("hone");
+    let path = format!("{}:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").expect("set"));
+    for Step { command, expected } in steps(&text) {
+        let without_comment = command.split("  #").next().unwrap_or(&command).trim_end();
+        let line = smaller(&without_comment.replace("cargo run --release -- ", "hone "));
+        let run = Command::new("bash")
+            .args(["-c", &format!("set -e -o pipefail; {{ {line}\n}} 2>&1")])
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .env("PATH", &path)
+            .output()
+            .expect("bash");
+        let said = String::from_utf8_lossy(&run.stdout).into_owned();
+        let place = format!("{}: $ {command}", page.display());
+        assert!(run.status.success(), "{place}\n{said}");
+        let found: Vec<String> = said.lines().map(str::to_owned).collect();
+        assert!(expected.is_empty() || agree(&expected, &found), "{place}\n{said}");
+    }
+}
+
+#[test]
+fn every_console_example_of_the_pages_runs() {
+    for page in pages() {
+        run(&page);
+    }
+}
+
+/// Rust in the pages is part of an example that the checks compile and run.
+#[test]
+fn rust_of_the_pages_is_in_the_examples() {
+    for page in pages() {
+        for (info, lines) in blocks(&fs::read_to_string(&page).expect("readable")) {
+            let examples = fs::read_dir(root().join("crates/hone/examples")).expect("a folder");
+            let mut examples = examples.map(|entry| fs::read_to_string(entry.expect("a file").path()).expect("text"));
+            let code = lines.join("\n");
+            assert!(info != "rust" || examples.any(|example| example.contains(&code)), "{}:\n{code}", page.display());
+        }
+    }
+}
+
+/// Links from page to page lead somewhere, and the table of contents has all pages.
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let all = pages();
+    let contents = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap_or_default();
+    for page in &all {
+        let name = page.file_name().expect("a name").to_string_lossy().into_owned();
+        let is_page = page.parent().expect("a folder").ends_with("docs") && name != "SUMMARY.md";
+        assert!(!is_page || contents.contains(&format!("]({name})")), "{name} is not in docs/SUMMARY.md");
+        let text = fs::read_to_string(page).expect("readable");
+        for part in text.split("](").skip(1) {
+            let target = part.split([')', '#']).next().unwrap_or_default();
+            let outside = target.is_empty() || target.contains(' ') || target.starts_with("http");
+            let there = page.parent().expect("a folder").join(target);
+            assert!(outside || there.exists(), "{} links to {target}", page.display());
+        }
+    }
+}
+
+/// `docs/configuration.md`: all settings, as `hone config` prints them.
+#[test]
+fn the_page_of_settings_is_what_the_command_prints() {
+    let path = root().join("docs/configuration.md");
+    let Ok(page) = fs::read_to_string(&path) else { return };
+    let printed = |preset: &str| {
+        let run = hone().args(["config", "--preset", preset]).assert().success();
+        String::from_utf8_lossy(&run.get_output().stdout).trim_end().to_owned()
+    };
+    let mut made = page.clone();
+    for preset in ["hone", "hone-p"] {
+        let (begin, end) = (format!("<!-- hone config --preset {preset} -->\n```toml\n"), "\n```\n");
+        let at = made.find(&begin).expect("a mark") + begin.len();
+        let length = made[at..].find(end).expect("an end");
+        made.replace_range(at..at + length, &printed(preset));
+    }
+    if std::env::var_os("HONE_WRITE_DOCS").is_some() {
+        fs::write(&path, &made).expect("writable");
+    }
+    assert!(page == made, "docs/configuration.md is out of date: run this test once with HONE_WRITE_DOCS=1");
+}

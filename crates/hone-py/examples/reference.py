@@ -1,0 +1,96 @@
+"""Writes docs/python-reference.md from the docstrings of hone_embed.
+
+    python crates/hone-py/examples/reference.py docs/python-reference.md
+"""
+
+import inspect
+import re
+import sys
+
+import hone_embed
+
+HEAD = """# Python reference
+
+Made from the docstrings by `crates/hone-py/examples/reference.py`; `help(hone_embed.HONE)` shows the same. The
+[tutorial](python.md) is the place to begin.
+"""
+
+# What belongs together; names that are in no group come last.
+GROUPS = {
+    "Embedding": ["HONE", "presets", "tune", "Tuning"],
+    "Graphs": ["Graph", "read_graph", "read_recorded_graph", "generate"],
+    "Motifs": ["count_orbits", "OrbitCounts", "motif_adjacency", "motif_matrix", "draw", "Figure"],
+    "Similar nodes, roles and maps": ["most_similar", "neighbours", "Neighbours", "roles", "Roles", "layout", "map", "Map"],
+    "Evaluation": ["evaluate_link_prediction", "link_split", "LinkSplit", "methods"],
+    "Files": ["save", "load", "Embedding", "load_factors", "Factors", "LocalFactors", "JointFactors"],
+}
+
+
+def text(documented):
+    """A docstring as Markdown: sections as bold lines, roles of Sphinx as code."""
+    lines = inspect.getdoc(documented) or ""
+    lines = re.sub(r":(?:class|func|meth|mod|attr):`~?\.?([^`]+)`", r"`\1`", lines).replace("``", "`")
+    lines = re.sub(r"^(\w[\w ]*)\n-{3,}$", r"**\1**\n", lines, flags=re.MULTILINE)
+    out, session, given = [], False, lines.splitlines()
+    for line, following in zip(given, [*given[1:], ""]):
+        if line.startswith(">>>") and not session:
+            out.append("```pycon")
+            session = True
+        elif not line.strip() and session:
+            out.append("```")
+            session = False
+        if not session and line and not line.startswith((" ", "*", "`")) and following.startswith("    "):
+            name, _, kind = line.partition(" : ")
+            line = f"* `{name}`" + (f" : {kind}" if kind else "")
+        elif line.startswith("    ") and not session:
+            line = f"  {line.strip()}"
+        out.append(line)
+    return "\n".join([*out, "```"] if session else out)
+
+
+def signature(name, documented):
+    """`name(parameters)` without annotations."""
+    try:
+        parameters = inspect.signature(documented).parameters.values()
+    except (TypeError, ValueError):
+        return name
+    parts, star = [], False
+    for parameter in parameters:
+        if parameter.name == "self":
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            parts.append("*")
+            star = True
+        star = star or parameter.kind is parameter.VAR_POSITIONAL
+        parts.append(str(parameter.replace(annotation=parameter.empty)))
+    return f"{name}({', '.join(parts)})"
+
+
+def entry(name):
+    """A class with its methods, or a function."""
+    documented = getattr(hone_embed, name)
+    parts = [f"### {name}", f"```text\n{signature(name, documented)}\n```", text(documented)]
+    if inspect.isclass(documented) and not issubclass(documented, Warning):
+        for member, function in vars(documented).items():
+            if member.startswith("_") or not getattr(function, "__doc__", None):
+                continue
+            if inspect.isfunction(function):
+                parts += [f"#### {name}.{signature(member, function)}", text(function)]
+            elif isinstance(function, property):
+                parts += [f"#### {name}.{member}", text(function)]
+    return "\n\n".join(parts)
+
+
+def page():
+    """The whole page."""
+    grouped = {name for names in GROUPS.values() for name in names}
+    rest = [name for name in hone_embed.__all__ if name not in grouped and name != "__version__"]
+    parts = [HEAD]
+    for title, names in {**GROUPS, "Others": rest}.items():
+        parts += [f"## {title}", *(entry(name) for name in names if name in hone_embed.__all__)]
+    return re.sub(r"\n{3,}", "\n\n", "\n\n".join(parts)).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "w", encoding="utf-8") as file:
+        file.write(page())
