@@ -78,9 +78,10 @@ fn left(frozen: &Frozen) -> String {
             Some(format!("finished results are saved in {}; run the same command again to continue", folder.display()))
         }
         _ if !outputs.is_empty() => None,
-        Kept::Stages(folder) if folder.join("manifest.json").is_file() => {
-            Some(format!("finished stages are saved in {}; run the same command with --resume to continue", folder.display()))
-        }
+        Kept::Stages(folder) if folder.join("manifest.json").is_file() => Some(format!(
+            "finished stages are saved in {}; run the same command with --resume to continue",
+            folder.display()
+        )),
         Kept::Stream => Some("what was written may be incomplete".into()),
         Kept::NoStages => Some("nothing was written; a run with --checkpoint DIR can be continued".into()),
         Kept::Nothing | Kept::Stages(_) => Some("nothing was written".into()),

@@ -46,7 +46,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut command = &all;
     for name in &args.command {
         let inner = command.find_subcommand(name);
-        command = inner.ok_or_else(|| Error::config("COMMAND", format!("there is no subcommand `{name}`; see `hone help`")))?;
+        command = inner
+            .ok_or_else(|| Error::config("COMMAND", format!("there is no subcommand `{name}`; see `hone help`")))?;
     }
     context.print(page(command)?)
 }

@@ -87,16 +87,18 @@ fn stand_ins(folder: &Path) {
     write("labels.tsv", &lines(&|i| format!("{}\t{}\n", name(i), i / 30)));
 }
 
-/// A line without what differs from run to run: sizes of memory, and seconds.
+/// A line without what differs from run to run or from machine to machine: sizes of memory, seconds, last digits.
 fn settled(line: &str) -> String {
-    let words: Vec<&str> = line.split(' ').collect();
-    let of_memory = |at: usize| words.get(at + 1).is_some_and(|unit| ["KiB", "MiB", "GiB"].contains(unit));
+    const UNITS: [&str; 3] = ["KiB", "MiB", "GiB"];
+    let words: Vec<&str> = line.split([' ', '\t']).collect();
     let timed = line.starts_with("seconds: ");
-    let keep = |(at, word): (usize, &&str)| {
-        let number = word.trim_end_matches(',').parse::<f64>().is_ok();
-        if number && (of_memory(at) || timed) { "#".to_owned() } else { (*word).to_owned() }
+    let settle = |(at, word): (usize, &&str)| match word.trim_end_matches(',').parse::<f64>() {
+        Ok(_) if timed || words.get(at + 1).is_some_and(|unit| UNITS.contains(unit)) => "#".to_owned(),
+        Ok(number) if word.split_once('.').is_some_and(|(_, decimals)| decimals.len() > 5) => format!("{number:.4}"),
+        _ if UNITS.contains(word) => String::new(),
+        _ => (*word).to_owned(),
     };
-    words.iter().enumerate().map(keep).filter(|word| !["KiB", "MiB", "GiB"].contains(&word.as_str())).collect::<Vec<_>>().join(" ")
+    words.iter().enumerate().map(settle).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether the lines are those expected.

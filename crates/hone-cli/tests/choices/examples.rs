@@ -82,7 +82,14 @@ fn stand_ins(folder: &Path, example: &str) {
     fs::write(folder.join("people.csv"), format!("id,age\n{}", lines(&|i| format!("{i},{}\n", 20 + i % 7))))
         .expect("writable");
     fs::write(folder.join("labels.tsv"), lines(&|i| format!("{i}\t{}\n", i / 30))).expect("writable");
-    for inner in ["DIR", "docs", "site", ".local/share/man/man1", ".local/share/bash-completion/completions", ".config/fish/completions"] {
+    for inner in [
+        "DIR",
+        "docs",
+        "site",
+        ".local/share/man/man1",
+        ".local/share/bash-completion/completions",
+        ".config/fish/completions",
+    ] {
         fs::create_dir_all(folder.join(inner)).expect("writable");
     }
     if example.contains("table.parquet") {

@@ -89,6 +89,9 @@ fn an_interrupted_run_says_how_to_go_on() {
     let done = child.wait_with_output().expect("ends");
     assert_eq!(done.status.code(), Some(130));
     let said = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(said, "interrupted: finished stages are saved in saved; run the same command with --resume to continue\n");
+    assert_eq!(
+        said,
+        "interrupted: finished stages are saved in saved; run the same command with --resume to continue\n"
+    );
     assert!(!content(folder.path()).keys().any(|name| name.starts_with('.') || name.starts_with('z')));
 }

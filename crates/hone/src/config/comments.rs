@@ -66,20 +66,14 @@ const COMMENTS: &[(&str, &str)] = &[
         "How Z and H are found: the same methods (svd is exact, through the Gram matrix of Y), or autoencoder, a network.",
     ),
     ("joint", "The tensor of all motif matrices, for model = tucker or cp; its vectors have global.dim dimensions."),
-    (
-        "joint.slices",
-        "How each matrix is scaled: frobenius (norm 1), spectral (largest singular value 1) or none.",
-    ),
+    ("joint.slices", "How each matrix is scaled: frobenius (norm 1), spectral (largest singular value 1) or none."),
     ("joint.motif-rank", "Motif factors of tucker; cp has as many as dimensions."),
     ("joint.iterations", "The most sweeps; 0 keeps the start, the higher-order SVD."),
     ("joint.tolerance", "Stop after a sweep that lowers the relative loss by less."),
     ("joint.regularization", "Weight of the squared factors in the loss of cp."),
     ("attributes", "Node features: structure (from motif counts) and attributes of your own, and their diffusion."),
     ("attributes.structure", "Use structure: features made of motif counts."),
-    (
-        "attributes.table",
-        "How attributes.file, the file with attributes of your own, is read; see docs/formats.md.",
-    ),
+    ("attributes.table", "How attributes.file, the file with attributes of your own, is read; see docs/formats.md."),
     ("attributes.table.columns", "The columns that are used; all but the id when empty."),
     ("attributes.table.categorical", "Columns whose values are categories even where they are numbers."),
     (

@@ -17,7 +17,10 @@ use crate::store::Embedding;
 pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     let config = &run.config.attributes;
     if !config.any() && run.given.is_none() {
-        return Err(Error::config("attributes", "there are no features to make: give attributes.file, or set attributes.structure = true"));
+        return Err(Error::config(
+            "attributes",
+            "there are no features to make: give attributes.file, or set attributes.structure = true",
+        ));
     }
     let graph = &notes::as_chosen(run, graph, config.diffusion.steps > 0);
     let own = attributes::own(run, graph)?;

@@ -226,9 +226,10 @@ fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
 fn note(facts: &JointFacts, rank: usize, model: Model, report: &mut Report) {
     if facts.rank < rank {
         let zero = rank - facts.rank;
-        report
-            .notes
-            .push(format!("the last {zero} of {rank} columns z are zero: the tensor has rank {}; a smaller global.dim is enough", facts.rank));
+        report.notes.push(format!(
+            "the last {zero} of {rank} columns z are zero: the tensor has rank {}; a smaller global.dim is enough",
+            facts.rank
+        ));
     }
     if !facts.descent.converged && facts.descent.iterations > 0 {
         let (sweeps, remedy) = (facts.descent.iterations, "joint.iterations sets how many it may take");

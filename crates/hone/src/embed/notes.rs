@@ -22,10 +22,12 @@ fn uses_weights(config: &Config) -> bool {
 pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
     let config = run.config;
     let weights = match (graph.weights().is_some(), config.weights) {
-        (true, _) if !matrices => Some("edge weights have no effect: features are motif counts, and nothing is diffused"),
-        (true, _) if config.pairs == Pairs::Occurrences => {
-            Some("edge weights are ignored: pairs = \"occurrences\" includes pairs without an edge, which have no weight")
+        (true, _) if !matrices => {
+            Some("edge weights have no effect: features are motif counts, and nothing is diffused")
         }
+        (true, _) if config.pairs == Pairs::Occurrences => Some(
+            "edge weights are ignored: pairs = \"occurrences\" includes pairs without an edge, which have no weight",
+        ),
         (true, Weights::Ignored) => Some("edge weights are ignored, as weights = false says"),
         (false, Weights::Used) => Some("weights = true has no effect: the graph was read without weights"),
         _ => None,
@@ -125,7 +127,9 @@ pub(super) fn no_room(run: &mut Context, own: usize) {
     let any = config.attributes.structure || own > 0;
     if any && components && config.components_dim() == 0 {
         let dim = config.global.dim;
-        run.note(format!("global.dim = {dim} leaves no column for structure, which is left out; a larger global.dim includes it"));
+        run.note(format!(
+            "global.dim = {dim} leaves no column for structure, which is left out; a larger global.dim includes it"
+        ));
     }
 }
 
