@@ -238,7 +238,7 @@ mod signals {
 }
 
 #[test]
-fn solvers_are_listed_one_a_line() {
+fn solvers_are_listed_one_per_line() {
     let listed = hone().arg("solvers").assert().success().stderr(is_empty()).get_output().stdout.clone();
     let listed = String::from_utf8(listed).expect("text");
     let names: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
@@ -247,4 +247,19 @@ fn solvers_are_listed_one_a_line() {
     }
     let mut listed_lines = listed.lines().filter(|line| line.starts_with(' '));
     assert!(listed_lines.all(|line| line.split_whitespace().count() > 4), "each with a line:\n{listed}");
+}
+
+#[test]
+fn man_pages_are_printed_or_written_for_all_subcommands() {
+    hone().arg("man").assert().success().stdout(contains(".TH hone 1").and(contains("embed")));
+    hone().args(["man", "eval", "link"]).assert().success().stdout(contains("hone-eval-link"));
+    hone().args(["man", "nonsense"]).assert().code(2).stderr(contains("there is no subcommand `nonsense`"));
+    let folder = folder();
+    hone().args(["man", "-o"]).arg(folder.path()).assert().success();
+    let names = listing(folder.path());
+    for page in ["hone.1", "hone-embed.1", "hone-eval.1", "hone-eval-link.1", "hone-man.1"] {
+        assert!(names.contains(&page.to_owned()), "{page} in {names:?}");
+    }
+    assert!(!names.iter().any(|name| name.contains("help")), "{names:?}");
+    hone().args(["man", "-o"]).arg(folder.path()).assert().code(2).stderr(contains("--force"));
 }

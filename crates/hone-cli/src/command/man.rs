@@ -34,7 +34,7 @@ Examples:
 Read a page with: man ./hone-embed.1";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let mut all = crate::Cli::command();
+    let mut all = crate::Cli::command().disable_help_subcommand(true);
     all.build();
     if let Some(folder) = &args.output {
         let mut batch = Batch::new(Existing::replaced_if(args.force));
@@ -57,8 +57,7 @@ fn write_pages(command: &Command, folder: &Path, batch: &mut Batch) -> anyhow::R
     let mut output = batch.begin(folder.join(format!("{}.1", name(command))))?;
     output.write_all(&page(command)?).map_err(|error| output.error(error))?;
     batch.add(output)?;
-    let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
-    inner.into_iter().try_for_each(|inner| write_pages(inner, folder, batch))
+    command.get_subcommands().try_for_each(|inner| write_pages(inner, folder, batch))
 }
 
 /// `hone-eval-link`.
@@ -67,9 +66,8 @@ fn name(command: &Command) -> &str {
 }
 
 fn page(command: &Command) -> anyhow::Result<Vec<u8>> {
-    let named = command.clone().name(name(command).to_owned()).disable_help_subcommand(true);
     let mut page = Vec::new();
-    let man = Man::new(named).source(concat!("hone ", env!("CARGO_PKG_VERSION"))).manual("HONE");
+    let man = Man::new(command.clone()).source(concat!("hone ", env!("CARGO_PKG_VERSION"))).manual("HONE");
     man.render(&mut page).map_err(|error| anyhow!("the page cannot be made: {error}"))?;
     Ok(page)
 }
