@@ -75,7 +75,8 @@ proptest! {
         let (nodes, edges) = changed(nodes, &old, &added, &removed);
         let truth = enumerate(nodes, &edges);
         for (&(u, v), orbits) in &truth.edges {
-            prop_assert_eq!(counts.edge(u, v).as_ref(), Some(orbits));
+            let found = counts.edge(u, v);
+            prop_assert_eq!(found.as_ref(), Some(orbits));
         }
         prop_assert_eq!(counts.node_orbits().expect("small"), truth.nodes);
         prop_assert_eq!(counts.totals().graphlets, truth.graphlets);
