@@ -12,7 +12,7 @@ use super::exact::Exact;
 use super::formula::Number;
 use super::orbit::Orbit;
 use super::set::Motif;
-use super::update::numbered;
+use super::update::turned;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeIds};
 use crate::parallel;
@@ -56,11 +56,10 @@ impl OrbitTable {
         OrbitTable::check_motifs(&motifs)?;
         self.check_size(graph.edges())?;
         let pattern = graph.pattern();
-        let edges = numbered(pattern);
-        let rows = self.rows_of(graph, &edges)?;
-        let exact = self.exact(pattern, |slot| rows[edges[slot] as usize] as usize)?;
+        let rows = self.rows_of(graph)?;
+        let exact = self.exact(pattern, |slot| rows[slot] as usize)?;
         let counts = Counts::exact(Arc::clone(pattern), exact);
-        self.compare(&counts, |slot| rows[edges[slot] as usize] as usize)?;
+        self.compare(&counts, |slot| rows[slot] as usize)?;
         Ok(counts)
     }
 
@@ -69,29 +68,30 @@ impl OrbitTable {
         if let Some(column) = self.columns.iter().find(|column| column.1.len() != self.edges.len()) {
             return Err(wrong(format!("{} counts of {} for {} edges", column.1.len(), column.0, self.edges.len())));
         }
-        if self.edges.len() != size || size > u32::MAX as usize {
+        if self.edges.len() != size || size > u32::MAX as usize / 2 {
             return Err(wrong(format!("{} rows for a graph of {size} edges", self.edges.len())));
         }
         Ok(())
     }
 
-    /// The row of each edge; `edges` has the edge of each slot.
-    fn rows_of(&self, graph: &Graph, edges: &[u32]) -> Result<Vec<u32>> {
-        let (pattern, size) = (graph.pattern(), graph.edges());
+    /// The row of each slot.
+    fn rows_of(&self, graph: &Graph) -> Result<Vec<u32>> {
+        let pattern = graph.pattern();
         let find = |row: usize| {
             let (a, b) = self.edges[row];
-            let there = a.max(b) < pattern.rows() as u32;
+            let there = (a.max(b) as usize) < pattern.rows();
             let at = there.then(|| pattern.row(a as usize).binary_search(&b).ok()).flatten()?;
-            Some(edges[pattern.range(a as usize).start + at])
+            Some(pattern.range(a as usize).start + at)
         };
-        let mut rows = vec![u32::MAX; size];
-        let found = parallel::stretches(size, 1 << 14, |range| range.map(find).collect::<Vec<_>>());
-        for (row, edge) in found.into_iter().flatten().enumerate() {
-            let Some(edge) = edge else { return Err(self.wrong_row(graph.ids(), row, "no edge of the graph")) };
-            if rows[edge as usize] != u32::MAX {
+        let (back, mut rows) = (turned(pattern), vec![u32::MAX; pattern.nnz()]);
+        let found = parallel::stretches(self.edges.len(), 1 << 14, |range| range.map(find).collect::<Vec<_>>());
+        for (row, slot) in found.into_iter().flatten().enumerate() {
+            let Some(slot) = slot else { return Err(self.wrong_row(graph.ids(), row, "no edge of the graph")) };
+            if rows[slot] != u32::MAX {
                 return Err(self.wrong_row(graph.ids(), row, "the edge has a row already"));
             }
-            rows[edge as usize] = row as u32;
+            rows[slot] = row as u32;
+            rows[back[slot] as usize] = row as u32;
         }
         Ok(rows)
     }

@@ -50,22 +50,31 @@ pub(super) fn arrange(update: &Update<'_>, s: Column) -> Exact {
     Exact { t, c, rank, k, q, r, d, triangles, s }
 }
 
-/// Makes sums of the gains of edges from some nodes to later ones, and counts at both ends those in triangles. Returns
+/// Puts what edges from some nodes to later ones have at both of their slots, and counts at both ends those in triangles. Returns
 /// the sizes of t, C, K, Q and R.
 fn settle(update: &Update<'_>, nodes: Range<usize>, inside: &[AtomicU64]) -> [Sizes; 5] {
     let mut sizes = [Sizes::default(); 5];
     for i in nodes {
         let upper = update.new.row(i).partition_point(|&j| (j as usize) < i);
         let mut old = Before::new(update, i);
-        for (at, &j) in update.new.row(i).iter().enumerate().skip(upper) {
-            let gain = update.gain(i as u32, at);
+        let row = update.new.row(i);
+        let slots = update.new.range(i);
+        for (slot, &j) in slots.clone().zip(row).skip(upper) {
+            if slot + AHEAD < slots.end {
+                let ahead = update.back[slot + AHEAD] as usize;
+                prefetch(&update.gains[ahead..=ahead]);
+            }
+            let shares = [slot, update.back[slot] as usize].map(|slot| {
+                let Gain { t, c, k, q, r } = &update.gains[slot];
+                [t, c, k, q, r]
+            });
             let before = old.at(j);
-            let grown = [&gain.t, &gain.c, &gain.k, &gain.q, &gain.r];
-            let mut now: [u64; 5] = std::array::from_fn(|x| before[x].wrapping_add(grown[x].load(Relaxed)));
+            let gain = |x: usize| shares[0][x].load(Relaxed).wrapping_add(shares[1][x].load(Relaxed));
+            let mut now: [u64; 5] = std::array::from_fn(|x| before[x].wrapping_add(gain(x)));
             if old.found {
                 now[1] = now[1].wrapping_sub(growth(update, i)).wrapping_sub(growth(update, j as usize));
             }
-            grown.iter().zip(now).for_each(|(sum, now)| sum.store(now, Relaxed));
+            shares.iter().for_each(|share| share.iter().zip(now).for_each(|(sum, now)| sum.store(now, Relaxed)));
             let kept = if now[0] > 0 { 5 } else { 2 };
             sizes.iter_mut().zip(now).take(kept).for_each(|(sizes, now)| sizes.add(now, 2));
             if now[0] > 0 {
@@ -129,13 +138,8 @@ impl<'a> Before<'a> {
 
 /// Writes the numbers of some slots; `next` is the place of the first in a triangle.
 fn fill(update: &Update<'_>, slots: Range<usize>, mut next: usize, mut parts: [Part<'_>; 5]) -> [Vec<(usize, u64)>; 5] {
-    let edge = |slot: usize| &update.gains[update.edges[slot] as usize];
-    for slot in slots.clone() {
-        if slot + AHEAD < slots.end {
-            let ahead = update.edges[slot + AHEAD] as usize;
-            prefetch(&update.gains[ahead..=ahead]);
-        }
-        let Gain { t, c, k, q, r } = edge(slot);
+    for slot in slots {
+        let Gain { t, c, k, q, r } = &update.gains[slot];
         let inside = t.load(Relaxed);
         parts[0].set(slot, inside);
         parts[1].set(slot, c.load(Relaxed));

@@ -18,8 +18,10 @@ use crate::progress::Progress;
 struct Scratch {
     /// Old neighbours of u.
     marks: Marks,
-    /// For each of them how many walks end there, modulo 2⁶⁴; zero between changes.
+    /// For each of them how many walks over small nodes end there; zero between changes.
     ends: Vec<u64>,
+    /// The same over hubs, by the place of the neighbour in the row of u.
+    from_hubs: Vec<u64>,
 }
 
 pub(super) fn add_all(update: &Update<'_>, progress: &dyn Progress) -> Result<()> {
@@ -32,7 +34,7 @@ pub(super) fn add_all(update: &Update<'_>, progress: &dyn Progress) -> Result<()
     let parts = update.parts(|at| walks(changes.list[at].u).min(walks(changes.list[at].v)) + 64);
     let n = update.new.rows();
     progress.stage("cycles", changes.list.len() as u64);
-    let scratch = || Scratch { marks: Marks::new(n), ends: vec![0; n] };
+    let scratch = || Scratch { marks: Marks::new(n), ends: vec![0; n], from_hubs: Vec::new() };
     let of =
         |change: Change| if walks(change.u) <= walks(change.v) { (change.u, change.v) } else { (change.v, change.u) };
     let born = Mutex::new(Vec::new());
@@ -48,7 +50,9 @@ pub(super) fn add_all(update: &Update<'_>, progress: &dyn Progress) -> Result<()
     })?;
     // Only now: what others add to an edge that was not there means nothing.
     for (x, u, cycles) in born.into_inner().expect("no thread panics with the lock") {
-        update.gain_between(x, u).expect("an added edge").c.store(cycles, Relaxed);
+        let [share, other] = update.gains_between(x, u).expect("an added edge");
+        share.c.store(cycles, Relaxed);
+        other.c.store(0, Relaxed);
     }
     Ok(())
 }
@@ -68,25 +72,22 @@ fn cycles_of(update: &Update<'_>, (x, u): (u32, u32), walks: u64) -> u64 {
 /// Adds what a change gives to the rows of both ends; returns the walks x–y–w to old neighbours w of u, over neighbours y of
 /// x other than u.
 fn walk(update: &Update<'_>, hubs: &Hubs, (x, u, sign): (u32, u32, u64), scratch: &mut Scratch) -> u64 {
-    let Scratch { marks, ends } = scratch;
     let around = row(update.old, u);
-    marks.set(around);
+    scratch.marks.set(around);
+    scratch.from_hubs.clear();
+    scratch.from_hubs.resize(around.len(), 0);
     let mut all = 0;
     for (at, &y) in update.new.row(x as usize).iter().enumerate() {
         let added = update.changes.find(x, y) == Some(true);
-        let met = meet(update, hubs, y, around, marks, |w| {
-            if !added {
-                ends[w as usize] += 1;
-            }
-        });
+        let met = meet(update, hubs, (y, around, u64::from(!added)), scratch);
         add(&update.gain(x, at).c, sign.wrapping_mul(met));
         all += if y == u { 0 } else { met };
     }
     let removed = update.changes.of_node(x).iter().filter(|end| !end.1);
-    removed.for_each(|&(y, _)| _ = meet(update, hubs, y, around, marks, |w| ends[w as usize] += 1));
-    marks.clear(around);
+    removed.for_each(|&(y, _)| _ = meet(update, hubs, (y, around, 1), scratch));
+    scratch.marks.clear(around);
     for (at, &w) in around.iter().enumerate() {
-        let walks = std::mem::take(&mut ends[w as usize]);
+        let walks = std::mem::take(&mut scratch.ends[w as usize]) + scratch.from_hubs[at];
         if let Some(at) = update.changes.moved(u, at, w).filter(|_| walks > 0) {
             add(&update.gain(u, at).c, sign.wrapping_mul(walks));
         }
@@ -94,18 +95,27 @@ fn walk(update: &Update<'_>, hubs: &Hubs, (x, u, sign): (u32, u32, u64), scratch
     all
 }
 
-/// Calls `met` with the neighbours of y that are marked; returns how many.
+/// How many neighbours of y are in the marked row `around`, each of which gains `weight`.
 #[inline(always)]
-fn meet(update: &Update<'_>, hubs: &Hubs, y: u32, around: &[u32], marks: &Marks, mut met: impl FnMut(u32)) -> u64 {
-    let (row, mut count) = (update.new.row(y as usize), 0);
-    let hub = if around.len() < row.len() { hubs.row(y) } else { None };
-    let mut meet = |w: u32| {
-        count += 1;
-        met(w);
-    };
-    match hub {
-        Some(hub) => around.iter().filter(|&&w| hub.has(w)).for_each(|&w| meet(w)),
-        None => row.iter().filter(|&&w| marks.has(w)).for_each(|&w| meet(w)),
+fn meet(update: &Update<'_>, hubs: &Hubs, (y, around, weight): (u32, &[u32], u64), scratch: &mut Scratch) -> u64 {
+    let Scratch { marks, ends, from_hubs } = scratch;
+    let row = update.new.row(y as usize);
+    let mut count = 0;
+    if around.len() < row.len()
+        && let Some(hub) = hubs.row(y)
+    {
+        for (&w, sum) in around.iter().zip(from_hubs) {
+            let met = u64::from(hub.has(w));
+            *sum += met * weight;
+            count += met;
+        }
+        return count;
+    }
+    for &w in row {
+        if marks.has(w) {
+            ends[w as usize] += weight;
+            count += 1;
+        }
     }
     count
 }

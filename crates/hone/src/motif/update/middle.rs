@@ -119,7 +119,7 @@ impl<'a> Middle<'a> {
             };
             let sum: i64 = changes.at(later as usize).iter().map(through).sum();
             if sum != 0 {
-                let gain = self.update.gain_between(x, changes.nodes[later as usize]).expect("a neighbour");
+                let [gain, _] = self.update.gains_between(x, changes.nodes[later as usize]).expect("a neighbour");
                 add(&gain.c, sum.wrapping_neg().cast_unsigned());
             }
         }

@@ -40,9 +40,11 @@ use crate::progress::Progress;
 use crate::sparse::Pattern;
 
 /// Bytes per slot of the changed graph that an update takes at its peak, beside the old and the new counts.
-const UPDATING: u64 = 40;
+const UPDATING: u64 = 60;
 /// Slots below which an update is always worked out: counting anew would hardly be noticed either.
 const SMALL: usize = 1 << 20;
+/// Changes are few when there are fewer than one for so many slots: nobody asks whether counting is less work.
+const MANY: usize = 400;
 /// Steps of an update that take as long as one of Σ_e min(d_u, d_v) of a count.
 const STEPS_PER_STEP: u64 = 4;
 
@@ -108,7 +110,8 @@ impl Counts {
     }
 }
 
-/// What an edge of the changed graph gains, modulo 2⁶⁴; in the end, what it has.
+/// What an edge of the changed graph gains, modulo 2⁶⁴, in two shares: one at each of its slots, so that whoever walks a
+/// row adds in the order of memory. In the end, what it has, at both.
 #[derive(Default)]
 struct Gain {
     t: AtomicU64,
@@ -125,8 +128,9 @@ struct Update<'a> {
     /// What was counted before.
     exact: &'a Exact,
     changes: Changes,
-    /// The edge of each slot of the changed graph: edges are numbered in the order of their upper slots.
-    edges: Vec<u32>,
+    /// For each slot of the changed graph that of the same edge in the other row.
+    back: Vec<u32>,
+    /// One per slot.
     gains: Vec<Gain>,
     /// Triangles that nodes gain.
     triangles: Vec<AtomicU64>,
@@ -139,7 +143,7 @@ impl<'a> Update<'a> {
             return None;
         }
         let degree = |i: u32| new.range(i as usize).len() as u64;
-        if new.nnz() > SMALL {
+        if new.nnz() > SMALL && changes.list.len() > new.nnz() / MANY {
             let least = |i: usize| new.row(i).iter().map(|&j| degree(j).min(degree(i as u32))).sum::<u64>() / 2;
             let counting: u64 =
                 parallel::stretches(new.rows(), 1 << 12, |rows| rows.map(least).sum::<u64>()).iter().sum();
@@ -151,10 +155,10 @@ impl<'a> Update<'a> {
                 return None;
             }
         }
-        let size = u32::try_from(new.nnz() / 2).ok()? as usize;
-        let gains = (0..size).map(|_| Gain::default()).collect();
+        u32::try_from(new.nnz()).ok()?;
+        let gains = (0..new.nnz()).map(|_| Gain::default()).collect();
         let triangles = (0..new.rows()).map(|_| AtomicU64::new(0)).collect();
-        Some(Update { old, new, exact, changes, edges: numbered(new), gains, triangles })
+        Some(Update { old, new, exact, changes, back: turned(new), gains, triangles })
     }
 
     fn run(self, progress: &dyn Progress) -> Result<Exact> {
@@ -171,13 +175,13 @@ impl<'a> Update<'a> {
     /// The gain of the edge at a place in a row of the changed graph.
     #[inline]
     fn gain(&self, u: u32, at: usize) -> &Gain {
-        &self.gains[self.edges[self.new.range(u as usize).start + at] as usize]
+        &self.gains[self.new.range(u as usize).start + at]
     }
 
-    /// The gain of the edge between two nodes, if there is one.
-    fn gain_between(&self, u: u32, v: u32) -> Option<&Gain> {
-        let at = self.new.row(u as usize).binary_search(&v).ok()?;
-        Some(self.gain(u, at))
+    /// Both shares of the gain of the edge between two nodes, if there is one.
+    fn gains_between(&self, u: u32, v: u32) -> Option<[&Gain; 2]> {
+        let slot = self.new.range(u as usize).start + self.new.row(u as usize).binary_search(&v).ok()?;
+        Some([slot, self.back[slot] as usize].map(|slot| &self.gains[slot]))
     }
 
     /// Degree before.
@@ -206,20 +210,18 @@ fn add(sum: &AtomicU64, value: u64) {
     }
 }
 
-/// The edge of each slot: rows ascend, so that the lower part of a row is met in order.
-pub(super) fn numbered(pattern: &Pattern) -> Vec<u32> {
-    let mut edges = vec![0; pattern.nnz()];
+/// For each slot that of the same edge in the other row: rows ascend, so that the lower part of a row is met in order.
+pub(super) fn turned(pattern: &Pattern) -> Vec<u32> {
+    let mut back = vec![0; pattern.nnz()];
     let mut next: Vec<usize> = pattern.offsets()[..pattern.rows()].to_vec();
-    let mut edge = 0;
     for i in 0..pattern.rows() {
         let upper = next[i];
         for (slot, &j) in (upper..).zip(&pattern.columns()[upper..pattern.range(i).end]) {
-            edges[slot] = edge;
             let place = &mut next[j as usize];
-            edges[*place] = edge;
+            back[slot] = *place as u32;
+            back[*place] = slot as u32;
             *place += 1;
-            edge += 1;
         }
     }
-    edges
+    back
 }

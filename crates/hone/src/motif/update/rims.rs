@@ -29,8 +29,8 @@ pub(super) fn add_all(update: &Update<'_>, grown: Vec<(u32, u32)>, progress: &dy
     let degree = |i: u32| update.new.row(i as usize).len();
     let mut edges: Vec<Grown> = Vec::new();
     for (a, b) in grown {
-        let gain = update.gain_between(a, b).expect("an edge of the changed graph");
-        let by = gain.t.load(Relaxed);
+        let shares = update.gains_between(a, b).expect("an edge of the changed graph");
+        let by = shares.iter().map(|share| share.t.load(Relaxed)).fold(0, u64::wrapping_add);
         let (x, w) = if degree(a) >= degree(b) { (a, b) } else { (b, a) };
         if by != 0 {
             edges.push(Grown { x, w, by });

@@ -74,7 +74,7 @@ fn find_thirds<'a>(update: &'a Update<'_>, change: Change, thirds: &mut Vec<Thir
 
 fn triangles(update: &Update<'_>, change: Change, thirds: &[Third<'_>], grown: &mut Vec<(u32, u32)>) {
     let (a, b, sign) = (change.u, change.v, change.sign());
-    let own = update.gain_between(a, b);
+    let own = update.gains_between(a, b).map(|[own, _]| own);
     let t = update.common_before(a, b);
     // The triangle at an edge whose third node has this degree, and whose other edges have so many common neighbours.
     let gain = |edge: Option<&Gain>, degree: u64, t: u64| {
@@ -116,7 +116,7 @@ fn cliques(update: &Update<'_>, change: Change, thirds: &mut [Third<'_>]) {
             }
         });
     }
-    if let Some(own) = update.gain_between(change.u, change.v) {
+    if let Some([own, _]) = update.gains_between(change.u, change.v) {
         add(&own.k, sign.wrapping_mul(all));
     }
     for third in thirds.iter() {
