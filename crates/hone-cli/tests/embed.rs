@@ -275,7 +275,7 @@ fn joint_models_and_autoencoders_are_reached_by_settings() {
     // The default preset has a single slice, and attributes beside it.
     hone().args(["-q", "embed", "builtin:karate", "--set", "model=tucker", "-o", "-"]).assert().success();
     let printed = hone().args(["config", "--set", "model=cp"]).assert().success();
-    printed.stdout(contains("model = \"cp\"").and(contains("# What each matrix is brought to")));
+    printed.stdout(contains("model = \"cp\"").and(contains("# How each matrix is scaled")));
 }
 
 /// A table with a header, weights and a delimiter that must be named, a list of its nodes, and their attributes.

@@ -92,6 +92,13 @@ fn stand_ins(folder: &Path, example: &str) {
     ] {
         fs::create_dir_all(folder.join(inner)).expect("writable");
     }
+    if example.contains("--update old.parquet") {
+        make(&["count", "graph.tsv", "-o", "old.parquet", "--force"]);
+        fs::write(folder.join("added.tsv"), "0\t1000\n").expect("writable");
+        let text = fs::read_to_string(folder.join("graph.tsv")).expect("made above");
+        let first = text.lines().find(|line| !line.starts_with('#')).expect("an edge");
+        fs::write(folder.join("removed.tsv"), first).expect("writable");
+    }
     if example.contains("table.parquet") {
         make(&["generate", "er", "--nodes", "60", "--degree", "6", "-o", "table.parquet"]);
     }

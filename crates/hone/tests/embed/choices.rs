@@ -68,7 +68,7 @@ fn thresholds_may_differ_by_motif() {
         ("{ triangle = 0 }", "delta.triangle"),
         ("triangle=0,edge=1", "delta.triangle"),
         ("{ clique4 = 2 }", "`clique4` is not among the motifs used"),
-        ("{ squid = 2 }", "`squid` is no motif"),
+        ("{ squid = 2 }", "`squid` is not a motif"),
         ("triangle:3", "MOTIF=NUMBER"),
         ("edge=1,edge=2", "named twice"),
         ("-1", "whole number"),

@@ -52,7 +52,7 @@ fn errors_say_what_there_is() {
     assert!(message("").contains("empty"));
     assert!(message("size5").contains("2, 3 or 4"));
     let file = toml::from_str::<Config>("motifs = [\"edge\", \"tringle\"]").expect_err("unknown").to_string();
-    assert!(file.contains("`tringle` is no motif"), "{file}");
+    assert!(file.contains("`tringle` is not a motif"), "{file}");
     assert!(toml::from_str::<Config>("motifs = { sise = 3 }").is_err());
     assert!(toml::from_str::<Config>("motifs = []").is_err());
 }

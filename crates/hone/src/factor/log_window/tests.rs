@@ -93,7 +93,7 @@ fn all_landmarks_give_the_factors_of_the_definition() {
 
 #[test]
 fn few_landmarks_hold_nearly_as_much_as_all() {
-    let graph = Generator::Rmat { nodes: 3000, degree: 12.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
+    let graph = Generator::Rmat { nodes: 1500, degree: 12.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
     let s = matrix(&graph.graph(2, &Silent).expect("a graph"), 3);
     let (n, rank) = (s.rows(), 24);
     let u = eigenvectors(&s, 48);
@@ -114,7 +114,7 @@ fn few_landmarks_hold_nearly_as_much_as_all() {
     let held: f64 = basis.cross(&all).as_slice().iter().map(|x| x * x).sum();
     assert!(held > 0.92 * energy, "{held} of {energy}");
     let estimate = gram.values.iter().sum::<f64>() / all.gram().eigen().expect("finite").values.iter().sum::<f64>();
-    assert!((estimate - 1.0).abs() < 0.1, "the squared size is {estimate} times what it should be");
+    assert!((estimate - 1.0).abs() < 0.2, "the squared size is {estimate} times what it should be");
 }
 
 #[test]
