@@ -263,7 +263,12 @@ fn shares_are_shown_where_they_say_something() {
 fn automatic_steps_of_many_columns_on_few_nodes_are_chosen_at_once() {
     let args = ["embed", "builtin:karate", "--preset", "hone-p", "--steps", "auto", "--local-dim", "64", "-o", "-"];
     // 3328 columns of rank 29: eigenvectors of all of them take minutes.
-    hone().args(args).timeout(std::time::Duration::from_secs(60)).assert().success().stderr(contains("--steps auto chose 1"));
+    hone()
+        .args(args)
+        .timeout(std::time::Duration::from_secs(60))
+        .assert()
+        .success()
+        .stderr(contains("--steps auto chose 1"));
 }
 
 #[test]

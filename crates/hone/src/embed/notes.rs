@@ -22,9 +22,7 @@ fn uses_weights(config: &Config) -> bool {
 pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
     let config = run.config;
     let weights = match (graph.weights().is_some(), config.weights) {
-        (true, _) if !matrices => {
-            Some("weights play no part here: features are motif counts, and nothing is diffused")
-        }
+        (true, _) if !matrices => Some("weights play no part here: features are motif counts, and nothing is diffused"),
         (true, _) if config.pairs == Pairs::Occurrences => Some(
             "edge weights are ignored: pairs = \"occurrences\" includes pairs without an edge, which have no weight",
         ),
