@@ -44,7 +44,9 @@ def test_another_graph_in_the_same_space(fitted, blocks):
     assert np.isfinite(vectors).all() and vectors[200, z].any()
     np.testing.assert_array_equal(fitted.transform(blocks), fitted.embedding_)
     alone = fitted.transform(graph, structure_only=True)
-    np.testing.assert_array_equal(alone, vectors[:, z.stop :])
+    # Beside proximity, what all shared nodes gained together is taken away: the same for every row.
+    gained = alone - vectors[:, z.stop :]
+    np.testing.assert_allclose(gained, np.broadcast_to(gained[:1], gained.shape), atol=1e-5)
 
 
 def test_new_nodes_by_their_edges(fitted, blocks):

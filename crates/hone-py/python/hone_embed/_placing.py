@@ -59,7 +59,8 @@ class Placing(SklearnProtocol):
         other's counts. Where this matters, pass rows one by one; each call counts the motifs of the graph again:
         ``np.vstack([hone.transform(rows[[k]]) for k in range(rows.shape[0])])``.
 
-        ``structure_only`` returns structure columns alone, for graphs without shared nodes.
+        ``structure_only`` returns structure columns alone, for graphs without shared nodes. For another graph or new
+        nodes they are as they were counted; beside proximity, what all shared nodes gained together is taken away.
 
         See docs/models.md for how nodes are placed, and how well.
 
