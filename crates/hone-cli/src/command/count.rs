@@ -80,7 +80,7 @@ Examples:
   hone count hubs.tsv -o counts.parquet --sample cap=64
   hone count graph.tsv --directed --motifs triads --by total
   hone count graph.tsv --directed -o arcs.parquet --motifs triad-orbits
-  hone count graph.tsv -o new.parquet --update old.parquet --add added.tsv --remove removed.tsv
+  hone count graph.tsv -o new.parquet --update counts.tsv --add added.tsv --remove removed.tsv
   hone count -o counts-again.parquet --config counts.parquet.run.json
 
 OUT.run.json, next to OUT, records what was counted, of which graph, and whether it was estimated; --config repeats it.

@@ -92,8 +92,8 @@ fn stand_ins(folder: &Path, example: &str) {
     ] {
         fs::create_dir_all(folder.join(inner)).expect("writable");
     }
-    if example.contains("--update old.parquet") {
-        make(&["count", "graph.tsv", "-o", "old.parquet", "--force"]);
+    if example.contains("--update counts.tsv") {
+        make(&["count", "graph.tsv", "-o", "counts.tsv"]);
         fs::write(folder.join("added.tsv"), "0\t1000\n").expect("writable");
         let text = fs::read_to_string(folder.join("graph.tsv")).expect("made above");
         let first = text.lines().find(|line| !line.starts_with('#')).expect("an edge");
@@ -173,6 +173,8 @@ fn examples_of_one_graph_run_in_order_in_one_folder() {
     let write = |file: &str, text: &str| fs::write(folder.path().join(file), text).expect("writable");
     write("graph.tsv", &text);
     write("hubs.tsv", &text);
+    write("added.tsv", "alice\tzoe\n");
+    write("removed.tsv", text.lines().next().expect("an edge"));
     write(
         "people.csv",
         &format!("id,age\n{}", (0..60).map(|i| format!("{},{}\n", name(i), 20 + i % 7)).collect::<String>()),
