@@ -19,8 +19,9 @@ Made from the docstrings by `crates/hone-py/examples/reference.py`; `help(hone_e
 GROUPS = {
     "Embedding": ["HONE", "presets", "tune", "Tuning"],
     "Graphs": ["Graph", "read_graph", "read_recorded_graph", "generate"],
-    "Motifs": ["count_orbits", "OrbitCounts", "motif_adjacency", "motif_matrix", "draw", "Figure"],
-    "Similar nodes, roles and maps": ["most_similar", "neighbours", "Neighbours", "roles", "Roles", "layout", "map", "Map"],
+    "Motifs": ["count_orbits", "update_orbits", "OrbitCounts", "motif_adjacency", "motif_matrix", "draw", "Figure"],
+    "Similar nodes": ["most_similar", "neighbours", "Neighbours"],
+    "Roles and maps": ["roles", "Roles", "layout", "map", "Map"],
     "Evaluation": ["evaluate_link_prediction", "link_split", "LinkSplit", "methods"],
     "Files": ["save", "load", "Embedding", "load_factors", "Factors", "LocalFactors", "JointFactors"],
 }

@@ -1,6 +1,6 @@
 """Every Python example of the README and of the pages in docs/ runs, page by page, from top to bottom.
 
-Examples with prompts are compared with what they print. A block that cannot run everywhere says why behind its language:
+Examples with prompts are compared with what they print. A block that cannot run everywhere says why after its language:
 ``python skip: reason``, or ``python needs: module`` where an optional module decides.
 """
 

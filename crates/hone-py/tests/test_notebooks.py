@@ -30,8 +30,11 @@ def tidy(notebook):
 
 def shown(notebook):
     """What each cell prints; of pictures only that there is one."""
-    of = lambda output: output.get("text") or output.get("data", {}).get("text/plain") or output.output_type  # noqa: E731
-    return ["".join(of(output) for output in cell.get("outputs", [])) for cell in notebook.cells]
+
+    def text(output):
+        return output.get("text") or output.get("data", {}).get("text/plain") or output.output_type
+
+    return ["".join(text(output) for output in cell.get("outputs", [])) for cell in notebook.cells]
 
 
 def test_there_are_two():
