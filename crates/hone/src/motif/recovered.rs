@@ -163,6 +163,6 @@ impl Counts {
     }
 }
 
-fn wrong(what: String) -> Error {
+fn wrong(what: impl std::fmt::Display) -> Error {
     Error::config("counts", format!("not the exact counts of this graph: {what}; count the graph that they belong to"))
 }
