@@ -76,7 +76,7 @@ def test_updates_stay_in_the_space_of_the_fit(blocks):
     np.testing.assert_array_equal(hone.embedding_[:200, z], first[:, z])
     with pytest.raises(ValueError, match="removed: there is no edge between"):
         hone.update(removed=[(i, other)])
-    with pytest.raises(ValueError, match="removed: 999 is no node"):
+    with pytest.raises(ValueError, match="removed: 999 is not a node"):
         hone.update(removed=[(999, 0)])
     with pytest.raises(ValueError, match="is no edge"):
         hone.update(added=[(1,)])

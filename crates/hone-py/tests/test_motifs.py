@@ -232,7 +232,7 @@ def test_wrong_matrices_are_refused(karate):
     for arguments, message in (
         (("triangle", "q", 1), "unknown variant `q`"),
         (("triangle", "p", 0), "k: 0 is not between 1 and 16"),
-        (("tringle", "p", 1), "`tringle` is no motif"),
+        (("tringle", "p", 1), "`tringle` is not a motif"),
     ):
         with pytest.raises(ValueError, match=message):
             motif_matrix(karate, *arguments)
@@ -266,7 +266,7 @@ def test_pictures_show_ids_and_are_well_formed(tmp_path):
     figure.save(tmp_path / "f.svg")
     with pytest.raises(FileExistsError):
         figure.save(tmp_path / "f.svg")
-    with pytest.raises(ValueError, match="`tringle` is no motif"):
+    with pytest.raises(ValueError, match="`tringle` is not a motif"):
         draw(graph, "tringle")
 
 
