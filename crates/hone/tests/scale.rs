@@ -116,7 +116,6 @@ fn parts_in_files_change_no_bit() {
     let cases = [
         config("hone-p", &[few]),
         config("hone", &[few, ("local.dim", "96")]),
-        config("hone", &[few, ("local.dim", "96"), ("local.log-window.steps", "2")]),
         config("hone-l-norm+x", &[few, ("attributes.features.depth", "0")]),
         config("hone-p+x", &[few, ("attributes.features.depth", "0"), ("attributes.combine", "after")]),
         config("hone-w", &[few, ("global.output", "local")]),

@@ -41,7 +41,7 @@ pub struct Fitting {
     pub residual: Option<f64>,
     /// Iterations that refined the factors; 0 where those of the model were kept.
     pub iterations: usize,
-    /// ‖X Q − X₀‖ / ‖X₀‖ after refined factors were rotated onto those of the model.
+    /// ‖s X Q − X₀‖ / ‖X₀‖ after refined factors were rotated onto those of the model, s being the best size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation: Option<f64>,
 }

@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args, model: &Path, context: &Context) -> anyhow::Resul
     record::add_to(&mut batch, &args.output, &report)?;
     batch.commit()?;
     context.progress_done();
-    if let Some(like) = &report.like {
+    if let Some(like) = report.like.as_ref().filter(|_| !args.like.structure_only) {
         let (shared, new, kept) = (like.shared, like.new, like.kept);
         let of = model.display();
         context.note(format_args!("nodes: {shared} shared with {of}, {kept} of them where they were, {new} new"));

@@ -27,6 +27,9 @@ pub struct Like {
     pub memory_limit: Option<u64>,
 }
 
+/// What a rotation leaves of factors when a new model is better.
+const OLD: f64 = 0.4;
+
 /// Rows that are placed by one task.
 const CHUNK: usize = 256;
 
@@ -177,9 +180,10 @@ impl Model {
         let kept = (0..of_fit.len()).into_par_iter().with_min_len(CHUNK).filter(|&i| stays(i).is_some()).count();
         for fitting in facts.iter().filter(|fitting| fitting.iterations > 0) {
             let (motif, left) = (&fitting.motif, fitting.rotation.unwrap_or(0.0));
+            let remedy = if left > OLD { "; that is much: it is time to fit a new model" } else { "" };
             run.note(format!(
                 "edges between nodes of the model changed much: the factors of motif {motif} were refined and rotated onto \
-                 those of the model (relative residual {left:.3})"
+                 those of the model (relative residual {left:.3}){remedy}"
             ));
         }
         let lost =

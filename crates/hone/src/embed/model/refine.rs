@@ -8,7 +8,7 @@
 //!
 //! Other nodes under the same ids leave more than a rotation can mend. What is left, sizes made equal, is compared with what is
 //! left when the rows of the fit are shuffled, which is 1 in sparse graphs and little in dense ones, where all nodes are
-//! alike: more than [`FOREIGN`] of it is refused. Cost: one product to measure, one more per iteration and one for C, and
+//! alike. More than [`FOREIGN`] of it, or of the whole, is refused. Cost: one product to measure, one more per iteration and one for C, and
 //! O(N r²) for each.
 
 use super::draft::{degrees, normalized, relative_residual, symmetric};
@@ -24,8 +24,8 @@ use crate::sparse::{Csr, Pattern};
 const FITS: f64 = 0.15;
 /// Iterations that refine them.
 const ITERATIONS: usize = 3;
-/// What a rotation may leave, as a part of what it leaves of shuffled rows.
-const FOREIGN: f64 = 0.85;
+/// What a rotation may leave, sizes made equal: of the whole, and as a part of what it leaves of shuffled rows.
+const FOREIGN: [f64; 2] = [0.75, 0.85];
 
 /// Marks rows that a list does not have.
 pub(super) const NONE: u32 = u32::MAX;
@@ -73,10 +73,10 @@ pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mu
     let target = old.times(&view.basis.power(view.step).times(&view.basis.q));
     let mut basis = Basis { c, q: Small::identity(x.cols()) };
     let now = x.times(&basis.power(view.step));
-    let Rotation { q, left, shape } = procrustes(&now, &target)?;
-    let of_strangers = procrustes(&now, &shuffled(&target))?.shape;
-    if shape > FOREIGN * of_strangers {
-        return Err(foreign(view, old.rows(), shape / of_strangers));
+    let (q, left) = procrustes(&now, &target)?;
+    let (_, of_strangers) = procrustes(&now, &shuffled(&target))?;
+    if left > FOREIGN[0] || left > FOREIGN[1] * of_strangers {
+        return Err(foreign(view, old.rows(), (left, of_strangers)));
     }
     basis.q = q;
     facts.iterations = ITERATIONS;
@@ -111,26 +111,16 @@ fn product(a: &Csr, x: &Block) -> Block {
     image
 }
 
-/// The orthogonal Q that brings X Q closest to a target.
-struct Rotation {
-    q: Small,
-    /// ‖X Q − target‖ / ‖target‖.
-    left: f64,
-    /// The same when X is made larger or smaller as a whole, so that it is least.
-    shape: f64,
-}
-
-fn procrustes(x: &Block, target: &Block) -> Result<Rotation> {
+/// The orthogonal Q that brings X Q closest to a target, and ‖s X Q − target‖ / ‖target‖ with the s that makes it least: other
+/// units of weights, or edges that are gone, change the size of all rows.
+fn procrustes(x: &Block, target: &Block) -> Result<(Small, f64)> {
     let svd = x.cross(target).svd()?;
     let q = svd.u.times(&svd.v.transposed());
     let energy = |block: &Block| block.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum::<f64>();
     let (own, size) = (energy(x), energy(target));
     let common = svd.sigma.iter().sum::<f64>();
-    if own <= 0.0 || size <= 0.0 {
-        return Ok(Rotation { q, left: 1.0, shape: 1.0 });
-    }
-    let left = ((own + size - 2.0 * common).max(0.0) / size).sqrt();
-    Ok(Rotation { q, left, shape: (1.0 - common * common / (own * size)).max(0.0).sqrt() })
+    let left = if own > 0.0 && size > 0.0 { 1.0 - common * common / (own * size) } else { 1.0 };
+    Ok((q, left.max(0.0).sqrt()))
 }
 
 /// The rows in another order, always the same: each is that of a node far away in the list.
@@ -151,7 +141,7 @@ fn check_enough(view: &View, shared: usize) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the graph has only {shared} of the {} nodes of the model, and other edges between them; at least {enough} are needed \
+        "the graph has only {shared} of the {} nodes of the model, and their edges have changed; at least {enough} are needed \
          to place it in the same space. structure-only = true gives the columns that need none, a fit of its own all of \
          them",
         view.x.rows()
@@ -159,10 +149,10 @@ fn check_enough(view: &View, shared: usize) -> Result<()> {
     Err(Error::config("like", message))
 }
 
-fn foreign(view: &View, shared: usize, part: f64) -> Error {
+fn foreign(view: &View, shared: usize, (left, of_strangers): (f64, f64)) -> Error {
     let message = format!(
         "{shared} of the {} ids of the model are in this graph, but their edges are not those of the same nodes, or hardly \
-         any of them is left: a rotation leaves {part:.2} of what it leaves of shuffled nodes, at most {FOREIGN} is accepted. \
+         any of them is left: a rotation leaves {left:.2} of their factors, and {of_strangers:.2} of those of shuffled nodes. \
          If the ids name other nodes, structure-only = true gives the columns that can be compared; otherwise fit anew",
         view.x.rows()
     );

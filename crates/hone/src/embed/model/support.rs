@@ -33,7 +33,7 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
         return refuse("global.solver.method", "global.solver.method = \"svd\"");
     }
     if config.sample != Sample::Exact {
-        return refuse("sample", "exact counts: estimates differ from graph to graph");
+        return refuse("sample", "exact counts, since estimates differ from graph to graph");
     }
     check_attributes(config)
 }
