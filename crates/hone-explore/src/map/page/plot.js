@@ -125,22 +125,27 @@ function resize() {
   redraw();
 }
 
-/** Draws at the next frame. While the view moves, a large graph is drawn in part. */
+/** Points that are drawn while the view moves, as many as frames have time for; all of them once it rests. */
+let most = 150000, moved = false, painted = 0, rest = 0;
+
+/** Draws at the next frame. */
 function redraw(move = false) {
-  if (move) moving = performance.now();
+  if (move) { moved = true; moving = performance.now(); }
   if (!frame) frame = requestAnimationFrame(paint);
 }
 
 function paint() {
   frame = 0;
   if (!renderer) return;
-  const busy = performance.now() - moving < 160;
-  const most = renderer.name === "webgl2" ? 150000 : 30000;
+  const now = performance.now(), busy = moved || now - moving < 160;
+  if (busy) most = now - painted > 70 ? Math.max(10000, most / 2) : now - painted < 25 ? Math.min(2 * N, most * 1.3) : most;
+  [moved, painted] = [false, now];
   renderer.draw(busy ? Math.max(1, Math.ceil(N / most)) : 1);
   paintUnder();
   paintOver();
   stats.frames++;
-  if (busy && N > most) setTimeout(() => redraw(), 180);
+  clearTimeout(rest);
+  if (busy && N > most) rest = setTimeout(() => redraw(), 180);
 }
 
 /** How many frames were drawn, for those who measure. */
