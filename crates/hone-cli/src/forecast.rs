@@ -7,8 +7,11 @@
 use hone::graph::{Graph, GraphBuilder, Input, Sizes, sizes};
 use hone::{Error, Silent};
 
-/// Edges of the largest ring.
+/// Edges of the largest ring: as many as can be, and bytes of the limit for each.
 const LARGEST: u64 = 1 << 20;
+const PER_EDGE: u64 = 128;
+/// Edges that every ring may have: with fewer, what one part adds would be lost in what a process holds anyway.
+const SMALLEST: u64 = 1 << 16;
 
 /// Work on a graph under a limit of one byte.
 pub(crate) type Work<'a> = &'a dyn Fn(&Graph) -> Result<(), Error>;
@@ -21,7 +24,7 @@ pub(crate) fn foreseen(error: anyhow::Error, input: &Input, work: Work) -> anyho
         Err(other) => return other,
     };
     let sizes = sizes(&input.path, &input.options, &Silent).ok().flatten();
-    match sizes.and_then(|sizes| all(&sizes, input, work)) {
+    match sizes.and_then(|sizes| all(&sizes, (limit / PER_EDGE).clamp(SMALLEST, LARGEST), input, work)) {
         Some(more) => {
             let (stage, need) = (format!("{stage} and the work that follows"), need.max(more));
             let remedy = "raise the memory limit, or give a smaller graph".to_owned();
@@ -32,8 +35,8 @@ pub(crate) fn foreseen(error: anyhow::Error, input: &Input, work: Work) -> anyho
 }
 
 /// Bytes that the work on a graph of this size takes.
-fn all(sizes: &Sizes, input: &Input, work: Work) -> Option<u64> {
-    let parts = sizes.edges.div_ceil(LARGEST).max(1);
+fn all(sizes: &Sizes, largest: u64, input: &Input, work: Work) -> Option<u64> {
+    let parts = sizes.edges.div_ceil(largest).max(1);
     let of = |parts: u64| -> Option<u64> {
         let graph = ring(sizes.nodes.div_ceil(parts), sizes.edges.div_ceil(parts), input)?;
         match work(&graph) {

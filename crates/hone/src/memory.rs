@@ -44,6 +44,11 @@ impl Allowance {
         Allowance { limit: limit.or_else(free) }
     }
 
+    /// Bytes that may be taken beyond those held now; as many as there are numbers where no limit is known.
+    pub(crate) fn room(&self) -> u64 {
+        self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(resident().unwrap_or(0)))
+    }
+
     /// What the process would hold with `more` bytes beyond those held now, and the limit, where that is too much.
     pub(crate) fn exceeded(&self, more: u64) -> Option<(u64, u64)> {
         let need = resident().unwrap_or(0).saturating_add(more);

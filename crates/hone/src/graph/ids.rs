@@ -207,6 +207,12 @@ impl Names {
         8 * self.offsets.capacity() + self.bytes.capacity() + 4 * self.table.capacity()
     }
 
+    /// Bytes that a new table takes beside the old one, should `more` names need it.
+    pub(crate) fn growth(&self, more: usize) -> u64 {
+        let places = (2 * (self.len() + more)).next_power_of_two();
+        if places > self.table.len() { 4 * places as u64 } else { 0 }
+    }
+
     pub(crate) fn get(&self, i: u32) -> &str {
         &self.bytes[self.offsets[i as usize]..self.offsets[i as usize + 1]]
     }

@@ -8,18 +8,26 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
 use super::source::{Source, read_at};
 use crate::error::{Error, Result};
+use crate::memory::Allowance;
 use crate::progress::Progress;
 
 /// Bytes a block; small enough to stay in a core's cache between reading and parsing.
 const BLOCK: usize = 1 << 20;
-/// Bytes a batch of a stream.
+/// Bytes of a batch of a stream, at most and at least.
 const BATCH: usize = 16 * BLOCK;
+const LEAST_BATCH: usize = BLOCK / 4;
+/// A batch takes one part in so many of the memory that is left: two are held at once, and what is parsed of one may take
+/// several times its bytes.
+const SHARE: u64 = 32;
+/// Blocks that a batch is cut into.
+const BLOCKS: usize = 16;
 /// Blocks of a file between two looks at the memory that is held.
 const WATCH: usize = 4;
 /// A line longer than this is no line of a table.
@@ -38,7 +46,9 @@ pub(crate) struct Fault {
 impl Fault {
     /// A fault in some line, whose number the caller of [`Fault::on_line`] adds.
     pub(crate) fn new(text: &[u8], message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Fault { line: 0, text: text.to_vec(), message: message.into(), remedy: remedy.into() }
+        // More is never shown.
+        let text = text[..text.len().min(1 << 10)].to_vec();
+        Fault { line: 0, text, message: message.into(), remedy: remedy.into() }
     }
 
     pub(crate) fn on_line(mut self, line: u64) -> Self {
@@ -86,7 +96,8 @@ fn parse_file<T: Send>(
 ) -> Result<Vec<T>> {
     let (path, allowance) = (source.path(), source.allowance());
     let first_failed = AtomicUsize::new(usize::MAX);
-    let range = Lines { file, begin: source.position(), end: source.position() + total };
+    let (begin, longest) = (source.position(), longest(source));
+    let range = Lines { path, allowance, longest, file, begin, end: begin + total };
     let results: Vec<Result<T, Failure>> = (0..total.div_ceil(BLOCK as u64) as usize)
         .into_par_iter()
         .map_init(Vec::new, |buffer, block| {
@@ -124,6 +135,10 @@ fn parse_file<T: Send>(
 
 /// The part of a file that holds the lines.
 struct Lines<'a> {
+    path: &'a Path,
+    allowance: Allowance,
+    /// Bytes of the longest line that is read.
+    longest: usize,
     file: &'a File,
     begin: u64,
     end: u64,
@@ -140,9 +155,13 @@ impl Lines<'_> {
         if first == buffer.len() {
             return Ok(&[]);
         }
-        let mut piece = Vec::new();
+        let (mut piece, mut watched) = (Vec::new(), buffer.len());
         while buffer.last() != Some(&b'\n') && from + (buffer.len() as u64) < self.end {
-            if buffer.len() - first > LONGEST_LINE {
+            if buffer.len() - watched >= BLOCK {
+                self.allowance.check(self.path, 2 * buffer.len() as u64).map_err(Failure::Refused)?;
+                watched = buffer.len();
+            }
+            if buffer.len() - first > self.longest {
                 let begin = memchr::memrchr(b'\n', buffer).map_or(first, |at| at + 1);
                 let line = memchr::memchr_iter(b'\n', &buffer[first..begin]).count() as u64;
                 return Err(Failure::Fault(long_line(&buffer[begin..]).on_line(line)));
@@ -221,31 +240,39 @@ fn parse_stream<T: Send>(
     Ok(parsed)
 }
 
-/// Whole lines, about [`BATCH`] bytes of them; empty at the end.
+/// The longest line that is read.
+fn longest(source: &Source) -> usize {
+    if source.is_thrifty() { BLOCK } else { LONGEST_LINE }
+}
+
+/// Whole lines, as many bytes of them as memory allows; empty at the end.
 fn next_batch(source: &mut Source) -> Result<Vec<u8>> {
-    let mut wanted = BATCH;
+    let share = || usize::try_from(source.allowance().room() / SHARE).unwrap_or(BATCH).clamp(LEAST_BATCH, BATCH);
+    let size = if source.is_thrifty() { BLOCK } else { share() };
+    let mut wanted = size;
     loop {
         source.fill(wanted)?;
         let ahead = source.ahead();
         let whole = if source.ended() { ahead.len() } else { memchr::memrchr(b'\n', ahead).map_or(0, |at| at + 1) };
         if whole > 0 || ahead.is_empty() {
-            let batch = ahead[..whole].to_vec();
-            source.skip(whole);
-            return Ok(batch);
+            return Ok(source.take(whole));
         }
-        if ahead.len() > LONGEST_LINE {
+        if ahead.len() > longest(source) {
             return Err(long_line(ahead).into_error(source, source.lines()));
         }
-        wanted = ahead.len() + BATCH;
+        wanted = ahead.len() + size.max(ahead.len() / 4);
+        // It may be copied when it grows, and its names are.
+        source.allowance().check(source.path(), 2 * wanted as u64)?;
     }
 }
 
-/// Cuts a batch at ends of lines into blocks of at least [`BLOCK`] bytes.
+/// Cuts a batch at ends of lines into blocks.
 fn cut(batch: &[u8]) -> Vec<&[u8]> {
+    let size = (batch.len() / BLOCKS + 1).max(LEAST_BATCH);
     let mut blocks = Vec::new();
     let mut rest = batch;
     while !rest.is_empty() {
-        let from = BLOCK.min(rest.len());
+        let from = size.min(rest.len());
         let end = memchr::memchr(b'\n', &rest[from..]).map_or(rest.len(), |at| from + at + 1);
         let (block, tail) = rest.split_at(end);
         blocks.push(block);

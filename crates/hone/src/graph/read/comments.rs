@@ -131,7 +131,8 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn add(&mut self, line: &[u8]) {
         if self.count == 0 {
-            self.example = line.to_vec();
+            // More is never shown.
+            self.example = line[..line.len().min(1 << 10)].to_vec();
         }
         self.count += 1;
     }
@@ -145,12 +146,15 @@ impl Tally {
     }
 }
 
-/// Uses up blank lines and comments at the beginning, in time linear in them; `seen` gets the comments.
+/// Uses up blank lines and comments at the beginning, in time linear in them; `seen` gets the comments, among them lines of
+/// blanks.
 pub(crate) fn skip_idle(source: &mut Source, marks: &[u8], mut seen: impl FnMut(&[u8])) -> Result<()> {
     loop {
         let ahead = source.ahead();
         let (mut at, mut found) = (0, false);
-        while let Some(length) = memchr::memchr(b'\n', &ahead[at..]) {
+        loop {
+            at += ahead[at..].iter().take_while(|&&byte| byte == b'\n').count();
+            let Some(length) = memchr::memchr(b'\n', &ahead[at..]) else { break };
             let line = &ahead[at..at + length];
             found = !is_idle(line, marks);
             if found {
@@ -172,7 +176,8 @@ pub(crate) fn skip_idle(source: &mut Source, marks: &[u8], mut seen: impl FnMut(
         if found || source.ended() {
             return Ok(());
         }
-        source.fill((2 * source.ahead().len()).max(STEP))?;
+        let ahead = source.ahead().len();
+        source.fill(ahead + STEP.max(ahead / 4))?;
     }
 }
 

@@ -39,7 +39,8 @@ fn missing_ids(path: &Path, ids: &NodeIds, pairs: &[(u32, u32)]) -> Option<ReadN
 /// Reads an edge list.
 pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
     let path = source.path().to_path_buf();
-    let mut list = nodes::read(options, source.allowance())?;
+    let allowance = source.allowance();
+    let mut list = nodes::read(options, allowance)?;
     let Detected { layout, header, mut notes, mut skipped, head } = layout::detect(&mut source, options)?;
     let naming = list.as_ref().map_or(Naming::Free, Naming::Listed);
     let chunks = blocks::parse(source, progress, |lines| parse(lines, &layout, &naming))?;
@@ -62,7 +63,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
     let weighted = layout.weight.is_some();
     let mut joined = match list {
         Some(list) => Joined::numbered(chunks, weighted, list.into_ids()),
-        None => Joined::new(chunks, weighted, &path)?,
+        None => Joined::new(chunks, weighted, &path, allowance)?,
     };
     notes.extend(layout.sides.note(&path.display().to_string(), &joined.ids, &joined.pairs));
     notes.extend(nodes::first_note(first, &joined.pairs));
@@ -122,6 +123,7 @@ pub(super) fn parse(lines: &[u8], layout: &Layout, naming: &Naming) -> Result<Ch
                 break;
             }
         }
+        at += lines[at..].iter().take_while(|&&byte| byte == b'\n').count();
         let end = memchr::memchr(b'\n', &lines[at..]).map_or(lines.len(), |length| at + length + 1);
         let line = without_end(&lines[at..end]);
         cut(line, layout, &mut fields, &mut chunk)
@@ -129,12 +131,14 @@ pub(super) fn parse(lines: &[u8], layout: &Layout, naming: &Naming) -> Result<Ch
             .map_err(|fault| fault.on_line(memchr::memchr_iter(b'\n', &lines[..at]).count() as u64))?;
         at = end;
     }
+    chunk.fit();
     Ok(chunk)
 }
 
 /// Cuts a line into its fields, unless it says nothing; whether it is an edge.
 fn cut<'a>(line: &'a [u8], layout: &Layout, fields: &mut Vec<Field<'a>>, chunk: &mut Chunk) -> Result<bool, Fault> {
     let comments = &layout.comments;
+    fields::check_width(line, |byte| layout.delimiter.begins_with(byte))?;
     match line.iter().find(|b| !b.is_ascii_whitespace()) {
         None => Ok(false),
         Some(first) if comments.marks.contains(first) => {

@@ -137,6 +137,20 @@ impl<'a> Field<'a> {
     }
 }
 
+/// Columns that a table of edges has at most; those of one line would take gigabytes.
+const MOST_COLUMNS: usize = 1 << 16;
+
+/// Refuses a line of a table of edges that has too many columns, before it is cut.
+pub(super) fn check_width(line: &[u8], separates: impl Fn(u8) -> bool) -> Result<(), Fault> {
+    let is_blank = |byte: u8| byte == b' ' || byte == b'\t';
+    let ends_column = |two: &&[u8]| separates(two[1]) && !(is_blank(two[0]) && is_blank(two[1]));
+    if line.len() > MOST_COLUMNS && line.windows(2).filter(ends_column).count() > MOST_COLUMNS {
+        let message = format!("a line of more than {MOST_COLUMNS} columns");
+        return Err(Fault::new(line, message, "an edge has two ids and perhaps a few more columns: one edge per line"));
+    }
+    Ok(())
+}
+
 /// Fills `fields` with those of a line without its end.
 pub(crate) fn split<'a>(line: &'a [u8], delimiter: Delimiter, fields: &mut Vec<Field<'a>>) -> Result<(), Fault> {
     fields.clear();

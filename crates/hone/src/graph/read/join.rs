@@ -14,6 +14,7 @@ use super::NodeIds;
 use super::comments::Tally;
 use super::reading::{ReadNote, TableColumns};
 use crate::error::{Error, Result};
+use crate::memory::Allowance;
 
 /// Edges of one block, in order.
 #[derive(Debug)]
@@ -36,6 +37,15 @@ impl Chunk {
 }
 
 impl Chunk {
+    /// Gives back what was reserved and is not used.
+    pub(super) fn fit(&mut self) {
+        match &mut self.ends {
+            Ends::Nodes(pairs) | Ends::Narrow(pairs) | Ends::Text(_, pairs) => pairs.shrink_to_fit(),
+            Ends::Wide(pairs) => pairs.shrink_to_fit(),
+        }
+        self.weights.shrink_to_fit();
+    }
+
     /// Bytes that it holds.
     pub(super) fn bytes(&self) -> u64 {
         let pairs = match &self.ends {
@@ -46,6 +56,9 @@ impl Chunk {
         (pairs + 4 * self.weights.capacity()) as u64
     }
 }
+
+/// The ids of nodes, and edges between their numbers.
+type Numbered = (NodeIds, Vec<(u32, u32)>);
 
 /// Both ends of every edge of a [`Chunk`].
 #[derive(Debug)]
@@ -136,9 +149,12 @@ pub(super) struct Joined {
 
 impl Joined {
     /// A file whose ids are found in it.
-    pub(super) fn new(chunks: Vec<Chunk>, weighted: bool, path: &Path) -> Result<Joined> {
+    pub(super) fn new(chunks: Vec<Chunk>, weighted: bool, path: &Path, allowance: Allowance) -> Result<Joined> {
+        let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
+        allowance.check(path, 8 * edges as u64)?;
         let (ends, weights) = unzip(chunks, weighted);
-        let (ids, pairs) = join(ends).ok_or_else(|| too_many_nodes(path))?;
+        let room = |more: u64| allowance.check(path, more);
+        let (ids, pairs) = join_within(ends, &room)?.ok_or_else(|| too_many_nodes(path))?;
         Ok(Joined { ids, pairs, weights, ignored_weights: 0, symmetric: false, columns: None, notes: Vec::new() })
     }
 
@@ -162,14 +178,20 @@ fn unzip(chunks: Vec<Chunk>, weighted: bool) -> (Vec<Ends>, Option<Vec<f32>>) {
 
 /// Numbers the nodes of all chunks: integers ascending, text in order of first appearance; none
 /// when there are too many.
-pub(in super::super) fn join(ends: Vec<Ends>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
+pub(in super::super) fn join(ends: Vec<Ends>) -> Option<Numbered> {
+    join_within(ends, &|_| Ok(())).ok().flatten()
+}
+
+/// The same, where `room` refuses so many bytes more than are held.
+fn join_within(ends: Vec<Ends>, room: &dyn Fn(u64) -> Result<()>) -> Result<Option<Numbered>> {
     if ends.iter().any(|ends| matches!(ends, Ends::Text(..))) {
-        join_text(ends)
-    } else if ends.iter().any(|ends| matches!(ends, Ends::Wide(_))) {
+        return join_text(ends, room);
+    }
+    Ok(if ends.iter().any(|ends| matches!(ends, Ends::Wide(_))) {
         join_wide(ends)
     } else {
         join_narrow(ends.into_iter().map(narrow).collect())
-    }
+    })
 }
 
 fn narrow(ends: Ends) -> Vec<(u32, u32)> {
@@ -179,12 +201,15 @@ fn narrow(ends: Ends) -> Vec<(u32, u32)> {
     }
 }
 
-fn join_text(ends: Vec<Ends>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
-    let local: Vec<(Names, Vec<(u32, u32)>)> = ends.into_par_iter().map(Ends::into_text).collect::<Option<_>>()?;
+fn join_text(ends: Vec<Ends>, room: &dyn Fn(u64) -> Result<()>) -> Result<Option<Numbered>> {
+    let local = ends.into_par_iter().map(Ends::into_text).collect::<Option<Vec<_>>>();
+    let Some(local) = local else { return Ok(None) };
     let mut names = Names::new();
     let mut chunks = Vec::with_capacity(local.len());
     for (local, pairs) in local {
-        let numbers = (0..local.len() as u32).map(|i| names.intern(local.get(i))).collect::<Option<Vec<u32>>>()?;
+        room(names.growth(local.len()))?;
+        let numbers: Option<Vec<u32>> = (0..local.len() as u32).map(|i| names.intern(local.get(i))).collect();
+        let Some(numbers) = numbers else { return Ok(None) };
         chunks.push((numbers, pairs));
     }
     let pairs = chunks
@@ -193,10 +218,10 @@ fn join_text(ends: Vec<Ends>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
             pairs.into_iter().map(|(u, v)| (numbers[u as usize], numbers[v as usize])).collect::<Vec<_>>()
         })
         .collect();
-    Some((names.into_ids(), concat(pairs, |node| node)))
+    Ok(Some((names.into_ids(), concat(pairs, |node| node))))
 }
 
-fn join_wide(ends: Vec<Ends>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
+fn join_wide(ends: Vec<Ends>) -> Option<Numbered> {
     let wide = |ends| match ends {
         Ends::Wide(pairs) => pairs,
         other => narrow(other).into_iter().map(|(u, v)| (i64::from(u), i64::from(v))).collect(),
@@ -210,7 +235,7 @@ fn join_wide(ends: Vec<Ends>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
     Some((NodeIds::from_integers(ids), pairs))
 }
 
-fn join_narrow(chunks: Vec<Vec<(u32, u32)>>) -> Option<(NodeIds, Vec<(u32, u32)>)> {
+fn join_narrow(chunks: Vec<Vec<(u32, u32)>>) -> Option<Numbered> {
     let total: usize = chunks.iter().map(Vec::len).sum();
     let largest = chunks.par_iter().flatten_iter().map(|&(u, v)| u.max(v)).max().unwrap_or(0) as usize;
     if largest / 64 > 2 * total + (1 << 16) {

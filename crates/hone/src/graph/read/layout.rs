@@ -6,7 +6,7 @@ use super::blocks::Fault;
 use super::columns::{Layout, candidates, columns};
 use super::comments::{Comments, Tally, is_idle, is_tight, marks, skip_idle};
 use super::delimiter::{self, Found};
-use super::fields::{Delimiter, row, without_end};
+use super::fields::{Delimiter, check_width, row, without_end};
 use super::first;
 use super::header::{Verdict, has_certain_pair, judge, same_names};
 use super::reading::{ReadNote, shown};
@@ -20,8 +20,9 @@ use crate::error::{Error, Result};
 const SAMPLE: usize = 2000;
 /// Bytes looked at, if that many lines are longer.
 const SAMPLE_BYTES: usize = 1 << 16;
-/// Comments before the first line that are kept in mind because they could be data.
+/// Comments before the first line that are kept in mind because they could be data, and their longest.
 const SUSPECTS: usize = 1000;
+const LONGEST_SUSPECT: usize = 1 << 12;
 
 /// A layout, and what was a guess about it.
 pub(super) struct Detected {
@@ -48,6 +49,8 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     if lines.is_empty() {
         return Err(no_edges(source, &suspects));
     }
+    let separates = |byte: u8| byte.is_ascii_punctuation() || byte == b' ' || byte == b'\t';
+    check_width(&lines[0], separates).map_err(|fault| fault.into_error(source, source.lines()))?;
     let index = first::index_header(&lines, asked, options, source.path());
     if index.is_none()
         && let Some(fault) = first::misfit(&lines, asked, source)
@@ -142,7 +145,7 @@ fn misshapen(head: &[u8], table: &[Vec<String>]) -> Option<(String, &'static str
 fn skip_comments(source: &mut Source, marks: &[u8], guessed: bool) -> Result<Vec<Vec<u8>>> {
     let mut suspects = Vec::new();
     skip_idle(source, marks, |line| {
-        if guessed && suspects.len() < SUSPECTS && is_tight(line, marks) {
+        if guessed && suspects.len() < SUSPECTS && line.len() <= LONGEST_SUSPECT && is_tight(line, marks) {
             suspects.push(without_end(line).to_vec());
         }
     })?;

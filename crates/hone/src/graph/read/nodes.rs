@@ -21,9 +21,12 @@ use super::{ReadOptions, comments::Comment};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
-/// Comments before the first id that are kept in mind because they could be ids, and how many have a note.
+/// Comments before the first id that are kept in mind because they could be ids, their longest, and how many have a note.
 const SUSPECTS: usize = 1000;
+const LONGEST_SUSPECT: usize = 1 << 12;
 const NOTED: usize = 3;
+/// Ids between two looks at the memory that is held.
+const WATCH: usize = 1 << 14;
 
 /// A node list as it was read.
 pub(super) struct NodeList {
@@ -83,6 +86,9 @@ fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Res
         let entry = if list.table.is_some() { Ok(entries.next_line()) } else { entries.next_entry() };
         let Some(entry) = entry.map_err(failed)? else { break };
         list.add(&entry).map_err(failed)?;
+        if list.names.len().is_multiple_of(WATCH) {
+            allowance.check(path, list.names.growth(WATCH))?;
+        }
     }
     if list.names.len() == 0 {
         let quote = "give one id per line, in quotes where it begins with # or %; or leave the list out";
@@ -167,7 +173,11 @@ impl<'a> List<'a> {
         }
         if !self.asked && self.begun {
             self.read.add(line);
-        } else if !self.asked && is_tight(line, self.marks) && self.skipped.len() < SUSPECTS {
+        } else if !self.asked
+            && line.len() <= LONGEST_SUSPECT
+            && is_tight(line, self.marks)
+            && self.skipped.len() < SUSPECTS
+        {
             self.skipped.push(String::from_utf8_lossy(line).into_owned());
         }
         self.asked || !self.begun

@@ -57,7 +57,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
     let weighted = layout.weight.is_some();
     let joined = match list {
         Some(list) => Joined::numbered(chunks, weighted, list.into_ids()),
-        None => Joined::new(chunks, weighted, &path)?,
+        None => Joined::new(chunks, weighted, &path, allowance)?,
     };
     notes.extend(layout.sides.note(&path.display().to_string(), &joined.ids, &joined.pairs));
     notes.extend(nodes::first_note(first, &joined.pairs));

@@ -16,6 +16,10 @@ const STEP: usize = 1 << 16;
 const WATCH: u64 = 2 << 20;
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// What frames of zstd begin with that hold no data; a file may begin with one. The first byte has any last digit.
+const SKIPPABLE: &[u8] = &[0x50, 0x2a, 0x4d, 0x18];
+/// Windows of zstd that are read, as powers of two: the least that every decoder has, and the most of the format.
+const WINDOWS: std::ops::RangeInclusive<u32> = 20..=31;
 
 /// An opened input, with the bytes that were looked at but not used yet.
 pub(crate) struct Source {
@@ -31,6 +35,8 @@ pub(crate) struct Source {
     allowance: Allowance,
     /// Bytes read when the memory is looked at again.
     watch: u64,
+    /// Whether as little as possible is to be held.
+    thrifty: bool,
 }
 
 /// How the rest of a [`Source`] can be read.
@@ -59,7 +65,7 @@ impl Source {
         }
         let mut magic = Vec::new();
         (&mut file).take(4).read_to_end(&mut magic).map_err(io_error)?;
-        if magic.starts_with(GZIP) || magic.starts_with(ZSTD) {
+        if magic.starts_with(GZIP) || is_zstd(&magic) {
             let file = File::open(&path).map_err(io_error)?;
             return Source::stream(path, Box::new(io::BufReader::with_capacity(STEP, file)), allowance);
         }
@@ -72,24 +78,39 @@ impl Source {
     }
 
     fn new(path: PathBuf, kind: Kind, allowance: Allowance) -> Source {
-        Source { path, kind, ahead: Vec::new(), position: 0, lines: 0, ended: false, allowance, watch: WATCH }
+        let ahead = Vec::new();
+        Source { path, kind, ahead, position: 0, lines: 0, ended: false, allowance, watch: WATCH, thrifty: false }
     }
 
     /// A source to be read in a row, decompressed if it begins like that.
     fn stream(path: PathBuf, mut raw: Box<dyn Read + Send>, allowance: Allowance) -> Result<Source> {
         let mut magic = Vec::new();
         (&mut raw).take(4).read_to_end(&mut magic).map_err(|error| Error::io(&path, error))?;
-        let (gzip, zstd) = (magic.starts_with(GZIP), magic.starts_with(ZSTD));
+        let (gzip, zstd) = (magic.starts_with(GZIP), is_zstd(&magic));
         let raw = io::Cursor::new(magic).chain(raw);
         let kind = if gzip {
             Kind::Stream(Box::new(MultiGzDecoder::new(raw)), "gzip")
         } else if zstd {
-            let decoder = zstd::Decoder::new(raw).map_err(|error| Error::io(&path, error))?;
+            let mut decoder = zstd::Decoder::new(raw).map_err(|error| Error::io(&path, error))?;
+            // The decoder keeps as much of what came out as a frame asks for.
+            let largest = (allowance.room() / 2).max(1).ilog2().clamp(*WINDOWS.start(), *WINDOWS.end());
+            decoder.window_log_max(largest).map_err(|error| Error::io(&path, error))?;
             Kind::Stream(Box::new(decoder), "zstd")
         } else {
             Kind::Stream(Box::new(raw), "")
         };
         Ok(Source::new(path, kind, allowance))
+    }
+
+    /// The same, to be read with as little memory as possible; lines may be shorter only.
+    pub(crate) fn thrifty(mut self) -> Self {
+        self.thrifty = true;
+        self
+    }
+
+    /// Whether as little as possible is to be held.
+    pub(crate) fn is_thrifty(&self) -> bool {
+        self.thrifty
     }
 
     /// The input as the user named it.
@@ -132,6 +153,8 @@ impl Source {
 
     /// Reads on until at least `wanted` bytes are ahead or the input ends; fails when more is held then than may be.
     pub(crate) fn fill(&mut self, wanted: usize) -> Result<()> {
+        // No more than is wanted: vectors that grow by themselves double.
+        self.ahead.reserve_exact((wanted + STEP).saturating_sub(self.ahead.len()));
         while self.ahead.len() < wanted && !self.ended {
             let old = self.ahead.len();
             if self.position + old as u64 >= self.watch {
@@ -162,6 +185,16 @@ impl Source {
         self.lines += memchr::memchr_iter(b'\n', &self.ahead[..bytes]).count() as u64;
         self.position += bytes as u64;
         self.ahead.drain(..bytes);
+    }
+
+    /// Takes the first `bytes` of what is ahead, without a copy of them.
+    pub(crate) fn take(&mut self, bytes: usize) -> Vec<u8> {
+        let rest = self.ahead[bytes..].to_vec();
+        let mut taken = std::mem::replace(&mut self.ahead, rest);
+        taken.truncate(bytes);
+        self.lines += memchr::memchr_iter(b'\n', &taken).count() as u64;
+        self.position += bytes as u64;
+        taken
     }
 
     /// Takes everything up to the end.
@@ -217,6 +250,10 @@ impl Source {
     /// An error of the operating system or of a decoder.
     pub(crate) fn broken(&self, error: io::Error) -> Error {
         match &self.kind {
+            Kind::Stream(_, "zstd") if error.to_string().contains("too much memory") => {
+                let message = "the zstd data was compressed with a longer window than memory allows";
+                Error::input(&self.path, message, "raise the memory limit, or compress it again without --long")
+            }
             Kind::Stream(_, name) if !name.is_empty() => {
                 let message = format!("the {name} data is truncated or damaged ({error})");
                 Error::input(&self.path, message, "compress or download the file again")
@@ -224,6 +261,10 @@ impl Source {
             _ => Error::io(&self.path, error),
         }
     }
+}
+
+fn is_zstd(magic: &[u8]) -> bool {
+    magic.starts_with(ZSTD) || magic.len() == 4 && magic[0] & 0xf0 == SKIPPABLE[0] && magic[1..] == SKIPPABLE[1..]
 }
 
 impl Read for Source {
