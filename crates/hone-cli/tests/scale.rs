@@ -11,6 +11,9 @@ use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::contains;
 
+#[path = "scale/floods.rs"]
+mod floods;
+
 fn binary() -> PathBuf {
     assert_cmd::cargo::cargo_bin("hone")
 }
@@ -207,6 +210,27 @@ fn wide_attributes_keep_to_the_budget() {
     hone().args(tight).assert().code(2).stderr(contains("needs ").and(contains("panicked").not()));
 }
 
+/// A run that will not fit is refused before its motifs are counted.
+#[test]
+fn refusals_come_before_the_work() {
+    let folder = folder();
+    let graph = folder.path().join("rm.tsv");
+    hone().args("-q generate rmat --nodes 20000 --degree 16 -o".split(' ')).arg(&graph).assert().success();
+    let run = |memory: &str| {
+        let mut run = hone();
+        run.args(["-v", "embed", "--memory", memory, "--dim", "32", "--set", "local.solver.iterations=2", "-f", "-o"]);
+        run.arg(folder.path().join("z.npy")).arg(&graph).assert()
+    };
+    let refused = run("24M").code(2);
+    let need = named_need(String::from_utf8_lossy(&refused.get_output().stderr).lines().last().expect("a refusal"));
+    let bytes = hone::memory::parse_bytes(&need).expect("a size");
+    for less in [12 << 20, 16 << 20, 20 << 20] {
+        let said = run(&(bytes - less).to_string()).code(2).get_output().stderr.clone();
+        assert!(!String::from_utf8_lossy(&said).contains("ranking"), "{}", String::from_utf8_lossy(&said));
+    }
+    run(&need).success().stderr(contains("ranking"));
+}
+
 /// Estimates and the nonzeros that a solver keeps are held to the limit as all else is.
 #[test]
 fn sampling_and_observed_entries_keep_to_the_budget() {
@@ -257,6 +281,19 @@ fn many_dimensions_of_a_small_graph_take_little() {
     assert!(held <= 100 << 20, "{held}");
     let held = run("65536", "500M", "");
     assert!(held <= 500 << 20, "{held}");
+    // The writer of Parquet holds something of every column, which is in the plan.
+    let out = folder.path().join("wide.parquet");
+    let embed = |memory: &str| {
+        let mut embed = hone();
+        embed.args(["embed", "builtin:karate", "-q", "--dim", "40000", "--memory", memory, "-o"]).arg(&out).assert()
+    };
+    let need = named_need(&String::from_utf8_lossy(&embed("30M").code(2).get_output().stderr));
+    embed(&need).success();
+    let (held, limit) =
+        (peak(&folder.path().join("wide.parquet.run.json")), hone::memory::parse_bytes(&need).expect("a size"));
+    assert!(held <= limit + (4 << 20), "{held} of {need}");
+    // Reading takes time for each column, not for each pair of columns.
+    hone().args(["-q", "similar", "--node", "0", "--top", "1"]).arg(&out).assert().success();
     // The rows of H beyond the rank are there, as zeros.
     run("500", "200M", "--preset hone-p --factors f");
     let manifest: serde_json::Value =

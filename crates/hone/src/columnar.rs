@@ -17,7 +17,7 @@ use std::sync::Arc;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, FloatType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
@@ -28,6 +28,12 @@ pub use reader::TableReader;
 
 /// Rows that fit one row group comfortably.
 pub const ROW_GROUP: usize = 1 << 17;
+
+/// Tables of more columns have no statistics of them: these would take more than the values, in the file and in memory.
+const NARROW: usize = 1 << 8;
+/// Bytes that a writer holds of a column to the end, and of each of its row groups: the schema and the footer.
+const COLUMN: u64 = 1024;
+const COLUMN_OF_GROUP: u64 = 768;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,13 +98,24 @@ impl<W: Write + Send> TableWriter<W> {
     pub fn new(path: &Path, out: W, columns: &[(String, Kind)]) -> Result<Self> {
         let fields = columns.iter().map(|(name, kind)| field(name, *kind).map(Arc::new)).collect::<Result<_, _>>();
         let schema = fields.and_then(|fields| Type::group_type_builder("table").with_fields(fields).build());
+        let statistics = if columns.len() > NARROW { EnabledStatistics::None } else { EnabledStatistics::Page };
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_dictionary_enabled(false)
             .set_encoding(Encoding::PLAIN)
+            .set_statistics_enabled(statistics)
+            .set_offset_index_disabled(columns.len() > NARROW)
             .build();
         let writer = schema.and_then(|schema| SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)));
         Ok(TableWriter { path: path.to_path_buf(), writer: writer.map_err(|e| failed(path, &e))? })
+    }
+
+    /// Bytes that writing a table of so many rows and columns takes, beside the values.
+    pub fn memory(rows: u64, columns: u64) -> u64 {
+        let group = rows.min(ROW_GROUP as u64);
+        let held = COLUMN.saturating_add(COLUMN_OF_GROUP.saturating_mul(rows.div_ceil(ROW_GROUP as u64)));
+        // A column of a group as it is copied, encoded and compressed.
+        columns.saturating_mul(held).saturating_add(32 * group)
     }
 
     /// Writes a row group: `column(j)` gives the values of column j, all of one length.

@@ -108,6 +108,13 @@ pub(crate) struct TableArgs {
     pub(crate) force: bool,
 }
 
+impl TableArgs {
+    /// The format that a table is written in.
+    pub(crate) fn format(&self, output: &Path) -> Result<Format, Error> {
+        self.output_format.map_or_else(|| Format::of(output), Ok)
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   hone embed builtin:karate -o karate.tsv
@@ -313,8 +320,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     args.factors.as_deref().map_or(Ok(()), |to| check_target(to, Existing::replaced_if(args.table.force)))?;
     let device = args.device.open(&config).map_err(|error| options::translated(error, OPTIONS))?;
     let note = device.note.clone();
-    let alone = Hone::new(config.clone())?;
-    let mut hone = device.place(Hone::new(config.clone())?);
+    let format = args.table.format(&args.output)?;
+    let alone = Hone::new(config.clone())?.written_as(format);
+    let mut hone = device.place(Hone::new(config.clone())?.written_as(format));
     if let Some(bytes) = args.input.memory() {
         hone = hone.memory_limit(bytes);
     }

@@ -182,7 +182,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let mut batch = outputs.check(args.table.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
-    let mut hone = Hone::new(config.clone())?;
+    let mut hone = Hone::new(config.clone())?.written_as(args.table.format(&args.output)?);
     if let Some(bytes) = args.input.memory() {
         hone = hone.memory_limit(bytes);
     }

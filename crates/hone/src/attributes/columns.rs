@@ -25,6 +25,13 @@ pub(super) enum Values {
     Sparse(Vec<(u32, f32)>),
 }
 
+/// The first few names of columns.
+pub(super) fn listed(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
 /// Why a value cannot be in its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {

@@ -5,6 +5,7 @@
 use rustc_hash::FxHashSet;
 
 use super::Request;
+use super::columns::listed;
 use crate::error::Result;
 use crate::graph::read::blocks::Fault;
 use crate::graph::read::comments::{COMMENTS, skip_idle};
@@ -123,7 +124,7 @@ fn id_and_header(request: &Request, first: &[String], ids: &IdIndex) -> Result<(
         Some(Column::Name(name)) => {
             let found = first.iter().position(|field| field == name).or_else(|| find(first, name));
             return found.map(|id| (id, true)).ok_or_else(|| {
-                (format!("there is no column `{name}` for the ids"), format!("the columns are {}", first.join(", ")))
+                (format!("there is no column `{name}` for the ids"), format!("the columns are {}", listed(first)))
             });
         }
         None => known.filter(|_| asked != Some(false)).unwrap_or(0),

@@ -36,7 +36,7 @@ use crate::graph::{Column, NodeIds};
 use crate::memory::Allowance;
 use crate::output::{Written, companions};
 use crate::progress::Progress;
-use columns::Values;
+use columns::{Values, listed};
 
 pub use shown::{Shown, shown};
 
@@ -319,7 +319,10 @@ impl Request<'_> {
         let more = (self.ids.len() as u64).saturating_mul(columns).saturating_mul(4).saturating_add(beside);
         self.allowance.check(self.path, more).map_err(|error| match error {
             Error::Memory { need, limit, .. } => Error::Memory {
-                stage: format!("{}, {columns} columns for {} nodes,", self.path.display(), self.ids.len()),
+                stage: match columns {
+                    0 => format!("{}, its columns,", self.path.display()),
+                    _ => format!("{}, {columns} columns for {} nodes,", self.path.display(), self.ids.len()),
+                },
                 need,
                 least: true,
                 limit,
@@ -348,9 +351,7 @@ impl Request<'_> {
         let find = |name: &String| {
             let found = names.iter().position(|known| known == name);
             found.ok_or_else(|| {
-                let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
-                let more = if names.len() > shown.len() { ", …" } else { "" };
-                self.fail(format!("there is no column `{name}`"), format!("the columns are {}{more}", shown.join(", ")))
+                self.fail(format!("there is no column `{name}`"), format!("the columns are {}", listed(names)))
             })
         };
         for name in &self.options.categorical {

@@ -1,7 +1,7 @@
 //! Attributes from Parquet tables: an id column of integers or text, others of numbers, booleans or text.
 
 use super::arrays::Rows;
-use super::columns::{Refusal, Values, is_missing};
+use super::columns::{Refusal, Values, is_missing, listed};
 use super::layout::{ID_NAMES, NEEDS};
 use super::{Raw, Request};
 use crate::columnar::{Column as Stored, Nullable, TableReader};
@@ -59,7 +59,7 @@ fn optional(error: Error, name: &str) -> Error {
 }
 
 fn id_column(names: &[String], request: &Request) -> Result<usize> {
-    let listed = || format!("the columns are {}", names.join(", "));
+    let listed = || format!("the columns are {}", listed(names));
     match &request.options.id {
         None => Ok(ID_NAMES.iter().find_map(|name| find(names, name)).unwrap_or(0)),
         Some(Column::Position(position)) if *position < names.len() => Ok(*position),

@@ -2,25 +2,36 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::basic::Type as Physical;
 use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, SerializedFileReader, SerializedPageReader};
 use parquet::schema::types::SchemaDescriptor;
 
 use super::sound::{self, Checked};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
+/// Bytes that a byte of the footer takes once it is understood, at most: a column without statistics has some fifty in the
+/// file.
+const FOOTER: u64 = 24;
+
+/// Bytes that are taken between two looks at the memory that is held: a look costs more than a small column.
+const WATCH: u64 = 1 << 20;
+
 /// An open Parquet file.
 pub(crate) struct Opened {
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
     /// Bytes of the file.
     size: u64,
     reader: SerializedFileReader<File>,
     allowance: Allowance,
+    /// Bytes taken since the last look.
+    unseen: AtomicU64,
 }
 
 impl Opened {
@@ -32,10 +43,12 @@ impl Opened {
     /// Checks the frame and the schema, then reads the footer.
     pub(crate) fn new(path: &Path, file: File, allowance: Allowance) -> Result<Self> {
         let size = file.metadata().map_err(|error| Error::io(path, error))?.len();
-        sound::check_footer(&file, size).map_err(|what| damaged(path, what))?;
+        let footer = sound::check_footer(&file, size).map_err(|what| damaged(path, what))?;
+        allowance.check(path, footer.saturating_mul(FOOTER))?;
         let clone = file.try_clone().map_err(|error| Error::io(path, error))?;
         let reader = SerializedFileReader::new(clone).map_err(|error| damaged(path, error))?;
-        let opened = Opened { path: path.to_path_buf(), file, size, reader, allowance };
+        let (path, file, unseen) = (path.to_path_buf(), Arc::new(file), AtomicU64::new(0));
+        let opened = Opened { path, file, size, reader, allowance, unseen };
         let columns = opened.schema().num_columns();
         for group in opened.metadata().row_groups() {
             if group.num_columns() != columns || group.num_rows() < 0 {
@@ -70,7 +83,12 @@ impl Opened {
 
     /// Refuses to hold `more` bytes than may be held.
     pub(crate) fn check_memory(&self, more: u64) -> Result<()> {
-        self.allowance.check(&self.path, more)
+        let unseen = self.unseen.fetch_add(more, Ordering::Relaxed).saturating_add(more);
+        if unseen < WATCH {
+            return Ok(());
+        }
+        self.unseen.store(0, Ordering::Relaxed);
+        self.allowance.check(&self.path, unseen)
     }
 
     pub(crate) fn damaged(&self, what: impl std::fmt::Display) -> Error {
@@ -90,9 +108,10 @@ impl Opened {
         // As it is decoded and as it is kept, with the levels of both.
         let value = if descriptor.physical_type() == Physical::BYTE_ARRAY { 64 } else { 32 };
         self.check_memory(rows.saturating_mul(value).saturating_add(page))?;
-        let pages = self.reader.get_row_group(g).and_then(|group| group.get_column_page_reader(j));
+        // Not by way of the reader's groups: making one takes time for all its columns.
+        let pages = SerializedPageReader::new(self.file.clone(), chunk, rows as usize, None);
         let pages = Checked {
-            inner: pages.map_err(|error| self.damaged(error))?,
+            inner: Box::new(pages.map_err(|error| self.damaged(error))?),
             physical: descriptor.physical_type(),
             levels: descriptor.max_def_level(),
             left: chunk.num_values().cast_unsigned(),

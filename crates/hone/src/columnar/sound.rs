@@ -50,8 +50,8 @@ pub(super) fn contain<T>(work: impl FnOnce() -> T) -> Option<T> {
     outcome.ok()
 }
 
-/// Checks the frame of a file of `size` bytes and the shape of its schema; what is wrong otherwise.
-pub(super) fn check_footer(file: &File, size: u64) -> Result<(), String> {
+/// Checks the frame of a file of `size` bytes and the shape of its schema; returns the bytes of the footer, or what is wrong.
+pub(super) fn check_footer(file: &File, size: u64) -> Result<u64, String> {
     let Some(begin) = size.checked_sub(8).filter(|&begin| begin >= 4) else {
         return Err(format!("{size} bytes are too few"));
     };
@@ -64,7 +64,7 @@ pub(super) fn check_footer(file: &File, size: u64) -> Result<(), String> {
         return Err(format!("its footer should have {length} bytes"));
     };
     let footer = bytes(file, start, length)?;
-    check_schema(&mut Cursor::new(&footer)).ok_or_else(|| "its footer is damaged".to_owned())
+    check_schema(&mut Cursor::new(&footer)).map(|()| length).ok_or_else(|| "its footer is damaged".to_owned())
 }
 
 /// The schema is a list of elements, each followed by as many children as it says.

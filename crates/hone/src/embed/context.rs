@@ -13,6 +13,7 @@ use crate::features::Named;
 use crate::graph::Graph;
 use crate::progress::Progress;
 use crate::report::{Report, Stage, Start};
+use crate::store::Format;
 
 /// The choices of a run, whom it tells how far it is, and what it has done.
 pub(super) struct Context<'a> {
@@ -24,6 +25,8 @@ pub(super) struct Context<'a> {
     pub(super) given: Option<&'a Named>,
     /// Whether factors are written, and so right ones wanted.
     pub(super) factors: bool,
+    /// The format that the vectors will be written in, where they will be.
+    pub(super) written: Option<Format>,
     /// Bytes that the process may hold.
     pub(super) memory_limit: Option<u64>,
     /// The folder of a checkpoint, and how it is begun.

@@ -41,8 +41,8 @@ use crate::memory;
 use crate::output::{Batch, Existing};
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report, Start};
-use crate::store::Embedding;
 use crate::store::factors::{Writer, check_outside};
+use crate::store::{Embedding, Format};
 use context::Context;
 use model::Draft;
 pub use model::{Like, Model, ModelFacts, ViewFacts};
@@ -69,6 +69,7 @@ pub struct Hone {
     temp_dir: Option<PathBuf>,
     checkpoint: Option<(PathBuf, Begin)>,
     factors: Option<(PathBuf, Existing)>,
+    written: Option<Format>,
     engine: Arc<dyn Engine>,
 }
 
@@ -95,6 +96,7 @@ impl Hone {
             temp_dir: None,
             checkpoint: None,
             factors: None,
+            written: None,
             engine,
         })
     }
@@ -154,6 +156,13 @@ impl Hone {
     #[must_use]
     pub fn factors(mut self, folder: impl Into<PathBuf>, existing: Existing) -> Self {
         self.factors = Some((folder.into(), existing));
+        self
+    }
+
+    /// Says in which format the vectors will be written after the run, so that the plan of memory counts what its writer takes.
+    #[must_use]
+    pub fn written_as(mut self, format: Format) -> Self {
+        self.written = Some(format);
         self
     }
 
@@ -308,6 +317,7 @@ impl Hone {
             engine: &*self.engine,
             given: self.attributes.as_ref(),
             factors: self.factors.is_some(),
+            written: self.written,
             memory_limit: self.memory_limit,
             checkpoint: self.checkpoint.as_ref(),
             temp_folder: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),

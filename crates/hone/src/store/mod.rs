@@ -39,6 +39,9 @@ pub(crate) use npy::read_npy_array;
 pub use npy::write_header as write_npy_header;
 pub use text::{compressed, write_ids};
 
+/// Bytes of buffers that every writer has.
+const WRITING: u64 = 1 << 20;
+
 /// Node vectors with the names of their rows and columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedding {
@@ -195,6 +198,17 @@ impl Format {
         (Format::Word2vec, "w2v"),
         (Format::Safetensors, "safetensors"),
     ];
+
+    /// Bytes that writing so many vectors in this format takes beside them.
+    pub(crate) fn memory(self, rows: u64, columns: u64) -> u64 {
+        let writer = match self {
+            Format::Parquet => parquet::memory(rows, columns),
+            Format::Tsv | Format::Csv | Format::Word2vec => text::memory(columns),
+            // Values as they are held, and names of columns in a header.
+            Format::Npy | Format::Npz | Format::Safetensors => 64 * columns,
+        };
+        writer.saturating_add(WRITING)
+    }
 
     /// The format that `name` (an extension without dot) stands for.
     pub fn from_name(name: &str) -> Option<Format> {

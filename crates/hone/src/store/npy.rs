@@ -126,6 +126,9 @@ impl<'a> Array<'a> {
         if &start[..6] != MAGIC {
             return Err(broken("the magic bytes are missing"));
         }
+        if !(1..=3).contains(&start[6]) {
+            return Err(broken(&format!("version {} of the format is not known", start[6])));
+        }
         let mut length = [0; 4];
         reader.read_exact(&mut length[..if start[6] >= 2 { 4 } else { 2 }]).map_err(short)?;
         let length = u32::from_le_bytes(length);

@@ -12,6 +12,14 @@ use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::memory::Allowance;
 
+/// Rows that are not worth a task of their own.
+const SERIAL: usize = 1 << 12;
+
+/// Bytes that writing so many vectors takes beside them.
+pub(super) fn memory(rows: u64, columns: u64) -> u64 {
+    TableWriter::<std::io::Sink>::memory(rows, columns + 1)
+}
+
 pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut (impl Write + Send)) -> Result<()> {
     let Embedding { ids, vectors, columns } = embedding;
     let id_kind = if matches!(ids, NodeIds::Text { .. }) { Kind::Text } else { Kind::Integer };
@@ -22,7 +30,10 @@ pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut (impl Write + 
         let rows = start..vectors.rows().min(start + ROW_GROUP);
         table.write(|j| match j {
             0 => ids.column(rows.clone()),
-            _ => Column::Floats(rows.clone().into_par_iter().map(|i| vectors.row(i)[j - 1]).collect()),
+            _ => {
+                let rows = rows.clone().into_par_iter().with_min_len(SERIAL);
+                Column::Floats(rows.map(|i| vectors.row(i)[j - 1]).collect())
+            }
         })?;
     }
     table.finish()

@@ -6,7 +6,8 @@
 //! crate's own writer wants a file name or a copy in memory. Read with the crate, which checks
 //! everything.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors};
@@ -18,15 +19,22 @@ use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds};
 use crate::memory::Allowance;
 
+/// Bytes that a byte of the header takes while it is understood, at most.
+const HEADER: u64 = 16;
+
 pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut dyn Write) -> Result<()> {
     let Embedding { ids, vectors, columns } = embedding;
-    let (dtype, id_bytes) = id_bytes(ids, path)?;
-    let id_shape = if dtype == "I64" { ids.len() } else { id_bytes.len() };
+    let is_text = matches!(ids, NodeIds::Text { .. });
+    text::check_plain_ids(ids, path)?;
+    let (dtype, id_shape, id_bytes) = match (is_text, text_length(ids)) {
+        (true, bytes) => ("U8", bytes, bytes),
+        (false, _) => ("I64", ids.len(), 8 * ids.len()),
+    };
     let split = size_of_val(vectors.as_slice());
     let header = json!({
         "__metadata__": { "format": "hone", "columns": json!(columns).to_string() },
         "embedding": { "dtype": "F32", "shape": [vectors.rows(), vectors.cols()], "data_offsets": [0, split] },
-        "ids": { "dtype": dtype, "shape": [id_shape], "data_offsets": [split, split + id_bytes.len()] },
+        "ids": { "dtype": dtype, "shape": [id_shape], "data_offsets": [split, split + id_bytes] },
     });
     let mut header = header.to_string().into_bytes();
     header.resize(header.len().next_multiple_of(8), b' ');
@@ -38,28 +46,32 @@ pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut dyn Write) -> 
     } else {
         vectors.as_slice().iter().try_for_each(|v| put(&v.to_le_bytes()))?;
     }
-    put(&id_bytes)
+    if is_text {
+        return text::write_plain_ids(ids, path, out);
+    }
+    (0..ids.len() as u32).try_for_each(|i| match ids.get(i) {
+        NodeId::Integer(id) => put(&id.to_le_bytes()),
+        NodeId::Text(_) => Ok(()),
+    })
 }
 
-fn id_bytes(ids: &NodeIds, path: &Path) -> Result<(&'static str, Vec<u8>)> {
-    let mut bytes = Vec::new();
-    if matches!(ids, NodeIds::Text { .. }) {
-        text::write_plain_ids(ids, path, &mut bytes)?;
-        return Ok(("U8", bytes));
-    }
-    for i in 0..ids.len() as u32 {
-        if let NodeId::Integer(id) = ids.get(i) {
-            bytes.extend_from_slice(&id.to_le_bytes());
-        }
-    }
-    Ok(("I64", bytes))
+/// Bytes of all ids that are text, a line each.
+fn text_length(ids: &NodeIds) -> usize {
+    let length = |i| match ids.get(i) {
+        NodeId::Text(id) => id.len() + 1,
+        NodeId::Integer(_) => 0,
+    };
+    (0..ids.len() as u32).map(length).sum()
 }
 
 pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
     let wrong = |message: String| Error::input(path, message, "tensors `embedding` and `ids` are expected");
-    // The file, the values, and ids as text: a line of two bytes is an id of thirty.
-    let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
-    allowance.check(path, size.saturating_mul(2))?;
+    // The file, its values, and what its header says: a tensor of no values has fifty bytes there.
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let size = file.metadata().map_err(|e| Error::io(path, e))?.len();
+    let mut length = [0; 8];
+    let header = (&file).read_exact(&mut length).map_or(0, |()| u64::from_le_bytes(length).min(size));
+    allowance.check(path, size.saturating_mul(2).saturating_add(header.saturating_mul(HEADER)))?;
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     let tensors = SafeTensors::deserialize(&bytes).map_err(|e| wrong(e.to_string()))?;
     let vectors = tensors.tensor("embedding").map_err(|e| wrong(e.to_string()))?;
@@ -84,15 +96,23 @@ pub(super) fn read(path: &Path, allowance: Allowance) -> Result<Embedding> {
         return Err(wrong(format!("{} ids for {rows} rows", ids.len())));
     }
     let vectors = Block::from_vec(rows, cols, values);
-    Ok(match columns(&bytes, cols) {
+    Ok(match columns(&bytes, cols).map_err(wrong_columns(path))? {
         Some(columns) => Embedding::with_columns(ids, vectors, columns),
         None => Embedding::new(ids, vectors),
     })
 }
 
-/// Names of the columns, where the metadata has as many.
-fn columns(bytes: &[u8], cols: usize) -> Option<Vec<String>> {
-    let (_, header) = SafeTensors::read_metadata(bytes).ok()?;
-    let names: Vec<String> = serde_json::from_str(header.metadata().as_ref()?.get("columns")?).ok()?;
-    (names.len() == cols).then_some(names)
+fn wrong_columns(path: &Path) -> impl Fn(String) -> Error {
+    move |what| {
+        let remedy = "it is a JSON list of the names of all columns: write the file again, or leave it out";
+        Error::input(path, format!("`columns` of the metadata {what}"), remedy)
+    }
+}
+
+/// Names of the columns, where the metadata has some; what is wrong with them otherwise.
+fn columns(bytes: &[u8], cols: usize) -> Result<Option<Vec<String>>, String> {
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| format!("cannot be read ({e})"))?;
+    let Some(text) = header.metadata().as_ref().and_then(|metadata| metadata.get("columns")) else { return Ok(None) };
+    let names: Vec<String> = serde_json::from_str(text).map_err(|e| format!("is not a list of names ({e})"))?;
+    if names.len() == cols { Ok(Some(names)) } else { Err(format!("has {} names for {cols} columns", names.len())) }
 }

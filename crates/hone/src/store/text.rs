@@ -12,10 +12,18 @@ use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds, quoted, quoted_line};
 use crate::parallel;
 
-/// Rows formatted by one task.
-const CHUNK: usize = 4096;
+/// Rows formatted by one task, at most, and values: text takes three times the bytes of the values.
+const CHUNK: usize = 1 << 12;
+const VALUES: usize = 1 << 15;
 /// Chunks held at once.
 const WAVE: usize = 16;
+/// Bytes that a value takes as text, about the most.
+const VALUE: usize = 16;
+
+/// Bytes of text that are held at once where rows have so many values.
+pub(super) fn memory(columns: u64) -> u64 {
+    (WAVE * VALUE) as u64 * columns.max(VALUES as u64)
+}
 
 pub(super) fn write(embedding: &Embedding, path: &Path, format: Format, out: &mut dyn Write) -> Result<()> {
     let style = Style::new(format, path, &embedding.ids)?;
@@ -42,7 +50,7 @@ pub fn compressed(path: &Path, out: &mut dyn Write, write: impl FnOnce(&mut dyn 
 
 /// One id per line, quoted where it must be, for formats that cannot hold ids themselves.
 pub fn write_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
-    in_chunks(ids.len(), out, |i, line| match ids.get(i as u32) {
+    in_chunks(ids.len(), 1, out, |i, line| match ids.get(i as u32) {
         NodeId::Text(id) => {
             let _ = writeln!(line, "{}", quoted_line(id));
         }
@@ -55,18 +63,23 @@ pub fn write_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> 
 
 /// One id per line as it is, for formats that have no quotes.
 pub(super) fn write_plain_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
-    refuse(ids, path, |c| c == '\n' || c == '\r', "a line break", "choose .tsv, .npz or .parquet")?;
-    in_chunks(ids.len(), out, |i, line| {
+    in_chunks(ids.len(), 1, out, |i, line| {
         let _ = writeln!(line, "{}", ids.get(i as u32));
     })
     .map_err(|e| Error::io(path, e))
 }
 
-/// Formats rows `0..n` by `row` in parallel and writes them in order.
-fn in_chunks(n: usize, out: &mut dyn Write, row: impl Fn(usize, &mut String) + Sync) -> io::Result<()> {
-    for wave in (0..n).step_by(CHUNK * WAVE) {
-        let end = n.min(wave + CHUNK * WAVE);
-        let chunks = parallel::stretches(end - wave, CHUNK, |rows| {
+/// Refuses ids that stand on no line of their own.
+pub(super) fn check_plain_ids(ids: &NodeIds, path: &Path) -> Result<()> {
+    refuse(ids, path, |c| c == '\n' || c == '\r', "a line break", "choose .tsv, .npz or .parquet")
+}
+
+/// Formats rows `0..n` of `width` values by `row` in parallel and writes them in order.
+fn in_chunks(n: usize, width: usize, out: &mut dyn Write, row: impl Fn(usize, &mut String) + Sync) -> io::Result<()> {
+    let chunk = (VALUES / width.max(1)).clamp(1, CHUNK);
+    for wave in (0..n).step_by(chunk * WAVE) {
+        let end = n.min(wave + chunk * WAVE);
+        let chunks = parallel::stretches(end - wave, chunk, |rows| {
             let mut text = String::new();
             rows.for_each(|i| row(wave + i, &mut text));
             text
@@ -129,7 +142,7 @@ impl Style {
             head.push('\n');
         }
         out.write_all(head.as_bytes())?;
-        in_chunks(vectors.rows(), out, |i, line| {
+        in_chunks(vectors.rows(), vectors.cols(), out, |i, line| {
             match ids.get(i as u32) {
                 NodeId::Text(id) => self.push_field(id, line),
                 NodeId::Integer(id) => {

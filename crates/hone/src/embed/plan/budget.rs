@@ -17,12 +17,13 @@ use crate::factor::svd::{NARROW, WIDEST};
 use crate::graph::Graph;
 use crate::matrix::Psi;
 use crate::memory;
-use crate::motif::{COUNTING, COUNTING_AT_MOST, Counts, Delta, Motif, Pairs, Sample, counting_at_most, pairs};
+use crate::motif::{Counts, Delta, Motif, Pairs, pairs};
 use crate::space::PANEL;
 use crate::sparse::Pattern;
+use crate::store::Format;
 
 /// Bytes an f32 takes.
-const FLOAT: u64 = 4;
+pub(super) const FLOAT: u64 = 4;
 /// Blocks of the width of Z that a joint model holds at once.
 const JOINT_BLOCKS: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
@@ -38,21 +39,23 @@ const OVERLAP: u64 = 16;
 /// What is to be done.
 #[derive(Clone, Copy)]
 pub(in crate::embed) struct Work<'a> {
-    config: &'a Config,
+    pub(super) config: &'a Config,
     /// Attribute columns that the user brings.
-    own: usize,
-    graph: &'a Graph,
-    motifs: &'a [Motif],
+    pub(super) own: usize,
+    pub(super) graph: &'a Graph,
+    pub(super) motifs: &'a [Motif],
     /// Whether right factors are wanted too.
     right: bool,
     /// 2 where target factors are parts of Y as well.
-    sides: u64,
+    pub(super) sides: u64,
     /// Whether a model is kept.
     model: bool,
     /// The last step that is computed.
     steps: usize,
     /// Positions of a W_t, at most.
     positions: u64,
+    /// The format that the result is written in.
+    pub(super) written: Option<Format>,
 }
 
 /// Columns of X before and after it is reduced to components.
@@ -66,7 +69,7 @@ fn x_columns(config: &Config, own: usize) -> (usize, usize) {
 }
 
 /// Attribute columns that join the embedding, at most.
-fn attribute_columns(config: &Config, own: usize, motifs: usize) -> usize {
+pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> usize {
     let (_, x) = x_columns(config, own);
     let diffusion = &config.attributes.diffusion;
     let plain = usize::from(diffusion.steps == 0 || diffusion.original);
@@ -105,6 +108,7 @@ impl<'a> Work<'a> {
             sides: if both { 2 } else { 1 },
             model: run.draft.is_some(),
             steps,
+            written: run.written,
             positions: graph.pattern().nnz() as u64 * if reversed { 2 } else { 1 },
         }
     }
@@ -113,7 +117,7 @@ impl<'a> Work<'a> {
     pub(super) fn needs(&self, counts: Option<&Counts>) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
         if config.model != Model::Separate {
-            return Needs { parts: 0, fixed: 0, local: self.joint(), global: 0, finish: 0, own: 0 };
+            return Needs { parts: 0, fixed: 0, local: self.joint(), global: 0, finish: self.writing(), own: 0 };
         }
         let kept = self.kept() as u64;
         // A pair may be above delta where no edge of its nodes is.
@@ -157,7 +161,7 @@ impl<'a> Work<'a> {
             fixed: (numbered + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT + kept_factors,
             local: solver.max(making).max(matrix + folded + images).max(viewing).max(self.pairing()),
             global: if diffusions > 0 { joining.max(self.finishing()) } else { joining },
-            finish: copied + if diffusions > 0 { 0 } else { self.finishing() },
+            finish: copied + if diffusions > 0 { self.writing() } else { self.finishing().max(self.writing()) },
             own: if held.in_place && !self.right && view == 0 {
                 touched.iter().min().map_or(0, |rows| rows * dim * FLOAT)
             } else {
@@ -191,7 +195,7 @@ impl<'a> Work<'a> {
     }
 
     /// Steps that are computed of each motif.
-    fn kept(&self) -> usize {
+    pub(super) fn kept(&self) -> usize {
         steps::computed(self.config).count()
     }
 
@@ -341,32 +345,8 @@ impl<'a> Work<'a> {
     }
 
     /// Columns of Z alone.
-    fn z_columns(&self) -> u64 {
+    pub(super) fn z_columns(&self) -> u64 {
         self.config.z_dim(self.config.attributes.any() || self.own > 0) as u64
-    }
-
-    /// Bytes that counting motifs exactly takes, at least.
-    pub(super) fn counting(&self) -> u64 {
-        COUNTING * self.slots()
-    }
-
-    /// Bytes that may be held once motifs are counted, at most: the counts, and what the allocator keeps.
-    pub(super) fn counted_at_most(&self) -> u64 {
-        match self.config.sample {
-            Sample::Exact if !self.graph.is_directed() => counting_at_most(self.graph.pattern()),
-            _ => COUNTING_AT_MOST * self.slots(),
-        }
-    }
-
-    /// Bytes of the row numbers of all parts, at most.
-    pub(super) fn row_numbers(&self) -> u64 {
-        self.graph.nodes() as u64 * self.parts() * FLOAT
-    }
-
-    /// Positions that motifs are counted at.
-    fn slots(&self) -> u64 {
-        let both_ways = if self.graph.is_directed() { 2 } else { 1 };
-        both_ways * self.graph.pattern().nnz() as u64
     }
 
     /// Bytes that the features alone need.
@@ -374,7 +354,8 @@ impl<'a> Work<'a> {
         let (_, x) = x_columns(self.config, self.own);
         let diffused = x * self.config.attributes.diffusion.steps * self.motifs.len();
         let n = self.graph.nodes() as u64;
-        self.making().max(n * FLOAT * (2 * (x + diffused) as u64 + X_BLOCKS * x as u64))
+        let working = self.making().max(n * FLOAT * (2 * (x + diffused) as u64 + X_BLOCKS * x as u64));
+        working.max(self.written_bytes(n, (x + diffused) as u64))
     }
 }
 

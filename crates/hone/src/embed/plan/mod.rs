@@ -6,6 +6,8 @@
 //! matrix and for Z. A run that does not fit even with all of Y in files is refused.
 
 pub(super) mod budget;
+mod counting;
+mod writing;
 
 use super::context::{Context, locate};
 use crate::config::{Config, Model};
@@ -126,10 +128,17 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
 pub(super) fn check_least(run: &Context, work: &Work, counted: bool) -> Result<()> {
     let resident = memory::resident().unwrap_or(0);
     let needs = work.needs(None);
-    let counting = if run.config.sample == Sample::Exact && !counted { work.counting() } else { 0 };
-    let working = needs.fixed.saturating_add(needs.local.max(needs.global).max(needs.finish));
-    let least = resident.saturating_add(counting.max(working));
-    if run.memory_limit.is_none_or(|limit| least <= usable(limit)) {
+    let exact = run.config.sample == Sample::Exact && !counted;
+    let counting = if exact { work.counting() } else { 0 };
+    let least = |held: u64| {
+        let local = needs.local.saturating_add(held);
+        let working = needs.fixed.saturating_add(local.max(needs.global).max(needs.finish));
+        resident.saturating_add(counting.max(working))
+    };
+    let fits = |held: u64| run.memory_limit.is_none_or(|limit| least(held) <= usable(limit));
+    // To look for triangles takes time, which few runs need to spend.
+    let all = if exact { fits(work.counted_beyond()) || fits(work.counted_at_least()) } else { fits(0) };
+    if all {
         return Ok(());
     }
     Err(does_not_fit(run, EMBEDDING, most(work)))

@@ -1,0 +1,24 @@
+//! How much memory writing the result takes, in the format that the caller has named.
+
+use super::budget::{FLOAT, Work, attribute_columns};
+use crate::config::{Combine, Output};
+
+impl Work<'_> {
+    /// Bytes while the result is written: its vectors, and what the writer takes.
+    pub(super) fn writing(&self) -> u64 {
+        let (config, rows) = (self.config, self.graph.nodes() as u64);
+        let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
+        let local = (config.local_dim() * self.kept() * self.motifs.len()) as u64 * self.sides;
+        let columns = match (&config.global.output, &config.attributes.combine) {
+            (Output::Local, _) => local + attributes,
+            (Output::Global, Combine::Before) => self.z_columns(),
+            (Output::Global, _) => self.z_columns() + attributes,
+        };
+        self.written_bytes(rows, columns)
+    }
+
+    pub(super) fn written_bytes(&self, rows: u64, columns: u64) -> u64 {
+        let Some(format) = self.written else { return 0 };
+        (rows * FLOAT).saturating_mul(columns).saturating_add(format.memory(rows, columns))
+    }
+}
