@@ -139,7 +139,8 @@ impl Error {
         matches!(self, Error::Input { .. } | Error::Config { .. } | Error::Exists { .. } | Error::Memory { .. })
             || matches!(self, Error::Io { source, .. } if matches!(source.kind(),
                 io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory
-                | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof))
+                | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
+                || circle(source))
     }
 }
 
@@ -163,6 +164,7 @@ fn io_remedy(source: &io::Error) -> &'static str {
             "; the file is damaged or cut short: write or download it again"
         }
         io::ErrorKind::OutOfMemory => "; free some memory, or raise the limits on it (ulimit -v)",
+        _ if circle(source) => "; a symbolic link leads back to itself: remove it, or choose another name",
         _ if too_many_open(source) => "; raise the limit on open files (ulimit -n), or close other programs",
         _ => "",
     }
@@ -171,6 +173,12 @@ fn io_remedy(source: &io::Error) -> &'static str {
 /// ENFILE and EMFILE: no kind of the standard library stands for them.
 fn too_many_open(source: &io::Error) -> bool {
     cfg!(unix) && matches!(source.raw_os_error(), Some(23 | 24))
+}
+
+/// ELOOP, which has no stable kind either.
+fn circle(source: &io::Error) -> bool {
+    let code = if cfg!(target_os = "linux") { 40 } else { 62 };
+    cfg!(unix) && source.raw_os_error() == Some(code)
 }
 
 fn show_input(path: &Path, line: Option<u64>, text: &str, message: &str, remedy: &str) -> String {

@@ -51,7 +51,9 @@ pub(crate) fn could_save() {
 /// A signal that the caller has ignored, as `nohup` does, stays ignored; the others are handled.
 pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
     use anyhow::Context;
-    signals::listen(stop).context("signals cannot be listened to (are there too many processes or threads?)")
+    let remedy =
+        "signals cannot be listened to; raise the limits on processes and on open files (ulimit -u, ulimit -n)";
+    signals::listen(stop).context(remedy)
 }
 
 fn stop() -> ! {
@@ -142,6 +144,17 @@ mod signals {
 
     pub(super) fn listen(stop: fn() -> !) -> io::Result<()> {
         ctrlc::set_handler(move || stop()).map_err(io::Error::other)
+    }
+}
+
+/// Prints what the parser of the command line has to say: help, the version, or what is wrong with the options.
+pub(crate) fn of_parser(said: &clap::Error) -> ExitCode {
+    let printed = said.print().and_then(|()| io::stdout().flush());
+    match printed.map_err(|error| Error::io("standard output", error)) {
+        Ok(()) => ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(BAD_INPUT)),
+        // Wrong options stay wrong where nobody can read it.
+        Err(_) if said.use_stderr() => ExitCode::from(BAD_INPUT),
+        Err(error) => code(Err(error.into())),
     }
 }
 

@@ -104,6 +104,8 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    exit::code(exit::clean_up_when_interrupted().and_then(|()| run(&cli)))
+    match Cli::try_parse() {
+        Ok(cli) => exit::code(exit::clean_up_when_interrupted().and_then(|()| run(&cli))),
+        Err(said) => exit::of_parser(&said),
+    }
 }

@@ -2,14 +2,14 @@
 //!
 //! The key of a cell is everything its value depends on, written as JSON; the file is named after a
 //! hash of it and holds key, value and a checksum of both. A file with another key or checksum, or that cannot be read, counts
-//! as absent. Files appear whole or not at all.
+//! as absent, and so does a symbolic link, which is replaced and not followed. Files appear whole or not at all.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use hone::graph::Graph;
-use hone::output::{Existing, Output};
+use hone::output::Output;
 use hone::{Error, Result, record};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -82,6 +82,7 @@ impl Cache {
         let broken = |e: serde_json::Error| Error::config("cache", e.to_string());
         let path = folder.join(format!("{:032x}.json", fingerprint(key.to_string().as_bytes())));
         if !self.renew
+            && !path.is_symlink()
             && let Ok(Some(text)) = record::read(&path)
             && let Ok(entry) = serde_json::from_slice::<Entry>(&text)
             && entry.key == key
@@ -95,7 +96,7 @@ impl Cache {
         let value: Value = serde_json::from_str(&value.to_string()).map_err(broken)?;
         let entry = Entry::new(key, value);
         let text = serde_json::to_vec(&entry).map_err(broken)?;
-        let mut output = Output::create(&path, Existing::Replace)?;
+        let mut output = Output::create_own(&path)?;
         output.write_all(&text).map_err(|e| Error::io(&path, e))?;
         output.commit()?;
         serde_json::from_value(entry.value).map_err(broken)

@@ -7,7 +7,7 @@
 //! does so on Ctrl-C).
 //!
 //! An existing target is replaced only on request, and keeps its permissions. A symbolic link stays
-//! and the file it points to is replaced, as with a plain write. Devices, pipes and open descriptors
+//! and the file it points to is replaced, as with a plain write; only in folders of our own links are replaced themselves. Devices, pipes and open descriptors
 //! are written to directly, and `-` is standard output; every other name is that of a file, wherever
 //! its folder is.
 
@@ -105,6 +105,21 @@ impl Output {
                 Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary)
             }
         };
+        Ok(Output { path, sink, sum: Sum::default(), rewritten: false })
+    }
+
+    /// Opens a file in a folder of our own, such as a checkpoint: whatever has its name is replaced, a symbolic link itself
+    /// and not the file it points to.
+    pub fn create_own(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        let existing = match std::fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => {
+                return Err(Error::input(path, "is a folder", "move it away, or name another place"));
+            }
+            found => found.ok().filter(std::fs::Metadata::is_file),
+        };
+        let (file, temporary) = Temporary::create(&path, path.clone(), existing)?;
+        let sink = Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary);
         Ok(Output { path, sink, sum: Sum::default(), rewritten: false })
     }
 

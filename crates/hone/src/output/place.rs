@@ -150,10 +150,14 @@ pub(super) fn refused(path: &Path, error: io::Error) -> Error {
     Error::input(path, message, remedy)
 }
 
-/// The error of the system behind one that names a temporary file, which nobody else knows.
+/// The error of the system behind one that names a temporary file, which nobody else knows. Its number is in the text alone.
 fn of_system(error: io::Error) -> io::Error {
-    let inner = error.get_ref().and_then(|wrapper| wrapper.source()?.downcast_ref::<io::Error>()?.raw_os_error());
-    inner.map_or(error, io::Error::from_raw_os_error)
+    if error.raw_os_error().is_some() {
+        return error;
+    }
+    let text = error.to_string();
+    let number = text.split_once("(os error ").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
+    number.map_or(error, io::Error::from_raw_os_error)
 }
 
 /// Syncs a folder, so that renames survive a crash. Some file systems cannot; the files are safe by then.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 use crate::engine::CPU;
 use crate::error::{Error, Result};
-use crate::output::{Existing, Output, Sum, checksum, is_temporary};
+use crate::output::{Output, Sum, checksum, is_temporary};
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
@@ -142,7 +142,7 @@ impl Checkpoint {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
         let path = self.folder.join(name);
-        let mut out = Output::create(&path, Existing::Replace)?;
+        let mut out = Output::create_own(&path)?;
         write(&mut out).map_err(|e| Error::io(&path, e))?;
         let entry = Entry::of(out.sum());
         out.commit()?;
@@ -153,7 +153,7 @@ impl Checkpoint {
     fn write_manifest(&self) -> Result<()> {
         let path = self.folder.join(MANIFEST);
         let text = serde_json::to_string_pretty(&self.manifest).expect("a manifest is plain data") + "\n";
-        let mut out = Output::create(&path, Existing::Replace)?;
+        let mut out = Output::create_own(&path)?;
         out.write_all(text.as_bytes()).map_err(|e| Error::io(&path, e))?;
         out.commit()
     }
