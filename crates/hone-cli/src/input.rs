@@ -297,7 +297,7 @@ impl GraphSource {
         let graph = open(path, &ReadOptions { memory, ..options.clone() }, weights, context);
         let graph = graph.map_err(|error| self.named_by_record(error))?;
         let Some((file, recorded)) = &self.recorded else { return Ok(graph) };
-        note_version(file, context);
+        note_version(file, context)?;
         match recorded.difference(&graph) {
             Some(how) if self.otherwise => context.note(format_args!(
                 "note: {path}: not the graph of {}: {how}; the command line has it read otherwise, so that a file that has \

@@ -60,32 +60,27 @@ impl<T: DeserializeOwned> Earlier<T> {
             let message = format!("not the record of `hone {command}`: {why}");
             Error::input(path, message, format!("give the OUT.run.json of an earlier `hone {command}`"))
         };
-        let Head { command: found, folder } = serde_json::from_slice(&text).map_err(|e| wrong(e.to_string()))?;
+        let Head { command: found, folder } = record::parse(&text).map_err(wrong)?;
         if found.as_deref() != Some(command) {
             return Err(wrong(found.map_or("it names no command".into(), |found| format!("it is of `hone {found}`"))));
         }
-        let choices = serde_json::from_slice(&text).map_err(|e| wrong(e.to_string()))?;
+        let choices = record::parse(&text).map_err(wrong)?;
         Ok(Earlier { record: path.to_path_buf(), folder, choices })
     }
 }
 
 /// Notes that a record is of another version, whose runs may have other bits.
-pub(crate) fn note_version(record: &Path, context: &Context) {
-    #[derive(serde::Deserialize)]
-    struct Versioned {
-        version: String,
-    }
+pub(crate) fn note_version(record: &Path, context: &Context) -> Result<(), Error> {
     let now = env!("CARGO_PKG_VERSION");
-    let text = record::read(record).ok().flatten().unwrap_or_default();
-    match serde_json::from_slice(&text) {
-        Ok(Versioned { version }) if version != now => {
-            let record = record.display();
-            context.note(format_args!(
-                "note: {record} is of version {version}, this is version {now}: the result may have other bits"
-            ));
-        }
-        _ => {}
+    // A pipe was read for its settings.
+    let version = if record.is_file() { record::version(record)? } else { None };
+    if let Some(version) = version.filter(|version| version != now) {
+        let record = record.display();
+        context.note(format_args!(
+            "note: {record} is of version {version}, this is version {now}: the result may have other bits"
+        ));
     }
+    Ok(())
 }
 
 /// Refuses the record of `hone features`, whose settings are those of features, and all others of no run; and that of an

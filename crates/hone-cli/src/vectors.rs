@@ -88,7 +88,7 @@ impl VectorSource {
 
     /// What a record says of them; refuses those that an earlier record says something else of.
     pub(crate) fn facts(&self, context: &Context) -> Result<RecordedVectors, Error> {
-        self.config.as_deref().into_iter().for_each(|record| note_version(record, context));
+        self.config.as_deref().map_or(Ok(()), |record| note_version(record, context))?;
         Ok(RecordedVectors { vectors: self.file.facts(self.changed, context)?, vectors_format: self.format })
     }
 

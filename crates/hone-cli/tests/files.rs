@@ -16,6 +16,8 @@ use predicates::str::contains;
 #[path = "../../hone/tests/common/skip.rs"]
 mod skip;
 
+#[path = "files/hostile.rs"]
+mod hostile;
 #[path = "files/sets.rs"]
 mod sets;
 #[path = "files/signals.rs"]

@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, human_bytes};
@@ -34,7 +35,57 @@ struct Complete<'a, T> {
 /// The part of a record that [`verify`] needs, as it stands there.
 #[derive(Deserialize)]
 struct Listed {
+    version: Option<serde_json::Value>,
     files: Option<serde_json::Value>,
+}
+
+impl Listed {
+    /// Whether there is anything to compare with; what is wrong with a field otherwise.
+    fn files(self) -> std::result::Result<Option<Vec<Written>>, String> {
+        if let Some(version) = self.version.as_ref().filter(|version| !version.is_string()) {
+            return Err(format!("`version`: {version} is not text"));
+        }
+        match (self.version, self.files) {
+            // A record of another tool.
+            (None, None) => Ok(None),
+            (Some(_), None) => Err("`files` is missing".into()),
+            (_, Some(files)) => match serde_json::from_value::<Vec<Written>>(files) {
+                Ok(files) if files.is_empty() => Err("`files` lists none".into()),
+                Ok(files) => Ok(Some(files)),
+                Err(e) => Err(format!("`files`: {e}")),
+            },
+        }
+    }
+}
+
+/// The version that wrote a record; nothing for what is no JSON object, or says none.
+pub fn version(record: &Path) -> Result<Option<String>> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: Option<String>,
+    }
+    let text = read(record)?.unwrap_or_default();
+    if !is_object(&text) {
+        return Ok(None);
+    }
+    let wrong = |what: String| Error::input(record, what, "give a record as it was written, OUT.run.json");
+    parse(&text).map(|Versioned { version }| version).map_err(wrong)
+}
+
+/// What a record says, which is a JSON object; else what is wrong, with the field.
+pub fn parse<T: DeserializeOwned>(text: &[u8]) -> std::result::Result<T, String> {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let parsed = serde_path_to_error::deserialize(&mut reader).map_err(|e| {
+        let field = e.path().to_string();
+        if field == "." { e.into_inner().to_string() } else { format!("`{field}`: {}", e.into_inner()) }
+    });
+    // A list would be taken for the fields in a row.
+    let parsed = if is_object(text) { parsed } else { Err("it is not a JSON object".into()) };
+    parsed.and_then(|value| reader.end().map(|()| value).map_err(|e| e.to_string()))
+}
+
+fn is_object(text: &[u8]) -> bool {
+    text.trim_ascii_start().starts_with(b"{")
 }
 
 /// Where the record of a run stands; nowhere when its output is a stream.
@@ -112,17 +163,11 @@ pub fn locate(record: &Path, folder: Option<&Path>, named: &str) -> Result<Strin
 pub fn verify(output: &Path) -> Result<()> {
     let record = beside(output);
     let Some(text) = read(&record)? else { return Ok(()) };
-    let damaged = |e: serde_json::Error| {
+    let damaged = |what: String| {
         let remedy = "write the files again, or delete the .run.json if they are known to belong together";
-        Error::input(&record, format!("the record of {} is damaged: {e}", output.display()), remedy)
+        Error::input(&record, format!("the record of {} is damaged: {what}", output.display()), remedy)
     };
-    let files: Vec<Written> = match serde_json::from_slice(&text) {
-        Ok(Listed { files: Some(files) }) => serde_json::from_value(files).map_err(|e| damaged(named("files", &e)))?,
-        // Records of other tools, and those without a list, have nothing to compare with.
-        Ok(Listed { files: None }) => return Ok(()),
-        Err(e) if e.is_data() => return Ok(()),
-        Err(e) => return Err(damaged(e)),
-    };
+    let Some(files) = parse(&text).and_then(Listed::files).map_err(damaged)? else { return Ok(()) };
     // The main file is the first one.
     let (Some(now), Some(then)) = (output.file_name().and_then(|name| name.to_str()), files.first()) else {
         return Ok(());
@@ -130,11 +175,6 @@ pub fn verify(output: &Path) -> Result<()> {
     let listed = files.iter().any(|file| file.name == now);
     let then = if listed { now } else { &then.name };
     files.iter().try_for_each(|file| compare(file, &renamed(&file.name, then, now), output, &record))
-}
-
-/// An error with the field that it is about.
-fn named(field: &str, error: &serde_json::Error) -> serde_json::Error {
-    serde::de::Error::custom(format!("`{field}`: {error}"))
 }
 
 /// What a file is called after the main one beside it, and all with it, was renamed: `z.ids.txt` is `y.ids.txt` where

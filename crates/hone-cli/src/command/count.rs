@@ -149,12 +149,12 @@ impl Choices {
     /// Those of a record.
     fn read(path: &Path) -> Result<Self, Error> {
         let text = record::read(path)?.ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
-        let wrong = |e| {
+        let wrong = |e: String| {
             Error::input(path, format!("not the record of `hone count`: {e}"), "give the OUT.run.json beside counts")
         };
-        let mut choices: Choices = serde_json::from_slice(&text).map_err(wrong)?;
+        let mut choices: Choices = record::parse(&text).map_err(wrong)?;
         if let Some(update) = choices.update.take() {
-            let Place { folder } = serde_json::from_slice(&text).map_err(wrong)?;
+            let Place { folder } = record::parse(&text).map_err(wrong)?;
             choices.update = Some(update.located(path, folder.as_deref())?);
         }
         Ok(choices)

@@ -244,7 +244,7 @@ fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
     if extent::values(text).map_err(wrong)? > MOST_VALUES {
         return Err(format!("more than {MOST_VALUES} values are no configuration"));
     }
-    let Report { folder, config, by, motifs } = serde_json::from_str(text).map_err(wrong)?;
+    let Report { folder, config, by, motifs } = record::parse(text.as_bytes())?;
     let Some(mut config) = config else {
         if by.is_some() && motifs.is_some() {
             return Err("it is the record of `hone count`, which has no configuration".into());

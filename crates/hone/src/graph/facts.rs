@@ -119,12 +119,12 @@ impl Recorded {
         let Some(text) = record::read(path)? else {
             return Err(Error::io(path, std::io::ErrorKind::NotFound.into()));
         };
-        let wrong = |e: serde_json::Error| Error::input(path, e.to_string(), "give the OUT.run.json of an earlier run");
+        let wrong = |what: String| Error::input(path, what, "give the OUT.run.json of an earlier run");
         if !text.trim_ascii_start().starts_with(b"{") {
             return Ok(None);
         }
-        let found: OfGraph = serde_json::from_slice(&text).map_err(wrong)?;
-        found.graph.map(|_| serde_json::from_slice(&text)).transpose().map_err(wrong)
+        let found: OfGraph = record::parse(&text).map_err(wrong)?;
+        found.graph.map(|_| record::parse(&text)).transpose().map_err(wrong)
     }
 
     /// Where an input is that the record in the file `record` names: a file in the folder of the run, wherever this process
