@@ -11,6 +11,9 @@
 //! | `l-rw`   | I − D⁻¹ W               | 1     | −1/d       |        |
 //! | `a-norm` | D^-1/2 W D^-1/2         |       | d^-1/2     | d^-1/2 |
 //!
+//! `p` and `a-norm` may be lazy: ℓ·I + (1−ℓ)·Psi, the walk that stays where it is in a share ℓ of its steps. Eigenvalues near −1,
+//! which tell the two sides of a bipartite graph apart and double every direction there, lose their weight.
+//!
 //! A is W, or W^k itself a lazy power: its degrees are k sparse products on the vector of ones, in
 //! f64. Where d is zero, 1/d, d^-1/2 and the shift are zero: a node without the motif has a zero row. So has a node whose
 //! d is below the normal range of f32, as weights of very different sizes and many steps can make it: products in f32
@@ -96,6 +99,9 @@ pub struct MotifMatrix {
     /// Added to every motif degree that is divided by, as a multiple of the mean motif degree: it
     /// keeps nodes of small degree from dominating (Amini et al. 2013). 0 in the paper.
     pub regularize: f64,
+    /// ℓ, the share of steps in which a walk stays where it is (a lazy random walk), for `p` and `a-norm`: Psi becomes
+    /// ℓ·I + (1−ℓ)·Psi. 0 in the paper.
+    pub laziness: f64,
 }
 
 impl MotifMatrix {
@@ -182,9 +188,12 @@ impl MotifMatrix {
         let inverse = || diagonal(if tau > 0.0 { "(d+τ)^-1" } else { "d^-1" }, &|d| 1.0 / (d + tau));
         let root = || diagonal(if tau > 0.0 { "(d+τ)^-1/2" } else { "d^-1/2" }, &|d| 1.0 / (d + tau).sqrt());
         let one = || diagonal("1", &|_| 1.0);
+        let moves = 1.0 - self.laziness;
+        let stays =
+            || (self.laziness > 0.0).then(|| diagonal(&self.laziness.to_string(), &|_| self.laziness)).transpose();
         let inner = Arc::new(a.clone());
         Ok(Operator::Scaled(match self.psi {
-            Psi::W | Psi::P => Scaled { shift: None, scale: 1.0, left: Some(inverse()?), inner, right: None },
+            Psi::W | Psi::P => Scaled { shift: stays()?, scale: moves, left: Some(inverse()?), inner, right: None },
             Psi::L => Scaled { shift: Some(diagonal("d", &|d| d)?), scale: -1.0, left: None, inner, right: None },
             Psi::LNorm => {
                 let root = root()?;
@@ -192,7 +201,7 @@ impl MotifMatrix {
             }
             Psi::ANorm => {
                 let root = root()?;
-                Scaled { shift: None, scale: 1.0, left: Some(root.clone()), inner, right: Some(root) }
+                Scaled { shift: stays()?, scale: moves, left: Some(root.clone()), inner, right: Some(root) }
             }
             Psi::LRw => Scaled { shift: Some(one()?), scale: -1.0, left: Some(inverse()?), inner, right: None },
         }))

@@ -173,12 +173,16 @@ impl Operator {
     /// The same matrix with diagonals on both sides multiplied into a sparse leaf, where there is one: as many values as
     /// the leaf has, instead of a scaled copy of every block that is multiplied. Its rounding differs.
     pub(crate) fn folded(&self) -> Option<Operator> {
-        let Operator::Scaled(Scaled { shift: None, scale, left: Some(left), inner, right: Some(right) }) = self else {
+        let Operator::Scaled(Scaled { shift, scale, left: Some(left), inner, right: Some(right) }) = self else {
             return None;
         };
         let Operator::Sparse(leaf) = &**inner else { return None };
         let matrix = leaf.matrix.scaled(|i, j| scale * (f64::from(left.values()[i]) * f64::from(right.values()[j])));
-        Some(Operator::sparse(&leaf.name, matrix, self.is_symmetric()))
+        let folded = Operator::sparse(&leaf.name, matrix, self.is_symmetric());
+        Some(match shift.clone() {
+            None => folded,
+            shift => Operator::Scaled(Scaled { shift, scale: 1.0, left: None, inner: Arc::new(folded), right: None }),
+        })
     }
 
     /// Multiply-adds of a product with one column.

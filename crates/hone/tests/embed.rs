@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "embed/bipartite.rs"]
+mod bipartite;
 #[path = "embed/choices.rs"]
 mod choices;
 #[path = "embed/directed.rs"]

@@ -17,8 +17,8 @@ fn every(check: impl Fn(&MotifMatrix)) {
         for order in ORDERS {
             for degree in DEGREES {
                 for accumulate in ACCUMULATES {
-                    for regularize in [0.0, 0.7] {
-                        check(&MotifMatrix { psi, order, degree, accumulate, regularize });
+                    for (regularize, laziness) in [(0.0, 0.0), (0.7, 0.0), (0.7, 0.3)] {
+                        check(&MotifMatrix { psi, order, degree, accumulate, regularize, laziness });
                     }
                 }
             }

@@ -47,6 +47,8 @@ impl Config {
         if config.degree == Degree::Out {
             config.degree = Degree::Total;
         }
+        // Few walks along arcs return or even go on: beside them those that stay would be most of what is seen.
+        config.laziness = 0.0;
         // It is made of eigenvectors, which a matrix of arcs does not have.
         config.local.log_window.steps = 0;
         if config.attributes.features.motifs == MotifSet::default() {

@@ -6,6 +6,7 @@
 use super::share::USUAL;
 use super::{Config, Dim, Direction, Model, Output, Steps};
 use crate::graph::Graph;
+use crate::matrix::Psi;
 use crate::motif::{Pairs, Sample};
 
 /// A setting, or a group of them, and why it has no effect.
@@ -35,7 +36,18 @@ impl Config {
     pub fn idle_in_features(&self, graph: &Graph) -> Vec<Idle> {
         let mut idle = self.idle_attributes(false);
         if self.attributes.diffusion.steps == 0 {
-            let of = ["motifs", "delta", "pairs", "psi", "order", "direction", "degree", "accumulate", "regularize"];
+            let of = [
+                "motifs",
+                "delta",
+                "pairs",
+                "psi",
+                "order",
+                "direction",
+                "degree",
+                "accumulate",
+                "regularize",
+                "laziness",
+            ];
             idle.extend(of.map(|setting| (setting, "nothing is diffused".to_owned())));
         } else {
             idle.extend(self.idle_matrices(graph));
@@ -86,6 +98,9 @@ impl Config {
         }
         if edges && self.sample != Sample::Exact && !self.attributes.structure {
             add("sample", "no motif but the edge is counted");
+        }
+        if !matches!(self.psi, Psi::P | Psi::ANorm) {
+            add("laziness", "only psi = p and a-norm are walks");
         }
         if !graph.is_directed() {
             add("direction", "the graph is undirected");

@@ -50,6 +50,8 @@ pub const MAX_STEPS: usize = 16;
 const LARGEST: f64 = 1e12;
 /// The largest power of a row's length that it is divided by.
 const MAX_POWER: f64 = 4.0;
+/// The largest share of steps in which a walk may stay.
+const LAZIEST: f64 = 0.9;
 
 /// The most columns of an embedding, or of a part of one, that are accepted.
 pub const MAX_DIM: usize = 1 << 16;
@@ -98,6 +100,8 @@ pub struct Config {
     pub accumulate: Accumulate,
     /// Added to motif degrees before they are divided by, in multiples of their mean; 0 in the paper.
     pub regularize: f64,
+    /// The share of steps in which a walk stays where it is, for psi = p and a-norm; 0 in the paper.
+    pub laziness: f64,
     /// Whether motif matrices are embedded one by one or all at once.
     pub model: Model,
     /// Local embeddings, one per motif and step (sec. 2.4).
@@ -136,6 +140,7 @@ impl Config {
             first_step: FirstStep::Fixed(1),
             accumulate: Accumulate::None,
             regularize: 0.0,
+            laziness: 0.0,
             model: Model::Separate,
             local: Local::default(),
             global: Global::default(),
@@ -257,7 +262,11 @@ impl Config {
         {
             return refuse("first-step", format!("{first} is not between 1 and steps ({steps}); or \"last\""));
         }
-        let ranges = [("regularize", self.regularize, LARGEST), ("local.row-power", self.local.row_power, MAX_POWER)];
+        let ranges = [
+            ("regularize", self.regularize, LARGEST),
+            ("laziness", self.laziness, LAZIEST),
+            ("local.row-power", self.local.row_power, MAX_POWER),
+        ];
         for (field, value, most) in ranges {
             if !(0.0..=most).contains(&value) {
                 return refuse(field, format!("{value} is not between 0 and {most}"));
@@ -286,8 +295,8 @@ impl Config {
 
     /// The choices that lead from W_t to S_t^(k).
     pub fn matrix(&self) -> MotifMatrix {
-        let Config { psi, order, degree, accumulate, regularize, .. } = *self;
-        MotifMatrix { psi, order, degree, accumulate, regularize }
+        let Config { psi, order, degree, accumulate, regularize, laziness, .. } = *self;
+        MotifMatrix { psi, order, degree, accumulate, regularize, laziness }
     }
 
     /// The configuration as TOML.

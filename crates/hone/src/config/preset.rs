@@ -24,7 +24,8 @@ const HONE: &str = r#"
 motifs = ["edge"]
 psi = "a-norm"
 regularize = 0.5
-steps = 3
+steps = 4
+laziness = 0.2
 first-step = "last"
 direction = "auto"
 [local]

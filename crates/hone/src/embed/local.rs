@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::factor::log_window::log_window;
 use crate::factor::{Factors, Task};
 use crate::graph::Graph;
+use crate::matrix::MotifMatrix;
 use crate::motif::Motif;
 use crate::random::Key;
 use crate::report::LocalFacts;
@@ -170,7 +171,7 @@ fn factor(
     };
     if let Some(draft) = &mut run.draft {
         let found = Found { motif, weighted: w, u: &u, facts: &facts, ids: lazily.ids() };
-        draft.view(&run.config.local, run.config.regularize, &found)?;
+        draft.view(run.config, &found)?;
     }
     if let Some(factors) = factors {
         u = u.into_block().into();
@@ -181,6 +182,8 @@ fn factor(
     let mut view = None;
     if let Some(wanted) = wanted.iter().find(|view| view.side == Side::Log) {
         let task = Task { rank: wanted.columns, right: false, ..task };
+        let busy = MotifMatrix { laziness: 0.0, ..matrix };
+        let (_, operator) = busy.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
         let found = log_window(&operator, u, run.config.local.log_window.steps, &task);
         let found = found.map_err(|e| locate(e, "local", &stage()))?;
         let weight = match run.config.local.log_window.weight {

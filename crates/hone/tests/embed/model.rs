@@ -85,10 +85,12 @@ fn oracle(old: &Graph, new: &Graph, folder: &Folder, node: usize, vectors: &Bloc
     };
     let entry =
         |i: usize, j: usize| if adjacent(i, j) { ((degree(i) + tau) * (degree(j) + tau)).sqrt().recip() } else { 0.0 };
-    let a: Dense = (0..all).map(|i| (0..all).map(|j| entry(i, j)).collect()).collect();
-    let mut s: Vec<f64> = a[node].clone();
-    for _ in 1..3 {
-        s = (0..all).map(|j| (0..all).map(|i| s[i] * a[i][j]).sum()).collect();
+    // A lazy walk of four steps.
+    let stays = |i: usize, j: usize| if i == j { 0.2 } else { 0.0 };
+    let b: Dense = (0..all).map(|i| (0..all).map(|j| stays(i, j) + 0.8 * entry(i, j)).collect()).collect();
+    let mut s: Vec<f64> = b[node].clone();
+    for _ in 1..4 {
+        s = (0..all).map(|j| (0..all).map(|i| s[i] * b[i][j]).sum()).collect();
     }
     finish(folder, &s[..n], vectors)
 }
@@ -158,21 +160,21 @@ fn nodes_whose_edges_changed_move_alone() {
             assert_eq!(before, after, "node {i}");
             continue;
         }
-        // The row of S begins with the edges of now, and goes on in the graph of the fit.
+        // The row of S begins with the edges of now, after none or some steps that stay, and goes on in the graph of the fit.
         let degree = |i: u32| f64::from(old.degree(i) as u32);
         let tau = 0.5 * (0..400).map(degree).sum::<f64>() / (0..400).filter(|&i| old.degree(i) > 0).count() as f64;
         let root = |d: f64| (d + tau).sqrt().recip();
-        let mut s = vec![0.0; 400];
-        for &j in new.neighbors(i) {
-            s[j as usize] = root(new.degree(i) as f64) * root(degree(j));
-        }
-        for _ in 1..3 {
-            let mut next = vec![0.0; 400];
+        let (mut s, mut waiting) = (vec![0.0; 400], 1.0);
+        for _ in 0..4 {
+            let mut next: Vec<f64> = s.iter().map(|x| 0.2 * x).collect();
             for j in 0..400u32 {
-                let to = |k: &u32| (*k as usize, s[j as usize] * root(degree(j)) * root(degree(*k)));
+                let to = |k: &u32| (*k as usize, 0.8 * s[j as usize] * root(degree(j)) * root(degree(*k)));
                 old.neighbors(j).iter().map(to).for_each(|(k, x)| next[k] += x);
             }
-            s = next;
+            for &j in new.neighbors(i) {
+                next[j as usize] += waiting * 0.8 * root(new.degree(i) as f64) * root(degree(j));
+            }
+            (s, waiting) = (next, 0.2 * waiting);
         }
         let expected: Vec<f32> = finish(&folder, &s, &run.embedding.vectors).iter().map(|&x| x as f32).collect();
         assert!(apart(after, &expected) < 1e-3, "node {i}: {after:?}, {expected:?}");
@@ -180,7 +182,7 @@ fn nodes_whose_edges_changed_move_alone() {
     }
 }
 
-/// A new node with the edges of an old one has its place, log window and all.
+/// A new node with the edges of an old one has its place, log window and all, but for walks that never leave it.
 #[test]
 fn twins_are_in_the_same_place() {
     let old = communities(200, 23);
@@ -196,7 +198,7 @@ fn twins_are_in_the_same_place() {
         let placed = like(&model, &new).embedding;
         let first = placed.columns.iter().position(|name| name.starts_with("structure")).unwrap();
         let (old, new) = (&run.embedding.vectors.row(5)[..first], &placed.vectors.row(200)[..first]);
-        assert!(apart(old, new) < 0.01, "{settings:?}: {old:?}, {new:?}");
+        assert!(apart(old, new) < 0.02, "{settings:?}: {old:?}, {new:?}");
     }
 }
 

@@ -22,14 +22,14 @@ pub fn psi(a: &Matrix, m: &MotifMatrix, directed: bool) -> Matrix {
         match m.psi {
             Psi::W => a[i][j],
             Psi::P if w[i] == 0.0 => 0.0,
-            Psi::P => a[i][j] / (w[i] + tau),
+            Psi::P => m.laziness * one + (1.0 - m.laziness) * a[i][j] / (w[i] + tau),
             Psi::L => one * w[i] - a[i][j],
             Psi::LNorm if w[i] == 0.0 || w[j] == 0.0 => 0.0,
             Psi::LNorm => one - a[i][j] / ((w[i] + tau) * (w[j] + tau)).sqrt(),
             Psi::LRw if w[i] == 0.0 => 0.0,
             Psi::LRw => one - a[i][j] / (w[i] + tau),
             Psi::ANorm if w[i] == 0.0 || w[j] == 0.0 => 0.0,
-            Psi::ANorm => a[i][j] / ((w[i] + tau) * (w[j] + tau)).sqrt(),
+            Psi::ANorm => m.laziness * one + (1.0 - m.laziness) * a[i][j] / ((w[i] + tau) * (w[j] + tau)).sqrt(),
         }
     };
     (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::shared::{mark, names};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts};
-use crate::config::{Local, Scale};
+use crate::config::{Config, Local, Scale};
 use crate::dense::{Block, Eigen, Norm, Panels, Small};
 use crate::embed::context::Context;
 use crate::embed::weighted::Weighted;
@@ -37,8 +37,8 @@ pub(in crate::embed) struct Found<'a> {
 
 impl Draft {
     /// Keeps a local embedding.
-    pub(in crate::embed) fn view(&mut self, local: &Local, regularize: f64, found: &Found) -> Result<()> {
-        self.views.push(View::of(local, regularize, found)?);
+    pub(in crate::embed) fn view(&mut self, config: &Config, found: &Found) -> Result<()> {
+        self.views.push(View::of(config, found)?);
         Ok(())
     }
 
@@ -47,8 +47,10 @@ impl Draft {
         let view = self.views.last_mut().expect("the log window of a view");
         let Eigen { values, vectors } = view.basis.c.eigen()?;
         let largest = values.first().copied().unwrap_or(0.0);
+        let laziness = view.basis.laziness;
+        let step = |value: f64| laziness + (1.0 - laziness) * value;
         // Rows of landmarks are zero in directions of other signs.
-        let inverse = |value: f64| if value > SMALL * largest { value.powi(-(view.step as i32)) } else { 0.0 };
+        let inverse = |value: f64| if value > SMALL * largest { step(value).powi(-(view.step as i32)) } else { 0.0 };
         let mut scaled = vectors.clone();
         scaled.scale_columns(&values.iter().map(|&value| inverse(value)).collect::<Vec<_>>());
         landmarks.rows = landmarks.rows.times(&scaled.times(&vectors.transposed()).times(&view.basis.q));
@@ -96,18 +98,19 @@ impl Draft {
 }
 
 impl View {
-    fn of(local: &Local, regularize: f64, found: &Found) -> Result<View> {
+    fn of(config: &Config, found: &Found) -> Result<View> {
         let Found { motif, weighted, u, facts, ids } = *found;
         let graph = &weighted.graph;
         let degrees = degrees(&graph.matrix, graph.scale);
-        let tau = regularize * mean_of_nonzero(&degrees);
+        let tau = config.regularize * mean_of_nonzero(&degrees);
         let x = joined(u);
         let a = normalized(&graph.matrix, graph.scale, &degrees, tau);
         let mut image = Block::zeros(x.rows(), x.cols());
         a.multiply(&x, &mut image);
         let c = symmetric(&x.cross(&image));
         let residual = relative_residual(image, &x, &c);
-        let q = signs_to(&c, facts.step)?;
+        let mut basis = Basis { q: Small::identity(c.rows()), c, laziness: config.laziness };
+        basis.q = signs_to(&basis.step(), facts.step)?;
         let names = names(ids);
         let name = |i: usize| graph.nodes.as_ref().map_or(i as u32, |nodes| nodes[i]);
         let marks = (0..x.rows()).into_par_iter().map(|i| {
@@ -120,8 +123,8 @@ impl View {
             step: facts.step,
             nodes: graph.nodes.clone(),
             marks: marks.collect(),
-            weights: weights(local, &x, &facts.singular_values),
-            basis: Basis { c, q },
+            weights: weights(&config.local, &x, &facts.singular_values),
+            basis,
             x,
             degrees,
             tau,
@@ -172,7 +175,7 @@ pub(super) fn relative_residual(mut image: Block, x: &Block, c: &Small) -> f64 {
     if size > 0.0 { length(&image) / size } else { 0.0 }
 }
 
-/// Q with C^K Q = (C²)^(K/2): the signs of the eigenvalues of C where K is odd.
+/// Q with L^K Q = (L²)^(K/2): the signs of the eigenvalues of L where K is odd.
 fn signs_to(c: &Small, step: usize) -> Result<Small> {
     let r = c.rows();
     if step.is_multiple_of(2) {

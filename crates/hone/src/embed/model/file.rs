@@ -162,6 +162,7 @@ impl Model {
         let structure = tensors.has("structure").then(|| tensors.small("structure")).transpose()?;
         let scales = tensors.numbers("scales")?;
         let [z, x] = scales[..] else { return Err("`scales` has not two numbers".into()) };
+        let laziness = facts.config.laziness;
         let view = |(i, facts): (usize, &super::ViewFacts)| {
             let name = |what: &str| format!("view{i}.{what}");
             let numbers = tensors.numbers(&name("numbers"))?;
@@ -172,7 +173,7 @@ impl Model {
                 step: facts.step,
                 nodes: tensors.has(&nodes).then(|| tensors.rows(&nodes)).transpose()?,
                 x: tensors.block(&name("x"))?,
-                basis: Basis { c: tensors.small(&name("c"))?, q: tensors.small(&name("q"))? },
+                basis: Basis { c: tensors.small(&name("c"))?, q: tensors.small(&name("q"))?, laziness },
                 weights: tensors.numbers(&name("weights"))?,
                 degrees: tensors.numbers(&name("degrees"))?,
                 marks: tensors.words(&name("marks"))?,

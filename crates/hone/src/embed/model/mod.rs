@@ -1,14 +1,15 @@
 //! [`Model`]: what is kept of a fit, so that other graphs get vectors in the same space.
 //!
-//! A *view* is one local embedding of the fit: the leading factors of S = A^K, where A = (D+τ)^-½ W (D+τ)^-½ is the
-//! normalised matrix of a motif graph. Kept are its left factors X, the matrix C = Xᵀ A X (A X ≈ X C) and an orthogonal
-//! matrix Q with X C^K Q = U Σ^K. Everything else follows from these three, for nodes of the fit and for others:
+//! A *view* is one local embedding of the fit: the leading factors of S = B^K with B = ℓI + (1−ℓ)A, ℓ being the laziness and
+//! A = (D+τ)^-½ W (D+τ)^-½ the normalised matrix of a motif graph. Kept are its left factors X, the matrix C = Xᵀ A X
+//! (A X ≈ X C, so B X ≈ X L with L = ℓI + (1−ℓ)C) and an orthogonal matrix Q with X L^K Q = U Σ^K. Everything else follows
+//! from these three, for nodes of the fit and for others:
 //!
 //! * a node of the fit whose edges did not change keeps its vector, bit for bit;
 //! * any other row s of S has the factors s V, where V = X Q in the basis of the fit (`rows`);
 //! * factors that no longer fit are refined from the old ones and rotated back onto the nodes that both graphs have
 //!   (`refine`): orthogonal Procrustes (Schönemann 1966);
-//! * a log window is a function of the row s V and of the degree: X = (S V) Qᵀ C^-K, and C^-K goes into the landmarks.
+//! * a log window is a function of the row s V and of the degree: X = (S V) Qᵀ L^-K, and L^-K goes into the landmarks.
 //!
 //! Structure columns are a fixed function of motif counts: the means, scales and components of the fit, less what all shared
 //! nodes gained together (`drift`). What the local
@@ -143,11 +144,12 @@ struct Log {
     size: f64,
 }
 
-/// C and Q.
+/// C and Q, and the share of steps in which a walk stays.
 #[derive(Debug, Clone, PartialEq)]
 struct Basis {
     c: Small,
     q: Small,
+    laziness: f64,
 }
 
 impl Model {
@@ -204,8 +206,15 @@ impl View {
 }
 
 impl Basis {
-    /// C to a power.
+    /// L = ℓI + (1−ℓ)C, one step.
+    fn step(&self) -> Small {
+        let stays = |i: usize, j: usize| if i == j { self.laziness } else { 0.0 };
+        Small::from_fn(self.c.rows(), self.c.cols(), |i, j| stays(i, j) + (1.0 - self.laziness) * self.c.get(i, j))
+    }
+
+    /// L to a power.
     fn power(&self, k: usize) -> Small {
-        (0..k).fold(Small::identity(self.c.rows()), |power, _| power.times(&self.c))
+        let step = self.step();
+        (0..k).fold(Small::identity(step.rows()), |power, _| power.times(&step))
     }
 }

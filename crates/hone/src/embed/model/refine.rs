@@ -3,7 +3,7 @@
 //! Only nodes and edges between nodes of the fit count, so that new nodes move nobody. The measure of a change is
 //! ‖A X − X C‖ / ‖X C‖ with the A of now, beyond what it was at the fit: adding 1 %, 5 % and 20 % of the edges of a citation
 //! graph at random gives .04, .09 and .22. Up to [`FITS`] the factors stay, and only nodes whose own edges changed
-//! move. Beyond, X is multiplied with A and made orthonormal [`ITERATIONS`] times, and X C^K rotated onto that of the fit by
+//! move. Beyond, X is multiplied with B and made orthonormal [`ITERATIONS`] times, and X L^K rotated onto that of the fit by
 //! the orthogonal matrix that brings it closest (Procrustes).
 //!
 //! Other nodes under the same ids leave more than a rotation can mend. What is left, sizes made equal, is compared with what is
@@ -63,15 +63,18 @@ pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mu
         return Ok(None);
     }
     check_enough(view, old.rows())?;
+    let laziness = view.basis.laziness;
+    let step = |image: Block, x: &Block| lazy(image, x, laziness);
+    x = step(x, &old);
     for left in (0..ITERATIONS).rev() {
         orthonormalize(&mut x);
         if left > 0 {
-            x = product(&a, &x);
+            x = step(product(&a, &x), &x);
         }
     }
     let c = symmetric(&x.cross(&product(&a, &x)));
     let target = old.times(&view.basis.power(view.step).times(&view.basis.q));
-    let mut basis = Basis { c, q: Small::identity(x.cols()) };
+    let mut basis = Basis { c, q: Small::identity(x.cols()), laziness };
     let now = x.times(&basis.power(view.step));
     let (q, left) = procrustes(&now, &target)?;
     let (_, of_strangers) = procrustes(&now, &shuffled(&target))?;
@@ -108,6 +111,13 @@ impl Between {
 fn product(a: &Csr, x: &Block) -> Block {
     let mut image = Block::zeros(x.rows(), x.cols());
     a.multiply(x, &mut image);
+    image
+}
+
+/// ℓX + (1−ℓ)AX, A X being the image.
+fn lazy(mut image: Block, x: &Block, laziness: f64) -> Block {
+    let (stays, moves) = (laziness as f32, (1.0 - laziness) as f32);
+    image.update_rows(|i, row| row.iter_mut().zip(x.row(i)).for_each(|(to, x)| *to = moves * *to + stays * x));
     image
 }
 

@@ -1,14 +1,14 @@
 //! Rows of a view on another graph: nodes that stay, nodes whose edges changed, and new ones.
 //!
-//! S = A^K. A row s of S has the factors s V, and V = X Q up to the weights of columns. Of the walks of a new node, those
-//! count that go over l other new nodes and then into the graph of the fit, where A X = X C takes over:
+//! S = B^K with B = ℓI + (1−ℓ)A. A row s of S has the factors s V, and V = X Q up to the weights of columns. Of the walks of a
+//! new node, those count that take l steps between new nodes and then one into the graph of the fit, where B X = X L takes over:
 //!
-//! y = Σ_l A_nn^l A_ns X C^(K−1−l) Q, l = 0 … K−1
+//! y = Σ_l B_nn^l (1−ℓ)A_ns X L^(K−1−l) Q, l = 0 … K−1
 //!
-//! with A_ns from new nodes to those of the fit and A_nn between new ones. Degrees of nodes of the fit are those of the fit
+//! with A_ns from new nodes to those of the fit and B_nn between new ones, where a walk may stay. Degrees of nodes of the fit are those of the fit
 //! (or of the refined factors), so a row depends on the node's own edges and on the new nodes that it is connected to through
-//! new nodes, on nothing else. Nodes of the fit whose edges changed get the term l = 0, from their edges to other nodes
-//! of the fit. All sums are in 64 bits and in the order of neighbours, row by row: who else is placed changes no bit.
+//! new nodes, on nothing else. Nodes of the fit whose edges changed are placed
+//! like new ones, from their edges to other nodes of the fit. All sums are in 64 bits and in the order of neighbours, row by row: who else is placed changes no bit.
 //! Cost: O(r) per edge of a placed node, O(K r²) per node.
 
 use std::borrow::Cow;
@@ -30,8 +30,10 @@ pub(super) struct Placing<'a> {
     graph: &'a MotifGraph,
     x: Cow<'a, Block>,
     basis: Cow<'a, Basis>,
-    /// C^K Q and C^(K-1) Q.
-    last: [Small; 2],
+    /// L^K Q.
+    stays: Small,
+    /// Σ_l ℓ^l L^(K−1−l) Q.
+    moves: Small,
     /// Row of X for each row of W; [`NONE`] for new nodes.
     at: Vec<u32>,
     /// d and (d+τ)^-½ for each row of X.
@@ -84,7 +86,8 @@ impl<'a> Placing<'a> {
             roots: Vec::new(),
             x: Cow::Borrowed(&view.x),
             basis: Cow::Borrowed(&view.basis),
-            last: [Small::zeros(0, 0), Small::zeros(0, 0)],
+            stays: Small::zeros(0, 0),
+            moves: Small::zeros(0, 0),
             at: known,
             changed,
             refined: better.is_some(),
@@ -97,7 +100,8 @@ impl<'a> Placing<'a> {
             (placing.x, placing.basis, placing.at) = (Cow::Owned(better.x), Cow::Owned(better.basis), better.at);
         }
         placing.roots = placing.degrees.iter().map(|&d| root(d, view.tau)).collect();
-        placing.last = [view.step, view.step - 1].map(|k| placing.basis.power(k).times(&placing.basis.q));
+        placing.stays = placing.basis.power(view.step).times(&placing.basis.q);
+        placing.moves = placing.moving();
         placing.extend();
         Ok((placing, facts))
     }
@@ -137,11 +141,11 @@ impl<'a> Placing<'a> {
         if self.changed[row] && !self.refined {
             let mut degree = 0.0;
             self.each(row, |j, w| degree += if self.at[j] == NONE { 0.0 } else { w });
-            return (times(&self.towards_fit(row, root(degree, self.view.tau)), &self.last[1]), degree);
+            return (times(&self.towards_fit(row, root(degree, self.view.tau)), &self.moves), degree);
         }
         let at = self.at[row] as usize;
         let own: Vec<f64> = self.x.row(at).iter().map(|&x| f64::from(x)).collect();
-        (times(&own, &self.last[0]), self.degrees[at])
+        (times(&own, &self.stays), self.degrees[at])
     }
 
     fn row(&self, node: u32) -> Option<usize> {
@@ -157,13 +161,23 @@ impl<'a> Placing<'a> {
         columns.iter().zip(values).for_each(|(&j, &w)| f(j as usize, f64::from(w) / self.graph.scale));
     }
 
-    /// Row `row` of A_ns X, `left` being (d+τ)^-½ of the node.
+    /// Σ_l ℓ^l L^(K−1−l) Q: walks that stay at their node l times before they leave it.
+    fn moving(&self) -> Small {
+        let (k, laziness) = (self.view.step, self.basis.laziness);
+        let terms: Vec<Small> = (0..k).map(|l| self.basis.power(k - 1 - l)).collect();
+        let stays = |l: usize| laziness.powi(l as i32);
+        let sum = |i: usize, j: usize| terms.iter().enumerate().map(|(l, term)| stays(l) * term.get(i, j)).sum();
+        Small::from_fn(self.cols(), self.cols(), sum).times(&self.basis.q)
+    }
+
+    /// Row `row` of (1−ℓ)A_ns X, `left` being (d+τ)^-½ of the node.
     fn towards_fit(&self, row: usize, left: f64) -> Vec<f64> {
         let mut sum = vec![0.0; self.cols()];
+        let moves = 1.0 - self.basis.laziness;
         self.each(row, |j, w| {
             let at = self.at[j];
             if at != NONE {
-                let factor = left * w * self.roots[at as usize];
+                let factor = moves * left * w * self.roots[at as usize];
                 sum.iter_mut().zip(self.x.row(at as usize)).for_each(|(to, &x)| *to += factor * f64::from(x));
             }
         });
@@ -199,15 +213,16 @@ impl<'a> Placing<'a> {
         (self.new, self.new_degrees) = (total, degrees);
     }
 
-    /// A_nn times some rows.
+    /// B_nn times some rows.
     fn between_new(&self, new: &[usize], lefts: &[f64], walks: &[f64]) -> Vec<f64> {
-        let r = self.cols();
+        let (r, laziness) = (self.cols(), self.basis.laziness);
         let of = |(&row, &left): (&usize, &f64)| {
-            let mut sum = vec![0.0; r];
+            let own = &walks[self.new_at[row] as usize * r..][..r];
+            let mut sum: Vec<f64> = own.iter().map(|x| laziness * x).collect();
             self.each(row, |j, w| {
                 let number = self.new_at[j];
                 if number != NONE {
-                    let factor = left * w * lefts[number as usize];
+                    let factor = (1.0 - laziness) * left * w * lefts[number as usize];
                     let from = &walks[number as usize * r..][..r];
                     sum.iter_mut().zip(from).for_each(|(to, x)| *to += factor * x);
                 }
