@@ -2,12 +2,15 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 
 use clap::ArgAction;
+use hone::engine::{Cpu, Engine};
 use hone::{Error, Progress};
 use tracing::level_filters::LevelFilter;
 
 use crate::report::Reporter;
+use crate::together::Team;
 
 /// More threads than are of use on any machine: a slip of the finger, and gigabytes of stacks.
 const MAX_THREADS: usize = 1024;
@@ -27,19 +30,37 @@ pub(crate) struct CommonArgs {
     threads: Option<usize>,
 }
 
-/// Where notes, progress and results of a run go.
+/// Where notes, progress and results of a run go, and who does the work.
 pub(crate) struct Context {
     quiet: bool,
     reporter: Reporter,
+    team: Option<Team>,
 }
 
 impl Context {
     /// Starts logging and the thread pool as the options ask.
-    pub(crate) fn new(args: &CommonArgs) -> anyhow::Result<Self> {
-        start_logging(args.verbose);
-        start_threads(args.threads)?;
-        let bars = !args.quiet && args.verbose == 0 && io::stderr().is_terminal();
-        Ok(Context { quiet: args.quiet, reporter: Reporter::new(bars, !args.quiet) })
+    pub(crate) fn new(args: &CommonArgs, team: Option<&Team>) -> anyhow::Result<Self> {
+        let leads = team.is_none_or(|team| team.engine.leads());
+        start_logging(if leads { args.verbose } else { 0 });
+        start_threads(args.threads.or(team.and_then(|team| team.threads)))?;
+        let quiet = args.quiet || !leads;
+        let bars = !quiet && args.verbose == 0 && io::stderr().is_terminal();
+        Ok(Context { quiet, reporter: Reporter::new(bars, !quiet), team: team.cloned() })
+    }
+
+    /// The engine that the program brings; none where the user may choose a device.
+    pub(crate) fn team(&self) -> Option<&Arc<dyn Engine>> {
+        self.team.as_ref().map(|team| &team.engine)
+    }
+
+    /// Who does the work where no device is chosen.
+    pub(crate) fn engine(&self) -> &dyn Engine {
+        self.team().map_or(&Cpu, |engine| &**engine)
+    }
+
+    /// What this process may hold, given what the user says.
+    pub(crate) fn memory(&self, given: Option<u64>) -> Option<u64> {
+        given.or(self.team.as_ref().and_then(|team| team.memory))
     }
 
     /// What long work of the library reports to.
@@ -62,9 +83,12 @@ impl Context {
         }
     }
 
-    /// Writes a result to standard output.
+    /// Writes a result to standard output, unless another process does.
     pub(crate) fn print(&self, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
         self.reporter.finish();
+        if !self.engine().leads() {
+            return Ok(());
+        }
         let mut out = io::stdout().lock();
         let written = out.write_all(text.as_ref()).and_then(|()| out.flush());
         Ok(written.map_err(|error| Error::io("standard output", error))?)

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use hone::output::Frozen;
@@ -31,6 +32,14 @@ pub(crate) enum Kept {
 }
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept::Nothing);
+
+/// Whether another process speaks for this one.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Leaves it to another process to say that the run was interrupted.
+pub(crate) fn be_silent() {
+    SILENT.store(true, Relaxed);
+}
 
 /// Sets what an interrupt would leave from now on.
 pub(crate) fn keep(kept: Kept) {
@@ -62,7 +71,9 @@ fn stop() -> ! {
     let clear = if io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
     // In one piece: the run may end by itself meanwhile.
     let line = format!("{clear}interrupted: {}\n", left(&no_new_files));
-    let _ = io::stderr().write_all(line.as_bytes());
+    if !SILENT.load(Relaxed) {
+        let _ = io::stderr().write_all(line.as_bytes());
+    }
     std::process::exit(INTERRUPTED.into());
 }
 
@@ -147,31 +158,46 @@ mod signals {
     }
 }
 
-/// Prints what the parser of the command line has to say: help, the version, or what is wrong with the options.
-pub(crate) fn of_parser(said: &clap::Error) -> ExitCode {
+/// Prints what the parser of the command line has to say: help, the version, or what is wrong with the options. Returns the
+/// exit code.
+pub(crate) fn of_parser(said: &clap::Error) -> u8 {
     let printed = said.print().and_then(|()| io::stdout().flush());
     match printed.map_err(|error| Error::io("standard output", error)) {
-        Ok(()) => ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(BAD_INPUT)),
+        Ok(()) => code_of_parser(said),
         // Wrong options stay wrong where nobody can read it.
-        Err(_) if said.use_stderr() => ExitCode::from(BAD_INPUT),
-        Err(error) => code(Err(error.into())),
+        Err(_) if said.use_stderr() => BAD_INPUT,
+        Err(error) => told(&error.into(), ""),
     }
 }
 
-/// Reports how a run went and gives its exit code. A closed pipe is success: the reader had enough.
+/// The exit code that goes with it.
+pub(crate) fn code_of_parser(said: &clap::Error) -> u8 {
+    u8::try_from(said.exit_code()).unwrap_or(BAD_INPUT)
+}
+
+/// Reports how a run went and gives its exit code.
 pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
-    let Err(error) = result else { return ExitCode::SUCCESS };
-    if is_closed_pipe(&error) {
-        return ExitCode::SUCCESS;
+    ExitCode::from(result.err().map_or(0, |error| told(&error, "")))
+}
+
+/// Prints an error, after who has met it, if anybody is named; returns its exit code.
+pub(crate) fn told(error: &anyhow::Error, who: &str) -> u8 {
+    if !is_closed_pipe(error) {
+        let label = if color() { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
+        // Nobody is left to learn that standard error is closed.
+        let _ = writeln!(io::stderr(), "{label} {who}{}", message(error));
     }
-    let label = if color() { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
-    // Nobody is left to learn that standard error is closed.
-    let _ = writeln!(io::stderr(), "{label} {}", message(&error));
-    ExitCode::from(match error.downcast_ref::<Error>() {
+    code_of(error)
+}
+
+/// The exit code of an error. A closed pipe is success: the reader had enough.
+pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
+    match error.downcast_ref::<Error>() {
+        _ if is_closed_pipe(error) => 0,
         Some(Error::Interrupted) => INTERRUPTED,
         Some(error) if error.is_input() => BAD_INPUT,
         _ => FAILED,
-    })
+    }
 }
 
 /// The chain of causes in one line; a library error already names its own.

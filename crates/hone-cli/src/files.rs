@@ -75,6 +75,15 @@ impl Files {
         Ok(Batch::new(Existing::replaced_if(force)))
     }
 
+    /// The same where another process may write for this one: what cannot be written is then its to refuse.
+    pub(crate) fn check_by(&self, leads: bool, force: bool) -> Result<Batch, Error> {
+        if leads {
+            return self.check(force);
+        }
+        self.check_places()?;
+        Ok(Batch::new(Existing::replaced_if(force)))
+    }
+
     /// Refuses outputs that would destroy an input or each other, whatever exists already.
     pub(crate) fn check_places(&self) -> Result<(), Error> {
         for (at, (option, path)) in self.outputs.iter().enumerate() {

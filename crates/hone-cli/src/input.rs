@@ -8,6 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use hone::attributes::content;
 use hone::graph::{Column, Comment, Graph, Input, InputFormat, ReadOptions, Recorded, read};
+use hone::output::is_stream;
 use hone::{Error, memory, record};
 
 use crate::context::Context;
@@ -294,6 +295,10 @@ impl GraphSource {
     /// machine has free.
     pub(crate) fn open(&self, weights: bool, memory: Option<u64>, context: &Context) -> anyhow::Result<Graph> {
         let Input { path, options } = &self.input;
+        if context.engine().processes() > 1 && is_stream(Path::new(path)) {
+            let message = format!("{path} can be read by one process, and several work together; give a file");
+            return Err(Error::config("INPUT", message).into());
+        }
         let graph = open(path, &ReadOptions { memory, ..options.clone() }, weights, context);
         let graph = graph.map_err(|error| self.named_by_record(error))?;
         let Some((file, recorded)) = &self.recorded else { return Ok(graph) };

@@ -26,6 +26,24 @@ pub trait Engine: Debug + Send + Sync {
     /// Its name in reports and messages.
     fn name(&self) -> &str;
 
+    /// Engines with the same arithmetic give the same bits, and go on from each other's checkpoints.
+    fn arithmetic(&self) -> &str {
+        self.name()
+    }
+
+    /// Number of processes that do the work together, all of them running the same program on the same input.
+    fn processes(&self) -> usize {
+        1
+    }
+
+    /// Whether this process reports and writes files: one of those that work together does.
+    fn leads(&self) -> bool {
+        true
+    }
+
+    /// Waits until all processes that work together are here.
+    fn meet(&self) {}
+
     /// Motif counts of a graph.
     fn count(&self, graph: &Graph, how: Counting<'_>) -> Result<Counts> {
         how.sample.count_motifs(graph, how.motifs, (how.seed, how.allowance), how.progress)

@@ -6,6 +6,7 @@
 //! so the bits are those of a single wide block. Sums over rows are taken in f64: Cholesky QR and eigenvalues of
 //! Gram matrices square the condition number.
 
+use std::borrow::Borrow;
 use std::ops::Range;
 
 use faer::Accum;
@@ -42,7 +43,8 @@ impl Panels {
             return self.0.remove(0);
         }
         let mut out = Block::zeros(rows(&self.0), width(&self.0));
-        change_rows(std::slice::from_mut(&mut out), |range, to| read(&self.0, &range, to, |value| value));
+        let panels = refs(&self.0);
+        change_rows(std::slice::from_mut(&mut out), |range, to| read(&panels, &range, to, |value| value));
         out
     }
 
@@ -127,7 +129,7 @@ impl Stored for Panels {
     }
 
     fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        read(&self.0, &range, to, |value| value);
+        read(&refs(&self.0), &range, to, |value| value);
     }
 
     fn memory(&self) -> usize {
@@ -136,22 +138,27 @@ impl Stored for Panels {
 }
 
 /// Number of columns of all panels.
-pub fn width(x: &[Block]) -> usize {
-    x.iter().map(Block::cols).sum()
+pub fn width<B: Borrow<Block>>(x: &[B]) -> usize {
+    x.iter().map(|panel| panel.borrow().cols()).sum()
 }
 
 /// Number of rows, the same for all panels.
 ///
 /// # Panics
 /// When it is not.
-pub fn rows(x: &[Block]) -> usize {
-    let rows = x.first().map_or(0, Block::rows);
-    assert!(x.iter().all(|panel| panel.rows() == rows), "panels of one matrix have the same rows");
+pub fn rows<B: Borrow<Block>>(x: &[B]) -> usize {
+    let rows = x.first().map_or(0, |panel| panel.borrow().rows());
+    assert!(x.iter().all(|panel| panel.borrow().rows() == rows), "panels of one matrix have the same rows");
     rows
 }
 
+/// The panels, wherever they are kept: what follows is compiled once.
+fn refs<B: Borrow<Block>>(x: &[B]) -> Vec<&Block> {
+    x.iter().map(Borrow::borrow).collect()
+}
+
 /// Writes rows `range` of all panels, row-major.
-fn read<T: Copy>(x: &[Block], range: &Range<usize>, to: &mut [T], as_t: impl Fn(f32) -> T) {
+fn read<T: Copy>(x: &[&Block], range: &Range<usize>, to: &mut [T], as_t: impl Fn(f32) -> T) {
     let all = width(x);
     let mut at = 0;
     for panel in x {
@@ -179,13 +186,21 @@ pub fn cross(x: &[Block], y: &[Block]) -> Small {
 }
 
 /// Partial sums of XᵀX, one for each lane that X has of a larger matrix; added in order, they are its Gram matrix.
-pub fn gram_parts(x: &[Block], own: &Own, add: impl FnMut(Small)) {
+pub fn gram_parts<B: Borrow<Block>>(x: &[B], own: &Own, mut add: impl FnMut(Small)) {
+    parts_of_gram(&refs(x), own, &mut add);
+}
+
+fn parts_of_gram(x: &[&Block], own: &Own, add: &mut dyn FnMut(Small)) {
     assert_eq!(rows(x), own.range.len(), "rows of a Gram matrix");
     products::gram_parts(own, width(x), || |range, wide: &mut [f64]| read(x, &range, wide, f64::from), add);
 }
 
 /// Partial sums of XᵀY, one for each lane that X and Y have of larger matrices.
-pub fn cross_parts(x: &[Block], y: &[Block], own: &Own, add: impl FnMut(Small)) {
+pub fn cross_parts<B: Borrow<Block>>(x: &[B], y: &[B], own: &Own, mut add: impl FnMut(Small)) {
+    parts_of_cross(&refs(x), &refs(y), own, &mut add);
+}
+
+fn parts_of_cross(x: &[&Block], y: &[&Block], own: &Own, add: &mut dyn FnMut(Small)) {
     assert!(rows(x) == own.range.len() && rows(y) == own.range.len(), "rows of a cross product");
     let fill = |range: Range<usize>, left: &mut [f64], right: &mut [f64]| {
         read(x, &range, left, f64::from);
@@ -195,19 +210,19 @@ pub fn cross_parts(x: &[Block], y: &[Block], own: &Own, add: impl FnMut(Small)) 
 }
 
 /// X·M in panels of the given widths, for a small matrix M.
-pub fn times(x: &[Block], matrix: &Small, widths: &[usize]) -> Vec<Block> {
+pub fn times<B: Borrow<Block>>(x: &[B], matrix: &Small, widths: &[usize]) -> Vec<Block> {
     let mut out: Vec<Block> = widths.iter().map(|&cols| Block::zeros(rows(x), cols)).collect();
-    combine(&mut out, x, matrix, 1.0, Accum::Replace);
+    combine(&mut out, &refs(x), matrix, 1.0, Accum::Replace);
     out
 }
 
 /// Y ← Y + sign · X·M for a small matrix M.
-pub fn add_times(y: &mut [Block], x: &[Block], matrix: &Small, sign: f32) {
-    combine(y, x, matrix, sign, Accum::Add);
+pub fn add_times<B: Borrow<Block>>(y: &mut [Block], x: &[B], matrix: &Small, sign: f32) {
+    combine(y, &refs(x), matrix, sign, Accum::Add);
 }
 
 /// Y ← [Y] + sign · X·M.
-fn combine(y: &mut [Block], x: &[Block], matrix: &Small, sign: f32, accum: Accum) {
+fn combine(y: &mut [Block], x: &[&Block], matrix: &Small, sign: f32, accum: Accum) {
     let (a, b) = (width(x), width(y));
     assert_eq!((matrix.rows(), matrix.cols()), (a, b), "shapes of a product with a small matrix");
     assert_eq!(rows(x), rows(y), "rows of a product with a small matrix");

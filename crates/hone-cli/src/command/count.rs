@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use hone::engine::{Counting, Cpu, Engine};
 use hone::graph::Graph;
 use hone::memory::Allowance;
 use hone::motif::triad::{Occurrence, TriadTotals};
@@ -245,10 +246,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let files = args.files(choices.by)?;
     let inputs = choices.update.iter().fold(inputs, |inputs, update| update.files(inputs));
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
-    let mut batch = outputs.check(args.force)?;
+    let engine = context.engine();
+    let mut batch = outputs.check_by(engine.leads(), args.force)?;
     let start = Start::now();
-    let work = |graph: &Graph| count(&choices, graph, Allowance::new(Some(1)), &Silent).map(drop);
-    let graph = source.open_for(&work, false, args.input.memory(), context)?;
+    let work = |graph: &Graph| count(&choices, graph, (&Cpu, Allowance::new(Some(1))), &Silent).map(drop);
+    let graph = source.open_for(&work, false, context.memory(args.input.memory()), context)?;
     note_idle_weights(&graph, context);
     if args.seed.is_some() && choices.sample == Sample::Exact {
         idle::note(&[("--seed".into(), "exact counts draw nothing at random".into())], context);
@@ -257,10 +259,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (read, start) = (Stage::since("read", &start), Start::now());
     let (graph, counts, changed) = counted(args, &choices, (&source, graph), context)?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
+    if !engine.leads() {
+        engine.meet();
+        return Ok(());
+    }
     tell(&choices, &counts, context);
     write(args, &choices, (&graph, &counts), &mut batch, context)?;
     let stages = vec![read, counted, Stage::since("write", &start)];
     record::add_to(&mut batch, &args.output, &describe(&choices, &source, (facts, changed), &counts, stages))?;
+    engine.meet();
     batch.commit()?;
     if !is_stream(&args.output) {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -276,11 +283,13 @@ fn counted(
     (source, graph): (&GraphSource, Graph),
     context: &Context,
 ) -> anyhow::Result<(Graph, Counts, Option<Updated>)> {
+    let memory = context.memory(args.input.memory());
     if let Some(update) = &choices.update {
-        let (graph, counts, changed) = update.run((source, &graph), args.input.memory(), context)?;
+        let (graph, counts, changed) = update.run((source, &graph), memory, context)?;
         return Ok((graph, counts, Some(changed)));
     }
-    let counts = count(choices, &graph, Allowance::new(args.input.memory()), context.progress());
+    let place = (context.engine(), Allowance::new(memory));
+    let counts = count(choices, &graph, place, context.progress());
     let counts = counts.map_err(|error| {
         translated(error, &[("sample", "--sample"), ("motifs", "--motifs"), ("directed", "--directed")])
     })?;
@@ -306,7 +315,12 @@ fn write(
 }
 
 /// Counts, when there is room for it and for the table that follows.
-fn count(choices: &Choices, graph: &Graph, allowance: Allowance, progress: &dyn Progress) -> Result<Counts, Error> {
+fn count(
+    choices: &Choices,
+    graph: &Graph,
+    (engine, allowance): (&dyn Engine, Allowance),
+    progress: &dyn Progress,
+) -> Result<Counts, Error> {
     let writing = match choices.by {
         By::Edge => CountTable::memory(graph, CountsBy::Edge, choices.columns().len()),
         By::Node => CountTable::memory(graph, CountsBy::Node, choices.columns().len()),
@@ -320,7 +334,8 @@ fn count(choices: &Choices, graph: &Graph, allowance: Allowance, progress: &dyn 
         other => other,
     };
     let motifs = if choices.by == By::Node { Vec::new() } else { choices.motifs.motifs() };
-    let counts = choices.sample.count_motifs(graph, &motifs, (choices.seed, allowance), progress).map_err(both)?;
+    let how = Counting { motifs: &motifs, sample: &choices.sample, seed: choices.seed, allowance, progress };
+    let counts = engine.count(graph, how).map_err(both)?;
     // What counting has given back serves the table.
     let held = before.saturating_add(counts.bytes() as u64).saturating_add(writing);
     let more = held.saturating_sub(memory::resident().unwrap_or(0));

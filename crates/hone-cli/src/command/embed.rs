@@ -315,15 +315,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let outputs = outputs.write("--model", &args.model);
     let outputs = outputs.folder("--factors", args.factors.as_deref(), Use::Replaced);
-    let mut batch = args.scale.folders(outputs).check(args.table.force)?;
+    let leads = context.engine().leads();
+    let mut batch = args.scale.folders(outputs).check_by(leads, args.table.force)?;
     source.check_attributes(config.attributes.file.as_deref(), context)?;
     args.factors.as_deref().map_or(Ok(()), |to| check_target(to, Existing::replaced_if(args.table.force)))?;
-    let device = args.device.open(&config).map_err(|error| options::translated(error, OPTIONS))?;
-    let note = device.note.clone();
     let format = args.table.format(&args.output)?;
     let alone = Hone::new(config.clone())?.written_as(format);
-    let mut hone = device.place(Hone::new(config.clone())?.written_as(format));
-    if let Some(bytes) = args.input.memory() {
+    let (mut hone, note) = placed(args.device, &config, alone.clone(), context)?;
+    let memory = context.memory(args.input.memory());
+    if let Some(bytes) = memory {
         hone = hone.memory_limit(bytes);
     }
     if let Some(folder) = &args.factors {
@@ -332,11 +332,15 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let hone = args.scale.lay(hone, &args.output);
     let start = Start::now();
     let work = |graph: &Graph| alone.clone().memory_limit(1).embed(graph, &Silent).map(drop);
-    let graph = source.open_for(&work, true, args.input.memory(), context)?;
+    let graph = source.open_for(&work, true, memory, context)?;
     let read = Stage::since("read", &start);
     args.choices.note_idle(&config, &graph, context);
     let (run, model) = work_on(&hone, &mut batch, &graph, args.model.is_some(), context)
         .map_err(|error| options::translated(error, OPTIONS))?;
+    if !leads {
+        context.engine().meet();
+        return Ok(());
+    }
     let Run { embedding, mut report } = run;
     drop(graph);
     report.notes.extend(note);
@@ -349,10 +353,25 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         report.time("write model", |_| model.add_to(&mut batch, path))?;
     }
     record::add_to(&mut batch, &args.output, &report)?;
+    context.engine().meet();
     batch.commit()?;
     context.progress_done();
     context.note(summary(&report));
     Ok(())
+}
+
+/// The method where the work is done, and a note on it.
+fn placed(device: Device, config: &Config, hone: Hone, context: &Context) -> Result<(Hone, Option<String>), Error> {
+    let Some(engine) = context.team() else {
+        let device = device.open(config).map_err(|error| options::translated(error, OPTIONS))?;
+        let note = device.note.clone();
+        return Ok((device.place(hone), note));
+    };
+    if device != Device::default() {
+        let message = format!("{} works on processors; leave the device out, or use `hone embed`", engine.name());
+        return Err(Error::config("--device", message));
+    }
+    Ok((hone.on_shared(engine.clone()), None))
 }
 
 /// Embeds the graph, with a model where one is wanted.

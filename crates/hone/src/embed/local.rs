@@ -61,7 +61,7 @@ fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part
         run.progress.check()?;
         let wanted = wanted(run, w.graph(), motif, step);
         // A checkpoint has rows that are shaped already, and no right factors.
-        let anew = shelf.factors().is_some() || run.draft.is_some();
+        let anew = run.factors || run.draft.is_some();
         let known = if anew { None } else { found(shelf, &wanted, (step, w.nodes()))? };
         let (views, facts) = match known {
             Some(known) => known,
@@ -150,7 +150,7 @@ fn factor(
     }
     let both = wanted.iter().any(|view| view.side == Side::Target);
     let key = Key::new(run.config.seed).with(motif.name(), step as u64);
-    let task = Task { rank: run.config.local_dim(), right: both || factors.is_some(), key, progress: run.progress };
+    let task = Task { rank: run.config.local_dim(), right: both || run.factors, key, progress: run.progress };
     let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);
     let Factors { mut u, sigma, mut v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
     let facts = LocalFacts {

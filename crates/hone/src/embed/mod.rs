@@ -103,8 +103,14 @@ impl Hone {
 
     /// Sets where the work is done, instead of the threads of this process.
     #[must_use]
-    pub fn on(mut self, engine: impl Engine + 'static) -> Self {
-        self.engine = Arc::new(engine);
+    pub fn on(self, engine: impl Engine + 'static) -> Self {
+        self.on_shared(Arc::new(engine))
+    }
+
+    /// [`Hone::on`] for an engine that others use too.
+    #[must_use]
+    pub fn on_shared(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.engine = engine;
         self
     }
 
@@ -246,7 +252,8 @@ impl Hone {
         notes::no_log_window(&mut run, graph);
         let motifs = self.config.motifs.motifs();
         let mut checkpoint = resume::open(&run, graph, &own)?;
-        let factors = self.factors.as_ref().map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids()));
+        let factors = self.factors.as_ref().filter(|_| self.engine.leads());
+        let factors = factors.map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids()));
         let factors = factors.transpose()?;
         let mut work = Work::new(&run, graph, &motifs, own.columns());
         self.engine.plan(&work.largest())?;

@@ -10,17 +10,27 @@ use crate::graph::Graph;
 /// those that a run would make.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");
 
-/// Opens the checkpoint, when one is asked for; refuses one of other work.
+/// Opens the checkpoint, when one is asked for; refuses one of other work. Of several processes one opens it, and the others
+/// read what it holds.
 pub(super) fn open(run: &Context, graph: &Graph, own: &Own) -> Result<Option<Checkpoint>> {
     let Some((folder, begin)) = run.checkpoint else { return Ok(None) };
     let identity = Identity {
         version: VERSION.to_owned(),
         graph: graph.fingerprint(),
         attributes: format!("{:08x}", own.fingerprint()),
-        engine: run.engine.name().to_owned(),
+        engine: run.engine.arithmetic().to_owned(),
         config: run.config.clone(),
     };
+    if !run.engine.leads() {
+        // What the one that leads has found or made; nobody saves anything before all have seen it.
+        run.engine.meet();
+        let seen = Checkpoint::look(folder, identity);
+        run.engine.meet();
+        return seen.map(Some);
+    }
     let checkpoint = Checkpoint::begin(folder, *begin, identity)?;
+    run.engine.meet();
+    run.engine.meet();
     if *begin == Begin::Resumed {
         let folder = folder.display();
         run.progress.note(&match checkpoint.len() {

@@ -53,7 +53,7 @@ impl Space for Host {
     }
 
     fn finish(&self, product: &Block, y: &mut Block, then: &Fused) {
-        then.finish(product, y);
+        then.finish_part(y.rows(), 0..y.rows(), product, y);
     }
 
     fn scale_rows(&self, factors: &Diagonal, x: &Block, y: &mut Block) {

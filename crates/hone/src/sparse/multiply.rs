@@ -83,24 +83,36 @@ impl Csr {
     /// # Panics
     /// When the shapes do not fit.
     pub fn multiply_fused(&self, x: &Block, y: &mut Block, fused: &Fused) {
+        self.multiply_part(0..self.rows(), x, y, fused);
+    }
+
+    /// Some rows of the same: y and the summands have these rows, x and the diagonals all.
+    ///
+    /// # Panics
+    /// When the shapes do not fit.
+    pub fn multiply_part(&self, rows: Range<usize>, x: &Block, y: &mut Block, fused: &Fused) {
         let width = x.cols();
         assert_eq!(x.rows(), self.cols(), "rows of the block in a sparse product");
-        assert_eq!((y.rows(), y.cols()), (self.rows(), width), "shape of the result of a sparse product");
-        fused.check(self.rows(), width);
-        if width > 0 {
+        let then = Then::new(fused, self.rows(), rows.clone(), y, width);
+        if width > 0 && !rows.is_empty() {
             // Pattern and values, a row of x an entry, and the result.
-            let bytes = (self.nnz() * (8 + 4 * width)) as u64 + fused.written(y);
+            let bytes = (self.nnz_of(&rows) * (8 + 4 * width)) as u64 + then.written(y);
             timed(Work::Products, bytes, || {
                 let arch = pulp::Arch::new();
-                self.split(0..self.rows(), width, y.as_mut_slice(), &|rows, y| {
+                self.split(rows, width, y.as_mut_slice(), &|rows, y| {
                     // Inlined into code for the widest vectors of the machine at hand.
                     arch.dispatch(
                         #[inline(always)]
-                        || self.multiply_rows(rows, x, y, fused),
+                        || self.multiply_rows(rows, x, y, then),
                     );
                 });
             });
         }
+    }
+
+    /// Nonzeros of some rows.
+    pub(super) fn nnz_of(&self, rows: &Range<usize>) -> usize {
+        self.pattern.offsets()[rows.end] - self.pattern.offsets()[rows.start]
     }
 
     /// The product with a vector, in f64.
@@ -134,15 +146,15 @@ impl Csr {
     }
 
     #[inline(always)]
-    fn multiply_rows(&self, rows: Range<usize>, x: &Block, y: &mut [f32], fused: &Fused) {
+    fn multiply_rows(&self, rows: Range<usize>, x: &Block, y: &mut [f32], then: Then) {
         match x.cols() {
-            8 => self.exact::<8>(rows, x, y, fused),
-            16 => self.exact::<16>(rows, x, y, fused),
-            24 => self.exact::<24>(rows, x, y, fused),
-            32 => self.exact::<32>(rows, x, y, fused),
-            40 => self.exact::<40>(rows, x, y, fused),
-            48 => self.exact::<48>(rows, x, y, fused),
-            _ => self.tiles(rows, x, y, fused),
+            8 => self.exact::<8>(rows, x, y, then),
+            16 => self.exact::<16>(rows, x, y, then),
+            24 => self.exact::<24>(rows, x, y, then),
+            32 => self.exact::<32>(rows, x, y, then),
+            40 => self.exact::<40>(rows, x, y, then),
+            48 => self.exact::<48>(rows, x, y, then),
+            _ => self.tiles(rows, x, y, then),
         }
     }
 
@@ -155,7 +167,7 @@ impl Csr {
 
     /// Rows of exactly `B` columns.
     #[inline(always)]
-    fn exact<const B: usize>(&self, rows: Range<usize>, x: &Block, y: &mut [f32], fused: &Fused) {
+    fn exact<const B: usize>(&self, rows: Range<usize>, x: &Block, y: &mut [f32], then: Then) {
         let (x, _) = x.as_slice().as_chunks::<B>();
         let (y, _) = y.as_chunks_mut::<B>();
         for (i, y) in rows.zip(y) {
@@ -171,23 +183,23 @@ impl Csr {
                     sum[t] += a * x[t];
                 }
             }
-            store(i, 0, &sum, y, fused);
+            store(i, 0, &sum, y, then);
         }
     }
 
     /// Rows of any width.
     #[inline(always)]
-    fn tiles(&self, rows: Range<usize>, x: &Block, y: &mut [f32], fused: &Fused) {
+    fn tiles(&self, rows: Range<usize>, x: &Block, y: &mut [f32], then: Then) {
         let mut at = 0;
         for tile in [32, 16, 8, 4, 2, 1] {
             while at + tile <= x.cols() {
                 match tile {
-                    32 => self.tile::<32>(rows.clone(), x, y, at, fused),
-                    16 => self.tile::<16>(rows.clone(), x, y, at, fused),
-                    8 => self.tile::<8>(rows.clone(), x, y, at, fused),
-                    4 => self.tile::<4>(rows.clone(), x, y, at, fused),
-                    2 => self.tile::<2>(rows.clone(), x, y, at, fused),
-                    _ => self.tile::<1>(rows.clone(), x, y, at, fused),
+                    32 => self.tile::<32>(rows.clone(), x, y, at, then),
+                    16 => self.tile::<16>(rows.clone(), x, y, at, then),
+                    8 => self.tile::<8>(rows.clone(), x, y, at, then),
+                    4 => self.tile::<4>(rows.clone(), x, y, at, then),
+                    2 => self.tile::<2>(rows.clone(), x, y, at, then),
+                    _ => self.tile::<1>(rows.clone(), x, y, at, then),
                 }
                 at += tile;
             }
@@ -196,7 +208,7 @@ impl Csr {
 
     /// Columns `at..at + B` of wider rows.
     #[inline(always)]
-    fn tile<const B: usize>(&self, rows: Range<usize>, x: &Block, y: &mut [f32], at: usize, fused: &Fused) {
+    fn tile<const B: usize>(&self, rows: Range<usize>, x: &Block, y: &mut [f32], at: usize, then: Then) {
         let (width, x) = (x.cols(), x.as_slice());
         for (i, y) in rows.zip(y.chunks_exact_mut(width)) {
             let (columns, values) = self.row(i);
@@ -211,48 +223,65 @@ impl Csr {
                     sum[t] += a * x[t];
                 }
             }
-            store(i, at, &sum, &mut y[at..at + B], fused);
+            store(i, at, &sum, &mut y[at..at + B], then);
         }
     }
 }
 
 impl Fused<'_> {
-    pub(super) fn check(&self, rows: usize, cols: usize) {
-        assert!(self.left.is_none_or(|left| left.values().len() == rows), "length of a left diagonal, {rows} rows");
-        for plus in self.plus {
-            assert_eq!((plus.block.rows(), plus.block.cols()), (rows, cols), "shape of a summand of a product");
-            assert!(
-                plus.diagonal.is_none_or(|diagonal| diagonal.values().len() == rows),
-                "length of a shift, {rows} rows"
-            );
-        }
-    }
-
-    /// Bytes of the result that are read and written.
-    pub(super) fn written(&self, y: &Block) -> u64 {
-        y.memory() as u64 * if self.accumulate { 2 } else { 1 }
-    }
-
-    /// Does the same to a product that was computed elsewhere: `y = [y] + scale · left · product + …`.
-    pub(crate) fn finish(&self, product: &Block, y: &mut Block) {
-        let cols = y.cols();
-        self.check(y.rows(), cols);
+    /// Does the same to rows of a product that was computed elsewhere: `y = [y] + scale · left · product + …`. Product, y
+    /// and the summands have rows `part` of a matrix of `rows` rows, the diagonals all.
+    ///
+    /// # Panics
+    /// When the shapes do not fit.
+    pub fn finish_part(&self, rows: usize, part: Range<usize>, product: &Block, y: &mut Block) {
+        let cols = product.cols();
+        let then = Then::new(self, rows, part, y, cols);
         y.update_rows(|i, y| {
             for t in 0..cols {
-                store(i, t, &[product.row(i)[t]], &mut y[t..=t], self);
+                store(then.first + i, t, &[product.row(i)[t]], &mut y[t..=t], then);
             }
         });
     }
 }
 
+/// What follows a product, for rows from `first` on.
+#[derive(Clone, Copy)]
+pub(super) struct Then<'a> {
+    fused: &'a Fused<'a>,
+    first: usize,
+}
+
+impl<'a> Then<'a> {
+    /// Checked for rows `part` of a matrix of `rows` rows, which `y` takes, and that many columns.
+    pub(super) fn new(fused: &'a Fused<'a>, rows: usize, part: Range<usize>, y: &Block, cols: usize) -> Self {
+        assert!(part.end <= rows, "rows of a product");
+        let shape = (part.len(), cols);
+        assert_eq!((y.rows(), y.cols()), shape, "shape of the result of a sparse product");
+        assert!(fused.left.is_none_or(|left| left.values().len() == rows), "length of a left diagonal, {rows} rows");
+        for plus in fused.plus {
+            assert_eq!((plus.block.rows(), plus.block.cols()), shape, "shape of a summand of a product");
+            let fits = plus.diagonal.is_none_or(|diagonal| diagonal.values().len() == rows);
+            assert!(fits, "length of a shift, {rows} rows");
+        }
+        Then { fused, first: part.start }
+    }
+
+    /// Bytes of the result that are read and written.
+    pub(super) fn written(self, y: &Block) -> u64 {
+        y.memory() as u64 * if self.fused.accumulate { 2 } else { 1 }
+    }
+}
+
 /// Ends row `i` of the product, columns from `at`.
 #[inline(always)]
-pub(super) fn store<const B: usize>(i: usize, at: usize, sum: &[f32; B], y: &mut [f32], fused: &Fused) {
+pub(super) fn store<const B: usize>(i: usize, at: usize, sum: &[f32; B], y: &mut [f32], then: Then) {
+    let Then { fused, first } = then;
     let factor = fused.left.map_or(fused.scale, |left| fused.scale * left.values()[i]);
     let mut out = sum.map(|value| value * factor);
     for plus in fused.plus {
         let factor = plus.diagonal.map_or(plus.factor, |diagonal| plus.factor * diagonal.values()[i]);
-        let z = &plus.block.row(i)[at..at + B];
+        let z = &plus.block.row(i - first)[at..at + B];
         (0..B).for_each(|t| out[t] += factor * z[t]);
     }
     if fused.accumulate {

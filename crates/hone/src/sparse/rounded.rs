@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::Csr;
-use super::multiply::{Fused, store};
+use super::multiply::{Fused, Then, store};
 use super::prefetch::prefetch;
 use crate::clock::{Work, timed};
 use crate::dense::Block;
@@ -59,6 +59,15 @@ impl Rounded {
         Rounded { words, cols }
     }
 
+    /// Rows of `cols` columns that were rounded elsewhere, such as by the processes that own them.
+    ///
+    /// # Panics
+    /// When rows of that many columns have other words.
+    pub fn from_words(words: Block, cols: usize) -> Rounded {
+        assert_eq!(words.cols(), Self::words(cols), "words of a rounded row");
+        Rounded { words, cols }
+    }
+
     /// The memory.
     pub fn into_block(self) -> Block {
         self.words
@@ -79,16 +88,23 @@ impl Csr {
     /// # Panics
     /// When the shapes do not fit.
     pub fn multiply_rounded(&self, x: &Rounded, y: &mut Block, fused: &Fused) {
+        self.multiply_rounded_part(0..self.rows(), x, y, fused);
+    }
+
+    /// Some rows of the same: y and the summands have these rows, x and the diagonals all.
+    ///
+    /// # Panics
+    /// When the shapes do not fit.
+    pub fn multiply_rounded_part(&self, rows: Range<usize>, x: &Rounded, y: &mut Block, fused: &Fused) {
         let width = x.cols;
         assert_eq!(x.words.rows(), self.cols(), "rows of the block in a sparse product");
-        assert_eq!((y.rows(), y.cols()), (self.rows(), width), "shape of the result of a sparse product");
-        fused.check(self.rows(), width);
-        if width > 0 {
-            let bytes = (self.nnz() * (8 + 4 * x.words.cols())) as u64 + fused.written(y);
+        let then = Then::new(fused, self.rows(), rows.clone(), y, width);
+        if width > 0 && !rows.is_empty() {
+            let bytes = (self.nnz_of(&rows) * (8 + 4 * x.words.cols())) as u64 + then.written(y);
             timed(Work::Products, bytes, || {
                 let arch = pulp::Arch::new();
-                self.split(0..self.rows(), width, y.as_mut_slice(), &|rows, y| {
-                    arch.dispatch(Rows { matrix: self, rows, x, y, fused });
+                self.split(rows, width, y.as_mut_slice(), &|rows, y| {
+                    arch.dispatch(Rows { matrix: self, rows, x, y, then });
                 });
             });
         }
@@ -102,7 +118,7 @@ struct Rows<'a> {
     rows: Range<usize>,
     x: &'a Rounded,
     y: &'a mut [f32],
-    fused: &'a Fused<'a>,
+    then: Then<'a>,
 }
 
 impl pulp::WithSimd for Rows<'_> {
@@ -146,7 +162,7 @@ impl Rows<'_> {
                 }
             }
             for (line, sum) in (first..).zip(&sum) {
-                store_line(i, line * COLUMNS, sum.as_flattened(), y, self.fused);
+                store_line(i, line * COLUMNS, sum.as_flattened(), y, self.then);
             }
         }
     }
@@ -170,16 +186,16 @@ fn add<S: pulp::Simd>(simd: S, a: f32, words: &[f32; WORDS], [first, second]: &m
 
 /// Ends the columns of row `i` from `at` on that there are.
 #[inline(always)]
-fn store_line(i: usize, at: usize, sum: &[f32], y: &mut [f32], fused: &Fused) {
+fn store_line(i: usize, at: usize, sum: &[f32], y: &mut [f32], then: Then) {
     const TILE: usize = 8;
     let (tiles, rest) = sum[..(y.len() - at).min(COLUMNS)].as_chunks::<TILE>();
     let mut at = at;
     for tile in tiles {
-        store(i, at, tile, &mut y[at..at + TILE], fused);
+        store(i, at, tile, &mut y[at..at + TILE], then);
         at += TILE;
     }
     for &value in rest {
-        store(i, at, &[value], &mut y[at..=at], fused);
+        store(i, at, &[value], &mut y[at..=at], then);
         at += 1;
     }
 }

@@ -52,16 +52,22 @@ pub(super) fn run(args: &Args, model: &Path, context: &Context) -> anyhow::Resul
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let source = args.input.resolve(None)?;
     let inputs = source.files().read("--like", [model]);
-    let mut batch =
-        inputs.write("--output", files.iter().chain(&record::path(&args.output))).check(args.table.force)?;
+    let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
+    let leads = context.engine().leads();
+    let mut batch = outputs.check_by(leads, args.table.force)?;
+    let memory = context.memory(args.input.memory());
     let start = Start::now();
-    let fit = Model::read_within(model, Allowance::new(args.input.memory()))?;
+    let fit = Model::read_within(model, Allowance::new(memory))?;
     let opened = Stage::since("read model", &start);
     let reading = Start::now();
-    let graph = source.open(true, args.input.memory(), context)?;
+    let graph = source.open(true, memory, context)?;
     let read = Stage::since("read", &reading);
-    let like = Like { structure_only: args.like.structure_only, memory_limit: args.input.memory() };
+    let like = Like { structure_only: args.like.structure_only, memory_limit: memory };
     let run = fit.embed(&graph, &like, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
+    context.engine().meet();
+    if !leads {
+        return Ok(());
+    }
     let Run { embedding, mut report } = run;
     drop((graph, fit));
     report.input = Some(source.input);

@@ -81,8 +81,8 @@ pub(in crate::embed) enum Begin {
 pub(in crate::embed) struct Checkpoint {
     folder: PathBuf,
     manifest: Manifest,
-    /// Held while this lives: two runs may not share a folder.
-    _lock: File,
+    /// Held while this lives: two runs may not share a folder. Nothing is saved without it.
+    lock: Option<File>,
 }
 
 impl Checkpoint {
@@ -109,9 +109,20 @@ impl Checkpoint {
             fs::remove_file(path).map_err(|e| Error::io(path, e))?;
         }
         let checkpoint =
-            Checkpoint { folder: folder.to_path_buf(), manifest: Manifest { identity, files }, _lock: lock };
+            Checkpoint { folder: folder.to_path_buf(), manifest: Manifest { identity, files }, lock: Some(lock) };
         checkpoint.write_manifest()?;
         Ok(checkpoint)
+    }
+
+    /// What a checkpoint holds that another process of the same run has open. Nothing is saved through it.
+    pub(in crate::embed) fn look(folder: &Path, identity: Identity) -> Result<Self> {
+        let files = resumed(folder, &identity)?;
+        Ok(Checkpoint { folder: folder.to_path_buf(), manifest: Manifest { identity, files }, lock: None })
+    }
+
+    /// Whether this process saves stages: of several, the one that leads does.
+    pub(in crate::embed) fn saves(&self) -> bool {
+        self.lock.is_some()
     }
 
     /// Whether a stage is there.
@@ -135,12 +146,15 @@ impl Checkpoint {
         read(File::open(&path).map_err(|e| Error::io(&path, e))?, &path)
     }
 
-    /// Saves a finished stage.
+    /// Saves a finished stage, where this process [saves](Checkpoint::saves) any.
     pub(in crate::embed) fn save(
         &mut self,
         name: &str,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
+        if !self.saves() {
+            return Ok(());
+        }
         let path = self.folder.join(name);
         let mut out = Output::create_own(&path)?;
         write(&mut out).map_err(|e| Error::io(&path, e))?;

@@ -51,7 +51,7 @@ impl Shelf {
     /// Keeps a finished part, in memory or not, and in the checkpoint if there is one.
     pub(in crate::embed) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>) -> Result<Part> {
         let hold = self.take_room(part.group.stored_rows() * part.group.cols());
-        if let Some(checkpoint) = &mut self.checkpoint {
+        if let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.saves()) {
             let name = file_name(&part.name, part.step);
             checkpoint.save(&name, |out| part_file::write(&part, facts, out))?;
             if !hold {

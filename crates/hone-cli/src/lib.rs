@@ -1,0 +1,114 @@
+//! The inside of the `hone` command: graphs in, embeddings out, from the shell. The program is a call of [`main`]; programs
+//! that bring an engine of their own call [`together::run`].
+//!
+//! A subcommand is one file under `command/`: its `Args` and `run(&Args, &Context)`. Here they are
+//! listed, parsed and dispatched, and their errors become exit codes: 0 done, 1 the run failed,
+//! 2 bad input or usage, 130 interrupted. Data goes to standard output, all else to standard error.
+
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
+mod aligned;
+mod command;
+mod context;
+mod exit;
+mod files;
+mod findings;
+mod forecast;
+mod idle;
+mod input;
+mod options;
+mod reading;
+mod repeat;
+mod report;
+mod settings;
+pub mod together;
+mod update;
+mod vectors;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use command::{
+    bench, completions, config, count, draw, embed, eval, features, generate, info, layout, man, map, roles, similar,
+    solvers, tune,
+};
+use context::{CommonArgs, Context};
+
+/// Higher-order network embeddings: node vectors built from network motifs.
+#[derive(Debug, Parser)]
+#[command(name = "hone", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  hone embed builtin:karate -o karate.tsv   one vector per node
+  hone info builtin:karate          look at a built-in graph
+  hone info graph.tsv --json        size, degrees and components of a file, as JSON
+  hone count graph.tsv --by total   motifs of a file
+  hone features graph.tsv -o x.csv  node features from motif counts
+  hone draw graph.tsv -o graph.svg  a picture of the graph
+  hone similar karate.tsv --node 0  nodes similar to a node
+  hone roles graph.tsv              hubs, bridges, cliques, chains: roles of nodes
+  hone map graph.tsv -o map.html    an interactive map
+  hone tune graph.tsv -o best.toml  settings that suit a graph
+  hone help info                    all options of a command (or: hone info --help)
+
+Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Embed(Box<embed::Args>),
+    Info(info::Args),
+    Count(count::Args),
+    Features(features::Args),
+    Draw(draw::Args),
+    Similar(similar::Args),
+    Roles(roles::Args),
+    Layout(layout::Args),
+    Map(map::Args),
+    Tune(tune::Args),
+    Eval(eval::Args),
+    Generate(generate::Args),
+    Bench(bench::Args),
+    Config(config::Args),
+    Solvers(solvers::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+fn run(cli: &Cli) -> anyhow::Result<()> {
+    let context = Context::new(&cli.common, None)?;
+    match &cli.command {
+        Command::Embed(args) => embed::run(args, &context),
+        Command::Info(args) => info::run(args, &context),
+        Command::Count(args) => count::run(args, &context),
+        Command::Features(args) => features::run(args, &context),
+        Command::Draw(args) => draw::run(args, &context),
+        Command::Similar(args) => similar::run(args, &context),
+        Command::Roles(args) => roles::run(args, &context),
+        Command::Layout(args) => layout::run(args, &context),
+        Command::Map(args) => map::run(args, &context),
+        Command::Tune(args) => tune::run(args, &context),
+        Command::Eval(args) => eval::run(args, &context),
+        Command::Generate(args) => generate::run(args, &context),
+        Command::Bench(args) => bench::run(args, &context),
+        Command::Config(args) => config::run(args, &context),
+        Command::Solvers(args) => solvers::run(args, &context),
+        Command::Completions(args) => completions::run(args, &context),
+        Command::Man(args) => man::run(args, &context),
+    }
+}
+
+/// Runs the command that the arguments of the process name.
+pub fn main() -> ExitCode {
+    match Cli::try_parse() {
+        Ok(cli) => exit::code(exit::clean_up_when_interrupted().and_then(|()| run(&cli))),
+        Err(said) => ExitCode::from(exit::of_parser(&said)),
+    }
+}

@@ -1,0 +1,99 @@
+//! `embed` and `count` by several processes together, for a program that brings the engine.
+//!
+//! All processes run the same command on the same input. One of them ([`Engine::leads`]) prints, and writes files once all
+//! are done; the others work with it and are silent.
+
+use std::sync::Arc;
+
+use clap::{Parser, Subcommand};
+use hone::engine::Engine;
+
+use crate::command::{count, embed};
+use crate::context::{CommonArgs, Context};
+use crate::exit;
+
+/// Higher-order network embeddings by several processes together: node vectors built from network motifs.
+#[derive(Debug, Parser)]
+#[command(name = "hone-mpi", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  mpirun -n 4 hone-mpi embed graph.parquet -o vectors.npy
+  mpirun -n 4 hone-mpi count graph.tsv --by total
+  mpirun -n 2 --map-by ppr:1:node --bind-to none hone-mpi embed graph.tsv -o vectors.npy   one process per machine
+
+Options are those of `hone embed` and `hone count`, and so are the results, bit for bit; --memory is what each process may
+hold. docs/cluster.md tells how to start it on several machines.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Embed(Box<embed::Args>),
+    Count(count::Args),
+}
+
+/// Who works together, and what each of them may use.
+#[derive(Debug, Clone)]
+pub struct Team {
+    /// Does the work.
+    pub engine: Arc<dyn Engine>,
+    /// Bytes that this process may hold where the user gives no limit; what the machine has free where this is none.
+    pub memory: Option<u64>,
+    /// Threads of this process where the user gives no number; one per core where this is none.
+    pub threads: Option<usize>,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// As it should.
+    Well,
+    /// The parser of the command line has something to say: help, the version, or what is wrong with the options.
+    Said(clap::Error),
+    /// With an error.
+    Failed(anyhow::Error),
+}
+
+impl Ended {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Ended::Well => 0,
+            Ended::Said(said) => exit::code_of_parser(said),
+            Ended::Failed(error) => exit::code_of(error),
+        }
+    }
+
+    /// Prints what there is to say, after who says it, if anybody is named; returns the exit code.
+    pub fn tell(&self, who: &str) -> u8 {
+        match self {
+            Ended::Well => 0,
+            Ended::Said(said) => exit::of_parser(said),
+            Ended::Failed(error) => exit::told(error, who),
+        }
+    }
+}
+
+/// Runs the command that the arguments of the process name.
+pub fn run(team: &Team) -> Ended {
+    if !team.engine.leads() {
+        exit::be_silent();
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return Ended::Said(said),
+    };
+    let done = exit::clean_up_when_interrupted().and_then(|()| {
+        let context = Context::new(&cli.common, Some(team))?;
+        match &cli.command {
+            Command::Embed(args) => embed::run(args, &context),
+            Command::Count(args) => count::run(args, &context),
+        }
+    });
+    done.map_or_else(Ended::Failed, |()| Ended::Well)
+}

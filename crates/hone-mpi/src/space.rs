@@ -1,0 +1,242 @@
+//! [`Ranks`] as a [`Space`]: tall matrices by rows, whole lanes for each process.
+//!
+//! A sparse product needs all rows of x: they are gathered from all processes, rounded to 16 bits first where the host would
+//! round them too, and each process multiplies its own rows. Sums over rows are exchanged lane by lane and added in order. All
+//! other verbs touch rows one by one, and are done where the rows are. The arithmetic is that of the host.
+//!
+//! Cost of a product of b columns, for p processes: nnz·b/p multiply-adds, 4·N·b bytes received, half of that where
+//! values are rounded, and one gathered block held.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use hone::dense::{Block, Small, panels};
+use hone::random::Key;
+use hone::space::{Fold, Leaf, Map, Space, Workspace};
+use hone::sparse::{Diagonal, Fused, Plus, Rounded};
+
+use crate::rows::{Rows, change};
+use crate::world::World;
+
+/// The processes of a job, and tall matrices spread over them.
+#[derive(Debug)]
+pub struct Ranks {
+    pub(crate) world: World,
+    pub(crate) name: String,
+    /// What was gathered last, for the next product.
+    buffer: Mutex<Option<Block>>,
+}
+
+impl Ranks {
+    /// Matrices spread over these processes.
+    pub fn new(world: World) -> Self {
+        let processes = if world.size() == 1 { "process" } else { "processes" };
+        Ranks { world, name: format!("mpi, {} {processes}", world.size()), buffer: Mutex::default() }
+    }
+
+    fn rows(&self, rows: usize, block: impl FnOnce(Range<usize>) -> Block) -> Rows {
+        let range = self.world.own(rows);
+        Rows { rows, block: block(range.clone()), range }
+    }
+
+    /// The product of exact values: those of `x`, all of which are gathered.
+    fn multiply_exact(&self, a: &Leaf, x: &Rows, y: &mut Rows, then: &Fused<Rows>) {
+        let range = y.range.clone();
+        let product = |all: &Block| own(then, |then| a.matrix.multiply_part(range, all, &mut y.block, then));
+        if self.world.size() == 1 {
+            return product(&x.block);
+        }
+        let all = self.gathered(x);
+        product(&all);
+        self.keep(all);
+    }
+
+    /// The product with values that are rounded before they are gathered.
+    fn multiply_rounded(&self, a: &Leaf, x: &Rows, y: &mut Rows, then: &Fused<Rows>, work: &mut Workspace<Rows>) {
+        let (cols, range) = (x.block.cols(), y.range.clone());
+        let right = a.right.map(|right| &right.values()[x.range.clone()]);
+        let Rows { block, .. } = work.take(self, x.rows, Rounded::words(cols));
+        let mut words = Rows { rows: x.rows, range: x.range.clone(), block: Rounded::of(&x.block, right, block).into_block() };
+        let alone = self.world.size() == 1;
+        let all = if alone { std::mem::replace(&mut words.block, Block::zeros(0, 0)) } else { self.gathered(&words) };
+        let rounded = Rounded::from_words(all, cols);
+        own(then, |then| a.matrix.multiply_rounded_part(range, &rounded, &mut y.block, then));
+        if alone {
+            words.block = rounded.into_block();
+        } else {
+            self.keep(rounded.into_block());
+        }
+        work.give(words);
+    }
+
+    /// All rows of a matrix, in memory that is to be [kept](Ranks::keep).
+    fn gathered(&self, own: &Rows) -> Block {
+        let last = self.buffer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let fits = |block: &Block| (block.rows(), block.cols()) == (own.rows, own.block.cols());
+        let mut all = last.filter(fits).unwrap_or_else(|| Block::zeros(own.rows, own.block.cols()));
+        self.world.gather(&own.block, &mut all);
+        all
+    }
+
+    /// Keeps memory for the next product.
+    fn keep(&self, all: Block) {
+        *self.buffer.lock().unwrap_or_else(PoisonError::into_inner) = Some(all);
+    }
+
+    /// Frees what products keep for the next.
+    pub(crate) fn forget(&self) {
+        *self.buffer.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The sum of partial sums of all processes, in the order of rows.
+    fn summed(&self, rows: usize, cols: usize, parts: &[Small]) -> Small {
+        let mut sum = Small::zeros(rows, cols);
+        self.world.add_in_order(parts.iter().map(Small::as_slice), sum.as_mut_slice());
+        sum
+    }
+
+    fn lengths(&self, x: &[Rows]) -> Vec<f64> {
+        // Lanes of all panels side by side, so that one exchange is enough.
+        let mut lanes: Vec<Vec<f64>> = Vec::new();
+        for panel in x {
+            let mut at = 0;
+            panel.block.square_parts(&panel.own(), |part| {
+                match lanes.get_mut(at) {
+                    Some(lane) => lane.extend(part),
+                    None => lanes.push(part),
+                }
+                at += 1;
+            });
+        }
+        let mut sum = vec![0.0; panels::width(x)];
+        self.world.add_in_order(lanes.iter().map(Vec::as_slice), &mut sum);
+        sum.into_iter().map(f64::sqrt).collect()
+    }
+
+    fn extremes(&self, x: &[Rows]) -> Vec<f64> {
+        let own: Vec<f64> = x.iter().flat_map(|panel| panel.block.column_extremes()).collect();
+        let mut most = vec![0.0f64; own.len()];
+        // The topmost of equals is that of the first process.
+        for of_rank in self.world.all(&own).chunks_exact(own.len().max(1)) {
+            let larger = most.iter_mut().zip(of_rank).filter(|(most, x)| x.abs() > most.abs());
+            larger.for_each(|(most, &x)| *most = x);
+        }
+        most
+    }
+}
+
+/// What follows a product, for the rows of this process.
+fn own<T>(then: &Fused<Rows>, go: impl FnOnce(&Fused) -> T) -> T {
+    let summand = |plus: &Plus<'_, Rows>| (plus.factor, plus.diagonal.cloned());
+    let diagonals: Vec<(f32, Option<Diagonal>)> = then.plus.iter().map(summand).collect();
+    let blocks = then.plus.iter().map(|plus| &plus.block.block);
+    let plus = diagonals.iter().zip(blocks);
+    let plus = plus.map(|((factor, diagonal), block)| Plus { factor: *factor, diagonal: diagonal.as_ref(), block });
+    let plus: Vec<Plus> = plus.collect();
+    go(&Fused { scale: then.scale, left: then.left, plus: &plus, accumulate: then.accumulate })
+}
+
+impl Space for Ranks {
+    type Tall = Rows;
+
+    fn zeros(&self, rows: usize, cols: usize) -> Rows {
+        self.rows(rows, |range| Block::zeros(range.len(), cols))
+    }
+
+    fn random(&self, rows: usize, cols: Range<usize>, key: Key) -> Rows {
+        self.rows(rows, |range| Block::random_part(range, cols, key))
+    }
+
+    fn import(&self, block: &Block) -> Rows {
+        let own = |range: Range<usize>| {
+            Block::from_vec(range.len(), block.cols(), block.rows_slice(range).to_vec())
+        };
+        self.rows(block.rows(), own)
+    }
+
+    fn export(&self, x: Rows) -> Block {
+        if self.world.size() == 1 {
+            return x.block;
+        }
+        let mut all = Block::zeros(x.rows, x.block.cols());
+        self.world.gather(&x.block, &mut all);
+        all
+    }
+
+    fn copy(&self, x: &Rows) -> Rows {
+        x.clone()
+    }
+
+    fn shape(&self, x: &Rows) -> (usize, usize) {
+        (x.rows, x.block.cols())
+    }
+
+    fn multiply(&self, a: &Leaf, x: &Rows, y: &mut Rows, then: &Fused<Rows>, work: &mut Workspace<Rows>) {
+        if a.rounded && Rounded::words(x.block.cols()) < x.block.cols() {
+            return self.multiply_rounded(a, x, y, then, work);
+        }
+        let Some(right) = a.right else { return self.multiply_exact(a, x, y, then) };
+        let mut scaled = work.take(self, x.rows, x.block.cols());
+        self.scale_rows(right, x, &mut scaled);
+        self.multiply_exact(a, &scaled, y, then);
+        work.give(scaled);
+    }
+
+    fn finish(&self, product: &Rows, y: &mut Rows, then: &Fused<Rows>) {
+        own(then, |then| then.finish_part(y.rows, y.range.clone(), &product.block, &mut y.block));
+    }
+
+    fn scale_rows(&self, factors: &Diagonal, x: &Rows, y: &mut Rows) {
+        let factors = &factors.values()[x.range.clone()];
+        let scale = |i: usize, row: &mut [f32]| {
+            row.iter_mut().zip(x.block.row(i)).for_each(|(to, &from)| *to = factors[i] * from);
+        };
+        y.block.update_rows(scale);
+    }
+
+    fn gram(&self, x: &[Rows]) -> Small {
+        let (width, mut parts) = (panels::width(x), Vec::new());
+        panels::gram_parts(x, &x[0].own(), |part| parts.push(part));
+        self.summed(width, width, &parts)
+    }
+
+    fn cross(&self, x: &[Rows], y: &[Rows]) -> Small {
+        let mut parts = Vec::new();
+        panels::cross_parts(x, y, &x[0].own(), |part| parts.push(part));
+        self.summed(panels::width(x), panels::width(y), &parts)
+    }
+
+    fn times(&self, x: &[Rows], matrix: &Small, widths: &[usize]) -> Vec<Rows> {
+        let blocks = panels::times(x, matrix, widths);
+        let rows = |block| Rows { rows: x[0].rows, range: x[0].range.clone(), block };
+        blocks.into_iter().map(rows).collect()
+    }
+
+    fn add_times(&self, y: &mut [Rows], x: &[Rows], matrix: &Small, sign: f32) {
+        change(y, |y| panels::add_times(y, x, matrix, sign));
+    }
+
+    fn transform(&self, x: &mut [Rows], matrix: &Small) {
+        change(x, |x| panels::transform(x, matrix));
+    }
+
+    fn fold(&self, x: &[Rows], fold: Fold) -> Vec<f64> {
+        match fold {
+            Fold::Length => self.lengths(x),
+            Fold::Extreme => self.extremes(x),
+        }
+    }
+
+    fn map(&self, x: &mut [Rows], map: &Map) {
+        let mut first = 0;
+        for Rows { range, block, .. } in x {
+            let cols = first..first + block.cols();
+            first = cols.end;
+            match map {
+                Map::Zero => block.as_mut_slice().fill(0.0),
+                Map::Scale(factors) => block.scale_columns(&factors[cols]),
+                Map::Redraw(which, key) => block.redraw(cols.clone(), range.start, &which[cols], *key),
+            }
+        }
+    }
+}

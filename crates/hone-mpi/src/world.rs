@@ -1,0 +1,131 @@
+//! [`World`]: the processes of a job, which rows each of them owns, and what they exchange. The only door to MPI.
+//!
+//! A process owns whole lanes of rows ([`lane_rows`]), as even as they go: with 64 lanes, 2, 4, 8, … processes own equally
+//! many, and more than 64 leave some without rows. Calls are made by the thread that started MPI. A call that
+//! fails ends the job: that is the error handler that MPI starts with.
+//!
+//! Cost, for p processes: [`gather`](World::gather) brings each process the rows of all others once, (p − 1)/p of the matrix.
+//! [`add_in_order`](World::add_in_order) sends one sum from process to process and then to all: 2 sums per process, p messages one
+//! after the other.
+
+use std::ops::Range;
+
+use hone::dense::{Block, lane_rows};
+use mpi::collective::SystemOperation;
+use mpi::datatype::PartitionMut;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::*;
+
+/// The most values of one call, whose counts are 32 bits.
+const MOST: usize = 1 << 30;
+
+/// The processes of a job. All of them make the same calls in the same order.
+#[derive(Debug, Clone, Copy)]
+pub struct World {
+    rank: usize,
+    size: usize,
+    most: usize,
+}
+
+impl World {
+    /// The processes of this job, once MPI has been started.
+    ///
+    /// # Panics
+    /// When it has not.
+    pub fn of_job() -> Self {
+        let all = SimpleCommunicator::world();
+        World { rank: all.rank() as usize, size: all.size() as usize, most: MOST }
+    }
+
+    /// The same, with calls of at most so many values: for tests of large matrices.
+    #[must_use]
+    pub fn with_calls_of(self, most: usize) -> Self {
+        World { most, ..self }
+    }
+
+    /// The number of this process, from 0.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Number of processes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The rows of a matrix with `rows` rows that this process owns.
+    pub fn own(&self, rows: usize) -> Range<usize> {
+        self.owned(rows, self.rank)
+    }
+
+    fn owned(&self, rows: usize, rank: usize) -> Range<usize> {
+        let length = lane_rows(rows);
+        let lanes = rows.div_ceil(length);
+        let at = |rank: usize| (rank * lanes / self.size * length).min(rows);
+        at(rank)..at(rank + 1)
+    }
+
+    /// Waits for all processes.
+    pub fn meet(&self) {
+        SimpleCommunicator::world().barrier();
+    }
+
+    /// All rows of a matrix, given those that this process owns, into `all`.
+    pub fn gather(&self, own: &Block, all: &mut Block) {
+        let (rows, cols) = (all.rows(), all.cols());
+        assert_eq!((own.rows(), own.cols()), (self.own(rows).len(), cols), "shape of the rows of a process");
+        let world = SimpleCommunicator::world();
+        if rows * cols <= self.most {
+            let ranges = (0..self.size).map(|rank| self.owned(rows, rank));
+            let (counts, starts): (Vec<i32>, Vec<i32>) =
+                ranges.map(|range| ((range.len() * cols) as i32, (range.start * cols) as i32)).unzip();
+            let mut all = PartitionMut::new(all.as_mut_slice(), counts, starts);
+            return world.all_gather_varcount_into(own.as_slice(), &mut all);
+        }
+        let mine = self.own(rows);
+        all.as_mut_slice()[mine.start * cols..mine.end * cols].copy_from_slice(own.as_slice());
+        for rank in 0..self.size {
+            let range = self.owned(rows, rank);
+            let owner = world.process_at_rank(rank as i32);
+            let values = &mut all.as_mut_slice()[range.start * cols..range.end * cols];
+            values.chunks_mut(self.most).for_each(|piece| owner.broadcast_into(piece));
+        }
+    }
+
+    /// Adds the partial sums of all processes to `sum`, those of the first process first, each in its order; all processes
+    /// get the result, the very bits that one process would.
+    pub fn add_in_order<'a>(&self, parts: impl IntoIterator<Item = &'a [f64]>, sum: &mut [f64]) {
+        let world = SimpleCommunicator::world();
+        if self.rank > 0 {
+            world.process_at_rank(self.rank as i32 - 1).receive_into(sum);
+        }
+        for part in parts {
+            sum.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+        }
+        if self.rank + 1 < self.size {
+            world.process_at_rank(self.rank as i32 + 1).send(&*sum);
+        }
+        world.process_at_rank(self.size as i32 - 1).broadcast_into(sum);
+    }
+
+    /// The same values of every process, in the order of their numbers.
+    pub fn all(&self, own: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; own.len() * self.size];
+        SimpleCommunicator::world().all_gather_into(own, &mut all[..]);
+        all
+    }
+
+    /// The sum of whole numbers over all processes, in place.
+    pub fn add_counts<T: Equivalence + Copy + Default>(&self, counts: &mut [T]) {
+        let world = SimpleCommunicator::world();
+        for piece in counts.chunks_mut(self.most.min(1 << 20)) {
+            let own = piece.to_vec();
+            world.all_reduce_into(&own[..], piece, SystemOperation::sum());
+        }
+    }
+
+    /// How many processes of the job run on this machine.
+    pub fn on_this_machine(&self) -> usize {
+        SimpleCommunicator::world().split_shared(0).size() as usize
+    }
+}
