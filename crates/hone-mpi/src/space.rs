@@ -56,7 +56,8 @@ impl Ranks {
         let (cols, range) = (x.block.cols(), y.range.clone());
         let right = a.right.map(|right| &right.values()[x.range.clone()]);
         let Rows { block, .. } = work.take(self, x.rows, Rounded::words(cols));
-        let mut words = Rows { rows: x.rows, range: x.range.clone(), block: Rounded::of(&x.block, right, block).into_block() };
+        let mut words =
+            Rows { rows: x.rows, range: x.range.clone(), block: Rounded::of(&x.block, right, block).into_block() };
         let alone = self.world.size() == 1;
         let all = if alone { std::mem::replace(&mut words.block, Block::zeros(0, 0)) } else { self.gathered(&words) };
         let rounded = Rounded::from_words(all, cols);
@@ -148,9 +149,7 @@ impl Space for Ranks {
     }
 
     fn import(&self, block: &Block) -> Rows {
-        let own = |range: Range<usize>| {
-            Block::from_vec(range.len(), block.cols(), block.rows_slice(range).to_vec())
-        };
+        let own = |range: Range<usize>| Block::from_vec(range.len(), block.cols(), block.rows_slice(range).to_vec());
         self.rows(block.rows(), own)
     }
 

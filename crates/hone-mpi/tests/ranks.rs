@@ -79,32 +79,169 @@ fn ranks_keep_the_laws_with_the_bits_of_the_host() {
     if std::env::var_os(INSIDE).is_some() {
         let universe = mpi::initialize().expect("MPI is started once");
         let world = World::of_job();
-        for world in [world, world.with_calls_of(1000)] {
-            laws::check(&Ranks::new(world));
-            laws::check_bits(&Ranks::new(world));
+        laws::check(&Ranks::new(world));
+        laws::check_bits(&Ranks::new(world));
+        if world.size() == 3 {
+            // Matrices that take several calls.
+            laws::check_bits(&Ranks::new(world.with_calls_of(5000)));
         }
         return drop(universe);
     }
     for processes in [1, 2, 3] {
         let mut command = mpirun(processes);
-        command.arg(std::env::current_exe().unwrap()).env(INSIDE, "1");
+        command.arg(std::env::current_exe().unwrap()).env(INSIDE, "1").env("RAYON_NUM_THREADS", "1");
         command.args(["--exact", "ranks_keep_the_laws_with_the_bits_of_the_host", "--test-threads", "1"]);
         finished(command);
     }
 }
 
+/// Runs a command by one process and by several, and compares its files.
+fn same_by_all(folder: &Path, processes: usize, args: &[&str], file: &str) {
+    let (one, some) = (format!("one.{file}"), format!("some.{file}"));
+    alone(folder, &[&["-q"], args, &["-o", &one, "--force"]].concat());
+    job(processes, folder, &[&["-q"], args, &["-o", &some, "--force", "--threads", "1"]].concat());
+    same(folder, &one, &some);
+}
+
 #[test]
 fn embeddings_have_the_bits_of_one_process() {
     let folder = folder();
-    let folder = folder.path();
     let presets = ["hone", "hone-w", "hone-p", "hone-l", "hone-l-norm", "hone-l-rw", "hone-p+x"];
     for (at, preset) in presets.into_iter().enumerate() {
         // As few iterations as a basis, a filter and plain products each need, over the presets.
         let iterations = ["local.solver.iterations=2", "local.solver.iterations=9"][at % 2];
-        let args = ["-q", "embed", "graph.tsv", "--preset", preset, "--motifs", "edge,triangle,star4", "--set", iterations];
-        alone(folder, &[&args[..], &["-o", "one.npy", "--force"]].concat());
-        let processes = 2 + at % 2;
-        job(processes, folder, &[&args[..], &["-o", "some.npy", "--force", "--threads", "1"]].concat());
+        let args = ["embed", "graph.tsv", "--preset", preset, "--motifs", "edge,triangle,star4", "--set", iterations];
+        same_by_all(folder.path(), 2 + at % 2, &args, "npy");
+    }
+}
+
+#[test]
+fn other_work_has_the_bits_of_one_process() {
+    let folder = folder();
+    let folder = folder.path();
+    let rows: Vec<String> = (0..1500).map(|i| format!("{i},{},{}", i % 7, ["a", "b", "c"][i % 3])).collect();
+    fs::write(folder.join("people.csv"), format!("id,age,kind\n{}\n", rows.join("\n"))).unwrap();
+    let embed = ["embed", "graph.tsv", "--preset", "hone-p", "--motifs", "edge,triangle", "--dim", "16"];
+    for more in [
+        &["--attributes", "people.csv", "--sample", "cap=8"][..],
+        &["--directed", "--steps", "auto"],
+        &["--solver", "nmf", "--set", "local.solver.iterations=3", "--set", "global.solver.iterations=3"],
+        &["--set", "model=tucker"],
+        &["--vectors", "local"],
+    ] {
+        same_by_all(folder, 3, &[&embed[..], more].concat(), "tsv");
+    }
+    for count in [
+        &["count", "graph.tsv"][..],
+        &["count", "graph.tsv", "--by", "node", "--sample", "cap=8"],
+        &["count", "graph.tsv", "--directed", "--motifs", "triad-orbits"],
+    ] {
+        same_by_all(folder, 3, count, "tsv");
+    }
+    let by_all = job(2, folder, &["-q", "count", "graph.tsv", "--by", "total"]);
+    let by_one = alone(folder, &["-q", "count", "graph.tsv", "--by", "total"]);
+    assert_eq!(by_all.stdout, by_one.stdout);
+}
+
+#[test]
+fn it_runs_without_mpirun() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(hone_mpi());
+    command.args(["-q", "embed", "builtin:karate", "-o", "some.tsv"]).current_dir(&folder);
+    finished(command);
+    alone(folder.path(), &["-q", "embed", "builtin:karate", "-o", "one.tsv"]);
+    same(folder.path(), "one.tsv", "some.tsv");
+}
+
+#[test]
+fn checkpoints_are_continued_by_another_number_of_processes() {
+    let folder = folder();
+    let folder = folder.path();
+    let args = ["-q", "embed", "graph.tsv", "--preset", "hone-p", "--motifs", "edge,triangle", "--dim", "16"];
+    alone(folder, &[&args[..], &["-o", "one.npy"]].concat());
+    for (name, before, after) in [("a", 1, 3), ("b", 3, 2)] {
+        let saved = ["--checkpoint", name, "--resume", "--force", "-o", "some.npy"];
+        job(before, folder, &[&args[..], &saved].concat());
+        same(folder, "one.npy", "some.npy");
+        fs::remove_file(folder.join("some.npy")).unwrap();
+        // As a run that was interrupted leaves it: some stages are not there.
+        let lost = fs::read_dir(folder.join(name)).unwrap().map(|entry| entry.unwrap().path());
+        let lost = lost.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().contains("triangle")));
+        assert!(lost.map(|path| fs::remove_file(path).unwrap()).count() > 0, "stages of triangles");
+        job(after, folder, &[&args[..], &saved].concat());
         same(folder, "one.npy", "some.npy");
     }
+}
+
+/// How a job that cannot succeed ends: its exit code, and what it says.
+fn failed(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let output = mpirun(2).arg(hone_mpi()).args(args).current_dir(folder).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn what_is_wrong_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("there.npy"), "mine").unwrap();
+    for (args, message) in [
+        (&["embed", "nowhere.tsv", "-o", "z.npy"][..], "nowhere.tsv"),
+        (&["embed", "builtin:karate", "-o", "there.npy"], "there.npy"),
+        (&["embed", "-", "-o", "z.npy"], "several work together"),
+        (&["embed", "builtin:karate", "-o", "z.npy", "--device", "cuda"], "--device"),
+        (&["embed", "builtin:karate", "-o", "z.npy", "--nonsense"], "--nonsense"),
+    ] {
+        let (code, said) = failed(folder, args);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.matches("error:").count() == 1 && said.contains(message), "{said}");
+    }
+    assert_eq!(fs::read(folder.join("there.npy")).unwrap(), b"mine");
+    let left: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["there.npy"]);
+}
+
+/// Process ids of a job's process of that number, given something in its arguments.
+fn process_of_job(rank: usize, argument: &str) -> Option<String> {
+    let is = |pid: &str| {
+        let [environment, arguments] = ["environ", "cmdline"].map(|of| fs::read(format!("/proc/{pid}/{of}")));
+        let has = |bytes: std::io::Result<Vec<u8>>, text: &str| {
+            bytes.is_ok_and(|bytes| bytes.split(|&byte| byte == 0).any(|part| part == text.as_bytes()))
+        };
+        has(environment, &format!("OMPI_COMM_WORLD_RANK={rank}")) && has(arguments, argument)
+    };
+    let processes = fs::read_dir("/proc").ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    processes.filter(|name| name.parse::<u32>().is_ok()).find(|pid| is(pid))
+}
+
+#[test]
+fn a_process_that_is_killed_ends_the_job_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("z.npy");
+    let out = out.to_str().unwrap();
+    // Far more work than the test waits for.
+    let args = ["-q", "embed", "er.tsv", "-o", out, "--steps", "8", "--set", "local.solver.iterations=100000"];
+    alone(folder.path(), &["-q", "generate", "er", "--nodes", "20000", "--degree", "10", "-o", "er.tsv"]);
+    let mut command = mpirun(2);
+    let mut job = command.arg(hone_mpi()).args(args).current_dir(&folder).spawn().unwrap();
+    let begin = Instant::now();
+    let victim = loop {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the job starts");
+        if let Some(pid) = process_of_job(1, out) {
+            break pid;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(Command::new("kill").args(["-9", &victim]).status().unwrap().success());
+    let killed = Instant::now();
+    let status = loop {
+        if let Some(status) = job.try_wait().unwrap() {
+            break status;
+        }
+        assert!(killed.elapsed() < Duration::from_secs(30), "the job ends soon");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert!(!status.success());
+    let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["er.tsv"]);
 }

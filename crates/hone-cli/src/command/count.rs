@@ -1,5 +1,7 @@
 //! `hone count INPUT`: motif counts of every edge, of every node, or of the whole graph.
 
+mod sums;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -7,8 +9,8 @@ use clap::ValueEnum;
 use hone::engine::{Counting, Cpu, Engine};
 use hone::graph::Graph;
 use hone::memory::Allowance;
-use hone::motif::triad::{Occurrence, TriadTotals};
-use hone::motif::{Counts, Motif, MotifSet, NODE_ORBITS, Sample, Sampled, Totals};
+use hone::motif::triad::Occurrence;
+use hone::motif::{Counts, MotifSet, NODE_ORBITS, Sample, Sampled};
 use hone::output::{Batch, is_stream};
 use hone::report::{GraphFacts, Input, Stage, Start};
 use hone::store::{CountTable, CountsBy};
@@ -22,6 +24,7 @@ use crate::input::{GraphSource, RepeatableArgs};
 use crate::options::translated;
 use crate::reading::note_idle_weights;
 use crate::update::{Update, UpdateArgs, Updated};
+use sums::Sums;
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
 #[derive(Debug, clap::Args)]
@@ -309,7 +312,7 @@ fn write(
     match choices.by {
         By::Edge => write(CountTable::edges(graph, counts, &motifs).with_occurrence(choices.occurrence))?,
         By::Node => write(CountTable::nodes(graph, counts, &counts.node_orbits()?))?,
-        By::Total => print_totals(args, batch, context, &Sums::of(counts, choices))?,
+        By::Total => print_totals(args, batch, context, &Sums::of(counts, motifs, choices.occurrence))?,
     }
     Ok(())
 }
@@ -373,32 +376,9 @@ fn tell(choices: &Choices, counts: &Counts, context: &Context) {
     }
 }
 
-/// Totals of motifs with and without directions.
-struct Sums {
-    motifs: Vec<Motif>,
-    edges: Totals,
-    arcs: Option<TriadTotals>,
-}
-
-impl Sums {
-    fn of(counts: &Counts, choices: &Choices) -> Self {
-        let arcs = counts.triads().map(|triads| triads.totals(choices.occurrence));
-        Sums { motifs: choices.motifs.motifs(), edges: counts.totals(), arcs }
-    }
-
-    /// Occurrences of a motif, and the sum of its weights.
-    fn of_motif(&self, motif: Motif) -> (u128, u128) {
-        match (&self.arcs, motif.triad(), motif.graphlet()) {
-            (Some(arcs), Some(triad), _) => (arcs.triads[triad.index()], arcs.weight(motif)),
-            (_, _, Some(graphlet)) => (self.edges.graphlets[graphlet.index()], self.edges.weight(motif)),
-            _ => (0, 0),
-        }
-    }
-}
-
 fn print_totals(args: &Args, batch: &mut Batch, context: &Context, sums: &Sums) -> anyhow::Result<()> {
     let mut lines = vec![TOTALS.map(|name| name.replace('_', " ")).to_vec()];
-    for &motif in &sums.motifs {
+    for &motif in sums.motifs() {
         let (occurrences, weight) = sums.of_motif(motif);
         lines.push([motif.to_string(), occurrences.to_string(), weight.to_string()].to_vec());
     }

@@ -1,8 +1,11 @@
 //! `hone embed INPUT -o OUT`: a graph in, node vectors out.
 
 mod like;
+mod summary;
+mod table;
 
-use std::fmt::Write;
+pub(crate) use table::TableArgs;
+
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -10,21 +13,21 @@ use hone::config::{Config, Layers, Output as OutputKind, solver_settings};
 use hone::graph::Graph;
 use hone::motif::{Delta, Sample};
 use hone::output::{Batch, Existing};
-use hone::report::{Report, Stage, Start};
+use hone::report::{Stage, Start};
+use hone::store::Embedding;
 use hone::store::factors::check_target;
-use hone::store::{Embedding, Format};
 use hone::{Error, Hone, Model, Run, Silent, record};
 use hone_gpu::Device;
 
 use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::{Files, Use};
-use crate::findings;
 use crate::idle;
 use crate::input::GraphArgs;
 use crate::options::{self, Known};
 use crate::repeat;
 use crate::settings::{self, Flag};
+use summary::summary;
 
 /// Embed a graph: one vector per node, built from network motifs.
 #[derive(Debug, clap::Args)]
@@ -94,24 +97,6 @@ impl ScaleArgs {
                 hone
             }
         }
-    }
-}
-
-/// How a table of node vectors or features is made and written; shared by `embed` and `features`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct TableArgs {
-    /// Format of the output, when the extension does not name it.
-    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
-    pub(crate) output_format: Option<Format>,
-    /// Replace existing output files.
-    #[arg(short, long)]
-    pub(crate) force: bool,
-}
-
-impl TableArgs {
-    /// The format that a table is written in.
-    pub(crate) fn format(&self, output: &Path) -> Result<Format, Error> {
-        self.output_format.map_or_else(|| Format::of(output), Ok)
     }
 }
 
@@ -386,38 +371,4 @@ fn work_on(
         return hone.fit_into(batch, graph, context.progress()).map(|(run, model)| (run, Some(model)));
     }
     Ok((hone.embed_into(batch, graph, context.progress())?, None))
-}
-
-/// What the embedding shows of the graph, where the time went, and notes.
-fn summary(report: &Report) -> String {
-    let mut out = findings::of(report);
-    let _ = writeln!(out, "columns: {}", blocks(report));
-    let stages = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
-    let _ = writeln!(out, "seconds: {}", stages.collect::<Vec<_>>().join(", "));
-    if let Some(chosen) = &report.automatic_steps {
-        let _ = writeln!(out, "note: --steps auto chose {}", chosen.steps);
-    }
-    for note in &report.notes {
-        let _ = writeln!(out, "note: {}", options::worded(note, OPTIONS));
-    }
-    out.truncate(out.trim_end().len());
-    out
-}
-
-/// `z 0–111, structure 112–127`; of many blocks the first and the last.
-fn blocks(report: &Report) -> String {
-    let blocks = report.blocks.iter().map(|block| {
-        let name = if block.step > 0 { format!("{}.k{}", block.name, block.step) } else { block.name.clone() };
-        format!("{name} {}–{}", block.first, (block.first + block.count).saturating_sub(1))
-    });
-    let all: Vec<String> = blocks.collect();
-    match all.as_slice() {
-        [first, .., last] if all.len() > 4 => format!("{first}, …, {last}"),
-        few => few.join(", "),
-    }
-}
-
-fn parse_format(text: &str) -> Result<Format, String> {
-    let known = || Format::ALL.map(|(_, name)| name).join(", ");
-    Format::from_name(text).ok_or_else(|| format!("one of {}", known()))
 }

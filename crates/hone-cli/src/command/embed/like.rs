@@ -8,7 +8,8 @@ use hone::store::Embedding;
 use hone::{Error, Like, Model, Run, record};
 use hone_gpu::Device;
 
-use super::{Args, OPTIONS, summary};
+use super::summary::summary;
+use super::{Args, OPTIONS};
 use crate::context::Context;
 use crate::options;
 

@@ -1,0 +1,37 @@
+//! What is said when an embedding is done.
+
+use std::fmt::Write;
+
+use hone::report::Report;
+
+use super::OPTIONS;
+use crate::{findings, options};
+
+/// What the embedding shows of the graph, where the time went, and notes.
+pub(super) fn summary(report: &Report) -> String {
+    let mut out = findings::of(report);
+    let _ = writeln!(out, "columns: {}", blocks(report));
+    let stages = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
+    let _ = writeln!(out, "seconds: {}", stages.collect::<Vec<_>>().join(", "));
+    if let Some(chosen) = &report.automatic_steps {
+        let _ = writeln!(out, "note: --steps auto chose {}", chosen.steps);
+    }
+    for note in &report.notes {
+        let _ = writeln!(out, "note: {}", options::worded(note, OPTIONS));
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// `z 0–111, structure 112–127`; of many blocks the first and the last.
+fn blocks(report: &Report) -> String {
+    let blocks = report.blocks.iter().map(|block| {
+        let name = if block.step > 0 { format!("{}.k{}", block.name, block.step) } else { block.name.clone() };
+        format!("{name} {}–{}", block.first, (block.first + block.count).saturating_sub(1))
+    });
+    let all: Vec<String> = blocks.collect();
+    match all.as_slice() {
+        [first, .., last] if all.len() > 4 => format!("{first}, …, {last}"),
+        few => few.join(", "),
+    }
+}
