@@ -3,11 +3,15 @@
 //! Other solvers, joint models and what is small are done by every process for itself, with the same bits.
 
 use hone::Result;
-use hone::dense::Panels;
-use hone::engine::{Cpu, Engine};
+use hone::dense::panels::Own;
+use hone::dense::{Block, Columns, Norm, Panels, Small};
+use hone::engine::{Counting, Cpu, Engine};
 use hone::factor::svd::svd_in;
 use hone::factor::{Factors, Solver, Task};
+use hone::graph::Graph;
+use hone::motif::{Counts, Peers};
 use hone::operator::Operator;
+use hone::space::Space;
 
 use crate::space::Ranks;
 
@@ -32,12 +36,36 @@ impl Engine for Ranks {
         self.world.meet();
     }
 
+    fn own(&self, rows: usize) -> Own {
+        Own { rows, range: self.world.own(rows) }
+    }
+
+    fn gram(&self, y: &Columns) -> Small {
+        self.gram_of(y)
+    }
+
+    fn lengths(&self, x: &Block, own: &Own) -> Vec<f64> {
+        if own.is_all() { x.column_norms(Norm::L2) } else { self.lengths_of(&[(x, own)]) }
+    }
+
+    fn collect(&self, x: Block, own: &Own) -> Block {
+        if own.is_all() { x } else { self.world.collect(x, own.rows) }
+    }
+
+    fn totals(&self, counts: &mut [u64]) {
+        self.world.add_u64(counts);
+    }
+
     fn has(&self, _solver: &Solver) -> bool {
         true
     }
 
     fn has_joint_models(&self) -> bool {
         true
+    }
+
+    fn count(&self, graph: &Graph, how: Counting<'_>) -> Result<Counts> {
+        how.sample.count_motifs_with(graph, how.motifs, (how.seed, how.allowance), &self.world, how.progress)
     }
 
     fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>> {

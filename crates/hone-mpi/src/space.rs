@@ -10,7 +10,8 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use hone::dense::{Block, Small, panels};
+use hone::dense::panels::{self, Own};
+use hone::dense::{Block, Columns, Small};
 use hone::random::Key;
 use hone::space::{Fold, Leaf, Map, Space, Workspace};
 use hone::sparse::{Diagonal, Fused, Plus, Rounded};
@@ -96,12 +97,13 @@ impl Ranks {
         sum
     }
 
-    fn lengths(&self, x: &[Rows]) -> Vec<f64> {
+    /// Lengths of the columns of some blocks side by side, given the rows of this process.
+    pub(crate) fn lengths_of(&self, x: &[(&Block, &Own)]) -> Vec<f64> {
         // Lanes of all panels side by side, so that one exchange is enough.
         let mut lanes: Vec<Vec<f64>> = Vec::new();
-        for panel in x {
+        for (block, own) in x {
             let mut at = 0;
-            panel.block.square_parts(&panel.own(), |part| {
+            block.square_parts(own, |part| {
                 match lanes.get_mut(at) {
                     Some(lane) => lane.extend(part),
                     None => lanes.push(part),
@@ -109,13 +111,13 @@ impl Ranks {
                 at += 1;
             });
         }
-        let mut sum = vec![0.0; panels::width(x)];
+        let mut sum = vec![0.0; x.iter().map(|(block, _)| block.cols()).sum()];
         self.world.add_in_order(lanes.iter().map(Vec::as_slice), &mut sum);
         sum.into_iter().map(f64::sqrt).collect()
     }
 
-    fn extremes(&self, x: &[Rows]) -> Vec<f64> {
-        let own: Vec<f64> = x.iter().flat_map(|panel| panel.block.column_extremes()).collect();
+    fn extremes<'a>(&self, x: impl Iterator<Item = &'a Block>) -> Vec<f64> {
+        let own: Vec<f64> = x.flat_map(Block::column_extremes).collect();
         let mut most = vec![0.0f64; own.len()];
         // The topmost of equals is that of the first process.
         for of_rank in self.world.all(&own).chunks_exact(own.len().max(1)) {
@@ -193,6 +195,19 @@ impl Space for Ranks {
         y.block.update_rows(scale);
     }
 
+    fn gram_of(&self, y: &Columns) -> Small {
+        if y.own().is_all() {
+            return y.gram();
+        }
+        let mut parts = Vec::new();
+        y.gram_parts(|part| parts.push(part));
+        self.summed(y.cols(), y.cols(), &parts)
+    }
+
+    fn extremes_of(&self, x: &Block, own: &Own) -> Vec<f64> {
+        if own.is_all() { x.column_extremes() } else { self.extremes([x].into_iter()) }
+    }
+
     fn gram(&self, x: &[Rows]) -> Small {
         let (width, mut parts) = (panels::width(x), Vec::new());
         panels::gram_parts(x, &x[0].own(), |part| parts.push(part));
@@ -221,8 +236,12 @@ impl Space for Ranks {
 
     fn fold(&self, x: &[Rows], fold: Fold) -> Vec<f64> {
         match fold {
-            Fold::Length => self.lengths(x),
-            Fold::Extreme => self.extremes(x),
+            Fold::Length => {
+                let owned: Vec<Own> = x.iter().map(Rows::own).collect();
+                let blocks = x.iter().map(|panel| &panel.block);
+                self.lengths_of(&blocks.zip(&owned).collect::<Vec<_>>())
+            }
+            Fold::Extreme => self.extremes(x.iter().map(|panel| &panel.block)),
         }
     }
 

@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use hone::dense::{Block, lane_rows};
+use hone::motif::Peers;
 use mpi::collective::SystemOperation;
 use mpi::datatype::PartitionMut;
 use mpi::topology::SimpleCommunicator;
@@ -18,6 +19,9 @@ use mpi::traits::*;
 
 /// The most values of one call, whose counts are 32 bits.
 const MOST: usize = 1 << 30;
+
+/// Values that are sent or added at a time.
+const PIECE: usize = 1 << 20;
 
 /// The processes of a job. All of them make the same calls in the same order.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +96,29 @@ impl World {
         }
     }
 
+    /// All rows of a matrix in process 0, given those that each process owns; zeros elsewhere.
+    pub fn collect(&self, own: Block, rows: usize) -> Block {
+        let (world, cols) = (SimpleCommunicator::world(), own.cols());
+        let mut all = Block::zeros(rows, cols);
+        let piece = self.most.min(PIECE);
+        if self.rank > 0 {
+            let lead = world.process_at_rank(0);
+            own.as_slice().chunks(piece).for_each(|values| lead.send(values));
+            return all;
+        }
+        let mine = self.own(rows);
+        all.as_mut_slice()[mine.start * cols..mine.end * cols].copy_from_slice(own.as_slice());
+        drop(own);
+        for rank in 1..self.size {
+            let (range, owner) = (self.owned(rows, rank), world.process_at_rank(rank as i32));
+            let values = &mut all.as_mut_slice()[range.start * cols..range.end * cols];
+            for piece in values.chunks_mut(piece) {
+                owner.receive_into(piece);
+            }
+        }
+        all
+    }
+
     /// Adds the partial sums of all processes to `sum`, those of the first process first, each in its order; all processes
     /// get the result, the very bits that one process would.
     pub fn add_in_order<'a>(&self, parts: impl IntoIterator<Item = &'a [f64]>, sum: &mut [f64]) {
@@ -116,9 +143,9 @@ impl World {
     }
 
     /// The sum of whole numbers over all processes, in place.
-    pub fn add_counts<T: Equivalence + Copy + Default>(&self, counts: &mut [T]) {
+    fn add_counts<T: Equivalence + Copy>(&self, counts: &mut [T]) {
         let world = SimpleCommunicator::world();
-        for piece in counts.chunks_mut(self.most.min(1 << 20)) {
+        for piece in counts.chunks_mut(self.most.min(PIECE)) {
             let own = piece.to_vec();
             world.all_reduce_into(&own[..], piece, SystemOperation::sum());
         }
@@ -127,5 +154,24 @@ impl World {
     /// How many processes of the job run on this machine.
     pub fn on_this_machine(&self) -> usize {
         SimpleCommunicator::world().split_shared(0).size() as usize
+    }
+}
+
+/// Motifs are counted by all processes together: each adds up a share of the sweeps.
+impl Peers for World {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn add_u32(&self, values: &mut [u32]) {
+        self.add_counts(values);
+    }
+
+    fn add_u64(&self, values: &mut [u64]) {
+        self.add_counts(values);
     }
 }

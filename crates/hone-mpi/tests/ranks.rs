@@ -110,7 +110,7 @@ fn embeddings_have_the_bits_of_one_process() {
     for (at, preset) in presets.into_iter().enumerate() {
         // As few iterations as a basis, a filter and plain products each need, over the presets.
         let iterations = ["local.solver.iterations=2", "local.solver.iterations=9"][at % 2];
-        let args = ["embed", "graph.tsv", "--preset", preset, "--motifs", "edge,triangle,star4", "--set", iterations];
+        let args = ["embed", "graph.tsv", "--preset", preset, "--motifs", "edge,triangle,clique4", "--set", iterations];
         same_by_all(folder.path(), 2 + at % 2, &args, "npy");
     }
 }

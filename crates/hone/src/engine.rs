@@ -12,7 +12,8 @@
 use std::fmt::Debug;
 
 use crate::config::{Config, Model};
-use crate::dense::Panels;
+use crate::dense::panels::Own;
+use crate::dense::{Block, Columns, Norm, Panels, Small};
 use crate::error::{Error, Result};
 use crate::factor::{Factors, Solver, Task};
 use crate::graph::Graph;
@@ -43,6 +44,29 @@ pub trait Engine: Debug + Send + Sync {
 
     /// Waits until all processes that work together are here.
     fn meet(&self) {}
+
+    /// The rows of a matrix with `rows` rows that this process holds: whole lanes, all where it works alone.
+    fn own(&self, rows: usize) -> Own {
+        Own::all(rows)
+    }
+
+    /// YᵀY, given the rows that this process holds.
+    fn gram(&self, y: &Columns) -> Small {
+        y.gram()
+    }
+
+    /// Lengths of the columns of a matrix, given the rows that this process holds.
+    fn lengths(&self, x: &Block, _own: &Own) -> Vec<f64> {
+        x.column_norms(Norm::L2)
+    }
+
+    /// All rows of a matrix, given those that this process holds, where it [leads](Engine::leads); zeros elsewhere.
+    fn collect(&self, x: Block, _own: &Own) -> Block {
+        x
+    }
+
+    /// Sums of whole numbers over all processes.
+    fn totals(&self, _counts: &mut [u64]) {}
 
     /// Motif counts of a graph.
     fn count(&self, graph: &Graph, how: Counting<'_>) -> Result<Counts> {

@@ -6,7 +6,8 @@ mod naive;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hone::dense::{Block, Columns, Group, Norm, Small, Stored};
+use hone::dense::panels::Own;
+use hone::dense::{Block, Columns, Group, Norm, Small, Stored, lane_rows};
 use hone::random::Key;
 use proptest::prelude::*;
 
@@ -97,4 +98,29 @@ fn rare_columns_have_the_same_bits_for_any_number_of_threads() {
     let x = Block::random(60_000, 2, Key::new(1));
     let m = Small::from_fn(15, 7, |i, j| (i * j) as f64 / 9.0);
     naive::same_on_any_threads(|| bits(&y, &x, &m));
+}
+
+#[test]
+fn rows_of_several_owners_add_up_to_the_bits_of_all() {
+    for rows in [300usize, 1500, 20_000] {
+        let groups = [(6, 1, 2, false), (4, 50, 3, true), (5, 30, 4, false), (3, 3, 6, true), (2, 1, 7, true)];
+        let groups = groups.map(|(cols, every, seed, elsewhere)| group(rows, cols, every, seed, elsewhere));
+        let whole = Columns::new(rows, groups.to_vec());
+        let m = Small::from_fn(whole.cols(), 7, |i, j| (i * j) as f64 / 9.0);
+        let lanes = rows.div_ceil(lane_rows(rows));
+        let at = |owner: usize| (owner * lanes / 3 * lane_rows(rows)).min(rows);
+        let (mut gram, mut product, mut zero) = (Small::zeros(whole.cols(), whole.cols()), Vec::new(), Vec::new());
+        for owner in 0..3 {
+            let own = Own { rows, range: at(owner)..at(owner + 1) };
+            let groups = groups.iter().map(|group| group.clone().part(&own.range));
+            let part = Columns::part(own.clone(), groups.collect());
+            part.gram_parts(|lane| gram.add(&lane));
+            product.extend_from_slice(part.times(&m).as_slice());
+            zero.extend(part.zero_rows().into_iter().map(|row| own.range.start + row));
+            assert_eq!(part.column_energy(), whole.column_energy(), "lengths of all rows are known");
+        }
+        assert_eq!(gram.as_slice(), whole.gram().as_slice(), "{rows}");
+        assert_eq!(product, whole.times(&m).as_slice(), "{rows}");
+        assert_eq!(zero, whole.zero_rows());
+    }
 }

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::group::{Group, Stored, Window};
 use super::lanes::{Own, by_lanes, chunk_rows, products_at_a_time};
-use super::products::{self, narrow, times_chunk};
+use super::products::{self, gram_lane, narrow, times_chunk};
 use super::{Block, Norm, Small};
 use crate::clock::{Work, timed};
 
@@ -28,6 +28,8 @@ pub struct Columns {
     rows: usize,
     cols: usize,
     groups: Vec<Group>,
+    /// Which rows of how many these are.
+    own: Own,
 }
 
 impl From<Block> for Columns {
@@ -42,6 +44,15 @@ impl Columns {
     /// # Panics
     /// When a group has other rows.
     pub fn new(rows: usize, groups: Vec<Group>) -> Self {
+        Columns::part(Own::all(rows), groups)
+    }
+
+    /// Joins groups of some rows of a larger matrix, which are whole lanes.
+    ///
+    /// # Panics
+    /// When a group has other rows.
+    pub fn part(own: Own, groups: Vec<Group>) -> Self {
+        let rows = own.range.len();
         for group in &groups {
             match group.rows() {
                 None => assert_eq!(group.stored_rows(), rows, "rows of a group of columns"),
@@ -49,12 +60,17 @@ impl Columns {
             }
         }
         let cols = groups.iter().map(Group::cols).sum();
-        Columns { rows, cols, groups }
+        Columns { rows, cols, groups, own }
     }
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Which rows of how many these are.
+    pub fn own(&self) -> &Own {
+        &self.own
     }
 
     /// Number of columns of all groups.
@@ -141,56 +157,64 @@ impl Columns {
         out
     }
 
-    /// The Gram matrix YᵀY.
+    /// The Gram matrix YᵀY of the rows at hand.
     pub fn gram(&self) -> Small {
-        timed(Work::Gram, 4 * self.stored() as u64, || self.gram_untimed())
+        let mut sum = Small::zeros(self.cols, self.cols);
+        self.gram_parts(|part| sum.add(&part));
+        sum
     }
 
-    fn gram_untimed(&self) -> Small {
-        let parts = Parts::of(self);
-        let mut often = Small::zeros(parts.wide, parts.wide);
-        let read = || {
-            let mut window = Window::new(parts.often.iter().copied());
-            move |range, wide: &mut [f64]| window.read(&range, wide, f64::from)
-        };
-        products::gram_parts(&Own::all(self.rows), parts.wide, read, |part| often.add(&part));
-        if parts.rare.is_empty() {
-            return often;
+    /// Partial sums of YᵀY, one for each lane at hand; added in order, they are the Gram matrix.
+    pub fn gram_parts(&self, mut add: impl FnMut(Small)) {
+        timed(Work::Gram, 4 * self.stored() as u64, || self.parts_of_gram(&mut add));
+    }
+
+    fn parts_of_gram(&self, add: &mut dyn FnMut(Small)) {
+        if self.cols == 0 {
+            return;
         }
-        let mixed = self.rare_products(&parts);
-        // Entry (i, j), i ≥ j, in the order of the parts.
-        let lower = |i: usize, j: usize| if i < parts.wide { often.get(i, j) } else { mixed.get(i - parts.wide, j) };
-        Small::from_fn(self.cols, self.cols, |i, j| {
-            let (i, j) = (parts.place[i], parts.place[j]);
-            lower(i.max(j), i.min(j))
-        })
+        let parts = Parts::of(self);
+        let rare_rows = parts.rare_rows(self.rows);
+        let lane = |lane: Range<usize>| {
+            let lane = lane.start - self.own.range.start..lane.end - self.own.range.start;
+            let mut window = Window::new(parts.often.iter().copied());
+            let often = gram_lane(&lane, parts.wide, |range, wide| window.read(&range, wide, f64::from));
+            if parts.rare.is_empty() {
+                return often;
+            }
+            let below = |end: usize| rare_rows.partition_point(|&row| (row as usize) < end);
+            let mixed = self.rare_products(&parts, &rare_rows[below(lane.start)..below(lane.end)]);
+            // Entry (i, j), i ≥ j, in the order of the parts.
+            let lower = |i: usize, j: usize| match i.checked_sub(parts.wide) {
+                None => often.get(i, j),
+                Some(i) => mixed.get(i, j),
+            };
+            Small::from_fn(self.cols, self.cols, |i, j| {
+                let (i, j) = (parts.place[i], parts.place[j]);
+                lower(i.max(j), i.min(j))
+            })
+        };
+        by_lanes(&self.own, products_at_a_time(self.own.rows, self.cols, self.cols), lane, add);
     }
 
-    /// Products of the rare columns with all columns, in the order of the parts, over the rows that have rare values.
-    fn rare_products(&self, parts: &Parts) -> Small {
-        let rows = parts.rare_rows(self.rows);
+    /// Products of the rare columns with all columns, in the order of the parts, over some rows.
+    fn rare_products(&self, parts: &Parts, rows: &[u32]) -> Small {
         let (rare, all) = (self.cols - parts.wide, self.cols);
+        let mut sum = Mat::<f64>::zeros(rare, all);
         if rare == 0 || rows.is_empty() {
             return Small::zeros(rare, all);
         }
         let chunk = chunk_rows(all);
-        let lane = |lane: Range<usize>| {
-            let mut sum = Mat::<f64>::zeros(rare, all);
-            let mut window = Window::new(parts.often.iter().chain(&parts.rare).copied());
-            let mut wide = vec![0.0; chunk * all];
-            for start in lane.clone().step_by(chunk) {
-                let some = &rows[start..(start + chunk).min(lane.end)];
-                for (&i, to) in some.iter().zip(wide.chunks_exact_mut(all)) {
-                    window.read(&(i as usize..i as usize + 1), to, f64::from);
-                }
-                let x = MatRef::from_row_major_slice(&wide[..some.len() * all], some.len(), all);
-                matmul(&mut sum, Accum::Add, x.subcols(parts.wide, rare).transpose(), x, 1.0, Par::Seq);
+        let mut window = Window::new(parts.often.iter().chain(&parts.rare).copied());
+        let mut wide = vec![0.0; chunk.min(rows.len()) * all];
+        for some in rows.chunks(chunk) {
+            for (&i, to) in some.iter().zip(wide.chunks_exact_mut(all)) {
+                window.read(&(i as usize..i as usize + 1), to, f64::from);
             }
-            Small::from_faer(&sum)
-        };
-        let mut sum = Small::zeros(rare, all);
-        by_lanes(&Own::all(rows.len()), products_at_a_time(rows.len(), all, all), lane, |part| sum.add(&part));
-        sum
+            let x = MatRef::from_row_major_slice(&wide[..some.len() * all], some.len(), all);
+            matmul(&mut sum, Accum::Add, x.subcols(parts.wide, rare).transpose(), x, 1.0, Par::Seq);
+        }
+        Small::from_faer(&sum)
     }
 
     /// Y·M for a small matrix M.
@@ -284,7 +308,7 @@ struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     fn of(columns: &'a Columns) -> Self {
-        let is_rare = |group: &Group| group.rows().is_some() && group.stored_rows() < columns.rows / RARE;
+        let is_rare = |group: &Group| group.rows().is_some() && group.whole_rows() < columns.own.rows / RARE;
         let width = |groups: &[&Group]| groups.iter().map(|group| group.cols()).sum();
         let (rare, often): (Vec<&Group>, Vec<&Group>) = columns.groups.iter().partition(|group| is_rare(group));
         let wide = width(&often);

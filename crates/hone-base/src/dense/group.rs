@@ -33,6 +33,16 @@ pub trait Stored: Debug + Send + Sync {
 pub struct Group {
     rows: Option<Vec<u32>>,
     values: Values,
+    whole: Option<Whole>,
+}
+
+/// What is known of all rows where only some are at hand.
+#[derive(Debug, Clone)]
+struct Whole {
+    /// Rows that have values.
+    stored_rows: usize,
+    /// Lengths of the columns.
+    lengths: Vec<f64>,
 }
 
 #[derive(Debug, Clone)]
@@ -45,7 +55,7 @@ enum Values {
 impl Group {
     /// Columns stored for every row.
     pub fn full(block: Block) -> Self {
-        Group { rows: None, values: Values::Held(block) }
+        Group { rows: None, values: Values::Held(block), whole: None }
     }
 
     /// Panels that stand for columns of all rows, or of `rows` only.
@@ -58,7 +68,7 @@ impl Group {
             [_] => Values::Held(panels.into_block()),
             _ => Values::Stored(Arc::new(panels), None),
         };
-        Group { rows, values }
+        Group { rows, values, whole: None }
     }
 
     /// Columns that are zero outside `rows`, which strictly ascend: row i of the block is row `rows[i]`.
@@ -66,7 +76,7 @@ impl Group {
     /// # Panics
     /// When there are not as many rows as in the block, or they do not ascend.
     pub fn partial(rows: Vec<u32>, block: Block) -> Self {
-        Group { rows: Some(checked(rows, block.rows())), values: Values::Held(block) }
+        Group { rows: Some(checked(rows, block.rows())), values: Values::Held(block), whole: None }
     }
 
     /// Where the values of row `i` are stored; nowhere when they are zero.
@@ -79,7 +89,8 @@ impl Group {
     /// # Panics
     /// As [`Group::partial`].
     pub fn stored(rows: Option<Vec<u32>>, values: Arc<dyn Stored>) -> Self {
-        Group { rows: rows.map(|rows| checked(rows, values.rows())), values: Values::Stored(values, None) }
+        let rows = rows.map(|rows| checked(rows, values.rows()));
+        Group { rows, values: Values::Stored(values, None), whole: None }
     }
 
     /// The values, when they are in memory.
@@ -93,7 +104,7 @@ impl Group {
     /// The block, where it is in memory and has all rows.
     pub(super) fn into_whole(self) -> Result<Block, Group> {
         match self {
-            Group { rows: None, values: Values::Held(block) } => Ok(block),
+            Group { rows: None, values: Values::Held(block), whole: None } => Ok(block),
             other => Err(other),
         }
     }
@@ -125,6 +136,7 @@ impl Group {
     /// The same columns times a factor.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
+        assert!(self.whole.is_none(), "columns are scaled before their rows are shared out");
         let values = match self.values {
             Values::Held(mut block) => {
                 block.scale_columns(&vec![factor; block.cols()]);
@@ -132,21 +144,87 @@ impl Group {
             }
             Values::Stored(values, None) => Values::Stored(values, Some(factor)),
             Values::Stored(values, Some(before)) => {
-                let inner = Group { rows: None, values: Values::Stored(values, Some(before)) };
+                let inner = Group { rows: None, values: Values::Stored(values, Some(before)), whole: None };
                 Values::Stored(Arc::new(inner), Some(factor))
             }
         };
-        Group { rows: self.rows, values }
+        Group { rows: self.rows, values, whole: None }
     }
 
-    /// The norm of each column, in f64.
+    /// Rows `range` of the matrix alone, which become its rows from 0 on; what is known of the whole is kept.
+    #[must_use]
+    pub fn part(self, range: &Range<usize>) -> Self {
+        let stored = match &self.rows {
+            None => range.clone(),
+            Some(rows) => {
+                let below = |end: usize| rows.partition_point(|&row| (row as usize) < end);
+                below(range.start)..below(range.end)
+            }
+        };
+        let whole = Some(Whole { stored_rows: self.stored_rows(), lengths: self.column_norms(Norm::L2) });
+        let rows = self.rows.map(|rows| rows[stored.clone()].iter().map(|row| row - range.start as u32).collect());
+        let values = match self.values {
+            Values::Held(block) => {
+                Values::Held(Block::from_vec(stored.len(), block.cols(), block.rows_slice(stored).to_vec()))
+            }
+            // What takes memory is copied, so that the rest can be given back.
+            Values::Stored(values, factor) if values.memory() > 0 => {
+                let mut block = Block::zeros(stored.len(), values.cols());
+                values.read(stored, block.as_mut_slice());
+                Values::Stored(Arc::new(Panels::from(block)), factor)
+            }
+            Values::Stored(values, factor) => Values::Stored(Arc::new(Stretch { values, rows: stored }), factor),
+        };
+        Group { rows, values, whole }
+    }
+
+    /// Whether these are some rows of a larger matrix.
+    pub fn is_part(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Number of rows that have values in the whole matrix.
+    pub(super) fn whole_rows(&self) -> usize {
+        self.whole.as_ref().map_or_else(|| self.stored_rows(), |whole| whole.stored_rows)
+    }
+
+    /// The norm of each column of the whole matrix, in f64.
     pub fn column_norms(&self, norm: Norm) -> Vec<f64> {
+        if let Some(whole) = &self.whole {
+            assert_eq!(norm, Norm::L2, "of a part, lengths of the whole are known");
+            return whole.lengths.clone();
+        }
         norms::column_norms(&self.values, norm)
     }
 
     /// The mean of each column over the rows that have values.
     pub fn column_means(&self) -> Vec<f64> {
         norms::column_means(&self.values)
+    }
+}
+
+/// Some rows of what is stored elsewhere.
+#[derive(Debug)]
+struct Stretch {
+    values: Arc<dyn Stored>,
+    rows: Range<usize>,
+}
+
+impl Stored for Stretch {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cols(&self) -> usize {
+        self.values.cols()
+    }
+
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        self.values.read(self.rows.start + range.start..self.rows.start + range.end, to);
+    }
+
+    fn memory(&self) -> usize {
+        self.values.memory()
     }
 }
 

@@ -23,6 +23,11 @@ impl Own {
     pub fn all(rows: usize) -> Self {
         Own { rows, range: 0..rows }
     }
+
+    /// Whether all rows are at hand.
+    pub fn is_all(&self) -> bool {
+        self.range.len() == self.rows
+    }
 }
 
 /// The most lanes.

@@ -41,25 +41,28 @@ pub(super) fn gram_parts<F: FnMut(Range<usize>, &mut [f64])>(
     start: impl Fn() -> F + Sync,
     add: impl FnMut(Small),
 ) {
-    use triangular::BlockStructure::{Rectangular, TriangularLower};
-    if cols == 0 {
-        return;
+    if cols > 0 {
+        let first = own.range.start;
+        let lane = |lane: Range<usize>| gram_lane(&(lane.start - first..lane.end - first), cols, start());
+        by_lanes(own, products_at_a_time(own.rows, cols, cols), lane, add);
     }
+}
+
+/// XᵀX of one lane, whose rows `fill` writes, in f64, chunk by chunk.
+pub(super) fn gram_lane(lane: &Range<usize>, cols: usize, mut fill: impl FnMut(Range<usize>, &mut [f64])) -> Small {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
     let chunk = chunk_rows(cols);
-    let lane = |lane: Range<usize>| {
-        let mut sum = Mat::<f64>::zeros(cols, cols);
-        let (mut wide, mut fill) = (vec![0.0; chunk * cols], start());
-        for start in lane.clone().step_by(chunk) {
-            let range = start - own.range.start..(start + chunk).min(lane.end) - own.range.start;
-            let wide = &mut wide[..range.len() * cols];
-            fill(range.clone(), wide);
-            let x = MatRef::from_row_major_slice(wide, range.len(), cols);
-            let (lower, full) = (TriangularLower, Rectangular);
-            triangular::matmul(&mut sum, lower, Accum::Add, x.transpose(), full, x, full, 1.0, Par::Seq);
-        }
-        Small::from_lower(&sum)
-    };
-    by_lanes(own, products_at_a_time(own.rows, cols, cols), lane, add);
+    let mut sum = Mat::<f64>::zeros(cols, cols);
+    let mut wide = vec![0.0; chunk * cols];
+    for start in lane.clone().step_by(chunk) {
+        let range = start..(start + chunk).min(lane.end);
+        let wide = &mut wide[..range.len() * cols];
+        fill(range.clone(), wide);
+        let x = MatRef::from_row_major_slice(wide, range.len(), cols);
+        let (lower, full) = (TriangularLower, Rectangular);
+        triangular::matmul(&mut sum, lower, Accum::Add, x.transpose(), full, x, full, 1.0, Par::Seq);
+    }
+    Small::from_lower(&sum)
 }
 
 /// Partial sums of XᵀY, one for each lane at hand; `start` makes what writes rows of X and Y.

@@ -12,6 +12,7 @@ use super::storage::shelf::Shelf;
 use super::weighted::{Lazily, Weighted};
 use crate::attributes;
 use crate::config::{Balance, Config, Form};
+use crate::dense::panels;
 use crate::dense::{Block, Group, Norm};
 use crate::error::{Error, Result};
 use crate::features::{Named, NamedColumns};
@@ -115,7 +116,7 @@ pub(super) fn diffused_or_found(config: &Config, x: &X, w: &Lazily, shelf: &mut 
         let found = (1..=steps).map(|step| shelf.find(&name, step, shape)).collect::<Result<Vec<_>>>()?;
         return Ok(found.into_iter().flatten().map(|(part, _)| part).collect());
     }
-    diffused(config, x, motif, w.get()?, |part| shelf.keep(part, None))
+    diffused(config, x, motif, w.get()?, |part| shelf.keep(part, None, &panels::Own::all(x.block.rows())))
 }
 
 /// X diffused over the graph of one motif, one part per step, handed to `keep`.

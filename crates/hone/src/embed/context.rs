@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::model::Draft;
 use super::storage::checkpoint::Begin;
 use crate::config::{Combine, Config, Direction, Model};
+use crate::dense::panels::Own;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::features::Named;
@@ -21,6 +22,8 @@ pub(super) struct Context<'a> {
     pub(super) config: &'a Config,
     /// Where the work is done.
     pub(super) engine: &'a dyn Engine,
+    /// Rows of Y and Z that this process holds.
+    pub(super) own: Own,
     /// Attributes that the caller brings.
     pub(super) given: Option<&'a Named>,
     /// Whether factors are written, and so right ones wanted.

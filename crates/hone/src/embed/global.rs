@@ -8,14 +8,15 @@ use super::model::Scales;
 use super::part::Part;
 use super::storage::factors::write_global;
 use super::{notes, steps};
-use crate::config::{Combine, Config, Output, Steps};
-use crate::dense::{Block, Columns, Group, Panels};
+use crate::config::{Combine, Output, Steps};
+use crate::dense::panels::Own;
+use crate::dense::{Block, Columns, Group, Norm, Panels};
 use crate::error::{Error, Result};
 use crate::factor::{Factors, Solver, Task, share_left};
 use crate::graph::{Graph, NodeIds};
 use crate::operator::Operator;
 use crate::random::Key;
-use crate::report::{ColumnBlock, GlobalFacts, Importance, Proximity, Report};
+use crate::report::{ColumnBlock, GlobalFacts, Importance, Proximity};
 use crate::store::Embedding;
 use crate::store::factors::Writer;
 
@@ -27,9 +28,9 @@ pub(super) struct Vectors {
 
 impl Vectors {
     /// Z, whose columns stand for themselves.
-    pub(super) fn of_z(z: Block) -> Self {
+    pub(super) fn of_z(z: Block, own: &Own) -> Self {
         let label = Label { name: "z".into(), step: 0, columns: Arc::default(), width: z.cols() };
-        Vectors { labels: vec![label], values: z.into() }
+        Vectors { labels: vec![label], values: Columns::part(own.clone(), vec![Group::full(z)]) }
     }
 
     /// The values of the columns.
@@ -38,8 +39,8 @@ impl Vectors {
     }
 
     /// The embedding, with names of the columns, which the report repeats.
-    pub(super) fn into_embedding(self, ids: NodeIds, report: &mut Report) -> Embedding {
-        let mut first = 0;
+    pub(super) fn into_embedding(self, ids: NodeIds, run: &mut Context) -> Embedding {
+        let (report, mut first) = (&mut run.report, 0);
         report.columns = names(&self.labels);
         for Label { name, step, width, .. } in self.labels {
             report.blocks.push(ColumnBlock { name, step, first, count: width });
@@ -48,6 +49,7 @@ impl Vectors {
         let mut vectors = self.values.into_block();
         // Columns turned to a common sign have zeros of both signs; adding zero gives them the same bits.
         vectors.update_rows(|_, row| row.iter_mut().for_each(|value| *value += 0.0));
+        let vectors = run.engine.collect(vectors, &run.own);
         Embedding::with_columns(ids, vectors, report.columns.clone())
     }
 }
@@ -60,8 +62,8 @@ struct Label {
     width: usize,
 }
 
-/// Takes parts apart into labels and Y.
-fn columns(nodes: usize, parts: Vec<Part>) -> (Vec<Label>, Columns) {
+/// Takes parts apart into labels and Y, of which this process holds some rows.
+fn columns(own: &Own, parts: Vec<Part>) -> (Vec<Label>, Columns) {
     let label = |part: &Part| Label {
         name: part.name.clone(),
         step: part.step,
@@ -69,7 +71,7 @@ fn columns(nodes: usize, parts: Vec<Part>) -> (Vec<Label>, Columns) {
         width: part.group.cols(),
     };
     let labels = parts.iter().map(label).collect();
-    (labels, Columns::new(nodes, parts.into_iter().map(|part| part.group).collect()))
+    (labels, Columns::part(own.clone(), parts.into_iter().map(|part| part.shared_out(own).group).collect()))
 }
 
 /// The result: attributes join before or after the global stage.
@@ -81,7 +83,7 @@ pub(super) fn join(
 ) -> Result<Embedding> {
     run.progress.stage("global embedding", 0);
     if run.config.steps == Steps::Auto {
-        locals = choose_steps(run, graph.nodes(), locals);
+        locals = choose_steps(run, locals);
         if let (Some(factors), Some(chosen)) = (&mut factors, &run.report.automatic_steps) {
             let steps = run.config.first_step.of(chosen.steps)..=chosen.steps;
             factors.manifest.local.retain(|entry| steps.contains(&entry.step));
@@ -93,15 +95,14 @@ pub(super) fn join(
     let size = locals.iter().map(Part::energy).sum();
     locals.extend(weigh(run.config, inside, size).0);
     let z = global(run, graph, locals, factors)?;
-    let (vectors, scales) =
-        if beside.is_empty() { (z, Scales::default()) } else { append(run.config, graph.nodes(), z, beside) };
+    let (vectors, scales) = if beside.is_empty() { (z, Scales::default()) } else { append(run, z, beside) };
     run.draft.iter_mut().for_each(|draft| draft.scales(scales));
-    Ok(vectors.into_embedding(graph.ids().clone(), &mut run.report))
+    Ok(vectors.into_embedding(graph.ids().clone(), run))
 }
 
 /// Z, or Y itself.
 fn global(run: &mut Context, graph: &Graph, parts: Vec<Part>, factors: Option<&mut Writer>) -> Result<Vectors> {
-    let (labels, y) = columns(graph.nodes(), parts);
+    let (labels, y) = columns(&run.own, parts);
     if run.config.global.output == Output::Local {
         run.report.importance = importance(&labels, &y.column_energy());
         notes::zero_rows(run, graph, &y, None);
@@ -113,14 +114,14 @@ fn global(run: &mut Context, graph: &Graph, parts: Vec<Part>, factors: Option<&m
         draft.global(h);
     }
     let h = h.filter(|_| factors.is_some());
-    let z = Columns::from(z);
+    let z = Columns::part(run.own.clone(), vec![Group::full(z)]);
     notes::zero_rows(run, graph, &z, Some(&y));
     drop(y);
     let z = z.into_block();
     if let Some(factors) = factors {
         write_global(factors, &run.config.global.solver, &z, h.as_ref(), names(&labels))?;
     }
-    Ok(Vectors::of_z(z))
+    Ok(Vectors::of_z(z, &run.own))
 }
 
 /// Z = U Sigma and Hᵀ = V of Y, and what they tell; no H where Z is a code, and no more rows of H than Y has directions.
@@ -131,7 +132,7 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
     let y = Operator::shared("Y", y.clone());
     let key = Key::new(run.config.seed).with("global", 0);
     // No more columns than Y has directions: V would be as wide as Z, and taller where Y has few rows.
-    let rank = if solver.is_code() { wanted } else { wanted.min(columns).min(y.rows().max(1)) };
+    let rank = if solver.is_code() { wanted } else { wanted.min(columns).min(run.own.rows.max(1)) };
     let task = Task { rank, right: true, key, progress: run.progress };
     let found = run.engine.factor(solver, &y, &task).and_then(Factors::finite).map_err(at)?;
     let Factors { u: mut z, mut sigma, v: h, info } = found.map(Panels::into_block);
@@ -166,11 +167,11 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
 }
 
 /// Keeps the steps that bring new directions, or the last of them, as `first-step` says.
-fn choose_steps(run: &mut Context, nodes: usize, parts: Vec<Part>) -> Vec<Part> {
+fn choose_steps(run: &mut Context, parts: Vec<Part>) -> Vec<Part> {
     let width = |k: usize| parts.iter().filter(|part| part.step == k).map(|part| part.group.cols()).sum();
     let widths: Vec<usize> = (1..=steps::TRIED).map(width).collect();
-    let (labels, y) = columns(nodes, parts);
-    let chosen = steps::choose(&y.gram(), &widths);
+    let (labels, y) = columns(&run.own, parts);
+    let chosen = steps::choose(&run.engine.gram(&y), &widths);
     let joined = labels.into_iter().zip(y.into_groups());
     let part =
         |(label, group): (Label, Group)| Part { name: label.name, step: label.step, columns: label.columns, group };
@@ -191,9 +192,10 @@ fn keep_views(run: &mut Context) {
 }
 
 /// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1; and what both were multiplied with.
-pub(super) fn append(config: &Config, nodes: usize, z: Vectors, beside: Vec<Part>) -> (Vectors, Scales) {
+pub(super) fn append(run: &Context, z: Vectors, beside: Vec<Part>) -> (Vectors, Scales) {
+    let (config, nodes) = (run.config, run.own.rows);
     let Vectors { labels: mut all, values: z } = z;
-    let size: f64 = z.column_energy().iter().sum();
+    let size: f64 = energy(run, &z);
     let mut groups = z.into_groups();
     let mut scales = Scales::default();
     if size > 0.0 {
@@ -202,10 +204,19 @@ pub(super) fn append(config: &Config, nodes: usize, z: Vectors, beside: Vec<Part
     }
     let (weighed, factor) = weigh(config, beside, if size > 0.0 { nodes as f64 } else { 0.0 });
     scales.x = factor;
-    let (labels, x) = columns(nodes, weighed);
+    let (labels, x) = columns(&run.own, weighed);
     all.extend(labels);
     groups.extend(x.into_groups());
-    (Vectors { labels: all, values: Columns::new(nodes, groups) }, scales)
+    (Vectors { labels: all, values: Columns::part(run.own.clone(), groups) }, scales)
+}
+
+/// The sum of all squares of Z, or of the local embeddings in its place.
+fn energy(run: &Context, z: &Columns) -> f64 {
+    let of = |group: &Group| match group.block().filter(|_| !group.is_part() && group.rows().is_none()) {
+        Some(block) => run.engine.lengths(block, &run.own),
+        None => group.column_norms(Norm::L2),
+    };
+    z.groups().iter().flat_map(of).map(|length| length * length).sum()
 }
 
 /// The squared length of each column of ZH, and ‖Y − ZH‖², when Z = UΣ and H = Vᵀ are singular vectors of Y.

@@ -126,9 +126,8 @@ pub(super) fn embed(
     let beside = x.map_or_else(|| Ok(Vec::new()), |x| beside(run, sources, x))?;
     let z = decompose(run, sources, factors)?;
     notes::zero_rows(run, sources.graph, z.values(), None);
-    let nodes = sources.graph.nodes();
-    let vectors = if beside.is_empty() { z } else { append(config, nodes, z, beside).0 };
-    Ok(vectors.into_embedding(sources.graph.ids().clone(), &mut run.report))
+    let vectors = if beside.is_empty() { z } else { append(run, z, beside).0 };
+    Ok(vectors.into_embedding(sources.graph.ids().clone(), run))
 }
 
 /// Attributes, diffused over every motif graph if asked for.
@@ -200,7 +199,7 @@ fn decompose(run: &mut Context, sources: &Sources, factors: Option<&mut Writer>)
     run.report.notes.extend(empty);
     note(&facts, task.rank, config.model, &mut run.report);
     run.report.joint = Some(facts);
-    Ok(Vectors::of_z(z))
+    Ok(Vectors::of_z(z, &run.own))
 }
 
 /// Matrices as rows of numbers, unless they are too many.

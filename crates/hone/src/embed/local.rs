@@ -15,6 +15,7 @@ use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
 use super::weighted::{Counted, Lazily};
 use crate::config::{LOG, Local, Scale, TARGET, ViewWeight};
+use crate::dense::panels::Own;
 use crate::dense::{Block, Norm, Panels};
 use crate::diffuse::Diffusion;
 use crate::error::{Error, Result};
@@ -62,7 +63,7 @@ fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part
         let wanted = wanted(run, w.graph(), motif, step);
         // A checkpoint has rows that are shaped already, and no right factors.
         let anew = run.factors || run.draft.is_some();
-        let known = if anew { None } else { found(shelf, &wanted, (step, w.nodes()))? };
+        let known = if anew { None } else { found(shelf, &wanted, step, &run.own)? };
         let (views, facts) = match known {
             Some(known) => known,
             None => {
@@ -71,7 +72,7 @@ fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part
                 for (view, columns) in wanted.iter().zip(views) {
                     let (name, group) = (view.name.clone(), w.get()?.group(columns));
                     let part = Part { name, step, columns: Arc::default(), group };
-                    kept.push(shelf.keep(part, Some(&facts))?);
+                    kept.push(shelf.keep(part, Some(&facts), &run.own)?);
                 }
                 (kept, facts)
             }
@@ -116,19 +117,15 @@ fn wanted(run: &Context, graph: &Graph, motif: Motif, step: usize) -> Vec<Wanted
 }
 
 /// The parts of one motif and step that an earlier run has left, all of them or none.
-fn found(
-    shelf: &mut Shelf,
-    wanted: &[Wanted],
-    (step, nodes): (usize, usize),
-) -> Result<Option<(Vec<Part>, LocalFacts)>> {
+fn found(shelf: &mut Shelf, wanted: &[Wanted], step: usize, own: &Own) -> Result<Option<(Vec<Part>, LocalFacts)>> {
     if !wanted.iter().all(|view| shelf.has(&view.name, step)) {
         return Ok(None);
     }
     let (mut parts, mut known) = (Vec::new(), None);
     for view in wanted {
-        let found = shelf.find(&view.name, step, (nodes, view.columns))?;
+        let found = shelf.find(&view.name, step, (own.rows, view.columns))?;
         let Some((part, Some(facts))) = found else { return Ok(None) };
-        parts.push(part);
+        parts.push(part.shared_out(own));
         known = Some(facts);
     }
     Ok(known.map(|facts| (parts, facts)))

@@ -33,6 +33,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{self, Config, Direction};
+use crate::dense::panels::Own;
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
 use crate::features::Named;
@@ -257,6 +258,7 @@ impl Hone {
         let factors = factors.transpose()?;
         let mut work = Work::new(&run, graph, &motifs, own.columns());
         self.engine.plan(&work.largest())?;
+        run.own = work.own_rows(&*self.engine);
         plan::check_least(&run, &work, checkpoint.as_ref().is_some_and(counts::are_in))?;
         let counts = counts::count_or_load(&mut run, graph, checkpoint.as_mut());
         let counts = counts.map_err(|error| plan::naming_all(error, &work))?;
@@ -275,7 +277,9 @@ impl Hone {
             let sources = joint::Sources { config: &self.config, graph, counts: &counts, motifs: &motifs, hold };
             run.time("joint", |run| joint::embed(run, &sources, x, shelf.factors()))?
         };
-        check_finite(&embedding)?;
+        if self.engine.leads() {
+            check_finite(&embedding)?;
+        }
         shelf.finish(batch)?;
         let draft = run.draft.take();
         let model = draft.map(|draft| run.time("model", |run| draft.finish(run, whole, &embedding)));
@@ -322,6 +326,7 @@ impl Hone {
         Context {
             config: &self.config,
             engine: &*self.engine,
+            own: Own::all(graph.nodes()),
             given: self.attributes.as_ref(),
             factors: self.factors.is_some(),
             written: self.written,

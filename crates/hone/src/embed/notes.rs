@@ -192,26 +192,28 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
 /// Counts nodes whose rows of Z are zero, and says why and what to do. Where Z keeps the leading directions of `y`, a node
 /// may lie outside all of them.
 pub(super) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns, y: Option<&Columns>) {
-    let rows = z.zero_rows();
-    if rows.is_empty() || rows.len() == z.rows() && graph.edges() == 0 {
-        return;
-    }
-    let (count, nodes) = (rows.len(), z.rows());
+    let (rows, first) = (z.zero_rows(), z.own().range.start);
     let entering = if graph.is_directed() { graph.in_degrees() } else { Vec::new() };
-    let (mut alone, mut sinks, mut lost, mut outside) = (0, 0, 0, 0);
+    let (mut alone, mut sinks, mut lost, mut outside) = (0u64, 0, 0, 0);
     let mut row = vec![0.0; y.map_or(0, Columns::cols)];
     for &i in &rows {
         let mut has_values = |y: &Columns| {
             y.read_row(i, &mut row);
             row.iter().any(|&value| value != 0.0)
         };
-        let kind = match graph.degree(i as u32) {
-            0 if entering.get(i).is_some_and(|&arcs| arcs > 0) => &mut sinks,
+        let kind = match graph.degree((first + i) as u32) {
+            0 if entering.get(first + i).is_some_and(|&arcs| arcs > 0) => &mut sinks,
             0 => &mut alone,
             _ if y.is_some_and(&mut has_values) => &mut lost,
             _ => &mut outside,
         };
         *kind += 1;
+    }
+    let mut totals = [rows.len() as u64, alone, sinks, lost, outside];
+    run.engine.totals(&mut totals);
+    let ([count, alone, sinks, lost, outside], nodes) = (totals, z.own().rows as u64);
+    if count == 0 || count == nodes && graph.edges() == 0 {
+        return;
     }
     let columns = z.cols();
     let outside_why = match graph.is_directed() {

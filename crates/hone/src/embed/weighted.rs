@@ -46,11 +46,6 @@ impl<'a> Lazily<'a> {
         self.graph
     }
 
-    /// Nodes of the graph.
-    pub(super) fn nodes(&self) -> usize {
-        self.graph.nodes()
-    }
-
     /// Ids of the nodes.
     pub(super) fn ids(&self) -> &NodeIds {
         self.graph.ids()

@@ -101,7 +101,9 @@ pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
 /// The leading singular triplets of an operator, found in some space. What is small is decomposed by this process.
 pub fn svd_in<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result<Factors<Panels>> {
     match s {
-        Operator::Dense(leaf) if s.rows().min(s.cols()) <= WIDEST => Ok(dense(leaf.columns(), task)?.map(Panels::from)),
+        Operator::Dense(leaf) if leaf.columns().own().rows.min(s.cols()) <= WIDEST => {
+            Ok(dense(space, leaf.columns(), task)?.map(Panels::from))
+        }
         Operator::Power(inner, k) if inner.is_symmetric() => {
             let mut found = svd_in(space, inner, options, task)?;
             found.sigma.iter_mut().for_each(|sigma| *sigma = sigma.powi(*k as i32));
@@ -151,7 +153,7 @@ fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result
         let worst = sampled_residual(space, s, &u, &triplets.sigma[..triplets.rank.min(rank)]);
         (info.residual, info.converged) = (Some(worst), worst <= options.tolerance);
     }
-    let signs: Vec<f64> = space.fold(&u, Fold::Extreme).iter().map(|&x| if x < 0.0 { -1.0 } else { 1.0 }).collect();
+    let signs = signs(&space.fold(&u, Fold::Extreme));
     space.map(&mut u, &Map::Scale(&signs));
     let v = v.filter(|_| task.right).map(|v| {
         let mut right = triplets.right(rank);
@@ -179,6 +181,11 @@ fn sampled_residual<S: Space>(space: &S, s: &Operator, u: &[S::Tall], sigma: &[f
         if squared > HIDDEN * HIDDEN { (squared.sqrt() - noise).max(0.0) } else { 0.0 }
     };
     space.fold(&[y], Fold::Length).into_iter().zip(&sampled).map(relative).fold(0.0, f64::max)
+}
+
+/// The sign of each column, given its entry of largest absolute value.
+fn signs(extremes: &[f64]) -> Vec<f64> {
+    extremes.iter().map(|&x| if x < 0.0 { -1.0 } else { 1.0 }).collect()
 }
 
 /// The panels, in the memory of this process.
@@ -266,15 +273,15 @@ impl Triplets {
     }
 }
 
-/// Exact SVD of a tall matrix through its Gram matrix: U = Y E diag(1/sigma), V = E.
-fn dense(y: &Columns, task: &Task) -> Result<Factors> {
-    if y.cols() > NARROW.max(y.rows()) {
+/// Exact SVD of a tall matrix through its Gram matrix: U = Y E diag(1/sigma), V = E. U has the rows of Y that are at hand.
+fn dense<S: Space>(space: &S, y: &Columns, task: &Task) -> Result<Factors> {
+    if y.cols() > NARROW.max(y.own().rows) {
         return dense_wide(y, task);
     }
-    let triplets = Triplets::of_gram(&y.gram(), task.rank)?;
+    let triplets = Triplets::of_gram(&space.gram_of(y), task.rank)?;
     task.progress.check()?;
     let mut u = y.times(&triplets.left(task.rank));
-    let signs = u.column_signs();
+    let signs = signs(&space.extremes_of(&u, y.own()));
     u.scale_columns(&signs);
     let v = task.right.then(|| {
         let mut right = triplets.right(task.rank);
@@ -288,6 +295,7 @@ fn dense(y: &Columns, task: &Task) -> Result<Factors> {
 /// Exact SVD of a wide matrix through the Gram matrix of its rows: U = E, V = Yᵀ E diag(1/sigma). Besides
 /// being smaller, it is far from singular, while that of the columns is not.
 fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
+    assert!(y.own().is_all(), "a wide matrix is not shared out by rows");
     let whole = y.to_block();
     let mut transposed = Block::zeros(y.cols(), y.rows());
     transposed.update_rows(|j, row| row.iter_mut().enumerate().for_each(|(i, to)| *to = whole.get(i, j)));

@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use super::counts::Counts;
 use super::exact::Exact;
 use super::orbit::Orbit;
+use super::peers::{Alone, Peers};
+use super::room::{COUNTING, counting_at_most};
 use super::sampled::{self, Estimated, Estimates, Sampled, estimate};
 use super::set::Motif;
 use super::triad::Triads;
@@ -58,41 +60,6 @@ pub enum Sample {
         /// Share of the nodes that keep it.
         confidence: f64,
     },
-}
-
-/// Bytes per slot that exact counting takes at its peak on graphs with few triangles; with many it is up to three times
-/// that.
-pub(crate) const COUNTING: u64 = 20;
-pub(crate) const COUNTING_AT_MOST: u64 = 60;
-/// Edges that are looked at to learn how many lie in triangles.
-const SEEN: usize = 4096;
-/// Neighbours that are looked at for one of them; an edge with more is taken to lie in a triangle.
-const LOOKED_AT: usize = 1000;
-
-/// Bytes that exact counting takes at its peak, at most, on a symmetric pattern: by the share of edges in triangles, as
-/// evenly spaced edges show it, and three standard errors more. Cost: at most 4096 · 1000 searches.
-pub(crate) fn counting_at_most(pattern: &Pattern) -> u64 {
-    let step = pattern.nnz().div_ceil(SEEN).max(1);
-    let (mut seen, mut inside) = (0u64, 0u64);
-    for i in 0..pattern.rows() {
-        let slots = pattern.range(i);
-        let mut slot = slots.start.next_multiple_of(step);
-        while slot < slots.end {
-            seen += 1;
-            inside += u64::from(may_be_in_triangle(pattern, i, pattern.row(i)[slot - slots.start] as usize));
-            slot += step;
-        }
-    }
-    let share = inside as f64 / seen.max(1) as f64;
-    let error = if step == 1 { 0.0 } else { 1.5 / (seen as f64).sqrt() };
-    let more = (COUNTING_AT_MOST - COUNTING) as f64 * (share + error).min(1.0);
-    ((COUNTING as f64 + more) * pattern.nnz() as f64) as u64
-}
-
-fn may_be_in_triangle(pattern: &Pattern, u: usize, v: usize) -> bool {
-    let (u, v) = (pattern.row(u), pattern.row(v));
-    let (few, many) = if u.len() <= v.len() { (u, v) } else { (v, u) };
-    few.len() > LOOKED_AT || few.iter().any(|node| many.binary_search(node).is_ok())
 }
 
 /// Caps that can be asked for. Larger ones cost what exact counting does.
@@ -138,8 +105,21 @@ impl Sample {
         (seed, allowance): (u64, Allowance),
         progress: &dyn Progress,
     ) -> Result<Counts> {
+        self.count_motifs_with(graph, motifs, (seed, allowance), &Alone, progress)
+    }
+
+    /// The same by several processes together: exact counts of edge orbits are divided among them, all else every process
+    /// does for itself.
+    pub fn count_motifs_with(
+        &self,
+        graph: &Graph,
+        motifs: &[Motif],
+        (seed, allowance): (u64, Allowance),
+        peers: &dyn Peers,
+        progress: &dyn Progress,
+    ) -> Result<Counts> {
         let Some(&directed) = motifs.iter().find(|motif| motif.is_directed()) else {
-            return self.count_within(graph, seed, allowance, progress);
+            return self.count_orbits(graph, (seed, allowance), peers, progress);
         };
         super::triad::check_graph(directed, graph)?;
         let orbits = motifs.iter().any(|motif| !motif.is_directed());
@@ -147,7 +127,7 @@ impl Sample {
             return Err(Error::config("sample", "triads are counted exactly; leave it out"));
         }
         let counts = match orbits {
-            true => self.count_within(graph, seed, allowance, progress)?,
+            true => self.count_orbits(graph, (seed, allowance), peers, progress)?,
             false => Counts::absent(super::counted_on(graph)),
         };
         let remedy = "raise the memory limit, or count a smaller graph";
@@ -163,11 +143,21 @@ impl Sample {
         allowance: Allowance,
         progress: &dyn Progress,
     ) -> Result<Counts> {
+        self.count_orbits(graph, (seed, allowance), &Alone, progress)
+    }
+
+    fn count_orbits(
+        &self,
+        graph: &Graph,
+        (seed, allowance): (u64, Allowance),
+        peers: &dyn Peers,
+        progress: &dyn Progress,
+    ) -> Result<Counts> {
         self.check()?;
         let pattern = super::counted_on(graph);
         let key = Key::new(seed).with("sample", 0);
         match *self {
-            Sample::Exact => exact(pattern, allowance, progress),
+            Sample::Exact => exact(pattern, allowance, peers, progress),
             Sample::Cap(cap) => {
                 fits(&pattern, cap, 1, allowance)?;
                 let estimates = estimate(&pattern, cap, key, progress)?;
@@ -178,13 +168,18 @@ impl Sample {
                 let fits = |cap| fits(&pattern, cap, 2, allowance);
                 let found = target(&pattern, [error, confidence], key, fits, progress)?;
                 // No cap will do.
-                found.map_or_else(|| exact(pattern, allowance, progress), Ok)
+                found.map_or_else(|| exact(pattern, allowance, peers, progress), Ok)
             }
         }
     }
 }
 
-pub(super) fn exact(pattern: Arc<Pattern>, allowance: Allowance, progress: &dyn Progress) -> Result<Counts> {
+pub(super) fn exact(
+    pattern: Arc<Pattern>,
+    allowance: Allowance,
+    peers: &dyn Peers,
+    progress: &dyn Progress,
+) -> Result<Counts> {
     let held = memory::resident().unwrap_or(0);
     let room = |more: u64| match allowance.exceeded(more) {
         None => Ok(()),
@@ -197,7 +192,7 @@ pub(super) fn exact(pattern: Arc<Pattern>, allowance: Allowance, progress: &dyn 
         }),
     };
     room(COUNTING * pattern.nnz() as u64)?;
-    let exact = Exact::count(&pattern, room, progress)?;
+    let exact = Exact::count(&pattern, room, peers, progress)?;
     Ok(Counts::exact(pattern, exact))
 }
 
@@ -354,30 +349,5 @@ impl TryFrom<Written> for Sample {
 impl From<Sample> for String {
     fn from(sample: Sample) -> String {
         sample.to_string()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::GraphBuilder;
-
-    #[test]
-    fn the_bound_on_counting_follows_the_share_of_edges_in_triangles() {
-        let per_slot = |edges: Vec<(u32, u32)>, nodes: usize| {
-            let graph = GraphBuilder::undirected(nodes).edges(edges).build().expect("sound");
-            counting_at_most(graph.pattern()) as f64 / graph.pattern().nnz() as f64
-        };
-        let ring = |nodes: u32, steps: u32| -> Vec<(u32, u32)> {
-            (0..nodes).flat_map(|i| (1..=steps).map(move |step| (i, (i + step) % nodes))).collect()
-        };
-        assert_eq!(per_slot(ring(100, 1), 100), COUNTING as f64);
-        assert_eq!(per_slot(ring(100, 2), 100), COUNTING_AT_MOST as f64);
-        // Only some edges are looked at, and few of them lie in triangles.
-        let mut mixed = ring(36_000, 1);
-        mixed.extend((36_000..40_000).flat_map(|i| [(i, (i + 1 - 36_000) % 4000 + 36_000)]));
-        mixed.extend((0..4000).step_by(40).map(|i| (i, i + 2)));
-        let bound = per_slot(mixed, 40_000);
-        assert!(bound > COUNTING as f64 && bound < 24.0, "{bound}");
     }
 }

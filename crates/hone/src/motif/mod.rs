@@ -39,8 +39,10 @@ mod listed;
 mod motif_graph;
 mod orbit;
 pub(crate) mod pairs;
+mod peers;
 mod ranked;
 mod recovered;
+mod room;
 mod sampled;
 mod saved;
 mod set;
@@ -49,13 +51,14 @@ pub mod triad;
 mod update;
 
 pub use counting::Sample;
-pub(crate) use counting::{COUNTING, COUNTING_AT_MOST, counting_at_most};
 pub use counts::Counts;
 pub use delta::Delta;
 pub use motif_graph::{MotifGraph, Weighting};
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use pairs::Pairs;
+pub use peers::{Alone, Peers};
 pub use recovered::OrbitTable;
+pub(crate) use room::{COUNTING, COUNTING_AT_MOST, counting_at_most};
 pub use sampled::{Estimates, Sampled};
 pub use set::{Motif, MotifSet};
 pub use totals::Totals;
@@ -75,7 +78,7 @@ use crate::sparse::Pattern;
 ///
 /// Fails when `progress` asks to stop, when memory does not suffice, or when a node has 2³¹ neighbours or more.
 pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
-    counting::exact(counted_on(graph), Allowance::new(None), progress)
+    counting::exact(counted_on(graph), Allowance::new(None), &Alone, progress)
 }
 
 /// The symmetric adjacency that motifs are counted on.

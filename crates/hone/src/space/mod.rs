@@ -18,7 +18,8 @@ pub use host::Host;
 
 use std::ops::Range;
 
-use crate::dense::{Block, Small};
+use crate::dense::panels::Own;
+use crate::dense::{Block, Columns, Small};
 use crate::random::Key;
 use crate::sparse::{Csr, Diagonal, Fused};
 
@@ -64,6 +65,16 @@ pub trait Space: Sync {
 
     /// y = diag(factors) x.
     fn scale_rows(&self, factors: &Diagonal, x: &Self::Tall, y: &mut Self::Tall);
+
+    /// YᵀY of columns in the memory of this process, or of the rows of them that it holds.
+    fn gram_of(&self, y: &Columns) -> Small {
+        y.gram()
+    }
+
+    /// [`Fold::Extreme`] of a block in the memory of this process, which has rows `own` of a larger matrix.
+    fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
+        x.column_extremes()
+    }
 
     /// XᵀX of all panels together.
     fn gram(&self, x: &[Self::Tall]) -> Small;

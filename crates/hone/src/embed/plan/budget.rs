@@ -7,13 +7,14 @@ use rayon::prelude::*;
 
 use crate::config::{Combine, Config, Form, Model, Output};
 use crate::dense::gram_memory;
+use crate::dense::panels::Own;
 use crate::embed::context::Context;
 use crate::embed::steps;
-use crate::engine::Largest;
-use crate::factor::exact;
+use crate::engine::{Engine, Largest};
 use crate::factor::log_window::landmarks;
 use crate::factor::memory::{Held, OVERSAMPLING, Shape, WORK_BLOCKS};
 use crate::factor::svd::{NARROW, WIDEST};
+use crate::factor::{Solver, exact};
 use crate::graph::Graph;
 use crate::matrix::Psi;
 use crate::memory;
@@ -50,6 +51,10 @@ pub(in crate::embed) struct Work<'a> {
     pub(super) sides: u64,
     /// Whether a model is kept.
     model: bool,
+    /// Whether factors are written.
+    factors: bool,
+    /// Processes that share the rows of Y and Z.
+    sharing: u64,
     /// The last step that is computed.
     steps: usize,
     /// Positions of a W_t, at most.
@@ -107,6 +112,8 @@ impl<'a> Work<'a> {
             right: run.factors || both,
             sides: if both { 2 } else { 1 },
             model: run.draft.is_some(),
+            factors: run.factors,
+            sharing: 1,
             steps,
             written: run.written,
             positions: graph.pattern().nnz() as u64 * if reversed { 2 } else { 1 },
@@ -154,10 +161,10 @@ impl<'a> Work<'a> {
         let kept_factors = if self.model { rows * kept * (dim * FLOAT + 16) } else { 0 };
         let images = if self.model { 4 * n * dim * FLOAT + nonzeros * FLOAT + n * 8 } else { 0 };
         let copied = if self.model { n * config.global.dim as u64 * FLOAT } else { 0 };
-        let joining = self.joining((dim * kept * self.sides + view) * self.motifs.len() as u64);
+        let joining = self.joining(self.local_columns());
         let numbered = numbered * kept + if view > 0 { once.1 } else { 0 };
         Needs {
-            parts: (rows * dim * kept + once.0 * view + diffused_rows * diffused) * FLOAT,
+            parts: ((rows * dim * kept + once.0 * view).div_ceil(self.sharing) + diffused_rows * diffused) * FLOAT,
             fixed: (numbered + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT + kept_factors,
             local: solver.max(making).max(matrix + folded + images).max(viewing).max(self.pairing()),
             global: if diffusions > 0 { joining.max(self.finishing()) } else { joining },
@@ -168,6 +175,25 @@ impl<'a> Work<'a> {
                 0
             },
         }
+    }
+
+    /// The rows of Y and Z that this process holds: a share where others work with it and the global stage is done by rows,
+    /// else all.
+    pub(in crate::embed) fn own_rows(&mut self, engine: &dyn Engine) -> Own {
+        let (config, nodes) = (self.config, self.graph.nodes());
+        let by_rows = config.model == Model::Separate
+            && config.global.output == Output::Global
+            && matches!(config.global.solver, Solver::Svd(_));
+        let (inside, _) = self.joined(self.local_columns());
+        // Wide matrices are decomposed through the Gram matrix of their rows, or iterated on.
+        let tall = nodes as u64 >= inside && inside <= WIDEST as u64;
+        // What is written of the whole is made of all rows.
+        let whole = self.model || self.factors;
+        if !by_rows || !tall || whole {
+            return Own::all(nodes);
+        }
+        self.sharing = engine.processes() as u64;
+        engine.own(nodes)
     }
 
     /// The largest local factorisation, for an engine to plan with.
@@ -316,10 +342,8 @@ impl<'a> Work<'a> {
 
     /// Bytes of the last stage, `local` being the columns of local embeddings.
     fn joining(&self, local: u64) -> u64 {
-        let (config, rows) = (self.config, self.graph.nodes() as u64);
-        let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
-        let before = config.attributes.combine == Combine::Before;
-        let (inside, beside) = if before { (local + attributes, 0) } else { (local, attributes) };
+        let (config, rows) = (self.config, (self.graph.nodes() as u64).div_ceil(self.sharing));
+        let (inside, beside) = self.joined(local);
         if config.global.output == Output::Local {
             return rows * (inside + beside) * FLOAT;
         }
@@ -331,6 +355,19 @@ impl<'a> Work<'a> {
         let shape = Shape { rows, columns: inside, bound: false, entries: rows * inside, symmetric: false, rank: dim };
         let solver = solver.memory(&shape).saturating_add(solver.dense_blocks() * rows * dim * FLOAT);
         factors.saturating_add(solver).saturating_add(rows * dim * FLOAT)
+    }
+
+    /// Columns of Y, and of what stands beside Z, `local` being those of local embeddings.
+    fn joined(&self, local: u64) -> (u64, u64) {
+        let attributes = attribute_columns(self.config, self.own, self.motifs.len()) as u64;
+        let before = self.config.attributes.combine == Combine::Before;
+        if before { (local + attributes, 0) } else { (local, attributes) }
+    }
+
+    /// Columns of all local embeddings.
+    fn local_columns(&self) -> u64 {
+        let each = self.config.local_dim() as u64 * self.kept() as u64 * self.sides;
+        (each + self.view()) * self.motifs.len() as u64
     }
 
     /// Bytes at the very end, when Y is gone: Z, and Z with the columns that stand beside it. Where these are diffused they

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::checkpoint::{AGAIN, Checkpoint};
 use super::part_file::{self, Faults};
+use crate::dense::panels::Own;
 use crate::embed::part::Part;
 use crate::error::{Error, Result, human_bytes};
 use crate::output::Batch;
@@ -48,9 +49,11 @@ impl Shelf {
         self.factors.as_mut()
     }
 
-    /// Keeps a finished part, in memory or not, and in the checkpoint if there is one.
-    pub(in crate::embed) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>) -> Result<Part> {
-        let hold = self.take_room(part.group.stored_rows() * part.group.cols());
+    /// Keeps a finished part: the rows that this process holds of it, in memory or not, and all of it in the checkpoint if
+    /// there is one.
+    pub(in crate::embed) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>, own: &Own) -> Result<Part> {
+        let share = (part.group.stored_rows() * own.range.len()).div_ceil(own.rows.max(1));
+        let hold = self.take_room(share * part.group.cols());
         if let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.saves()) {
             let name = file_name(&part.name, part.step);
             checkpoint.save(&name, |out| part_file::write(&part, facts, out))?;
@@ -58,9 +61,10 @@ impl Shelf {
                 drop(part);
                 return checkpoint
                     .open(&name, |file, path| part_file::open(file, path, false, &self.faults))
-                    .map(first);
+                    .map(|found| first(found).shared_out(own));
             }
         }
+        let part = part.shared_out(own);
         if hold {
             return Ok(part);
         }

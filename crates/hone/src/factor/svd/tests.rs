@@ -36,7 +36,7 @@ fn dense_matrices_can_be_iterated_on() {
     let operator = Operator::dense("Y", y.clone());
     let options = Svd { tolerance: 1e-6, iterations: Iterations::AtMost(500), ..Svd::default() };
     let found = iterated(&operator, &options, &task(4)).expect("finite");
-    let exact = dense(&y, &task(4)).expect("finite");
+    let exact = dense(&Host, &y, &task(4)).expect("finite");
     for (a, b) in found.sigma.iter().zip(&exact.sigma) {
         assert!((a - b).abs() < 1e-4 * exact.sigma[0], "{:?} {:?}", found.sigma, exact.sigma);
     }

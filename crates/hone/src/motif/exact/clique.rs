@@ -8,6 +8,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::super::peers::{self, Peers, share};
 use super::super::ranked::{balanced, ranges, sweep};
 use super::triangle::TriangleGraph;
 use crate::error::Result;
@@ -31,7 +32,7 @@ struct Scratch {
 }
 
 /// The number of 4-cliques on every edge of the triangle graph.
-pub(super) fn count(graph: &TriangleGraph, progress: &dyn Progress) -> Result<Vec<u64>> {
+pub(super) fn count(graph: &TriangleGraph, peers: &dyn Peers, progress: &dyn Progress) -> Result<Vec<u64>> {
     let n = graph.nodes.len();
     let cliques: Vec<AtomicU64> = (0..graph.size()).map(|_| AtomicU64::new(0)).collect();
     let work: Vec<u64> = (0..n)
@@ -42,8 +43,8 @@ pub(super) fn count(graph: &TriangleGraph, progress: &dyn Progress) -> Result<Ve
         })
         .collect();
     let bounds = balanced(n, 1 << 12, |x| work[x]);
-    progress.stage("cliques", n as u64);
-    let parts = ranges(&bounds).map(|range| (range, ())).collect();
+    progress.stage("cliques", (n / peers.size()) as u64);
+    let parts = share(ranges(&bounds).map(|range| (range, ())), peers);
     let scratch = || Scratch { local: vec![0; n], ..Scratch::default() };
     let arch = pulp::Arch::new();
     sweep(parts, progress, scratch, |range, (), scratch| {
@@ -52,6 +53,7 @@ pub(super) fn count(graph: &TriangleGraph, progress: &dyn Progress) -> Result<Ve
             || range.for_each(|x| cliques_above(graph, x, scratch, &cliques)),
         );
     })?;
+    peers::add(&cliques, peers);
     Ok(cliques.into_iter().map(AtomicU64::into_inner).collect())
 }
 

@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use self::triangle::{TriangleGraph, common};
 use self::wedge::Wedges;
 use super::column::{Column, Part, Rank, Sizes, cut};
+use super::peers::Peers;
 use super::ranked::{Ranked, balanced};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -37,18 +38,24 @@ pub(super) struct Exact {
 
 impl Exact {
     /// Counts on a symmetric pattern without loops; `room` refuses so many bytes more than are held.
-    pub(super) fn count(pattern: &Pattern, room: impl Fn(u64) -> Result<()>, progress: &dyn Progress) -> Result<Exact> {
+    /// The sweeps are divided among `peers`.
+    pub(super) fn count(
+        pattern: &Pattern,
+        room: impl Fn(u64) -> Result<()>,
+        peers: &dyn Peers,
+        progress: &dyn Progress,
+    ) -> Result<Exact> {
         Exact::check_degrees(pattern)?;
         progress.stage("ranking", 0);
         let ranked = Ranked::new(pattern, progress)?;
-        let wedges = wedge::count(&ranked, progress)?;
-        let t = common(&ranked, &wedges, progress)?;
+        let wedges = wedge::count(&ranked, peers, progress)?;
+        let t = common(&ranked, &wedges, peers, progress)?;
         // Only now is it known how many edges are in triangles.
         let inside = 2 * t.iter().filter(|&&t| t > 0).count() as u64;
         room(PER_TRIANGLE_SLOT * inside + PER_SLOT * pattern.nnz() as u64)?;
         let triangles = TriangleGraph::new(&ranked, &wedges, &t);
-        let (q, r) = triangles.sums(progress)?;
-        let k = clique::count(&triangles, progress)?;
+        let (q, r) = triangles.sums(peers, progress)?;
+        let k = clique::count(&triangles, peers, progress)?;
         progress.check()?;
         progress.stage("arranging counts", 0);
         let s = Column::collect(ranked.nodes(), |i| ranked.s[ranked.rank[i] as usize]);

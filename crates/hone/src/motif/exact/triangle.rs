@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::super::column::{Rank, cut};
+use super::super::peers::{self, Peers, share};
 use super::super::ranked::{Head, Ranked, balanced, heads, ranges, sweep};
 use super::wedge::Wedges;
 use crate::error::Result;
@@ -15,13 +16,13 @@ use crate::parallel;
 use crate::progress::Progress;
 
 /// Common neighbours of the ends of every edge.
-pub(super) fn common(graph: &Ranked, wedges: &Wedges, progress: &dyn Progress) -> Result<Vec<u32>> {
+pub(super) fn common(graph: &Ranked, wedges: &Wedges, peers: &dyn Peers, progress: &dyn Progress) -> Result<Vec<u32>> {
     let n = graph.nodes();
     let common: Vec<AtomicU32> = (0..graph.size()).map(|_| AtomicU32::new(0)).collect();
     let inside = |u: usize| wedges.in_triangle(u);
     let bounds = balanced(n, 1 << 14, |u| if inside(u) { graph.work[u] } else { 1 });
-    progress.stage("triangles", n as u64);
-    let parts = ranges(&bounds).map(|range| (range, ())).collect();
+    progress.stage("triangles", (n / peers.size()) as u64);
+    let parts = share(ranges(&bounds).map(|range| (range, ())), peers);
     sweep(
         parts,
         progress,
@@ -44,6 +45,7 @@ pub(super) fn common(graph: &Ranked, wedges: &Wedges, progress: &dyn Progress) -
             }
         },
     )?;
+    peers::add_short(&common, peers);
     Ok(common.into_iter().map(AtomicU32::into_inner).collect())
 }
 
@@ -165,14 +167,14 @@ impl TriangleGraph {
     }
 
     /// Q and R of every edge of this graph.
-    pub(super) fn sums(&self, progress: &dyn Progress) -> Result<(Vec<u64>, Vec<u64>)> {
+    pub(super) fn sums(&self, peers: &dyn Peers, progress: &dyn Progress) -> Result<(Vec<u64>, Vec<u64>)> {
         let n = self.nodes.len();
         let mut sums = vec![(0u64, 0u64); self.size()];
         let degree = |v: u32| self.range(v as usize).len() as u64;
         let work: Vec<u64> = (0..n).map(|u| self.lower(u).iter().map(|&v| degree(v)).sum()).collect();
         let bounds = balanced(n, 1 << 14, |u| work[u]);
         let starts: Vec<usize> = bounds.iter().map(|&u| self.lower_start(u)).collect();
-        let parts = ranges(&bounds).zip(cut(&mut sums, &starts)).collect();
+        let parts = share(ranges(&bounds).zip(cut(&mut sums, &starts)), peers);
         sweep(
             parts,
             progress,
@@ -189,6 +191,8 @@ impl TriangleGraph {
         for (&edge, (edge_q, edge_r)) in self.lower_edge.iter().zip(sums) {
             (q[edge], r[edge]) = (edge_q, edge_r);
         }
+        peers.add_u64(&mut q);
+        peers.add_u64(&mut r);
         Ok((q, r))
     }
 

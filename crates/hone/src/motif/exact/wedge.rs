@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::super::column::cut;
+use super::super::peers::{self, Peers, share};
 use super::super::ranked::{Ranked, balanced, ranges, sweep};
 use crate::error::Result;
 use crate::parallel;
@@ -66,6 +67,13 @@ impl Wedges {
         self.dense.load(Relaxed) || self.shared[u].load(Relaxed)
     }
 
+    /// Brings together what processes have seen in the first sweep.
+    fn join_flags(&self, peers: &dyn Peers) {
+        peers::join(std::slice::from_ref(&self.dense), peers);
+        peers::join(&self.triangle, peers);
+        peers::join(&self.shared, peers);
+    }
+
     /// Adds cycles through the edge between `u` and a lower `v`. In each sweep one thread adds to an edge.
     #[inline]
     fn add(&self, cycles: u64, edge: usize, u: usize, v: u32) {
@@ -101,7 +109,7 @@ struct Scratch {
     tails: Vec<Range<usize>>,
 }
 
-pub(super) fn count(graph: &Ranked, progress: &dyn Progress) -> Result<Wedges> {
+pub(super) fn count(graph: &Ranked, peers: &dyn Peers, progress: &dyn Progress) -> Result<Wedges> {
     let n = graph.nodes();
     let mut reverse = vec![0u32; graph.size()];
     let found = Wedges::new(n, graph.size());
@@ -110,9 +118,9 @@ pub(super) fn count(graph: &Ranked, progress: &dyn Progress) -> Result<Wedges> {
 
     let (total, met) = (graph.work.iter().sum::<u64>(), AtomicU64::new(0));
 
-    progress.stage("wedges", 2 * n as u64);
+    progress.stage("wedges", (2 * n / peers.size()) as u64);
     let lower: Vec<usize> = bounds.iter().map(|&u| if u == n { graph.size() } else { graph.lower_start(u) }).collect();
-    let parts = ranges(&bounds).zip(cut(&mut reverse, &lower)).collect();
+    let parts = share(ranges(&bounds).zip(cut(&mut reverse, &lower)), peers);
     sweep(parts, progress, scratch, |range, reverse, scratch| {
         let base = graph.lower_start(range.start);
         for u in range {
@@ -123,9 +131,11 @@ pub(super) fn count(graph: &Ranked, progress: &dyn Progress) -> Result<Wedges> {
             }
         }
     })?;
+    peers.add_u32(&mut reverse);
+    found.join_flags(peers);
     let mut lower_end = vec![0u64; graph.size()];
     let edges: Vec<usize> = bounds.iter().map(|&u| graph.heads[u].edge).collect();
-    let parts = ranges(&bounds).zip(cut(&mut lower_end, &edges)).collect();
+    let parts = share(ranges(&bounds).zip(cut(&mut lower_end, &edges)), peers);
     sweep(parts, progress, scratch, |range, lower_end, scratch| {
         let base = graph.heads[range.start].edge;
         for w in range.filter(|&w| found.is_shared(w)) {
@@ -138,6 +148,8 @@ pub(super) fn count(graph: &Ranked, progress: &dyn Progress) -> Result<Wedges> {
             sum.store(sum.load(Relaxed) + more, Relaxed);
         }
     });
+    peers::add(&found.cycles, peers);
+    peers::join(&found.cycle, peers);
     Ok(Wedges { reverse, ..found })
 }
 

@@ -32,6 +32,7 @@ use self::changes::{Changes, range, row};
 use super::counting;
 use super::counts::{Counts, Values};
 use super::exact::Exact;
+use super::peers::Alone;
 use super::ranked::balanced;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
@@ -89,7 +90,7 @@ impl Counts {
         let update = Update::new(self.pattern(), &new, exact, changes);
         match update {
             Some(update) => Ok(Counts::exact(new.clone(), update.run(progress)?)),
-            None => counting::exact(new, allowance, progress),
+            None => counting::exact(new, allowance, &Alone, progress),
         }
     }
 

@@ -1,0 +1,89 @@
+//! [`Peers`]: processes that count together.
+//!
+//! Each of them has the whole graph and does every so-manieth stretch of a sweep; what they find is added. All results are
+//! whole numbers, so who found what changes nothing. Stretches are as heavy as each other, and there are about two thousand.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// Values that are exchanged at a time, where they have to be copied.
+const PIECE: usize = 1 << 18;
+
+/// Processes that count together. All of them call the same functions in the same order.
+pub trait Peers: Sync {
+    /// The number of this process, from 0.
+    fn rank(&self) -> usize;
+    /// Number of processes.
+    fn size(&self) -> usize;
+    /// Adds the values of all processes, place by place; each process gets the sums.
+    fn add_u32(&self, values: &mut [u32]);
+    /// The same for longer numbers.
+    fn add_u64(&self, values: &mut [u64]);
+}
+
+/// A process that counts alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Alone;
+
+impl Peers for Alone {
+    fn rank(&self) -> usize {
+        0
+    }
+
+    fn size(&self) -> usize {
+        1
+    }
+
+    fn add_u32(&self, _values: &mut [u32]) {}
+
+    fn add_u64(&self, _values: &mut [u64]) {}
+}
+
+/// The stretches that this process does.
+pub(super) fn share<T>(parts: impl Iterator<Item = T>, peers: &dyn Peers) -> Vec<T> {
+    parts.enumerate().filter(|(at, _)| at % peers.size() == peers.rank()).map(|(_, part)| part).collect()
+}
+
+/// Adds counters of all processes.
+pub(super) fn add(counts: &[AtomicU64], peers: &dyn Peers) {
+    in_pieces(
+        counts,
+        peers,
+        |count| count.load(Relaxed),
+        |count, sum| count.store(sum, Relaxed),
+        |sums| peers.add_u64(sums),
+    );
+}
+
+/// Adds shorter counters of all processes.
+pub(super) fn add_short(counts: &[AtomicU32], peers: &dyn Peers) {
+    in_pieces(
+        counts,
+        peers,
+        |count| count.load(Relaxed),
+        |count, sum| count.store(sum, Relaxed),
+        |sums| peers.add_u32(sums),
+    );
+}
+
+/// Sets what any process has set.
+pub(super) fn join(flags: &[AtomicBool], peers: &dyn Peers) {
+    let set = |flag: &AtomicBool, sum: u32| flag.store(sum > 0, Relaxed);
+    in_pieces(flags, peers, |flag| flag.load(Relaxed).into(), set, |sums| peers.add_u32(sums));
+}
+
+fn in_pieces<C, T>(
+    of: &[C],
+    peers: &dyn Peers,
+    load: impl Fn(&C) -> T,
+    store: impl Fn(&C, T),
+    mut add: impl FnMut(&mut [T]),
+) {
+    if peers.size() == 1 {
+        return;
+    }
+    for piece in of.chunks(PIECE) {
+        let mut sums: Vec<T> = piece.iter().map(&load).collect();
+        add(&mut sums);
+        piece.iter().zip(sums).for_each(|(to, sum)| store(to, sum));
+    }
+}
