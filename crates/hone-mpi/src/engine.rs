@@ -1,4 +1,4 @@
-//! [`Ranks`] as an [`Engine`]: singular value decompositions by all processes together.
+//! [`Ranks`] as an [`Engine`]: exact counts, singular value decompositions, Y and Z by all processes together.
 //!
 //! Other solvers, joint models and what is small are done by every process for itself, with the same bits.
 

@@ -2,6 +2,9 @@
 //!
 //! Counting motifs and factoring matrices take nearly all of the time. An engine does these two, on the threads of
 //! this process ([`Cpu`]), on a device or on several machines. Features, diffusion and joint models are done by this process.
+//! Several processes work together by running the same program on the same input: one of them leads, each holds some rows
+//! of Y and Z ([`Engine::own`]), and they meet in the engine's functions.
+//!
 //! The method, its settings, the plan of memory, checkpoints and output are the same for all engines, and so are the
 //! bits of an engine whose [`Space`](crate::space::Space) has the arithmetic of the host
 //! ([`laws`](crate::space::laws)).

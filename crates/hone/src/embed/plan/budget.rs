@@ -7,14 +7,13 @@ use rayon::prelude::*;
 
 use crate::config::{Combine, Config, Form, Model, Output};
 use crate::dense::gram_memory;
-use crate::dense::panels::Own;
 use crate::embed::context::Context;
 use crate::embed::steps;
-use crate::engine::{Engine, Largest};
+use crate::engine::Largest;
+use crate::factor::exact;
 use crate::factor::log_window::landmarks;
 use crate::factor::memory::{Held, OVERSAMPLING, Shape, WORK_BLOCKS};
 use crate::factor::svd::{NARROW, WIDEST};
-use crate::factor::{Solver, exact};
 use crate::graph::Graph;
 use crate::matrix::Psi;
 use crate::memory;
@@ -46,15 +45,15 @@ pub(in crate::embed) struct Work<'a> {
     pub(super) graph: &'a Graph,
     pub(super) motifs: &'a [Motif],
     /// Whether right factors are wanted too.
-    right: bool,
+    pub(super) right: bool,
     /// 2 where target factors are parts of Y as well.
     pub(super) sides: u64,
     /// Whether a model is kept.
-    model: bool,
+    pub(super) model: bool,
     /// Whether factors are written.
-    factors: bool,
+    pub(super) factors: bool,
     /// Processes that share the rows of Y and Z.
-    sharing: u64,
+    pub(super) sharing: u64,
     /// The last step that is computed.
     steps: usize,
     /// Positions of a W_t, at most.
@@ -151,7 +150,8 @@ impl<'a> Work<'a> {
         let folded = if held.in_place { nonzeros * FLOAT } else { 0 };
         // Small motif graphs are decomposed whole.
         let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
-        let solver = (matrix + folded + (columns * n * FLOAT).max(whole)).saturating_add(beside);
+        let blocks = self.block_columns(columns, dim, held.width);
+        let solver = (matrix + folded + (blocks * n * FLOAT).max(whole)).saturating_add(beside);
         let making = self.making();
         let view = self.view();
         let viewing = if view > 0 { matrix + folded + self.viewing(dim, view) } else { 0 };
@@ -177,25 +177,6 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The rows of Y and Z that this process holds: a share where others work with it and the global stage is done by rows,
-    /// else all.
-    pub(in crate::embed) fn own_rows(&mut self, engine: &dyn Engine) -> Own {
-        let (config, nodes) = (self.config, self.graph.nodes());
-        let by_rows = config.model == Model::Separate
-            && config.global.output == Output::Global
-            && matches!(config.global.solver, Solver::Svd(_));
-        let (inside, _) = self.joined(self.local_columns());
-        // Wide matrices are decomposed through the Gram matrix of their rows, or iterated on.
-        let tall = nodes as u64 >= inside && inside <= WIDEST as u64;
-        // What is written of the whole is made of all rows.
-        let whole = self.model || self.factors;
-        if !by_rows || !tall || whole {
-            return Own::all(nodes);
-        }
-        self.sharing = engine.processes() as u64;
-        engine.own(nodes)
-    }
-
     /// The largest local factorisation, for an engine to plan with.
     pub(in crate::embed) fn largest(&self) -> Largest {
         let held = self.solver_holds();
@@ -209,7 +190,7 @@ impl<'a> Work<'a> {
     }
 
     /// Columns of the log window of each motif; 0 for none.
-    fn view(&self) -> u64 {
+    pub(super) fn view(&self) -> u64 {
         self.config.log_window_dim(self.graph.is_directed()) as u64
     }
 
@@ -355,19 +336,6 @@ impl<'a> Work<'a> {
         let shape = Shape { rows, columns: inside, bound: false, entries: rows * inside, symmetric: false, rank: dim };
         let solver = solver.memory(&shape).saturating_add(solver.dense_blocks() * rows * dim * FLOAT);
         factors.saturating_add(solver).saturating_add(rows * dim * FLOAT)
-    }
-
-    /// Columns of Y, and of what stands beside Z, `local` being those of local embeddings.
-    fn joined(&self, local: u64) -> (u64, u64) {
-        let attributes = attribute_columns(self.config, self.own, self.motifs.len()) as u64;
-        let before = self.config.attributes.combine == Combine::Before;
-        if before { (local + attributes, 0) } else { (local, attributes) }
-    }
-
-    /// Columns of all local embeddings.
-    fn local_columns(&self) -> u64 {
-        let each = self.config.local_dim() as u64 * self.kept() as u64 * self.sides;
-        (each + self.view()) * self.motifs.len() as u64
     }
 
     /// Bytes at the very end, when Y is gone: Z, and Z with the columns that stand beside it. Where these are diffused they

@@ -7,6 +7,7 @@
 
 pub(super) mod budget;
 mod counting;
+mod sharing;
 mod writing;
 
 use super::context::{Context, locate};
@@ -103,7 +104,8 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
         *work = counted;
         plan = of(work);
     }
-    let plan = plan.map_err(|least| does_not_fit(run, EMBEDDING, least))?;
+    let more = |shared: &Work| of(shared).is_ok();
+    let plan = plan.map_err(|least| naming_processes(does_not_fit(run, EMBEDDING, least), run, work, more))?;
     report(run, EMBEDDING, plan.local.max(plan.global));
     if plan.spilled > 0 {
         let place = match run.checkpoint {
@@ -127,21 +129,39 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
 /// whatever their number.
 pub(super) fn check_least(run: &Context, work: &Work, counted: bool) -> Result<()> {
     let resident = memory::resident().unwrap_or(0);
-    let needs = work.needs(None);
     let exact = run.config.sample == Sample::Exact && !counted;
     let counting = if exact { work.counting() } else { 0 };
-    let least = |held: u64| {
+    let least = |work: &Work, held: u64| {
+        let needs = work.needs(None);
         let local = needs.local.saturating_add(held);
         let working = needs.fixed.saturating_add(local.max(needs.global).max(needs.finish));
         resident.saturating_add(counting.max(working))
     };
-    let fits = |held: u64| run.memory_limit.is_none_or(|limit| least(held) <= usable(limit));
+    let fits = |work: &Work, held: u64| run.memory_limit.is_none_or(|limit| least(work, held) <= usable(limit));
     // To look for triangles takes time, which few runs need to spend.
-    let all = if exact { fits(work.counted_beyond()) || fits(work.counted_at_least()) } else { fits(0) };
-    if all {
+    let all = |work: &Work| match exact {
+        true => fits(work, work.counted_beyond()) || fits(work, work.counted_at_least()),
+        false => fits(work, 0),
+    };
+    if all(work) {
         return Ok(());
     }
-    Err(does_not_fit(run, EMBEDDING, most(work)))
+    Err(naming_processes(does_not_fit(run, EMBEDDING, most(work)), run, work, all))
+}
+
+/// Rows are shared by at most as many processes as there are lanes.
+const PROCESSES: u64 = 64;
+
+/// A refusal that also says how many processes would do, where several share the rows.
+fn naming_processes(error: Error, run: &Context, work: &Work, fits: impl Fn(&Work) -> bool) -> Error {
+    let Error::Memory { stage, need, least, limit, remedy } = error else { return error };
+    let more = run.engine.processes() as u64 + 1;
+    let enough = (more..=PROCESSES).find(|&count| work.shared_by(count).is_some_and(|work| fits(&work)));
+    let remedy = match enough {
+        Some(enough) => format!("{remedy}, or start {enough} processes"),
+        None => remedy,
+    };
+    Error::Memory { stage, need, least, limit, remedy }
 }
 
 /// What is enough to plan with, whatever the motif counts.
