@@ -42,7 +42,7 @@ fn karate_becomes_a_table_with_a_report_beside_it() {
         serde_json::from_slice(&bytes(&folder.path().join("karate.tsv.run.json"))).expect("JSON");
     assert_eq!(report["graph"]["nodes"], 34);
     assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(report["local"][0]["formula"], "(diag(0.2) + 0.8·diag((d+τ)^-1/2)·W·diag((d+τ)^-1/2))⁴");
+    assert_eq!(report["local"][0]["formula"], "(diag((d+τ)^-1/2)·W·diag((d+τ)^-1/2))³");
     let shares: f64 = report["importance"].as_array().expect("a list").iter().filter_map(|i| i["share"].as_f64()).sum();
     assert!((shares - 1.0).abs() < 1e-6, "{shares}");
     let stages: Vec<_> = report["stages"].as_array().expect("a list").iter().map(|s| s["name"].clone()).collect();

@@ -391,10 +391,10 @@ fn settings_are_tuned_written_and_repeated() {
     let run = |line: &str| hone().args(line.split(' ')).current_dir(folder.path()).assert();
     let labels: String = (0..34).map(|i| format!("{i}\t{}\n", i % 2)).collect();
     fs::write(folder.path().join("labels"), labels + "99\ta\n").expect("writable");
-    let tune = "tune builtin:karate --candidate hone:dim=8 --candidate hone:dim=8,steps=2|3 --rounds 2";
+    let tune = "tune builtin:karate --candidate hone:dim=8 --candidate hone:dim=8,steps=2|4 --rounds 2";
     let first = run(&format!("{tune} --labels labels -o best.toml")).success();
     first
-        .stdout(contains("hone:dim=8,steps=3").and(contains("labels (F1)")).and(contains("hone:dim=8 stays: ")))
+        .stdout(contains("hone:dim=8,steps=4").and(contains("labels (F1)")).and(contains("hone:dim=8 stays: ")))
         .stderr(contains("1 labelled node is not in the graph"));
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
     assert!(read("best.toml").contains("dim = 8"));

@@ -70,7 +70,7 @@ fn what_a_model_is_can_be_seen() {
     let model = folder.path().join("m.hone");
     fit(folder.path(), "builtin:karate");
     let shown = hone().arg("info").arg(&model).assert().success();
-    shown.stdout(contains("112 z, 16 structure").and(contains("edge, 4 steps")).and(contains("34")));
+    shown.stdout(contains("112 z, 16 structure").and(contains("edge, 3 steps")).and(contains("34")));
     let json = hone().args(["info", "--json"]).arg(&model).assert().success();
     let facts: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
     assert_eq!((&facts["graph"]["nodes"], &facts["config"]["psi"]), (&34.into(), &"a-norm".into()));

@@ -40,7 +40,10 @@ const COMMENTS: &[(&str, &str)] = &[
     ("steps", "Number of steps along the edges of a motif graph, K in the paper: 1 to 16, or \"auto\"."),
     ("first-step", "The first step that is kept, 1 in the paper, or \"last\" for the last one alone."),
     ("regularize", "Added to motif degrees before dividing by them, in multiples of their mean; 0 in the paper."),
-    ("laziness", "Share of steps in which a walk stays where it is, for psi = p and a-norm: 0 (the paper) to 0.9."),
+    (
+        "laziness",
+        "Share of steps in which a walk stays where it is, for psi = p and a-norm: 0 (the paper) to 0.9, or \"auto\": 0.2 where the graph is bipartite.",
+    ),
     ("accumulate", "none, mean (of steps 1..k), or { decay = alpha }."),
     ("model", "separate: local embeddings, then a global one; tucker or cp: all motif matrices at once, as a tensor."),
     ("local", "Local embeddings, one per motif and step: each motif matrix S is factored, S ≈ U V."),

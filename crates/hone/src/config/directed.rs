@@ -1,6 +1,6 @@
 //! Directed motifs against the other choices.
 
-use super::{Config, Direction};
+use super::{Config, Direction, Laziness};
 use crate::error::{Error, Result};
 use crate::matrix::Degree;
 use crate::motif::triad::Occurrence;
@@ -48,7 +48,7 @@ impl Config {
             config.degree = Degree::Total;
         }
         // Few walks along arcs return or even go on: beside them those that stay would be most of what is seen.
-        config.laziness = 0.0;
+        config.laziness = Laziness::Share(0.0);
         // It is made of eigenvectors, which a matrix of arcs does not have.
         config.local.log_window.steps = 0;
         if config.attributes.features.motifs == MotifSet::default() {

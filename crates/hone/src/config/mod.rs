@@ -15,6 +15,7 @@ mod extent;
 mod idle;
 mod joint;
 mod layers;
+mod laziness;
 mod pairs;
 mod preset;
 mod share;
@@ -29,6 +30,7 @@ pub use idle::Idle;
 pub(crate) use joint::combine_before;
 pub use joint::{Joint, MODELS, Model};
 pub use layers::{Layers, solver_settings};
+pub use laziness::Laziness;
 pub use preset::PRESETS;
 pub use steps::Steps;
 pub use window::{LogWindow, ViewWeight};
@@ -50,8 +52,6 @@ pub const MAX_STEPS: usize = 16;
 const LARGEST: f64 = 1e12;
 /// The largest power of a row's length that it is divided by.
 const MAX_POWER: f64 = 4.0;
-/// The largest share of steps in which a walk may stay.
-const LAZIEST: f64 = 0.9;
 
 /// The most columns of an embedding, or of a part of one, that are accepted.
 pub const MAX_DIM: usize = 1 << 16;
@@ -101,7 +101,7 @@ pub struct Config {
     /// Added to motif degrees before they are divided by, in multiples of their mean; 0 in the paper.
     pub regularize: f64,
     /// The share of steps in which a walk stays where it is, for psi = p and a-norm; 0 in the paper.
-    pub laziness: f64,
+    pub laziness: Laziness,
     /// Whether motif matrices are embedded one by one or all at once.
     pub model: Model,
     /// Local embeddings, one per motif and step (sec. 2.4).
@@ -140,7 +140,7 @@ impl Config {
             first_step: FirstStep::Fixed(1),
             accumulate: Accumulate::None,
             regularize: 0.0,
-            laziness: 0.0,
+            laziness: Laziness::Share(0.0),
             model: Model::Separate,
             local: Local::default(),
             global: Global::default(),
@@ -262,16 +262,13 @@ impl Config {
         {
             return refuse("first-step", format!("{first} is not between 1 and steps ({steps}); or \"last\""));
         }
-        let ranges = [
-            ("regularize", self.regularize, LARGEST),
-            ("laziness", self.laziness, LAZIEST),
-            ("local.row-power", self.local.row_power, MAX_POWER),
-        ];
+        let ranges = [("regularize", self.regularize, LARGEST), ("local.row-power", self.local.row_power, MAX_POWER)];
         for (field, value, most) in ranges {
             if !(0.0..=most).contains(&value) {
                 return refuse(field, format!("{value} is not between 0 and {most}"));
             }
         }
+        self.laziness.check()?;
         self.attributes.check()?;
         self.local.log_window.check()?;
         self.check_models()?;
@@ -296,7 +293,7 @@ impl Config {
     /// The choices that lead from W_t to S_t^(k).
     pub fn matrix(&self) -> MotifMatrix {
         let Config { psi, order, degree, accumulate, regularize, laziness, .. } = *self;
-        MotifMatrix { psi, order, degree, accumulate, regularize, laziness }
+        MotifMatrix { psi, order, degree, accumulate, regularize, laziness: laziness.given() }
     }
 
     /// The configuration as TOML.

@@ -24,8 +24,8 @@ const HONE: &str = r#"
 motifs = ["edge"]
 psi = "a-norm"
 regularize = 0.5
-steps = 4
-laziness = 0.2
+steps = 3
+laziness = "auto"
 first-step = "last"
 direction = "auto"
 [local]

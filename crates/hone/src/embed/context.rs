@@ -20,6 +20,8 @@ use crate::store::Format;
 pub(super) struct Context<'a> {
     /// Every choice, checked and resolved.
     pub(super) config: &'a Config,
+    /// The share of steps in which walks stay.
+    pub(super) laziness: f64,
     /// Where the work is done.
     pub(super) engine: &'a dyn Engine,
     /// Rows of Y and Z that this process holds.

@@ -139,7 +139,8 @@ fn factor(
     factors: Option<&mut Writer>,
 ) -> Result<(Vec<Panels>, LocalFacts)> {
     let (motif, w) = (lazily.motif, lazily.get()?);
-    let (matrix, solver) = (run.config.matrix(), &run.config.local.solver);
+    let matrix = MotifMatrix { laziness: run.laziness, ..run.config.matrix() };
+    let solver = &run.config.local.solver;
     let (scale, operator) = matrix.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
     let stage = || format!("local embedding of motif {motif}, step {step}");
     if scale != 1.0 && !solver.is_scale_free() {
@@ -168,7 +169,7 @@ fn factor(
     };
     if let Some(draft) = &mut run.draft {
         let found = Found { motif, weighted: w, u: &u, facts: &facts, ids: lazily.ids() };
-        draft.view(run.config, &found)?;
+        draft.view(run.config, run.laziness, &found)?;
     }
     if let Some(factors) = factors {
         u = u.into_block().into();

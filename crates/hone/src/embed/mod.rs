@@ -325,6 +325,7 @@ impl Hone {
     fn begin<'a>(&'a self, graph: &Graph, progress: &'a dyn Progress) -> Context<'a> {
         Context {
             config: &self.config,
+            laziness: self.config.laziness_on(graph),
             engine: &*self.engine,
             own: Own::all(graph.nodes()),
             given: self.attributes.as_ref(),

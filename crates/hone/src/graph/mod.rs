@@ -5,6 +5,7 @@
 //! in [`Dropped`], never silent. [`read()`] makes one of a file.
 
 mod arcs;
+mod bipartite;
 mod builder;
 mod builtin;
 mod edits;

@@ -1,6 +1,7 @@
 //! Bipartite graphs: the two sides share a space.
 
 use hone::Config;
+use hone::config::Laziness;
 use hone::graph::{Graph, GraphBuilder};
 
 use super::run;
@@ -40,6 +41,6 @@ fn separation(config: Config) -> f64 {
 fn users_are_close_to_items_of_their_kind() {
     let lazy = separation(Config::default());
     assert!(lazy > 1.0, "{lazy}");
-    let busy = Config { laziness: 0.0, ..Config::default() };
+    let busy = Config { laziness: Laziness::Share(0.0), ..Config::default() };
     assert!(separation(busy) < 0.5 * lazy, "a walk that never stays cannot tell them");
 }

@@ -116,7 +116,8 @@ fn finish(folder: &Folder, s: &[f64], vectors: &Block) -> Vec<f64> {
 fn new_nodes_have_the_factors_of_their_rows() {
     let place = tempfile::tempdir().unwrap();
     let old = communities(150, 3);
-    let settings = &[("global.dim", "16"), ("attributes.form.components.dim", "2")];
+    let settings =
+        &[("global.dim", "16"), ("attributes.form.components.dim", "2"), ("steps", "4"), ("laziness", "0.2")];
     let hone = Hone::new(default_of(settings)).unwrap().factors(place.path().join("f"), Existing::Refuse);
     let (run, model) = hone.fit(&old, &Silent).unwrap();
     let folder = Folder::open(place.path().join("f")).unwrap();
@@ -144,7 +145,8 @@ fn new_nodes_have_the_factors_of_their_rows() {
 fn nodes_whose_edges_changed_move_alone() {
     let place = tempfile::tempdir().unwrap();
     let old = communities(400, 5);
-    let settings = &[("global.dim", "12"), ("attributes.form.components.dim", "2")];
+    let settings =
+        &[("global.dim", "12"), ("attributes.form.components.dim", "2"), ("steps", "4"), ("laziness", "0.2")];
     let hone = Hone::new(default_of(settings)).unwrap().factors(place.path().join("f"), Existing::Refuse);
     let (run, model) = hone.fit(&old, &Silent).unwrap();
     let folder = Folder::open(place.path().join("f")).unwrap();
@@ -189,7 +191,12 @@ fn twins_are_in_the_same_place() {
     let twin = old.neighbors(5).iter().map(|&j| (200, j));
     let new = graph(201, edges(&old).into_iter().chain(twin));
     let window = ("local.log-window.steps", "2");
-    for settings in [vec![], vec![window], vec![window, ("global.output", "local"), ("local.dim", "20")]] {
+    for settings in [
+        vec![],
+        vec![window],
+        vec![window, ("steps", "4"), ("laziness", "0.2")],
+        vec![window, ("global.output", "local"), ("local.dim", "20")],
+    ] {
         let settings: Vec<_> = settings.into_iter().chain([("global.dim", "40")]).collect();
         let (run, model) = fit(&old, &settings);
         let mut bytes = Vec::new();

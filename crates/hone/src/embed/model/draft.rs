@@ -37,8 +37,8 @@ pub(in crate::embed) struct Found<'a> {
 
 impl Draft {
     /// Keeps a local embedding.
-    pub(in crate::embed) fn view(&mut self, config: &Config, found: &Found) -> Result<()> {
-        self.views.push(View::of(config, found)?);
+    pub(in crate::embed) fn view(&mut self, config: &Config, laziness: f64, found: &Found) -> Result<()> {
+        self.views.push(View::of(config, laziness, found)?);
         Ok(())
     }
 
@@ -82,7 +82,11 @@ impl Draft {
     /// The model of a finished run.
     pub(in crate::embed) fn finish(self, run: &Context, graph: &Graph, embedding: &Embedding) -> Model {
         let Draft { views, h, structure, features, scales } = self;
-        let view = |view: &View| ViewFacts { motif: view.motif.name().to_owned(), step: view.step };
+        let view = |view: &View| ViewFacts {
+            motif: view.motif.name().to_owned(),
+            step: view.step,
+            laziness: view.basis.laziness,
+        };
         let facts = ModelFacts {
             version: run.report.version.clone(),
             config: run.config.clone(),
@@ -98,7 +102,7 @@ impl Draft {
 }
 
 impl View {
-    fn of(config: &Config, found: &Found) -> Result<View> {
+    fn of(config: &Config, laziness: f64, found: &Found) -> Result<View> {
         let Found { motif, weighted, u, facts, ids } = *found;
         let graph = &weighted.graph;
         let degrees = degrees(&graph.matrix, graph.scale);
@@ -109,7 +113,7 @@ impl View {
         a.multiply(&x, &mut image);
         let c = symmetric(&x.cross(&image));
         let residual = relative_residual(image, &x, &c);
-        let mut basis = Basis { q: Small::identity(c.rows()), c, laziness: config.laziness };
+        let mut basis = Basis { q: Small::identity(c.rows()), c, laziness };
         basis.q = signs_to(&basis.step(), facts.step)?;
         let names = names(ids);
         let name = |i: usize| graph.nodes.as_ref().map_or(i as u32, |nodes| nodes[i]);

@@ -162,7 +162,6 @@ impl Model {
         let structure = tensors.has("structure").then(|| tensors.small("structure")).transpose()?;
         let scales = tensors.numbers("scales")?;
         let [z, x] = scales[..] else { return Err("`scales` has not two numbers".into()) };
-        let laziness = facts.config.laziness;
         let view = |(i, facts): (usize, &super::ViewFacts)| {
             let name = |what: &str| format!("view{i}.{what}");
             let numbers = tensors.numbers(&name("numbers"))?;
@@ -173,7 +172,7 @@ impl Model {
                 step: facts.step,
                 nodes: tensors.has(&nodes).then(|| tensors.rows(&nodes)).transpose()?,
                 x: tensors.block(&name("x"))?,
-                basis: Basis { c: tensors.small(&name("c"))?, q: tensors.small(&name("q"))?, laziness },
+                basis: Basis { c: tensors.small(&name("c"))?, q: tensors.small(&name("q"))?, laziness: facts.laziness },
                 weights: tensors.numbers(&name("weights"))?,
                 degrees: tensors.numbers(&name("degrees"))?,
                 marks: tensors.words(&name("marks"))?,
@@ -242,6 +241,7 @@ impl View {
             && self.weights.len() == r
             && self.degrees.len() == rows
             && self.marks.len() == rows
+            && (0.0..=1.0).contains(&self.basis.laziness)
             && self.tau.is_finite()
             && self.tau >= 0.0
             && self.residual.is_finite()

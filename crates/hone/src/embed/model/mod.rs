@@ -90,12 +90,15 @@ pub struct ModelFacts {
 }
 
 /// A local embedding of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ViewFacts {
     /// Name of the motif.
     pub motif: String,
     /// K, the power that is factored.
     pub step: usize,
+    /// The share of steps in which walks stay.
+    #[serde(default)]
+    pub laziness: f64,
 }
 
 /// Constants of the last stage.

@@ -11,7 +11,7 @@ fn matrix(graph: &Graph, steps: usize) -> Operator {
     let w = counts
         .motif_graph(graph, edge, Weighting { delta: 1, use_weights: true, ..Weighting::default() })
         .expect("made");
-    let config = Config { laziness: 0.0, ..Config::preset("hone").expect("known") };
+    let config = Config::preset("hone").expect("known");
     config.matrix().operator(&Operator::sparse("W", w.matrix, true), steps).expect("in range")
 }
 
