@@ -34,7 +34,7 @@ hold. docs/cluster.md tells how to start it on several machines.";
 #[derive(Debug, Subcommand)]
 enum Command {
     Embed(Box<embed::Args>),
-    Count(count::Args),
+    Count(Box<count::Args>),
 }
 
 /// Who works together, and what each of them may use.
