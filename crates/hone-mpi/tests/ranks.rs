@@ -138,9 +138,26 @@ fn other_work_has_the_bits_of_one_process() {
     ] {
         same_by_all(folder, 3, count, "tsv");
     }
+    for (processes, name) in [(1, "a"), (3, "b")] {
+        let factors = ["-q", "--threads", "1", "-o", "z.tsv", "--force", "--factors", name];
+        job(processes, folder, &[&embed[..], &factors].concat());
+    }
+    for file in fs::read_dir(folder.join("a")).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        same(folder, &format!("a/{name}"), &format!("b/{name}"));
+    }
     let by_all = job(2, folder, &["-q", "count", "graph.tsv", "--by", "total"]);
     let by_one = alone(folder, &["-q", "count", "graph.tsv", "--by", "total"]);
     assert_eq!(by_all.stdout, by_one.stdout);
+}
+
+#[test]
+fn a_refusal_says_how_many_processes_would_do() {
+    let folder = tempfile::tempdir().unwrap();
+    alone(folder.path(), &["-q", "generate", "er", "--nodes", "40000", "--degree", "4", "-o", "er.tsv"]);
+    let args = ["embed", "er.tsv", "-o", "z.npy", "--preset", "hone-p", "--dim", "512", "--memory", "130M"];
+    let (code, said) = failed(folder.path(), &args);
+    assert!(code == Some(2) && said.contains("or start ") && said.contains(" processes"), "{code:?}: {said}");
 }
 
 #[test]
