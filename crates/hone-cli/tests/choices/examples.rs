@@ -55,12 +55,11 @@ pub(super) fn smaller(example: &str) -> String {
 /// Files that examples read, small.
 fn stand_ins(folder: &Path, example: &str) {
     let make = |args: &[&str]| drop(hone().current_dir(folder).arg("-q").args(args).assert().success());
-    let sbm = ["generate", "sbm", "--nodes", "60", "--degree", "10", "--communities", "2", "--mixing", "0.1", "-o"];
     for file in ["graph.tsv", "graph.tsv.gz", "graph.mtx", "hubs.tsv", "a.tsv", "b.tsv", "g.tsv", "ca-netscience.edges"]
     {
         let read = example.split("-o ").next().unwrap_or(example).split(' ').any(|word| word == file);
         if read {
-            make(&[&sbm[..], &[file]].concat());
+            make(&[&SBM[..], &[file]].concat());
         }
     }
     if ["hone similar", "hone layout", "hone roles", "hone map"].iter().any(|command| example.starts_with(command)) {
@@ -103,31 +102,39 @@ fn stand_ins(folder: &Path, example: &str) {
         make(&["generate", "er", "--nodes", "60", "--degree", "6", "-o", "table.parquet"]);
     }
     if example.contains("eval paper") {
-        make(&[&sbm[..], &["paper.tsv"]].concat());
+        make(&[&SBM[..], &["paper.tsv"]].concat());
         fs::rename(folder.join("paper.tsv"), folder.join("DIR/soc-hamsterster.edges")).expect("writable");
     }
     if example.contains("--config best.toml") && !example.contains("run.json") {
         make(&[&TUNE[..], &["best.toml"]].concat());
     }
     if example.contains("--like graph.hone") || example.starts_with("hone info graph.hone") {
-        make(&[&sbm[..], &["graph.tsv", "--force"]].concat());
+        make(&[&SBM[..], &["graph.tsv", "--force"]].concat());
         make(&["embed", "graph.tsv", "-o", "fit.npy", "--model", "graph.hone"]);
     }
-    // The record of an earlier run of the same command, or of an embedding.
-    if let Some(file) = example.split(' ').find_map(|word| word.strip_suffix(".run.json")) {
-        if !folder.join("graph.tsv").exists() {
-            make(&[&sbm[..], &["graph.tsv"]].concat());
-        }
-        let command = example.split(' ').nth(1).unwrap_or_default();
-        match command {
-            "similar" => make(&["similar", "vectors.npy", "--all", "-o", file]),
-            "layout" => make(&["layout", "vectors.npy", "-o", file]),
-            "count" | "roles" | "map" => make(&[command, "graph.tsv", "-o", file]),
-            "tune" => make(&[&TUNE[..], &[file]].concat()),
-            _ => make(&["embed", "graph.tsv", "-o", file]),
-        }
+    earlier_run(folder, example);
+}
+
+/// The record of an earlier run of the same command, or of an embedding, where an example repeats one.
+fn earlier_run(folder: &Path, example: &str) {
+    let make = |args: &[&str]| drop(hone().current_dir(folder).arg("-q").args(args).assert().success());
+    let Some(file) = example.split(' ').find_map(|word| word.strip_suffix(".run.json")) else { return };
+    if !folder.join("graph.tsv").exists() {
+        make(&[&SBM[..], &["graph.tsv"]].concat());
+    }
+    let command = example.split(' ').nth(1).unwrap_or_default();
+    match command {
+        "similar" => make(&["similar", "vectors.npy", "--all", "-o", file]),
+        "layout" => make(&["layout", "vectors.npy", "-o", file]),
+        "count" | "roles" | "map" => make(&[command, "graph.tsv", "-o", file]),
+        "tune" => make(&[&TUNE[..], &[file]].concat()),
+        _ => make(&["embed", "graph.tsv", "-o", file]),
     }
 }
+
+/// A small graph of two communities.
+const SBM: [&str; 11] =
+    ["generate", "sbm", "--nodes", "60", "--degree", "10", "--communities", "2", "--mixing", "0.1", "-o"];
 
 /// A short comparison of settings.
 const TUNE: [&str; 9] =

@@ -1,3 +1,5 @@
+//! Log windows against their definition, and rows against how they are read.
+
 use super::*;
 use crate::config::Config;
 use crate::graph::{Generator, Graph, GraphBuilder};
