@@ -19,8 +19,10 @@ use crate::mutate::{Random, mutate};
 use crate::pack;
 use crate::target::Target;
 
-/// Seconds that an input may take.
-pub(crate) const LONGEST_SECONDS: u64 = 10;
+/// Seconds of processor time that an input may take.
+pub(crate) const LONGEST_SECONDS: f64 = 10.0;
+/// Seconds on the clock that an input may take: more, since other programs may have the processors.
+const LONGEST_WAIT: f64 = 100.0;
 /// Bytes that may be held.
 pub(crate) const MOST_MEMORY: u64 = 256 << 20;
 /// How a process ends that took too long, or held too much.
@@ -138,10 +140,17 @@ pub(crate) fn unquoted(message: &str) -> String {
 /// Ends the process when an input takes too long.
 fn watch(start: Instant) {
     std::thread::spawn(move || {
+        let (mut watched, mut before) = (0, 0.0);
         loop {
             std::thread::sleep(Duration::from_millis(200));
             let begun = BEGUN.load(Ordering::Relaxed);
-            if begun > 0 && start.elapsed().as_millis() as u64 > begun + 1000 * LONGEST_SECONDS {
+            let waited = start.elapsed().as_secs_f64() - begun as f64 / 1000.0;
+            let processor = memory::processor_seconds();
+            if begun != watched {
+                (watched, before) = (begun, processor.unwrap_or(0.0));
+            }
+            let taken = processor.map_or(waited, |now| now - before);
+            if begun > 0 && (taken > LONGEST_SECONDS || waited > LONGEST_WAIT) {
                 std::process::exit(HANG);
             }
         }

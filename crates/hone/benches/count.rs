@@ -5,7 +5,8 @@
 //! least of three runs, for estimates of five that take turns. Estimates are compared with exact counts on
 //! R-MAT: the absolute error of a motif degree (row sum of W_t), relative to the exact one and averaged
 //! over the nodes that have the motif ("by node"), or summed over all nodes and relative to the sum ("by
-//! weight"); each then averaged over the 13 motifs, of which the errors are listed.
+//! weight"); each then averaged over the 13 motifs, of which the errors are listed. `-- update` changes a thousandth of
+//! the edges of R-MAT, half of them added and half removed, and compares updating the counts with counting anew.
 
 use std::path::Path;
 use std::time::Instant;
@@ -35,6 +36,9 @@ fn main() -> hone::Result<()> {
                 estimates(&graph, &exact)?;
             }
         }
+    }
+    if wanted("update") {
+        updates(&Generator::Rmat { nodes: 1 << 20, degree: 10.0, quadrants: RMAT })?;
     }
     for (name, path) in data() {
         if wanted(&name) || words.is_empty() {
@@ -111,6 +115,33 @@ fn estimates(graph: &Graph, exact: &Counts) -> hone::Result<()> {
         println!("  cap {cap:<4} {spent:>8.3} CPU s, {faster:>5.1}x");
         println!("    error by weight {by_weight:.3}: {}", each(&weighted));
         println!("    error by node   {by_node:.3}: {}", each(&errors));
+    }
+    Ok(())
+}
+
+/// CPU seconds of an update after a thousandth of the edges changed, and of counting, taking turns.
+fn updates(model: &Generator) -> hone::Result<()> {
+    let (graph, other) = (model.graph(1, &Silent)?, model.graph(2, &Silent)?);
+    let before = count(&graph, &Silent)?;
+    let edges = |graph: &Graph| -> Vec<(u32, u32)> {
+        let of = |i: u32| graph.neighbors(i).iter().filter(move |&&j| j > i).map(move |&j| (i, j)).collect::<Vec<_>>();
+        (0..graph.nodes() as u32).flat_map(of).collect()
+    };
+    let removed: Vec<(u32, u32)> = edges(&graph).into_iter().step_by(2000).collect();
+    let new = edges(&other).into_iter().filter(|&(i, j)| graph.neighbors(i).binary_search(&j).is_err());
+    let added: Vec<(u32, u32)> = new.skip(1000).step_by(2000).collect();
+    let changes = added.len() + removed.len();
+    for _ in 0..3 {
+        let (start, cpu) = (Instant::now(), cpu_seconds());
+        drop(before.update(&added, &removed, &Silent)?);
+        let (updating, spent) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu);
+        let (start, cpu) = (Instant::now(), cpu_seconds());
+        drop(count(&graph, &Silent)?);
+        let (counting, all) = (start.elapsed().as_secs_f64(), cpu_seconds() - cpu);
+        println!(
+            "  update   {changes} changes: {updating:.3} s, {spent:.3} CPU s; counting {counting:.3} s, {all:.3} CPU s; {:.3}",
+            spent / all
+        );
     }
     Ok(())
 }
