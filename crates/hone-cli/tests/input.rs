@@ -324,6 +324,7 @@ fn missing_files_and_folders() {
     let dir = folder();
     refused(&["nowhere.tsv"], dir.path(), "nowhere.tsv");
     refused(&["."], dir.path(), ".");
+    refused(&["karate"], dir.path(), "the built-in graph is `builtin:karate`");
     fs::write(dir.path().join("a.tsv"), "1\t2\n").expect("writable");
     refused(&["a.tsv", "--nodes", "nowhere.txt"], dir.path(), "nowhere.txt");
 }

@@ -94,11 +94,15 @@ fn models_are_refused_where_they_have_no_meaning() {
     embed(&["--seed", "3", "--like"]).arg(at("m.hone")).assert().code(2).stderr(contains("--seed"));
     embed(&["--checkpoint", "c", "--like"]).arg(at("m.hone")).assert().code(2).stderr(contains("--checkpoint"));
     embed(&["--like"]).arg(at("a.tsv")).assert().code(2).stderr(contains("not a model"));
+    fs::write(at("v.npy"), b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4'}").expect("written");
+    embed(&["--like"]).arg(at("v.npy")).assert().code(2).stderr(contains("not a model (give"));
+    let as_graph = hone().arg("embed").arg(at("m.hone")).arg("-o").arg(&out).assert().code(2);
+    as_graph.stderr(contains("looks like a model").and(contains("give a graph")));
     let mut damaged = bytes(&at("m.hone"));
     let last = damaged.len() - 1;
     damaged[last] ^= 1;
     fs::write(at("m.hone"), damaged).expect("written");
-    embed(&["--like"]).arg(at("m.hone")).assert().code(2).stderr(contains("damaged").and(contains("write it anew")));
+    embed(&["--like"]).arg(at("m.hone")).assert().code(2).stderr(contains("damaged").and(contains("save it again")));
     assert!(!out.exists());
     let twice = hone().args(["embed", "builtin:karate", "--model"]).arg(&out).arg("-o").arg(&out).assert().code(2);
     twice.stderr(contains("two outputs go to"));

@@ -35,7 +35,7 @@ const FORMAT: &str = "hone-model";
 const LAYOUT: u32 = 1;
 /// What the block of structure columns is called.
 const STRUCTURE: &str = "structure";
-const REMEDY: &str = "give a file that `hone embed --model` wrote, or write it anew";
+const REMEDY: &str = "give a file that was saved as a model, or save it again";
 
 /// What the metadata says.
 #[derive(Serialize, Deserialize)]
@@ -98,7 +98,11 @@ impl Model {
     /// The model in some bytes; `path` names them in errors.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
         let wrong = |message: String| Error::input(path, message, REMEDY);
-        let tensors = Tensors::of(bytes).map_err(|e| wrong(format!("not a model: {e}")))?;
+        // The header of a model is JSON behind its length: of other files nothing more can be said.
+        if bytes.get(8) != Some(&b'{') {
+            return Err(wrong("not a model".into()));
+        }
+        let tensors = Tensors::of(bytes).map_err(|e| wrong(format!("not a model, or cut short: {e}")))?;
         let meta = |key: &str| tensors.metadata(key).ok_or_else(|| wrong("not a model".into()));
         if meta("format")? != FORMAT {
             return Err(wrong("not a model".into()));

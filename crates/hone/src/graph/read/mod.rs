@@ -35,7 +35,7 @@ use std::{fmt, str};
 
 use serde::{Deserialize, Serialize};
 
-use super::{BUILTIN_PREFIX, Graph, GraphBuilder, NodeIds, builtin};
+use super::{BUILTIN_PREFIX, BUILTINS, Graph, GraphBuilder, NodeIds, builtin};
 use crate::error::{Error, Result};
 use crate::memory::{self, Allowance};
 use crate::progress::Progress;
@@ -184,7 +184,17 @@ pub fn read(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Resu
         return read_builtin(name, options);
     }
     let held = memory::resident().unwrap_or(0);
-    read_file(input, options, progress).map_err(|error| enough(error, held, input, options, progress))
+    read_file(input, options, progress).map_err(|error| match error {
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound && is_builtin(input) => {
+            let remedy = format!("check its name and folder; the built-in graph is `{BUILTIN_PREFIX}{input}`");
+            Error::input(input, "no such file", remedy)
+        }
+        error => enough(error, held, input, options, progress),
+    })
+}
+
+fn is_builtin(name: &str) -> bool {
+    BUILTINS.iter().any(|builtin| builtin.0 == name)
 }
 
 /// A refusal that names what is enough to read the whole file, where it can be looked through.
@@ -341,6 +351,10 @@ fn detect(source: &mut Source) -> Result<InputFormat> {
         Some("mtx") => Ok(InputFormat::MatrixMarket),
         Some("graph" | "metis") => Ok(InputFormat::Metis),
         Some("parquet" | "pq") => Ok(InputFormat::Parquet),
+        Some("hone") => {
+            let remedy = "give a graph; a model is no graph, but other graphs can be placed in its space";
+            Err(Error::input(source.path(), "this looks like a model, by its extension", remedy))
+        }
         Some(
             extension @ ("gml" | "graphml" | "gexf" | "json" | "jsonl" | "net" | "dot" | "gv" | "xml" | "npz" | "npy"
             | "mat" | "pkl" | "pickle" | "xlsx" | "xls" | "zip" | "tar" | "bz2" | "xz" | "lz4" | "7z"
