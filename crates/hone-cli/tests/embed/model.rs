@@ -95,7 +95,7 @@ fn models_are_refused_where_they_have_no_meaning() {
     embed(&["--checkpoint", "c", "--like"]).arg(at("m.hone")).assert().code(2).stderr(contains("--checkpoint"));
     embed(&["--like"]).arg(at("a.tsv")).assert().code(2).stderr(contains("not a model"));
     fs::write(at("v.npy"), b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4'}").expect("written");
-    embed(&["--like"]).arg(at("v.npy")).assert().code(2).stderr(contains("not a model (give"));
+    embed(&["--like"]).arg(at("v.npy")).assert().code(2).stderr(contains("not a model, or cut short (give"));
     let as_graph = hone().arg("embed").arg(at("m.hone")).arg("-o").arg(&out).assert().code(2);
     as_graph.stderr(contains("looks like a model").and(contains("give a graph")));
     let mut damaged = bytes(&at("m.hone"));

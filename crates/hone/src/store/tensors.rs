@@ -1,15 +1,21 @@
 //! Named tensors in one file, as safetensors lays them out: a length, a JSON header, and the raw values.
 //!
-//! Written here directly, since the crate's own writer wants a file name or a copy in memory. Read with the crate, which
-//! compares every size with the length of the file. Values are little-endian on every machine.
+//! Written here directly, since the crate's own writer wants a file name or a copy in memory. Read one by one, straight into
+//! the memory where they stay: a file is never in memory twice. Values are little-endian on every machine.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use safetensors::{Dtype, SafeTensors};
+use bytemuck::Pod;
+use safetensors::Dtype;
+use safetensors::tensor::Metadata;
 use serde_json::{Map, json};
 
 use crate::dense::{Block, Small};
+
+/// The most bytes of a header, with the length before it.
+const LARGEST_HEADER: u64 = 100 << 20;
 
 /// The type of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,105 +145,158 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Tensors of a file in memory.
+/// Where tensors are read from.
+enum Place<'a> {
+    Memory(&'a [u8]),
+    File(&'a File),
+}
+
+/// Tensors of a file, or of one in memory; each is read when it is asked for, and compared with its checksum.
 pub(crate) struct Tensors<'a> {
-    tensors: SafeTensors<'a>,
-    metadata: BTreeMap<String, String>,
+    place: Place<'a>,
+    /// Where the values begin, and how many bytes they have.
+    start: u64,
+    length: u64,
+    header: Metadata,
+    checksums: BTreeMap<String, u32>,
 }
 
 impl<'a> Tensors<'a> {
-    /// Reads the header; every size is compared with the bytes there are.
+    /// Reads the header of a file in memory.
     pub(crate) fn of(bytes: &'a [u8]) -> Result<Self, String> {
-        let tensors = SafeTensors::deserialize(bytes).map_err(|e| e.to_string())?;
-        let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| e.to_string())?;
-        let metadata = header
-            .metadata()
-            .as_ref()
-            .map_or_else(BTreeMap::new, |all| all.iter().map(|(key, value)| (key.clone(), value.clone())).collect());
-        Ok(Tensors { tensors, metadata })
+        let head = bytes.first_chunk().ok_or("it is too short")?;
+        let start = usize::try_from(start(*head, bytes.len() as u64)?).map_err(|e| e.to_string())?;
+        Self::new(Place::Memory(bytes), &bytes[8..start], bytes.len() as u64)
+    }
+
+    /// Reads the header of a file.
+    pub(crate) fn open(file: &'a File) -> Result<Self, String> {
+        let text = |e: io::Error| e.to_string();
+        let length = file.metadata().map_err(text)?.len();
+        let (mut head, mut reader) = ([0; 8], file);
+        reader.seek(SeekFrom::Start(0)).and_then(|_| reader.read_exact(&mut head)).map_err(text)?;
+        let mut header = vec![0; usize::try_from(start(head, length)? - 8).map_err(|e| e.to_string())?];
+        reader.read_exact(&mut header).map_err(text)?;
+        Self::new(Place::File(file), &header, length)
+    }
+
+    fn new(place: Place<'a>, header: &[u8], length: u64) -> Result<Self, String> {
+        let start = 8 + header.len() as u64;
+        let header: Metadata = serde_json::from_slice(header).map_err(|e| e.to_string())?;
+        Ok(Tensors { place, start, length: length - start, header, checksums: BTreeMap::new() })
     }
 
     /// A text of the metadata.
     pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
-        self.metadata.get(key).map(String::as_str)
+        self.header.metadata().as_ref()?.get(key).map(String::as_str)
     }
 
     /// Whether there is a tensor of that name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.tensors.tensor(name).is_ok()
+        self.header.info(name).is_some()
     }
 
-    /// Compares every tensor with its checksum; there may be no other, and none may be missing.
-    pub(crate) fn verify(&self, checksums: &BTreeMap<String, u32>) -> Result<(), String> {
-        for (name, tensor) in self.tensors.tensors() {
-            if checksums.get(&name) != Some(&crc32fast::hash(tensor.data())) {
-                return Err(format!("`{name}` is damaged: its checksum is another"));
-            }
+    /// Sets the checksum of every tensor; there may be no other, and none may be missing.
+    pub(crate) fn expect(&mut self, checksums: BTreeMap<String, u32>) -> Result<(), String> {
+        if self.header.data_len() as u64 != self.length {
+            return Err("the file has another length than its header says: it is cut short or damaged".into());
         }
-        match checksums.keys().find(|name| !self.has(name)) {
-            Some(name) => Err(format!("`{name}` is missing")),
-            None => Ok(()),
+        if let Some(name) = self.header.offset_keys().iter().find(|name| !checksums.contains_key(*name)) {
+            return Err(format!("`{name}` has no checksum"));
         }
-    }
-
-    /// The bytes of a tensor.
-    pub(crate) fn bytes(&self, name: &str, kind: Kind) -> Result<&[u8], String> {
-        Ok(self.typed(name, kind)?.1)
+        if let Some(name) = checksums.keys().find(|name| !self.has(name)) {
+            return Err(format!("`{name}` is missing"));
+        }
+        self.checksums = checksums;
+        Ok(())
     }
 
     /// A matrix of two dimensions, of finite values.
     pub(crate) fn block(&self, name: &str) -> Result<Block, String> {
-        let (shape, bytes) = self.typed(name, Kind::F32)?;
+        let (shape, values) = self.values::<f32>(name, Kind::F32)?;
         let [rows, cols] = shape[..] else { return Err(format!("`{name}` has not two dimensions")) };
-        let values: Vec<f32> = each(bytes, f32::from_le_bytes).collect();
         finite(name, values.iter().all(|value| value.is_finite()))?;
         Ok(Block::from_vec(rows, cols, values))
     }
 
     /// A small matrix of finite values.
     pub(crate) fn small(&self, name: &str) -> Result<Small, String> {
-        let (shape, bytes) = self.typed(name, Kind::F64)?;
+        let (shape, values) = self.values::<f64>(name, Kind::F64)?;
         let [rows, cols] = shape[..] else { return Err(format!("`{name}` has not two dimensions")) };
-        let values: Vec<f64> = each(bytes, f64::from_le_bytes).collect();
         finite(name, values.iter().all(|value| value.is_finite()))?;
         Ok(Small::from_fn(rows, cols, |i, j| values[i * cols + j]))
     }
 
     /// Finite numbers.
     pub(crate) fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
-        let values: Vec<f64> = each(self.bytes(name, Kind::F64)?, f64::from_le_bytes).collect();
+        let (_, values) = self.values::<f64>(name, Kind::F64)?;
         finite(name, values.iter().all(|value| value.is_finite()))?;
         Ok(values)
     }
 
     /// Words of 64 bits.
     pub(crate) fn words(&self, name: &str) -> Result<Vec<u64>, String> {
-        Ok(each(self.bytes(name, Kind::U64)?, u64::from_le_bytes).collect())
+        Ok(self.values(name, Kind::U64)?.1)
     }
 
     /// Integers.
     pub(crate) fn integers(&self, name: &str) -> Result<Vec<i64>, String> {
-        Ok(each(self.bytes(name, Kind::I64)?, i64::from_le_bytes).collect())
+        Ok(self.values(name, Kind::I64)?.1)
     }
 
     /// Numbers of rows.
     pub(crate) fn rows(&self, name: &str) -> Result<Vec<u32>, String> {
-        Ok(each(self.bytes(name, Kind::U32)?, u32::from_le_bytes).collect())
+        Ok(self.values(name, Kind::U32)?.1)
     }
 
-    fn typed(&self, name: &str, kind: Kind) -> Result<(Vec<usize>, &[u8]), String> {
-        let tensor = self.tensors.tensor(name).map_err(|_| format!("there is no `{name}`"))?;
-        if tensor.dtype() != kind.dtype() {
-            return Err(format!("`{name}` has type {:?}, not {}", tensor.dtype(), kind.name()));
-        }
-        Ok((tensor.shape().to_vec(), tensor.data()))
+    /// Bytes.
+    pub(crate) fn bytes(&self, name: &str) -> Result<Vec<u8>, String> {
+        Ok(self.values(name, Kind::U8)?.1)
     }
+
+    /// The shape and the values of a tensor; what it says of its size is compared with the file before it is allocated.
+    fn values<T: Pod>(&self, name: &str, kind: Kind) -> Result<(Vec<usize>, Vec<T>), String> {
+        let tensor = self.header.info(name).ok_or_else(|| format!("there is no `{name}`"))?;
+        if tensor.dtype != kind.dtype() {
+            return Err(format!("`{name}` has type {:?}, not {}", tensor.dtype, kind.name()));
+        }
+        let (from, to) = tensor.data_offsets;
+        let count = tensor.shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
+        let size = count.and_then(|count| count.checked_mul(size_of::<T>()));
+        if to as u64 > self.length || from.checked_add(size.unwrap_or(usize::MAX)) != Some(to) {
+            return Err(format!("`{name}` does not lie in the file"));
+        }
+        let mut values = vec![T::zeroed(); count.unwrap_or(0)];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+        self.fill(from as u64, bytes).map_err(|e| format!("`{name}`: {e}"))?;
+        if self.checksums.get(name) != Some(&crc32fast::hash(bytes)) {
+            return Err(format!("`{name}` is damaged: its checksum is another"));
+        }
+        if cfg!(target_endian = "big") {
+            bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
+        }
+        Ok((tensor.shape.clone(), values))
+    }
+
+    fn fill(&self, from: u64, bytes: &mut [u8]) -> io::Result<()> {
+        let from = self.start + from;
+        match self.place {
+            Place::Memory(all) => bytes.copy_from_slice(&all[from as usize..][..bytes.len()]),
+            Place::File(mut file) => {
+                file.seek(SeekFrom::Start(from))?;
+                file.read_exact(bytes)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the values of a file of some bytes begin, by its first eight.
+fn start(head: [u8; 8], length: u64) -> Result<u64, String> {
+    let start = u64::from_le_bytes(head).checked_add(8).filter(|start| *start <= length.min(LARGEST_HEADER));
+    start.ok_or_else(|| "its header has another length than it says".into())
 }
 
 fn finite(name: &str, finite: bool) -> Result<(), String> {
     if finite { Ok(()) } else { Err(format!("`{name}` has values that are no numbers")) }
-}
-
-fn each<T, const N: usize>(bytes: &[u8], value: fn([u8; N]) -> T) -> impl Iterator<Item = T> {
-    bytes.chunks_exact(N).map(move |piece| value(piece.try_into().expect("a value's bytes")))
 }

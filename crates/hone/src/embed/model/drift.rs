@@ -21,10 +21,14 @@ impl Model {
         let first = self.z_columns();
         let shared: Vec<(usize, usize)> =
             of_fit.iter().enumerate().filter_map(|(i, model)| Some((i, (*model)? as usize))).collect();
-        let of = |j: usize| {
-            let change = |&(i, model): &(usize, usize)| self.vectors.get(model, first + j) - now.get(i, j);
-            lower_median(shared.iter().map(change).collect())
-        };
+        // By rows, as both lie in memory; then column by column.
+        let mut changes = Block::zeros(shared.len(), now.cols());
+        changes.update_rows(|at, row| {
+            let (i, model) = shared[at];
+            let fit = &self.vectors.row(model)[first..];
+            row.iter_mut().zip(fit.iter().zip(now.row(i))).for_each(|(to, (fit, now))| *to = fit - now);
+        });
+        let of = |j: usize| lower_median((0..shared.len()).map(|at| changes.row(at)[j]).collect());
         (0..now.cols()).into_par_iter().map(of).collect()
     }
 }

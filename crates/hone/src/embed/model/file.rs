@@ -90,19 +90,23 @@ impl Model {
     /// Reads a model; what would take more memory than allowed is refused.
     pub fn read_within(path: impl AsRef<Path>, allowance: Allowance) -> Result<Self> {
         let path = path.as_ref();
-        let size = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
-        allowance.check(path, size.saturating_mul(2))?;
-        Self::from_bytes(&std::fs::read(path).map_err(|e| Error::io(path, e))?, path)
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        let facts = file.metadata().map_err(|e| Error::io(path, e))?;
+        if !facts.is_file() {
+            return Self::from_bytes(&std::fs::read(path).map_err(|e| Error::io(path, e))?, path);
+        }
+        allowance.check(path, facts.len())?;
+        Self::from_tensors(Tensors::open(&file), path)
     }
 
     /// The model in some bytes; `path` names them in errors.
     pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
+        Self::from_tensors(Tensors::of(bytes), path)
+    }
+
+    fn from_tensors(tensors: Result<Tensors, String>, path: &Path) -> Result<Self> {
         let wrong = |message: String| Error::input(path, message, REMEDY);
-        // The header of a model is JSON behind its length: of other files nothing more can be said.
-        if bytes.get(8) != Some(&b'{') {
-            return Err(wrong("not a model".into()));
-        }
-        let tensors = Tensors::of(bytes).map_err(|e| wrong(format!("not a model, or cut short: {e}")))?;
+        let mut tensors = tensors.map_err(|_| wrong("not a model, or cut short".into()))?;
         let meta = |key: &str| tensors.metadata(key).ok_or_else(|| wrong("not a model".into()));
         if meta("format")? != FORMAT {
             return Err(wrong("not a model".into()));
@@ -121,8 +125,8 @@ impl Model {
         }
         let head: Head = serde_json::from_str(head).map_err(|e| wrong(format!("the facts are wrong: {e}")))?;
         head.facts.config.check().and_then(|()| check_support(&head.facts.config)).map_err(|e| wrong(e.to_string()))?;
-        tensors.verify(&head.checksums).map_err(&wrong)?;
-        Self::from_tensors(head.facts, &tensors).map_err(wrong)
+        tensors.expect(head.checksums).map_err(&wrong)?;
+        Self::with_facts(head.facts, &tensors).map_err(wrong)
     }
 
     fn tensors(&self) -> Writer<'_> {
@@ -159,7 +163,7 @@ impl Model {
     }
 
     /// The model of some tensors, whose shapes and values must fit together.
-    fn from_tensors(facts: ModelFacts, tensors: &Tensors) -> Result<Self, String> {
+    fn with_facts(facts: ModelFacts, tensors: &Tensors) -> Result<Self, String> {
         let vectors = tensors.block("vectors")?;
         let ids = ids(tensors)?;
         let h = tensors.has("h").then(|| tensors.block("h")).transpose()?;
@@ -265,7 +269,7 @@ fn ids(tensors: &Tensors) -> Result<NodeIds, String> {
         return Ok(NodeIds::from_integers(tensors.integers("ids")?));
     }
     let wrong = || "`ids` are not names, one after the other".to_owned();
-    let bytes = String::from_utf8(tensors.bytes("ids", Kind::U8)?.to_vec()).map_err(|_| wrong())?;
+    let bytes = String::from_utf8(tensors.bytes("ids")?).map_err(|_| wrong())?;
     let offsets: Vec<usize> = tensors.words("ids.offsets")?.into_iter().map(|o| o as usize).collect();
     let spans = offsets.first() == Some(&0) && offsets.last() == Some(&bytes.len()) && offsets.is_sorted();
     if !spans || !offsets.iter().all(|&at| bytes.is_char_boundary(at)) {
