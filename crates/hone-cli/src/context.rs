@@ -10,7 +10,7 @@ use hone::{Error, Progress};
 use tracing::level_filters::LevelFilter;
 
 use crate::report::Reporter;
-use crate::together::Team;
+use crate::team::Team;
 
 /// More threads than are of use on any machine: a slip of the finger, and gigabytes of stacks.
 const MAX_THREADS: usize = 1024;

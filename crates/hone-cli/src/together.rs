@@ -1,16 +1,14 @@
 //! `embed` and `count` by several processes together, for a program that brings the engine.
 //!
-//! All processes run the same command on the same input. One of them ([`Engine::leads`]) prints, and writes files once all
+//! All processes run the same command on the same input. One of them ([`Engine::leads`](hone::engine::Engine::leads)) prints, and writes files once all
 //! are done; the others work with it and are silent.
 
-use std::sync::Arc;
-
 use clap::{Parser, Subcommand};
-use hone::engine::Engine;
 
 use crate::command::{count, embed};
 use crate::context::{CommonArgs, Context};
 use crate::exit;
+pub use crate::team::Team;
 
 /// Higher-order network embeddings by several processes together: node vectors built from network motifs.
 #[derive(Debug, Parser)]
@@ -35,17 +33,6 @@ hold. docs/cluster.md tells how to start it on several machines.";
 enum Command {
     Embed(Box<embed::Args>),
     Count(Box<count::Args>),
-}
-
-/// Who works together, and what each of them may use.
-#[derive(Debug, Clone)]
-pub struct Team {
-    /// Does the work.
-    pub engine: Arc<dyn Engine>,
-    /// Bytes that this process may hold where the user gives no limit; what the machine has free where this is none.
-    pub memory: Option<u64>,
-    /// Threads of this process where the user gives no number; one per core where this is none.
-    pub threads: Option<usize>,
 }
 
 /// How a command ended.

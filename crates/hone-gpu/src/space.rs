@@ -8,7 +8,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use hone::dense::{Block, Small};
+use hone::dense::panels::Own;
+use hone::dense::{Block, Columns, Small};
 use hone::random::Key;
 use hone::space::{Fold, Leaf, Map, Space, Workspace};
 use hone::sparse::{Diagonal, Fused, Plus};
@@ -209,6 +210,14 @@ impl Space for Cuda {
         assert!(factors.values().len() == x.rows && (x.rows, x.cols) == (y.rows, y.cols), "shapes of scaled rows");
         let factors = self.resident.diagonal(&self.driver, factors);
         self.for_values(&self.programs.scale_rows, x, &[factors.address(), x.address(), y.address()]);
+    }
+
+    fn gram_of(&self, y: &Columns) -> Small {
+        y.gram()
+    }
+
+    fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
+        x.column_extremes()
     }
 
     fn gram(&self, x: &[Panel]) -> Small {

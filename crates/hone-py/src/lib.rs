@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `work` | threads, signals, progress and panics of long work |
 //! | `error` | library errors as Python exceptions, with the same text |
-//! | `memory` | memory lent by NumPy and to it; the only `unsafe` of the workspace |
+//! | `memory` | memory lent by NumPy and to it; the only `unsafe` code here |
 //! | `graph` | graphs from matrices, edge lists, files and generators |
 //! | `embed` | configurations and the embedding |
 //! | `model` | other graphs in the space of a fit |

@@ -26,11 +26,10 @@
 //! | 2.2, fig. 2 | pictures of motif graphs | [`draw::Drawing`] |
 //! | 4.3 | node features from motif counts | [`features::Features`] |
 //!
-//! Who depends on whom, strictly downward: [`error`], [`progress`], [`memory`], [`random`] < [`dense`] < [`sparse`] <
-//! [`graph`] < [`motif`]; [`sparse`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; all < [`config`] < [`embed`], with
-//! [`report`] and [`store`] beside it. [`output`] serves every writer, [`record`]
-//! names the files of a run. The lowest layer, up to
-//! [`dense`], is the crate `hone-base`.
+//! Who depends on whom, strictly downward: [`memory`] < [`output`] < [`record`]; [`sparse`] < [`graph`] < [`motif`] <
+//! [`features`], [`draw`]; [`sparse`] < [`space`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; [`store`] < [`attributes`];
+//! [`matrix`] < [`diffuse`] < [`config`] < [`report`]; all < [`engine`] < [`embed`]. The lowest layer ([`error`], [`progress`],
+//! [`random`], [`dense`]) is the crate `hone-base`.
 
 pub mod attributes;
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use hone::config::Layers;
 use hone::dense::panels::{self, Own};
-use hone::dense::{Block, Panels, Small, lane_rows};
+use hone::dense::{Block, Columns, Panels, Small, lane_rows};
 use hone::engine::Engine;
 use hone::factor::svd::svd_in;
 use hone::factor::{Factors, Solver, Task};
@@ -111,6 +111,14 @@ impl Space for Owners {
             let own = Diagonal::new("own", factors.values()[range.clone()].to_vec());
             Host.scale_rows(&own, from, to);
         }
+    }
+
+    fn gram_of(&self, y: &Columns) -> Small {
+        y.gram()
+    }
+
+    fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
+        x.column_extremes()
     }
 
     fn gram(&self, x: &[Shared]) -> Small {

@@ -28,6 +28,25 @@ pub trait Stored: Debug + Send + Sync {
     }
 }
 
+/// Panels as columns of a larger matrix.
+impl Stored for Panels {
+    fn rows(&self) -> usize {
+        Panels::rows(self)
+    }
+
+    fn cols(&self) -> usize {
+        Panels::cols(self)
+    }
+
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        Panels::read(self, &range, to);
+    }
+
+    fn memory(&self) -> usize {
+        Panels::memory(self)
+    }
+}
+
 /// Some columns of a tall matrix.
 #[derive(Debug, Clone)]
 pub struct Group {

@@ -16,7 +16,7 @@ pub use super::lanes::Own;
 
 use super::lanes::chunk_rows;
 use super::products::{self, narrow, times_chunk};
-use super::{Block, Norm, Small, Stored};
+use super::{Block, Norm, Small};
 use crate::parallel::for_chunks;
 
 /// Blocks that stand side by side for one tall matrix.
@@ -37,6 +37,11 @@ impl From<Vec<Block>> for Panels {
 }
 
 impl Panels {
+    /// Writes some rows, row-major.
+    pub(super) fn read(&self, range: &Range<usize>, to: &mut [f32]) {
+        read(&refs(&self.0), range, to, |value| value);
+    }
+
     /// All in one block: the only panel, or a copy.
     pub fn into_block(mut self) -> Block {
         if self.0.len() == 1 {
@@ -116,25 +121,6 @@ pub fn dots(x: &[f32], y: &Block, to: &mut [f32]) {
     let (rows, width) = (x.len() / y.cols().max(1), y.cols());
     assert_eq!((x.len(), to.len()), (rows * width, rows * y.rows()), "one value per pair of rows");
     products::dots(x, y.as_slice(), width, to);
-}
-
-/// Panels as columns of a larger matrix.
-impl Stored for Panels {
-    fn rows(&self) -> usize {
-        Panels::rows(self)
-    }
-
-    fn cols(&self) -> usize {
-        Panels::cols(self)
-    }
-
-    fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        read(&refs(&self.0), &range, to, |value| value);
-    }
-
-    fn memory(&self) -> usize {
-        Panels::memory(self)
-    }
 }
 
 /// Number of columns of all panels.

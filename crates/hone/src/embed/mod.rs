@@ -282,7 +282,8 @@ impl Hone {
         }
         shelf.finish(batch)?;
         let draft = run.draft.take();
-        let model = draft.map(|draft| run.time("model", |run| draft.finish(run, whole, &embedding)));
+        let model =
+            draft.map(|draft| run.time("model", |run| draft.finish(run.config, &run.report, whole, &embedding)));
         run.report.work = start.work();
         Ok((Run { embedding, report: run.report }, model))
     }

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::{Fold, Leaf, Map, Space, Workspace};
-use crate::dense::{Block, Norm, Small, panels};
+use crate::dense::panels::{self, Own};
+use crate::dense::{Block, Columns, Norm, Small};
 use crate::random::Key;
 use crate::sparse::{Diagonal, Fused, Rounded};
 
@@ -59,6 +60,14 @@ impl Space for Host {
     fn scale_rows(&self, factors: &Diagonal, x: &Block, y: &mut Block) {
         let factors = factors.values();
         y.update_rows(|i, row| row.iter_mut().zip(x.row(i)).for_each(|(to, &from)| *to = factors[i] * from));
+    }
+
+    fn gram_of(&self, y: &Columns) -> Small {
+        y.gram()
+    }
+
+    fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
+        x.column_extremes()
     }
 
     fn gram(&self, x: &[Block]) -> Small {

@@ -7,8 +7,8 @@
 //! redrawing), the result is exact. Every verb gives the same bits when it is repeated, and what is found for a panel does not
 //! depend on the panels beside it.
 //!
-//! [`check_bits`]: sums over rows and products with small matrices are the very bits of [`Host`], which are those of one
-//! process with any number of threads: then a whole embedding has the same bits too. A space that spreads rows over
+//! [`check_bits`]: sums over rows and products with small and sparse matrices are the very bits of [`Host`], which are those of
+//! one process with any number of threads: then a whole embedding has the same bits too. A space that spreads rows over
 //! processes keeps this law; a device does not: it fuses multiplications with additions, and sums in the order that
 //! its blocks of threads have. Its results are as accurate, and the same from run to run.
 
@@ -44,7 +44,9 @@ pub fn check<S: Space>(space: &S) {
 /// When a law is broken; the message names it.
 pub fn check_bits<S: Space>(space: &S) {
     for (rows, cols) in SHAPES {
-        Wide::new(space, rows, cols).bits_of_the_host();
+        let wide = Wide::new(space, rows, cols);
+        wide.bits_of_the_host();
+        wide.bits_of_sparse_products();
     }
 }
 
@@ -170,6 +172,30 @@ impl<'a, S: Space> Wide<'a, S> {
         assert_eq!(self.gather(sum), same[0], "bits of a sum of products, {}", self.what());
     }
 
+    /// Sparse products with all that may follow them, exact and rounded, and what follows a product found elsewhere.
+    fn bits_of_sparse_products(&self) {
+        let (a, range) = (matrix(self.rows), panels(self.cols)[0].clone());
+        let [left, right, shift] = [1, 2, 3].map(|at| diagonal(self.rows, at));
+        let (first, block) = (&self.panels[0], self.truth.columns(range));
+        for rounded in [false, true] {
+            let leaf = Leaf { matrix: &a, right: Some(&right), rounded };
+            let (mut y, mut same) = (self.space.copy(first), block.clone());
+            let plus = summands(first, &shift);
+            let then = Fused { scale: -2.0, left: Some(&left), plus: &plus, accumulate: true };
+            self.space.multiply(&leaf, first, &mut y, &then, &mut Workspace::default());
+            let plus = summands(&block, &shift);
+            let then = Fused { scale: -2.0, left: Some(&left), plus: &plus, accumulate: true };
+            Host.multiply(&leaf, &block, &mut same, &then, &mut Workspace::default());
+            assert_eq!(self.space.export(y), same, "bits of a sparse product, {}", self.what());
+        }
+        let (mut y, mut same) = (self.space.copy(first), block.clone());
+        let plus = summands(first, &shift);
+        self.space.finish(first, &mut y, &Fused { scale: 3.0, left: Some(&left), plus: &plus, accumulate: true });
+        let plus = summands(&block, &shift);
+        Host.finish(&block, &mut same, &Fused { scale: 3.0, left: Some(&left), plus: &plus, accumulate: true });
+        assert_eq!(self.space.export(y), same, "bits of what follows a product, {}", self.what());
+    }
+
     /// Lengths, extremes, and changes of all entries.
     fn folds_and_maps(&self) {
         let lengths = self.space.fold(&self.panels, Fold::Length);
@@ -207,15 +233,11 @@ impl<'a, S: Space> Wide<'a, S> {
     /// All that a product may do at once, exact and rounded.
     fn sparse_products(&self) {
         let a = matrix(self.rows);
-        let diagonal = |at: usize| {
-            let values: Vec<f32> = (0..self.rows).map(|i| ((i * 5 + at) % 9) as f32 / 4.0 - 1.0).collect();
-            Diagonal::new("d", values)
-        };
-        let (left, right, shift) = (diagonal(1), diagonal(2), diagonal(3));
+        let [left, right, shift] = [1, 2, 3].map(|at| diagonal(self.rows, at));
         for rounded in [false, true] {
             for (panel, range) in self.panels.iter().zip(panels(self.cols)) {
                 let mut y = self.space.random(self.rows, range.clone(), Key::new(10));
-                let plus = [Plus { factor: 0.5, diagonal: Some(&shift), block: panel }];
+                let plus = summands(panel, &shift);
                 let then = Fused { scale: -2.0, left: Some(&left), plus: &plus, accumulate: true };
                 let leaf = Leaf { matrix: &a, right: Some(&right), rounded };
                 self.space.multiply(&leaf, panel, &mut y, &then, &mut Workspace::default());
@@ -226,7 +248,8 @@ impl<'a, S: Space> Wide<'a, S> {
                         let x = |k: u32| f64::from(right.values()[k as usize] * self.truth.get(k as usize, j));
                         let terms = columns.iter().zip(values).map(|(&k, &a)| f64::from(a) * x(k));
                         let (sum, size) = terms.fold((0.0, 0.0), |(s, t): (f64, f64), term| (s + term, t + term.abs()));
-                        let own = 0.5 * f64::from(shift.values()[i]) * f64::from(self.truth.get(i, j));
+                        let shift = f64::from(shift.values()[i]);
+                        let own = (0.5 * shift + 0.25 - shift + 2.0 - 1.5 * shift) * f64::from(self.truth.get(i, j));
                         let truth = -2.0 * f64::from(left.values()[i]) * sum + own + f64::from(before.get(i, at));
                         let bound = if rounded { 2.0 * size / 128.0 + 1e-5 } else { 1e-5 * (1.0 + size) };
                         let bound = bound.max(1e-5 * (1.0 + size));
@@ -288,6 +311,16 @@ impl<'a, S: Space> Wide<'a, S> {
         }
         assert!(self.rows < self.cols || kept.iter().all(|&kept| kept), "lost columns, {}", self.what());
     }
+}
+
+fn diagonal(rows: usize, at: usize) -> Diagonal {
+    Diagonal::new("d", (0..rows).map(|i| ((i * 5 + at) % 9) as f32 / 4.0 - 1.0).collect::<Vec<f32>>())
+}
+
+/// More summands than any product has, with a diagonal and without.
+fn summands<'a, T>(block: &'a T, shift: &'a Diagonal) -> [Plus<'a, T>; 5] {
+    let factors = [(0.5, true), (0.25, false), (-1.0, true), (2.0, false), (-1.5, true)];
+    factors.map(|(factor, shifted)| Plus { factor, diagonal: shifted.then_some(shift), block })
 }
 
 /// A sparse matrix with rows of 0 to 6 entries, and a few that are nearly full.

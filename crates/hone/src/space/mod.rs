@@ -67,14 +67,10 @@ pub trait Space: Sync {
     fn scale_rows(&self, factors: &Diagonal, x: &Self::Tall, y: &mut Self::Tall);
 
     /// YᵀY of columns in the memory of this process, or of the rows of them that it holds.
-    fn gram_of(&self, y: &Columns) -> Small {
-        y.gram()
-    }
+    fn gram_of(&self, y: &Columns) -> Small;
 
     /// [`Fold::Extreme`] of a block in the memory of this process, which has rows `own` of a larger matrix.
-    fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
-        x.column_extremes()
-    }
+    fn extremes_of(&self, x: &Block, own: &Own) -> Vec<f64>;
 
     /// XᵀX of all panels together.
     fn gram(&self, x: &[Self::Tall]) -> Small;

@@ -6,13 +6,12 @@ use super::shared::{mark, names};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts};
 use crate::config::{Config, Local, Scale};
 use crate::dense::{Block, Eigen, Norm, Panels, Small};
-use crate::embed::context::Context;
 use crate::embed::weighted::Weighted;
 use crate::error::Result;
 use crate::factor::log_window::Landmarks;
 use crate::graph::{Graph, NodeIds};
 use crate::motif::Motif;
-use crate::report::LocalFacts;
+use crate::report::{LocalFacts, Report};
 use crate::sparse::Csr;
 use crate::store::Embedding;
 
@@ -80,7 +79,13 @@ impl Draft {
     }
 
     /// The model of a finished run.
-    pub(in crate::embed) fn finish(self, run: &Context, graph: &Graph, embedding: &Embedding) -> Model {
+    pub(in crate::embed) fn finish(
+        self,
+        config: &Config,
+        report: &Report,
+        graph: &Graph,
+        embedding: &Embedding,
+    ) -> Model {
         let Draft { views, h, structure, features, scales } = self;
         let view = |view: &View| ViewFacts {
             motif: view.motif.name().to_owned(),
@@ -88,12 +93,12 @@ impl Draft {
             laziness: view.basis.laziness,
         };
         let facts = ModelFacts {
-            version: run.report.version.clone(),
-            config: run.config.clone(),
-            graph: run.report.graph.clone(),
+            version: report.version.clone(),
+            config: config.clone(),
+            graph: report.graph.clone(),
             fingerprint: graph.fingerprint(),
             columns: embedding.columns.clone(),
-            blocks: run.report.blocks.clone(),
+            blocks: report.blocks.clone(),
             features,
             views: views.iter().map(view).collect(),
         };
