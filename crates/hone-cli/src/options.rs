@@ -22,14 +22,7 @@ const COMMON: &[Known] = &[
 ];
 
 /// Groups of settings, which have no value.
-const GROUPS: [&str; 6] = [
-    "local.solver",
-    "global.solver",
-    "attributes.table",
-    "attributes.features",
-    "attributes.diffusion",
-    "attributes.form",
-];
+const GROUPS: [&str; 5] = ["local.solver", "global.solver", "attributes.table", "features.diffusion", "features.form"];
 
 /// A message in the words of every command.
 pub(crate) fn in_options(text: &str) -> String {
@@ -128,7 +121,8 @@ fn translate<'a>(name: &str, behind: &'a str, out: &mut String, options: &[Known
     let dotted = name.contains('.');
     match own {
         Some(option) if dotted => out.push_str(option),
-        None if others && dotted && is_setting(name) && !GROUPS.contains(&name) => {
+        // In backticks it is a name, not advice.
+        None if others && dotted && is_setting(name) && !GROUPS.contains(&name) && !out.ends_with('`') => {
             out.push_str(&format!("--set {name}=…"));
         }
         _ => return None,
@@ -217,11 +211,12 @@ mod tests {
             ("name it with the option `comment`, or mend it", "name it with --comment, or mend it"),
             ("local.solver plays no part; z.npy exists", "local.solver plays no part; z.npy exists"),
             (
-                "reduce to attributes.form = { components = {} }, or",
-                "reduce to --set attributes.form='{ components = {} }', or",
+                "reduce to features.form = { components = {} }, or",
+                "reduce to --set features.form='{ components = {} }', or",
             ),
             ("--set global.dim=32 says something else", "--set global.dim=32 says something else"),
             ("--steps auto chose 3", "--steps auto chose 3"),
+            ("this is now called `local.dim`", "this is now called `local.dim`"),
         ] {
             assert_eq!(worded(text, OPTIONS), expected);
         }

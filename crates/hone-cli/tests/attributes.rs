@@ -76,11 +76,11 @@ fn classes_that_only_attributes_know_are_found_with_them() {
     };
     let paper = ["--preset", "hone-p", "--motifs", "edge,path3", "--dim", "24"];
     let with = ["--attributes", "people.csv"];
-    let keep = ["--set", "attributes.diffusion.original=true"];
+    let keep = ["--set", "features.diffusion.original=true"];
     embed("paper.npy", &paper);
     embed("default.npy", &[]);
     embed("before.npy", &[&paper[..], &with, &keep].concat());
-    embed("after.npy", &[&paper[..], &with, &keep, &["--set", "attributes.combine=after"]].concat());
+    embed("after.npy", &[&paper[..], &with, &keep, &["--set", "features.combine=after"]].concat());
     embed("beside.npy", &with);
     let files = ["paper.npy", "default.npy", "before.npy", "after.npy", "beside.npy"];
     let found = accuracy(folder.path(), &files);
@@ -105,8 +105,8 @@ fn the_report_tells_of_the_file_and_repeats_the_run() {
     assert_eq!((&facts["unknown_ids"], &facts["absent_nodes"]), (&1.into(), &0.into()));
     assert_eq!(report["config"]["attributes"]["file"], "people.csv");
     let groups = report["importance"].as_array().expect("a list").iter();
-    let attributes = groups.filter(|part| part["motif"].as_str().is_some_and(|name| name == "attributes:edge"));
-    assert_eq!(attributes.count(), 2, "one group of attributes per motif and step");
+    let features = groups.filter(|part| part["motif"].as_str().is_some_and(|name| name == "features:edge"));
+    assert_eq!(features.count(), 2, "one group of features per motif and step");
     run(&["-q", "features", "ring.tsv", "-o", "x.csv", "--config", "a.npy.run.json"]);
     let header = fs::read_to_string(folder.path().join("x.csv")).expect("written");
     assert!(header.starts_with("id,edge,") && header.contains(",colour=red,"), "{}", &header[..100]);
@@ -183,7 +183,7 @@ fn bad_attributes_exit_with_2_and_write_nothing() {
             assert!(!folder.path().join("out.tsv").exists(), "{args:?}");
         }
     }
-    hone().args(["features", "builtin:karate", "--no-structure"]).assert().code(2).stderr(contains("attributes"));
+    hone().args(["features", "builtin:karate", "--no-structure"]).assert().code(2).stderr(contains("--attributes"));
     hone().args(["features", "builtin:karate", "--aggregates", "mode"]).assert().code(2).stderr(contains("sum, mean"));
 }
 

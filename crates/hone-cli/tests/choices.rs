@@ -116,7 +116,7 @@ fn the_default_shares_its_columns_by_a_rule() {
         assert_eq!(names.iter().filter(|name| name.starts_with("structure")).count(), structure, "{dim}");
         let report = fs::read_to_string(folder.path().join("a.tsv.run.json")).expect("a report");
         let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
-        assert_eq!(report["config"]["attributes"]["form"]["components"]["dim"], structure);
+        assert_eq!(report["config"]["features"]["form"]["components"]["dim"], structure);
         assert!(report["config"]["local"]["dim"].as_u64() >= Some(16), "numbers, not rules, are recorded");
     }
 }

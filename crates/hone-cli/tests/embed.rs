@@ -116,7 +116,7 @@ fn bad_choices_exit_with_2_and_write_nothing() {
         (&["-o", "a.tsv", "--steps", "17"], "steps"),
         (&["-o", "a.tsv", "--delta", "many"], "MOTIF=NUMBER"),
         (&["-o", "a.tsv", "--delta", "triangle=3"], "not among the motifs used"),
-        (&["-o", "a.tsv", "--set", "attributes.weight=heavy"], "unit"),
+        (&["-o", "a.tsv", "--set", "features.weight=heavy"], "unit"),
         (&["-o", "a.tsv", "--motifs", "squid"], "squid"),
         (&["-o", "a.tsv", "--motif-size", "9"], "motif"),
         (&["-o", "a.tsv", "--preset", "hone-x"], "hone-l-norm"),

@@ -177,7 +177,7 @@ fn sizes_beyond_reason_are_refused_by_name() {
     for (args, field) in [
         (vec!["--local-dim", huge], "local.dim"),
         (vec!["--dim", huge], "global.dim"),
-        (vec!["--set", "attributes.form.components.dim=4611686018427387904"], "attributes.form.components.dim"),
+        (vec!["--set", "features.form.components.dim=4611686018427387904"], "features.form.components.dim"),
         (vec!["--set", "local.solver.oversampling=4611686018427387904"], "local.solver.oversampling"),
         (vec!["--set", "joint.motif-rank=4611686018427387904"], "joint.motif-rank"),
         (vec!["--steps", huge], "steps"),

@@ -27,8 +27,8 @@ use crate::task::{LinkConfig, NodesConfig, Setting, link, nodes};
 /// of equal length, and two presets of the paper.
 pub const CANDIDATES: [&str; 8] = [
     "hone",
-    "hone:attributes.weight=5",
-    "hone:attributes.weight=80",
+    "hone:features.weight=5",
+    "hone:features.weight=80",
     "hone:steps=2",
     "hone:steps=5",
     "hone:local.row-power=1",

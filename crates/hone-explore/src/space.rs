@@ -1,9 +1,9 @@
 //! [`Space`]: node vectors prepared so that "similar" means what it should.
 //!
 //! The default embedding has two kinds of columns. *Proximity* columns are directions: where they point says which part
-//! of the graph a node belongs to, their length grows with the degree. *Structure* columns (`structure.…`, and
-//! `attributes.…`) are coordinates, moved away from zero: what counts is how far apart two nodes are. One cosine over all
-//! columns is above .96 between arbitrary nodes and mixes both. Here they are compared each in its own way:
+//! of the graph a node belongs to, their length grows with the degree. *Structure* columns (`structure.…`,
+//! `attributes.…`, or `features.…` for both) are coordinates, moved away from zero: what counts is how far apart two
+//! nodes are. One cosine over all columns is above .96 between arbitrary nodes and mixes both. Here they are compared each in its own way:
 //!
 //! | by | similarity of nodes i and j |
 //! |---|---|
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub const STRUCTURE_WEIGHT: f64 = 0.05;
 
 /// Names of columns that are coordinates begin with one of these.
-const PLACED: [&str; 2] = ["structure.", "attributes."];
+const PLACED: [&str; 3] = ["structure.", "attributes.", "features."];
 
 /// Which columns are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -70,6 +70,8 @@ const TOML: &[&str] = &[
     "steps = ",
     "\"auto\"",
     "attributes.",
+    "structure.",
+    "features.",
     "solver",
     "method = \"ccd\"",
     "true",

@@ -165,7 +165,7 @@ def test_attribute_files_go_by_the_ids_of_the_graph(tmp_path):
     graph = networkx.relabel_nodes(networkx.karate_club_graph(), {k: f"m{k}" for k in range(34)})
     file = tmp_path / "people.csv"
     file.write_text("id,age\n" + "".join(f"m{k},{k * k}\n" for k in reversed(range(34))))
-    settings = {"attributes.diffusion.steps": 0}
+    settings = {"features.diffusion.steps": 0}
     by_file = HONE("hone-p", n_components=8, config={**settings, "attributes.file": str(file)}).fit(graph)
     ages = np.arange(34.0)[:, None] ** 2
     by_array = HONE("hone-p", n_components=8, config=settings).fit(graph, attributes=ages)

@@ -23,10 +23,12 @@ use crate::motif::{Counts, Motif, MotifSet};
 use crate::parallel;
 use degrees::Around;
 
-/// Which features are made.
+/// Features made of motif counts: whether a run has them, and how they are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Features {
+pub struct Structure {
+    /// Whether a run has them; the functions below make them either way.
+    pub enabled: bool,
     /// The motifs that are counted.
     pub motifs: MotifSet,
     /// Sums over the neighbours.
@@ -43,9 +45,18 @@ pub struct Features {
     pub prune: f64,
 }
 
-impl Default for Features {
+impl Default for Structure {
     fn default() -> Self {
-        Features { motifs: MotifSet::default(), sum: true, mean: true, max: true, log: true, depth: 1, prune: 0.999 }
+        Structure {
+            enabled: false,
+            motifs: MotifSet::default(),
+            sum: true,
+            mean: true,
+            max: true,
+            log: true,
+            depth: 1,
+            prune: 0.999,
+        }
     }
 }
 
@@ -84,7 +95,7 @@ impl Origin {
     }
 }
 
-impl Features {
+impl Structure {
     /// Refuses values out of range; `field` is the name of this group of settings.
     pub fn check(&self, field: &str) -> Result<()> {
         self.motifs.check()?;
@@ -105,7 +116,7 @@ impl Features {
         all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, aggregate)| aggregate).collect()
     }
 
-    /// How many columns [`Features::of`] makes at most.
+    /// How many columns [`Structure::of`] makes at most.
     pub fn columns(&self) -> usize {
         let motifs = self.motifs.motifs();
         let factor = self.aggregates().len() * degrees::neighbourhoods(&motifs);
@@ -189,8 +200,8 @@ fn check_finite(level: &Named) -> Result<()> {
 /// The refusal of a column that overflows.
 pub(crate) fn overflow(name: &str) -> Error {
     let message = format!(
-        "`{name}` exceeds 32-bit floating point; lower attributes.features.depth, or leave out sums \
-         (attributes.features.sum = false)"
+        "`{name}` exceeds 32-bit floating point; lower structure.depth, or leave out sums \
+         (structure.sum = false)"
     );
     Error::Numeric { stage: "features".into(), message }
 }

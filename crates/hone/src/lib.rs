@@ -24,7 +24,7 @@
 //! | 2.6 | attribute diffusion | [`diffuse::Diffusion`] |
 //! | 2.7 | accumulation | [`matrix::Accumulate`] |
 //! | 2.2, fig. 2 | pictures of motif graphs | [`draw::Drawing`] |
-//! | 4.3 | node features from motif counts | [`features::Features`] |
+//! | 4.3 | node features from motif counts | [`features::Structure`] |
 //!
 //! Who depends on whom, strictly downward: [`memory`] < [`output`] < [`record`]; [`sparse`] < [`graph`] < [`motif`] <
 //! [`features`], [`draw`]; [`sparse`] < [`space`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; [`store`] < [`attributes`];

@@ -288,8 +288,8 @@ pub struct Importance {
 /// Neighbouring columns of a result that have one origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnBlock {
-    /// `z` for Z, a motif for a local embedding, `attributes:MOTIF` for diffused attributes, `attributes` or `structure`
-    /// for those that are not.
+    /// `z` for Z, a motif for a local embedding; for node features `structure`, `attributes` (of the user's own) or
+    /// `features` (both), with `:MOTIF` behind it where they are diffused.
     pub name: String,
     /// k; 0 for what has no step.
     pub step: usize,

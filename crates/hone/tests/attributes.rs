@@ -5,7 +5,7 @@
 use hone::config::Layers;
 use hone::dense::Block;
 use hone::diffuse::{Diffusion, Process};
-use hone::features::{Features, Named, Origin};
+use hone::features::{Named, Origin, Structure};
 use hone::graph::{Graph, GraphBuilder, builtin};
 use hone::matrix::{MotifMatrix, Order, Psi};
 use hone::motif::{self, Motif, MotifSet, Orbit, Weighting};
@@ -22,7 +22,7 @@ fn graph(directed: bool) -> Graph {
 fn features_are_motif_degrees_and_aggregates_of_them() {
     let graph = graph(false);
     let counts = motif::count(&graph, &Silent).unwrap();
-    let x = Features::default().of(&counts).unwrap();
+    let x = Structure::default().of(&counts).unwrap();
     assert_eq!(x.names.len(), 13 * 4);
     assert_eq!((&x.names[0][..], &x.names[13][..], &x.names[28][..]), ("edge", "sum(edge)", "mean(triangle)"));
     let degree_of =
@@ -45,11 +45,11 @@ fn features_are_motif_degrees_and_aggregates_of_them() {
 #[test]
 fn recursion_adds_columns_and_prunes_repetitions() {
     let counts = motif::count(&builtin("karate").unwrap(), &Silent).unwrap();
-    let deep = Features { depth: 2, ..Features::default() }.of(&counts).unwrap();
+    let deep = Structure { depth: 2, ..Structure::default() }.of(&counts).unwrap();
     assert!(deep.names.len() > 52 && deep.names.len() < 13 + 39 + 117, "{}", deep.names.len());
-    let all = Features { depth: 2, prune: 1.0, ..Features::default() }.of(&counts).unwrap();
+    let all = Structure { depth: 2, prune: 1.0, ..Structure::default() }.of(&counts).unwrap();
     assert!(all.names.len() > deep.names.len());
-    let plain = Features { depth: 0, log: false, ..Features::default() }.of(&counts).unwrap();
+    let plain = Structure { depth: 0, log: false, ..Structure::default() }.of(&counts).unwrap();
     assert_eq!(plain.names.len(), 13);
     assert_eq!(plain.block.row(0)[0], 16.0, "the degree of the instructor");
 }
@@ -174,12 +174,12 @@ fn attributes_join_before_or_after_with_their_weight() {
     let run = |config| Hone::new(config).unwrap().embed(&graph, &Silent).unwrap();
     let before = run(preset("hone-p+x", &[]));
     assert_eq!(before.embedding.vectors.cols(), 128);
-    let local = run(preset("hone-p+x", &[("global.output", "local"), ("attributes.weight", "0.5")]));
+    let local = run(preset("hone-p+x", &[("global.output", "local"), ("features.weight", "0.5")]));
     let of = |share: &dyn Fn(&str) -> bool| -> f64 {
         local.report.importance.iter().filter(|part| share(&part.motif)).map(|part| part.share).sum()
     };
-    let attributes = of(&|name| name.starts_with("attributes:"));
-    assert!((attributes - 1.0 / 3.0).abs() < 1e-6, "weight 0.5 is a third of the whole: {attributes}");
+    let structure = of(&|name| name.starts_with("structure:"));
+    assert!((structure - 1.0 / 3.0).abs() < 1e-6, "weight 0.5 is a third of the whole: {structure}");
     // The paper's balance: every column has length one, so attributes weigh as much as they have columns.
     let unit = run(preset("hone-p+x", &[("global.output", "local")]));
     let (y, names) = (&unit.embedding.vectors, &unit.embedding.columns);
@@ -187,7 +187,7 @@ fn attributes_join_before_or_after_with_their_weight() {
         let square: f64 = (0..y.rows()).map(|i| f64::from(y.get(i, j)).powi(2)).sum();
         assert!(square < 1e-12 || (square - 1.0).abs() < 1e-5, "{name}: {square}");
     }
-    let after = run(preset("hone-p+x", &[("attributes.combine", "after")]));
+    let after = run(preset("hone-p+x", &[("features.combine", "after")]));
     assert_eq!(after.embedding.vectors.cols(), 128 + 13 * 2 * 52);
     let default = run(preset("hone", &[]));
     assert_eq!(default.embedding.vectors.cols(), 128);
@@ -201,7 +201,7 @@ fn motifs_of_the_structure_columns_are_told_by_correlation() {
     for name in ["karate", "barbell", "florentine"] {
         let graph = builtin(name).unwrap();
         let run = Hone::new(preset("hone", &[])).unwrap().embed(&graph, &Silent).unwrap();
-        let plain = [("attributes.structure", "true"), ("attributes.diffusion.steps", "0"), ("local.norm", "none")];
+        let plain = [("structure.enabled", "true"), ("features.diffusion.steps", "0"), ("local.norm", "none")];
         let features = Hone::new(preset("hone-p", &plain)).unwrap().features(&graph, &Silent).unwrap().embedding;
         let column =
             |block: &Block, j: usize| (0..graph.nodes()).map(|i| f64::from(block.get(i, j))).collect::<Vec<_>>();
@@ -242,7 +242,7 @@ fn relabelling_permutes_the_features() {
         .flat_map(|i| graph.neighbors(i).iter().map(move |&j| (shift(i), shift(j))).collect::<Vec<_>>())
         .collect();
     let moved = GraphBuilder::undirected(34).edges(edges).build().unwrap();
-    let features = |graph: &Graph| Features::default().of(&motif::count(graph, &Silent).unwrap()).unwrap();
+    let features = |graph: &Graph| Structure::default().of(&motif::count(graph, &Silent).unwrap()).unwrap();
     let (a, b) = (features(&graph), features(&moved));
     for i in 0..34u32 {
         for (x, y) in a.block.row(i as usize).iter().zip(b.block.row(shift(i) as usize)) {
@@ -259,7 +259,7 @@ fn attributes_of_the_users_own_are_used_and_checked() {
         origins: vec![Origin::default()],
         block: Block::from_vec(rows, 1, (0..rows).map(|i| i as f32).collect()),
     };
-    let config = preset("hone-p", &[("global.output", "local"), ("attributes.diffusion.steps", "0")]);
+    let config = preset("hone-p", &[("global.output", "local"), ("features.diffusion.steps", "0")]);
     let run = Hone::new(config.clone()).unwrap().with_attributes(own(34)).embed(&graph, &Silent).unwrap();
     assert_eq!(run.embedding.vectors.cols(), 417);
     let error = Hone::new(config).unwrap().with_attributes(own(3)).embed(&graph, &Silent).unwrap_err();
@@ -269,20 +269,50 @@ fn attributes_of_the_users_own_are_used_and_checked() {
 #[test]
 fn wrong_settings_of_attributes_are_refused_by_name() {
     let cases = [
-        ("attributes.weight", "-1"),
-        ("attributes.weight", "heavy"),
-        ("attributes.features.depth", "99"),
-        ("attributes.features.prune", "0"),
-        ("attributes.diffusion.steps", "99"),
-        ("attributes.diffusion.process", "{ laplacian = 2.0 }"),
-        ("attributes.form", "{ components = { offset = inf } }"),
-        ("attributes.combine", "between"),
+        ("features.weight", "-1"),
+        ("features.weight", "heavy"),
+        ("structure.depth", "99"),
+        ("structure.prune", "0"),
+        ("features.diffusion.steps", "99"),
+        ("features.diffusion.process", "{ laplacian = 2.0 }"),
+        ("features.form", "{ components = { offset = inf } }"),
+        ("features.combine", "between"),
     ];
     for (key, value) in cases {
         let error = Layers::new().set(key, value).and_then(Layers::build).unwrap_err();
-        let named = key.trim_start_matches("attributes.");
-        assert!(error.to_string().contains(named), "{key}={value}: {error}");
+        assert!(error.to_string().contains(key), "{key}={value}: {error}");
     }
+}
+
+/// Settings that were renamed are refused with their new names, given alone, in a file, or in a record as JSON.
+#[test]
+fn old_names_of_settings_are_refused_with_the_new_ones() {
+    let cases = [
+        ("attributes.structure", "true", "structure.enabled"),
+        ("attributes.features.depth", "1", "structure.depth"),
+        ("attributes.form", "\"columns\"", "features.form"),
+        ("attributes.form.components.dim", "4", "features.form.components.dim"),
+        ("attributes.combine", "\"after\"", "features.combine"),
+        ("attributes.weight", "1.0", "features.weight"),
+        ("attributes.diffusion.steps", "1", "features.diffusion.steps"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.toml");
+    for (old, value, new) in cases {
+        let error = Layers::new().set(old, value).unwrap_err().to_string();
+        assert_eq!(error, format!("{old}: this setting is now called `{new}`"));
+        std::fs::write(&file, format!("{old} = {value}\n")).unwrap();
+        let error = Layers::new().file(&file).unwrap_err().to_string();
+        let group: Vec<&str> = new.splitn(3, '.').collect();
+        let group = if old.starts_with("attributes.features") { "structure".to_owned() } else { group[..2].join(".") };
+        assert!(error.contains(&format!("is now called `{group}`")), "{old}: {error}");
+        let table: toml::Table = format!("{old} = {value}").parse().unwrap();
+        let json = serde_json::to_string(&table).unwrap();
+        let error = serde_json::from_str::<Config>(&json).unwrap_err().to_string();
+        assert!(error.contains(&format!("is now called `{group}`")), "{old}: {error}");
+    }
+    let error = Layers::new().set("attributes.weights", "1").and_then(Layers::build).unwrap_err().to_string();
+    assert!(error.contains("unknown field `weights`, expected `file` or `table`"), "{error}");
 }
 
 fn with(settings: &[(&str, &str)]) -> Config {
@@ -316,9 +346,9 @@ fn relabelling_permutes_the_diffused_attributes() {
     };
     let straight: Vec<i64> = (0..34).collect();
     for psi in ["w", "p", "l", "l-norm", "l-rw"] {
-        let process = ("attributes.diffusion.process", "{ laplacian = 0.4 }");
+        let process = ("features.diffusion.process", "{ laplacian = 0.4 }");
         for more in [&[][..], &[process]] {
-            let settings = [&[("psi", psi), ("attributes.structure", "true")], more].concat();
+            let settings = [&[("psi", psi), ("structure.enabled", "true")], more].concat();
             let (a, b) = (by_id(&karate, &settings, own(&straight)), by_id(&moved, &settings, own(&names)));
             assert_eq!(a["0"].len(), (52 + 2) * (1 + 13 * 2));
             for (id, row) in &a {
@@ -333,9 +363,9 @@ fn relabelling_permutes_the_diffused_attributes() {
 #[test]
 fn features_alone_are_the_columns_that_the_embedding_takes() {
     let graph = builtin("karate").unwrap();
-    let settings = [("attributes.structure", "true"), ("attributes.weight", "1"), ("motifs", "edge,triangle")];
+    let settings = [("structure.enabled", "true"), ("features.weight", "1"), ("motifs", "edge,triangle")];
     let x = Hone::new(with(&settings)).unwrap().features(&graph, &Silent).unwrap().embedding;
-    let local = [&settings[..], &[("global.output", "local"), ("attributes.diffusion.original", "true")]].concat();
+    let local = [&settings[..], &[("global.output", "local"), ("features.diffusion.original", "true")]].concat();
     let y = Hone::new(with(&local)).unwrap().embed(&graph, &Silent).unwrap().embedding;
     let scale = |i: usize, name: &str, of: &str| {
         let find = |e: &hone::store::Embedding, name: &str| e.columns.iter().position(|c| c == name).unwrap();
@@ -343,8 +373,8 @@ fn features_alone_are_the_columns_that_the_embedding_takes() {
     };
     let pairs = [
         ("mean(triangle)", "structure.mean(triangle)"),
-        ("triangle.k2.edge", "attributes:triangle.k2.edge"),
-        ("edge.k1.max(clique4)", "attributes:edge.k1.max(clique4)"),
+        ("triangle.k2.edge", "structure:triangle.k2.edge"),
+        ("edge.k1.max(clique4)", "structure:edge.k1.max(clique4)"),
     ];
     let (a, b) = scale(0, pairs[0].0, pairs[0].1);
     let factor = b / a;
@@ -362,7 +392,7 @@ fn chosen_motifs_are_the_only_columns_and_graphlets_sum_their_orbits() {
     let counts = motif::count(&graph, &Silent).unwrap();
     let plain = |motifs: &str| {
         let motifs = motifs.parse().unwrap();
-        Features { motifs, depth: 0, log: false, ..Features::default() }.of(&counts).unwrap()
+        Structure { motifs, depth: 0, log: false, ..Structure::default() }.of(&counts).unwrap()
     };
     let (orbits, path) = (plain("path4-end,path4-mid"), plain("path4"));
     assert_eq!((orbits.names.len(), path.names.as_slice()), (2, &["path4".to_owned()][..]));
@@ -380,10 +410,10 @@ fn nodes_without_the_motif_keep_their_part_of_x() {
     let named = Named { names: vec!["one".into(), "number".into()], origins: vec![Origin::default(); 2], block };
     for (motif, theta) in [("clique4", 1.0), ("clique4", 0.25), ("edge", 1.0), ("clique4", 0.0)] {
         let config = [
-            ("attributes.structure", "false"),
+            ("structure.enabled", "false"),
             ("local.norm", "none"),
             ("motifs", &format!("[\"{motif}\"]")),
-            ("attributes.diffusion.process", &format!("{{ laplacian = {theta:?} }}")),
+            ("features.diffusion.process", &format!("{{ laplacian = {theta:?} }}")),
         ];
         let config = preset("hone-p", &config);
         let run = Hone::new(config).unwrap().with_attributes(named.clone()).features(&graph, &Silent).unwrap();
@@ -415,10 +445,10 @@ fn the_laplacian_process_keeps_the_size_of_x() {
         let config = preset(
             "hone-p",
             &[
-                ("attributes.structure", "false"),
+                ("structure.enabled", "false"),
                 ("local.norm", "none"),
                 ("motifs", "[\"clique4\"]"),
-                ("attributes.diffusion.process", "{ laplacian = 1.0 }"),
+                ("features.diffusion.process", "{ laplacian = 1.0 }"),
             ],
         );
         let run = Hone::new(config).unwrap().with_attributes(named).features(&graph, &Silent).unwrap();
@@ -434,8 +464,8 @@ fn diffusion_over_counts_sees_the_counts() {
     let block = Block::from_vec(60, 1, vec![1.0; 60]);
     let named = Named { names: vec!["one".into()], origins: vec![Origin::default()], block };
     let run = |steps: &str, norm: &str| {
-        let settings = [("attributes.structure", "false"), ("local.norm", norm), ("motifs", "[\"clique4\"]")];
-        let config = preset("hone-w", &[&settings[..], &[("attributes.diffusion.steps", steps)]].concat());
+        let settings = [("structure.enabled", "false"), ("local.norm", norm), ("motifs", "[\"clique4\"]")];
+        let config = preset("hone-w", &[&settings[..], &[("features.diffusion.steps", steps)]].concat());
         Hone::new(config).unwrap().with_attributes(named.clone()).features(&graph, &Silent)
     };
     // Every edge of K60 is in 58·57/2 cliques of four; X^(2) = W² W X.

@@ -44,7 +44,7 @@ fn every_preset_embeds_directed_and_undirected_graphs() {
     for directed in [false, true] {
         let graph = chorded_ring(40, directed);
         for (preset, _) in hone::config::PRESETS {
-            let layers = Layers::new().preset(preset).unwrap().set("attributes.features.depth", "0").unwrap();
+            let layers = Layers::new().preset(preset).unwrap().set("structure.depth", "0").unwrap();
             let run = run(layers.build().unwrap(), &graph);
             let z = &run.embedding.vectors;
             assert_eq!((z.rows(), z.cols()), (41, 128), "{preset}");
@@ -184,7 +184,7 @@ fn columns_are_shared_by_a_rule() {
     assert_eq!(of("hone", &[window, ("global.dim", "64")]), (56, 28, 8));
     assert_eq!(of("hone", &[window, ("global.dim", "1024"), ("steps", "auto")]), (1008, 0, 16));
     assert_eq!(of("hone", &[window, ("motifs", "[\"edge\", \"triangle\"]")]), (56, 28, 16));
-    assert_eq!(of("hone", &[window, ("attributes.structure", "false")]), (128, 64, 16));
+    assert_eq!(of("hone", &[window, ("structure.enabled", "false")]), (128, 64, 16));
     assert_eq!(of("hone-p", &[]), (16, 0, 0));
     assert_eq!(of("hone-p", &[("global.dim", "1024")]), (40, 0, 0));
     assert_eq!(of("hone-p", &[("motifs", "[\"edge\"]"), ("steps", "1")]), (128, 0, 0));
@@ -357,7 +357,7 @@ fn what_joint_models_and_autoencoders_cannot_do_is_refused_by_name() {
         (&[("model", "tensor")], "model"),
         (&[("model", "tucker"), ("steps", "auto")], "steps"),
         (&[("model", "cp"), ("global.output", "local")], "global.output"),
-        (&[("model", "cp"), ("attributes.structure", "true")], "attributes.combine"),
+        (&[("model", "cp"), ("structure.enabled", "true")], "features.combine"),
         (&[("joint.motif-rank", "0")], "joint.motif-rank"),
         (&[("joint.regularization", "-1.0")], "joint.regularization"),
         (&[("joint.tolerances", "1.0")], "joint"),

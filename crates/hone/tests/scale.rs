@@ -116,8 +116,8 @@ fn parts_in_files_change_no_bit() {
     let cases = [
         config("hone-p", &[few]),
         config("hone", &[few, ("local.dim", "96")]),
-        config("hone-l-norm+x", &[few, ("attributes.features.depth", "0")]),
-        config("hone-p+x", &[few, ("attributes.features.depth", "0"), ("attributes.combine", "after")]),
+        config("hone-l-norm+x", &[few, ("structure.depth", "0")]),
+        config("hone-p+x", &[few, ("structure.depth", "0"), ("features.combine", "after")]),
         config("hone-w", &[few, ("global.output", "local")]),
         config("hone-p", &[few, ("steps", "auto"), ("global.dim", "16")]),
         config("hone-p", &[few, small, ("global.solver.method", "autoencoder"), ("global.solver.epochs", "1")]),
@@ -181,7 +181,7 @@ fn an_interrupted_run_goes_on_to_the_same_bits() {
     let few = ("motifs", "[\"edge\", \"path3\", \"triangle\"]");
     let cases = [
         config("hone-p", &[few, ("global.dim", "32")]),
-        config("hone-p+x", &[few, ("attributes.features.depth", "0"), ("global.dim", "32")]),
+        config("hone-p+x", &[few, ("structure.depth", "0"), ("global.dim", "32")]),
         config("hone-w", &[few, ("sample", "8"), ("global.dim", "32")]),
         config("hone", &[few, ("first-step", "1"), ("global.dim", "32"), ("local.log-window.steps", "2")]),
     ];

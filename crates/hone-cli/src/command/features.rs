@@ -118,15 +118,15 @@ fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
 
 /// Settings that have an option of their own.
 const OPTIONS: &[Known] = &[
-    ("attributes.features.motifs", "--motifs"),
-    ("attributes.features.depth", "--depth"),
-    ("attributes.features.prune", "--prune"),
-    ("attributes.diffusion.steps", "--diffuse"),
-    ("attributes.structure", "--no-structure"),
-    ("attributes.features.sum", "--aggregates"),
-    ("attributes.features.mean", "--aggregates"),
-    ("attributes.features.max", "--aggregates"),
-    ("attributes.features.log", "--no-log"),
+    ("structure.motifs", "--motifs"),
+    ("structure.depth", "--depth"),
+    ("structure.prune", "--prune"),
+    ("features.diffusion.steps", "--diffuse"),
+    ("structure.enabled", "--no-structure"),
+    ("structure.sum", "--aggregates"),
+    ("structure.mean", "--aggregates"),
+    ("structure.max", "--aggregates"),
+    ("structure.log", "--no-log"),
     ("attributes.file", "--attributes"),
     ("attributes.table.id", "--attribute-id"),
     ("local.norm", "--norm"),
@@ -137,7 +137,7 @@ const OPTIONS: &[Known] = &[
 
 /// What the settings are before any option.
 const DEFAULTS: [(&str, &str); 4] =
-    [("attributes.structure", "true"), ("attributes.diffusion.steps", "0"), ("local.norm", "none"), ("motifs", "edge")];
+    [("structure.enabled", "true"), ("features.diffusion.steps", "0"), ("local.norm", "none"), ("motifs", "edge")];
 
 impl FeatureArgs {
     /// Defaults or a file, flags and single settings, later ones on top.
@@ -155,16 +155,16 @@ impl FeatureArgs {
         let depth = self.depth.or(none.then_some(0));
         let aggregate = |wanted: fn(&Aggregates) -> bool| self.aggregates.as_ref().map(|a| wanted(a).to_string());
         let flags = [
-            ("attributes.structure", self.no_structure.then(|| "false".to_owned())),
-            ("attributes.features.motifs", self.motifs.clone()),
-            ("attributes.features.sum", aggregate(|a| a.sum)),
-            ("attributes.features.mean", aggregate(|a| a.mean)),
-            ("attributes.features.max", aggregate(|a| a.max)),
-            ("attributes.features.depth", depth.map(|depth| depth.to_string())),
-            ("attributes.features.prune", self.prune.map(|prune| format!("{prune:?}"))),
-            ("attributes.features.log", self.no_log.then(|| "false".to_owned())),
+            ("structure.enabled", self.no_structure.then(|| "false".to_owned())),
+            ("structure.motifs", self.motifs.clone()),
+            ("structure.sum", aggregate(|a| a.sum)),
+            ("structure.mean", aggregate(|a| a.mean)),
+            ("structure.max", aggregate(|a| a.max)),
+            ("structure.depth", depth.map(|depth| depth.to_string())),
+            ("structure.prune", self.prune.map(|prune| format!("{prune:?}"))),
+            ("structure.log", self.no_log.then(|| "false".to_owned())),
             ("local.norm", self.norm.clone()),
-            ("attributes.diffusion.steps", self.diffuse.map(|steps| steps.to_string())),
+            ("features.diffusion.steps", self.diffuse.map(|steps| steps.to_string())),
             ("motifs", self.over.clone()),
             ("psi", self.psi.clone()),
         ];
@@ -174,7 +174,7 @@ impl FeatureArgs {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = args.choices.build().map_err(|error| options::translated(error, OPTIONS))?;
-    let weights = config.attributes.diffusion.steps > 0;
+    let weights = config.features.diffusion.steps > 0;
     let files = Embedding::files(&args.output, args.table.output_format)?;
     let source = args.input.resolve(args.choices.config.as_deref())?;
     let inputs = source.files().read("--config", &args.choices.config);

@@ -43,12 +43,7 @@ fn an_option_and_a_setting_may_not_contradict_each_other() {
         ("embed", &["--solver", "nmf"], "global.solver.method=svd", "--solver gives nmf"),
         ("embed", &["--seed", "7"], "seed=8", "--seed gives 7"),
         ("embed", &["--vectors", "local"], "global.output=global", "--vectors gives local"),
-        (
-            "features",
-            &["--depth", "2"],
-            "attributes.features.depth=1",
-            "--depth gives 2, and --set attributes.features",
-        ),
+        ("features", &["--depth", "2"], "structure.depth=1", "--depth gives 2, and --set structure"),
         ("features", &["--psi", "p"], "psi=w", "--psi gives p, and --set psi=w"),
     ];
     for (command, option, setting, said) in cases {
@@ -59,7 +54,7 @@ fn an_option_and_a_setting_may_not_contradict_each_other() {
         ("embed", &["--dim", "16"], "global.dim=16"),
         ("embed", &["--dim", "16"], "local.dim=8"),
         ("embed", &["--motifs", "edge,triangle"], "motifs=[\"edge\", \"triangle\"]"),
-        ("features", &["--depth", "0"], "attributes.features.depth=0"),
+        ("features", &["--depth", "0"], "structure.depth=0"),
     ];
     for (command, option, setting) in same {
         let run =

@@ -318,12 +318,12 @@ fn configurations_are_small_and_their_numbers_in_range() {
         refused.code(2).stderr(contains(named).and(contains(file)));
     }
     for setting in [
-        "attributes.weight=1e300",
+        "features.weight=1e300",
         "local.row-power=1000",
         "regularize=1e308",
         "accumulate={decay=1e300}",
-        "attributes.form.components.offset=1e300",
-        "attributes.form.components.size-decay=1e-300",
+        "features.form.components.offset=1e300",
+        "features.form.components.size-decay=1e-300",
     ] {
         let (field, _) = setting.split_once(['=', '{']).expect("a value");
         let refused = hone(folder.path(), &format!("embed g.tsv -q -o u.npy --set {setting}"));

@@ -56,7 +56,7 @@ fn messages_name_options_and_no_settings() {
         (&["embed", karate, "-o", "-", "--pairs", "occurrences", "--sample", "8"], "--sample exact"),
         (&["embed", karate, "-o", "-", "--pairs", "occurrences", "--motifs", "path4-end"], "--motifs graphlets"),
         (&["embed", karate, "-o", "-", "--attributes", "people.csv"], "--attribute-id"),
-        (&["features", karate, "--no-structure"], "--set attributes.structure=true"),
+        (&["features", karate, "--no-structure"], "--set structure.enabled=true"),
         (&["features", karate, "--memory", "2M"], "--memory"),
         (&["count", karate, "--memory", "2M"], "--memory"),
     ];

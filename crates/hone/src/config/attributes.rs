@@ -1,167 +1,55 @@
-//! Settings of node attributes: which there are, how they are diffused, how they join the embedding.
+//! Settings of node attributes of the user's own.
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
 
-use super::Dim;
-use super::LARGEST;
+use super::moved;
 use crate::attributes::Table;
-use crate::diffuse::Diffusion;
-use crate::error::{Error, Result};
-use crate::features::{Features, Origin};
 
-/// Node attributes (sec. 2.6).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+/// Node attributes of the user's own (sec. 2.6).
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Attributes {
-    /// Whether features made of motif counts are used (sec. 4.3).
-    pub structure: bool,
-    /// A file with attributes of the user's own; see [`crate::attributes`].
+    /// The file that has them; see [`crate::attributes`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// How that file is read.
     pub table: Table,
-    /// How features of structure are made.
-    pub features: Features,
-    /// How attributes spread over each motif graph.
-    pub diffusion: Diffusion,
-    /// What becomes of the columns before they join.
-    pub form: Form,
-    /// Where they join.
-    pub combine: Combine,
-    /// How large they are beside the embeddings they join.
-    pub weight: Balance,
 }
 
-impl Default for Attributes {
-    fn default() -> Self {
-        Attributes {
-            structure: false,
-            file: None,
-            table: Table::default(),
-            features: Features::default(),
-            diffusion: Diffusion::default(),
-            form: Form::Columns,
-            combine: Combine::Before,
-            weight: Balance::Times(1.0),
-        }
+impl<'de> Deserialize<'de> for Attributes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_struct("Attributes", &FIELDS, Fields)
     }
 }
 
-/// The size of attributes beside that of the embeddings they join.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "BalanceText", into = "BalanceText")]
-#[non_exhaustive]
-pub enum Balance {
-    /// As printed in the paper: each column keeps the length that the normalisation gave it, one.
-    Unit,
-    /// The squared size of all of them is this many times that of the embeddings.
-    Times(f64),
-}
+const FIELDS: [&str; 2] = ["file", "table"];
 
-#[derive(Serialize, Deserialize)]
-#[serde(untagged, expecting = "a number or \"unit\"")]
-enum BalanceText {
-    Number(f64),
-    Word(String),
-}
+/// Reads the fields one by one, so that settings which were here once are refused with their new names.
+struct Fields;
 
-impl TryFrom<BalanceText> for Balance {
-    type Error = String;
-    fn try_from(text: BalanceText) -> Result<Self, String> {
-        match text {
-            BalanceText::Number(times) => Ok(Balance::Times(times)),
-            BalanceText::Word(word) if word == "unit" => Ok(Balance::Unit),
-            BalanceText::Word(word) => Err(format!("a weight is a number or \"unit\", not {word:?}")),
-        }
-    }
-}
+impl<'de> Visitor<'de> for Fields {
+    type Value = Attributes;
 
-impl From<Balance> for BalanceText {
-    fn from(balance: Balance) -> Self {
-        match balance {
-            Balance::Unit => BalanceText::Word("unit".into()),
-            Balance::Times(times) => BalanceText::Number(times),
-        }
-    }
-}
-
-/// What becomes of attribute columns before they join the embedding.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Form {
-    /// They stay columns, normalised like those of the local embeddings.
-    Columns,
-    /// They are centred, brought to unit variance and replaced by principal components.
-    Components(Components),
-}
-
-/// Principal components of attributes, scale kept.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct Components {
-    /// How many; 0 for none.
-    pub dim: Dim,
-    /// Columns that count motifs of s vertices are divided by this to the power s − 2.
-    pub size_decay: f64,
-    /// Columns that aggregate over neighbours are divided by this, once a level.
-    pub level_decay: f64,
-    /// Each component is moved up by this many of its standard deviations, so that products of two
-    /// nodes' components hold their sum.
-    pub offset: f64,
-}
-
-impl Default for Components {
-    fn default() -> Self {
-        Components { dim: Dim::Auto, size_decay: 3.0, level_decay: 2.0, offset: 3.0 }
-    }
-}
-
-impl Components {
-    /// What a column is multiplied by once it has unit variance.
-    pub(crate) fn weight(&self, origin: &Origin) -> f64 {
-        self.size_decay.powi(2 - origin.size().max(2) as i32) * self.level_decay.powi(-(origin.level as i32))
-    }
-}
-
-/// Where attributes join the embedding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Combine {
-    /// As further columns of Y, before the global stage.
-    Before,
-    /// Beside Z, after it.
-    After,
-}
-
-impl Attributes {
-    /// Whether there are any.
-    pub fn any(&self) -> bool {
-        self.structure || self.file.is_some()
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("struct Attributes")
     }
 
-    pub(super) fn check(&self) -> Result<()> {
-        let refuse = |field: &str, message: String| Err(Error::config(format!("attributes.{field}"), message));
-        if let Balance::Times(times) = self.weight
-            && !(times > 0.0 && times <= LARGEST)
-        {
-            return refuse("weight", format!("{times} is not above 0 and at most {LARGEST}, nor \"unit\""));
-        }
-        if let Form::Components(Components { dim, size_decay, level_decay, offset }) = self.form {
-            super::check_dim("attributes.form.components.dim", dim)?;
-            for (name, decay) in [("size-decay", size_decay), ("level-decay", level_decay)] {
-                if !(1.0 / LARGEST..=LARGEST).contains(&decay) {
-                    let message = format!("{decay} is not between {} and {LARGEST}", 1.0 / LARGEST);
-                    return refuse(&format!("form.components.{name}"), message);
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Attributes, A::Error> {
+        let mut attributes = Attributes::default();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "file" => attributes.file = map.next_value()?,
+                "table" => attributes.table = map.next_value()?,
+                other => {
+                    let name = format!("attributes.{other}");
+                    return Err(match moved::to(&name) {
+                        Some(new) => A::Error::custom(format!("`{name}` is now called `{new}`")),
+                        None => A::Error::unknown_field(other, &FIELDS),
+                    });
                 }
             }
-            if !(-LARGEST..=LARGEST).contains(&offset) {
-                return refuse("form.components.offset", format!("{offset} is not between -{LARGEST} and {LARGEST}"));
-            }
         }
-        self.table.check("attributes.table")?;
-        self.features.check("attributes.features")?;
-        self.diffusion.check("attributes.diffusion")
+        Ok(attributes)
     }
 }

@@ -51,8 +51,8 @@ impl Config {
         config.laziness = Laziness::Share(0.0);
         // It is made of eigenvectors, which a matrix of arcs does not have.
         config.local.log_window.steps = 0;
-        if config.attributes.features.motifs == MotifSet::default() {
-            config.attributes.features.motifs = MotifSet::Triads;
+        if config.structure.motifs == MotifSet::default() {
+            config.structure.motifs = MotifSet::Triads;
         }
         config
     }
@@ -60,8 +60,8 @@ impl Config {
     /// The motifs that a run counts: those of matrices, and those of features.
     pub fn counted_motifs(&self) -> Vec<Motif> {
         let mut motifs = self.motifs.motifs();
-        if self.attributes.structure {
-            motifs.extend(self.attributes.features.motifs.motifs());
+        if self.structure.enabled {
+            motifs.extend(self.structure.motifs.motifs());
         }
         motifs
     }

@@ -12,9 +12,11 @@ use crate::motif::{Pairs, Sample};
 /// A setting, or a group of them, and why it has no effect.
 pub type Idle = (&'static str, String);
 
+/// Settings of structure, but for aggregates.
+const MADE: [&str; 3] = ["structure.motifs", "structure.log", "structure.depth"];
+
 /// Settings of aggregates over neighbours.
-const AGGREGATES: [&str; 4] =
-    ["attributes.features.sum", "attributes.features.mean", "attributes.features.max", "attributes.features.prune"];
+const AGGREGATES: [&str; 4] = ["structure.sum", "structure.mean", "structure.max", "structure.prune"];
 
 impl Config {
     /// Settings that have no effect on the embedding of a graph; `own` says that attributes are given beside it.
@@ -35,7 +37,7 @@ impl Config {
     /// The same for a table of features, without an embedding.
     pub fn idle_in_features(&self, graph: &Graph) -> Vec<Idle> {
         let mut idle = self.idle_attributes(false);
-        if self.attributes.diffusion.steps == 0 {
+        if self.features.diffusion.steps == 0 {
             let of = [
                 "motifs",
                 "delta",
@@ -53,36 +55,40 @@ impl Config {
             idle.extend(self.idle_matrices(graph));
         }
         let stages = ["steps", "first-step", "model", "global", "joint", "local.dim", "local.scale", "local.row-power"];
-        let of = ["local.solver", "attributes.form", "attributes.combine", "attributes.weight"];
+        let of = ["local.solver", "features.form", "features.combine", "features.weight"];
         idle.extend(stages.into_iter().chain(of).map(|setting| (setting, "features have no embedding".to_owned())));
         idle
     }
 
-    /// Settings of attributes that are not there.
+    /// Settings of features that are not there.
     fn idle_attributes(&self, own: bool) -> Vec<Idle> {
-        let attributes = &self.attributes;
+        let Config { structure, attributes, features, .. } = self;
         let mut idle = Vec::new();
         let mut add = |setting, why: &str| idle.push((setting, why.to_owned()));
         if attributes.file.is_none() {
             add("attributes.table", "there is no file of attributes");
         }
-        if !attributes.any() && !own {
-            let of = ["attributes.diffusion", "attributes.form", "attributes.combine", "attributes.weight"];
-            of.into_iter().for_each(|setting| add(setting, "there are no node attributes"));
+        if !self.has_features() && !own {
+            let of = ["features.diffusion", "features.form", "features.combine", "features.weight"];
+            of.into_iter().for_each(|setting| add(setting, "there are no node features"));
         }
-        match (attributes.structure, attributes.features.depth) {
-            (false, _) => add("attributes.features", "no features are made of motif counts"),
+        match (structure.enabled, structure.depth) {
+            (false, _) => {
+                for setting in MADE.iter().chain(&AGGREGATES) {
+                    add(setting, "structure.enabled is false");
+                }
+            }
             (true, 0) => {
                 for setting in AGGREGATES {
                     add(setting, "a depth of 0 has no aggregates over neighbours");
                 }
             }
-            (true, 1) => add("attributes.features.prune", "columns are left out from depth 2 on"),
+            (true, 1) => add("structure.prune", "columns are left out from depth 2 on"),
             _ => {}
         }
-        if attributes.any() && attributes.diffusion.steps == 0 {
-            add("attributes.diffusion.process", "nothing is diffused");
-            add("attributes.diffusion.original", "nothing is diffused");
+        if self.has_features() && features.diffusion.steps == 0 {
+            add("features.diffusion.process", "nothing is diffused");
+            add("features.diffusion.original", "nothing is diffused");
         }
         idle
     }
@@ -96,7 +102,7 @@ impl Config {
         if edges && self.pairs == Pairs::Occurrences && graph.weights().is_none() {
             add("pairs", "the only motif is the edge, whose pairs are the edges");
         }
-        if edges && self.sample != Sample::Exact && !self.attributes.structure {
+        if edges && self.sample != Sample::Exact && !self.structure.enabled {
             add("sample", "no motif but the edge is counted");
         }
         if !matches!(self.psi, Psi::P | Psi::ANorm) {
@@ -109,7 +115,7 @@ impl Config {
         if !graph.is_directed() || self.direction == Direction::Ignore {
             add("degree", "edges have no direction");
         }
-        if self.steps == Steps::Fixed(1) && self.attributes.diffusion.steps <= 1 {
+        if self.steps == Steps::Fixed(1) && self.features.diffusion.steps <= 1 {
             add("accumulate", "there is only one step");
             add("order", "there is only one step");
         }
@@ -127,7 +133,7 @@ impl Config {
             idle.push(("global.solver", "there is no global stage".to_owned()));
             let parts = self.motifs.motifs().len() * self.kept_steps();
             let columns = parts * self.local_dim();
-            let wanted = self.z_dim(self.attributes.any());
+            let wanted = self.z_dim(self.has_features());
             // A rule that makes local embeddings wider than usual follows D.
             let follows = self.local.dim == Dim::Auto && self.local_dim() > USUAL;
             if columns != wanted && !follows {

@@ -75,15 +75,15 @@ impl Config {
         if self.global.output == Output::Local {
             return refuse("global.output", "a joint model has no local embeddings; use global".into());
         }
-        if self.attributes.any() && self.attributes.combine == Combine::Before {
+        if self.has_features() && self.features.combine == Combine::Before {
             return Err(combine_before());
         }
         Ok(())
     }
 }
 
-/// Attributes cannot be columns of a Y that is not there.
+/// Features cannot be columns of a Y that is not there.
 pub(crate) fn combine_before() -> Error {
-    let message = "before makes attributes columns of Y, which a joint model has not; use after";
-    Error::config("attributes.combine", message)
+    let message = "before makes features columns of the local embeddings, which a joint model does not have; use after";
+    Error::config("features.combine", message)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::{Config, extent, preset};
+use super::{Config, extent, moved, preset};
 use crate::error::{Error, Result};
 use crate::record;
 
@@ -91,6 +91,9 @@ impl Layers {
         if key.split('.').any(|part| part.is_empty() || part.contains(char::is_whitespace)) {
             return Err(Error::config(key, "not a setting's name; write for instance local.dim=8"));
         }
+        if let Some(new) = moved::to(key) {
+            return Err(Error::config(key, format!("this setting is now called `{new}`")));
+        }
         let mut parts: Vec<&str> = key.split('.').collect();
         let last = parts.pop().expect("split gives at least one part");
         let mut table = &mut self.0;
@@ -118,9 +121,9 @@ impl Layers {
         if rule.local.dim != config.local.dim {
             merge(&mut self.0, Table::from_iter([("local".to_owned(), group("dim", auto()))]));
         }
-        if rule.attributes.form != config.attributes.form {
+        if rule.features.form != config.features.form {
             let components = group("form", group("components", group("dim", auto())));
-            merge(&mut self.0, Table::from_iter([("attributes".to_owned(), components)]));
+            merge(&mut self.0, Table::from_iter([("features".to_owned(), components)]));
         }
     }
 

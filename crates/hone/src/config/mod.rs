@@ -12,10 +12,12 @@ mod comments;
 mod directed;
 mod domain;
 mod extent;
+mod features;
 mod idle;
 mod joint;
 mod layers;
 mod laziness;
+mod moved;
 mod pairs;
 mod preset;
 mod share;
@@ -23,9 +25,10 @@ mod steps;
 mod window;
 mod with;
 
-pub use attributes::{Attributes, Balance, Combine, Components, Form};
+pub use attributes::Attributes;
 pub use choice::{Dim, Direction, FirstStep, Weights};
 pub(crate) use choice::{LOG, TARGET};
+pub use features::{Balance, Combine, Components, Features, Form};
 pub use idle::Idle;
 pub(crate) use joint::combine_before;
 pub use joint::{Joint, MODELS, Model};
@@ -42,6 +45,7 @@ use serde::{Deserialize, Serialize};
 use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::factor::Solver;
+use crate::features::Structure;
 use crate::matrix::{Accumulate, Degree, MotifMatrix, Order, Psi};
 use crate::motif::triad::Occurrence;
 use crate::motif::{Delta, MotifSet, Pairs, Sample};
@@ -110,8 +114,12 @@ pub struct Config {
     pub global: Global,
     /// The joint models, which take the place of both.
     pub joint: Joint,
-    /// Node attributes and their diffusion (sec. 2.6).
+    /// Node features made of motif counts (sec. 4.3).
+    pub structure: Structure,
+    /// Node attributes of the user's own (sec. 2.6).
     pub attributes: Attributes,
+    /// How both join the embedding.
+    pub features: Features,
 }
 
 impl Default for Config {
@@ -145,7 +153,9 @@ impl Config {
             local: Local::default(),
             global: Global::default(),
             joint: Joint::default(),
+            structure: Structure::default(),
             attributes: Attributes::default(),
+            features: Features::default(),
         }
     }
 }
@@ -269,14 +279,16 @@ impl Config {
             }
         }
         self.laziness.check()?;
-        self.attributes.check()?;
+        self.structure.check("structure")?;
+        self.attributes.table.check("attributes.table")?;
+        self.features.check()?;
         self.local.log_window.check()?;
         self.check_models()?;
-        if self.z_dim(self.attributes.any()) == 0 {
+        if self.z_dim(self.has_features()) == 0 {
             let (dim, components) = (self.global.dim, self.components_dim());
             let message = format!(
                 "{dim} leaves no column beside {components} components of node features; raise it, or set \
-                 attributes.form.components.dim to less or to \"auto\""
+                 features.form.components.dim to less or to \"auto\""
             );
             return refuse("global.dim", message);
         }
@@ -288,6 +300,11 @@ impl Config {
         self.local.solver.check("local.solver")?;
         self.global.solver.check("global.solver")?;
         if self.model == Model::Separate { domain::check(self) } else { Ok(()) }
+    }
+
+    /// Whether nodes have features: of structure, or attributes of a file.
+    pub fn has_features(&self) -> bool {
+        self.structure.enabled || self.attributes.file.is_some()
     }
 
     /// The choices that lead from W_t to S_t^(k).

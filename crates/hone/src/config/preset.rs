@@ -36,12 +36,13 @@ row-power = 0.5
 method = "svd"
 oversampling = 16
 filter = 8
-[attributes]
-structure = true
+[structure]
+enabled = true
+[features]
 combine = "after"
 weight = 20.0
 form = { components = { dim = "auto", size-decay = 3.0, level-decay = 2.0, offset = 3.0 } }
-[attributes.diffusion]
+[features.diffusion]
 steps = 0
 "#;
 
@@ -57,7 +58,7 @@ pub(super) fn settings(name: &str) -> Result<Table> {
     let psi = variant.trim_end_matches("+x");
     let mut settings = format!("psi = \"{psi}\"\n");
     if variant.ends_with("+x") {
-        settings.push_str("attributes = { structure = true, weight = \"unit\" }\n");
+        settings.push_str("structure = { enabled = true }\nfeatures = { weight = \"unit\" }\n");
     }
     Ok(settings.parse().expect("the settings above are TOML"))
 }

@@ -13,7 +13,7 @@ pub(super) const USUAL: usize = 16;
 const PARTS: usize = 8;
 
 impl Config {
-    /// The same configuration with numbers for `local.dim` and `attributes.form.components.dim`.
+    /// The same configuration with numbers for `local.dim` and `features.form.components.dim`.
     #[must_use]
     pub fn resolved(mut self) -> Config {
         let (local, components) = (self.local_dim(), self.components_dim());
@@ -21,7 +21,7 @@ impl Config {
         if self.log_window_dim(false) > 0 {
             self.local.log_window.dim = Dim::Fixed(self.log_window_dim(false));
         }
-        if let Form::Components(form) = &mut self.attributes.form {
+        if let Form::Components(form) = &mut self.features.form {
             form.dim = Dim::Fixed(components);
         }
         self
@@ -32,7 +32,7 @@ impl Config {
         let mut rule = self.clone();
         rule.local.dim = Dim::Auto;
         rule.local.log_window.dim = Dim::Auto;
-        if let Form::Components(form) = &mut rule.attributes.form {
+        if let Form::Components(form) = &mut rule.features.form {
             form.dim = Dim::Auto;
         }
         if rule.clone().resolved() == self.clone().resolved() { rule } else { self }
@@ -44,7 +44,7 @@ impl Config {
             Dim::Fixed(dim) => dim,
             Dim::Auto => {
                 let parts = self.motifs.motifs().len() * self.kept_steps();
-                self.z_dim(self.attributes.any()).div_ceil(parts.max(1)).max(USUAL)
+                self.z_dim(self.has_features()).div_ceil(parts.max(1)).max(USUAL)
             }
         }
     }
@@ -55,7 +55,7 @@ impl Config {
             _ if self.local.log_window.steps == 0 || self.without_log_window(directed).is_some() => 0,
             Dim::Fixed(dim) => dim,
             Dim::Auto => {
-                let motif = self.z_dim(self.attributes.any()).div_ceil(self.motifs.motifs().len().max(1));
+                let motif = self.z_dim(self.has_features()).div_ceil(self.motifs.motifs().len().max(1));
                 motif.div_ceil(2).max(USUAL / 2)
             }
         }
@@ -63,8 +63,8 @@ impl Config {
 
     /// Components of attributes; 0 where they stay columns.
     pub fn components_dim(&self) -> usize {
-        let Form::Components(components) = self.attributes.form else { return 0 };
-        match (components.dim, self.attributes.combine) {
+        let Form::Components(components) = self.features.form else { return 0 };
+        match (components.dim, self.features.combine) {
             (Dim::Fixed(dim), _) => dim,
             (Dim::Auto, Combine::Before) => USUAL,
             (Dim::Auto, Combine::After) => {
@@ -76,7 +76,7 @@ impl Config {
 
     /// Columns of Z: all of the result but the components of attributes beside it, if there are any.
     pub fn z_dim(&self, attributes: bool) -> usize {
-        match (attributes, self.attributes.combine) {
+        match (attributes, self.features.combine) {
             (true, Combine::After) => self.global.dim.saturating_sub(self.components_dim()),
             _ => self.global.dim,
         }

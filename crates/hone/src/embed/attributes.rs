@@ -1,4 +1,4 @@
-//! Node attributes X in the embedding: made, shaped, diffused, weighed (sec. 2.6, 4.3).
+//! Node features X in the embedding: made, shaped, diffused, weighed (sec. 2.6, 4.3).
 
 use std::sync::Arc;
 
@@ -51,6 +51,8 @@ impl Own<'_> {
 
 /// X, with the names of its columns.
 pub(super) struct X {
+    /// What its columns are called together: `structure`, `attributes` (of the user's own), or `features` for both.
+    pub(super) kind: &'static str,
     pub(super) block: Block,
     pub(super) names: Arc<[String]>,
 }
@@ -75,42 +77,47 @@ pub(super) fn own<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<Own<'a>> {
 
 /// X, when there is any: features of structure, then the user's own attributes.
 pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result<Option<X>> {
-    let config = &run.config.attributes;
-    if matches!(config.form, Form::Components(_)) && run.config.components_dim() == 0 {
+    let (config, form) = (run.config, run.config.features.form);
+    if matches!(form, Form::Components(_)) && config.components_dim() == 0 {
         return Ok(None);
     }
-    let counts = counts.filter(|_| config.structure);
+    let counts = counts.filter(|_| config.structure.enabled);
     if counts.is_none() && own.columns() == 0 {
         return Ok(None);
     }
-    Ok(Some(match config.form {
+    let kind = match (&counts, own.columns()) {
+        (Some(_), 0) => "structure",
+        (None, _) => "attributes",
+        _ => "features",
+    };
+    Ok(Some(match form {
         Form::Columns => {
-            let structure = counts.map(|counts| config.features.of(counts)).transpose()?;
+            let structure = counts.map(|counts| config.structure.of(counts)).transpose()?;
             let named: Vec<&Named> = structure.iter().chain(own.all()).collect();
             let mut block = side_by_side(&named);
-            block.normalize_columns(run.config.local.norm);
-            X { block, names: unique(named.iter().flat_map(|named| &named.names)) }
+            block.normalize_columns(config.local.norm);
+            X { kind, block, names: unique(named.iter().flat_map(|named| &named.names)) }
         }
         Form::Components(components) => {
-            let structure = counts.map(|counts| config.features.streamed(counts)).transpose()?;
+            let structure = counts.map(|counts| config.structure.streamed(counts)).transpose()?;
             let named = structure.into_iter().chain(own.all().map(centred)).collect();
             let Principal { block, structure, features, matrix } =
-                principal(named, &components, run.config.components_dim())?;
+                principal(named, &components, config.components_dim())?;
             run.report.structure = Some(structure);
             if let Some(draft) = &mut run.draft {
-                let wide = || Error::config("attributes", "a model needs fewer features; leave out the model");
+                let wide = || Error::config("features", "a model needs fewer features; leave out the model");
                 draft.structure(features, matrix.ok_or_else(wide)?);
             }
             let names = (0..block.cols()).map(|j| format!("pc{j}")).collect();
-            X { block, names }
+            X { kind, block, names }
         }
     }))
 }
 
 /// X diffused over the graph of one motif, one part per step, computed or found on the shelf.
 pub(super) fn diffused_or_found(config: &Config, x: &X, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
-    let (motif, steps) = (w.motif, config.attributes.diffusion.steps);
-    let name = diffused_name(motif);
+    let (motif, steps) = (w.motif, config.features.diffusion.steps);
+    let name = diffused_name(x, motif);
     let shape = (x.block.rows(), x.block.cols());
     if (1..=steps).all(|step| shelf.has(&name, step)) {
         let found = (1..=steps).map(|step| shelf.find(&name, step, shape)).collect::<Result<Vec<_>>>()?;
@@ -127,7 +134,7 @@ pub(super) fn diffused(
     w: &Weighted,
     mut keep: impl FnMut(Part) -> Result<Part>,
 ) -> Result<Vec<Part>> {
-    let diffusion = &config.attributes.diffusion;
+    let diffusion = &config.features.diffusion;
     let (kept, norm) = (diffusion.kept(), config.local.norm);
     let touched = w.graph.nodes.as_ref().map(|nodes| pick(&x.block, nodes));
     let mut parts = Vec::new();
@@ -142,7 +149,7 @@ pub(super) fn diffused(
         if norm == Norm::None && scale != 1.0 {
             unscale(&mut block, scale, step)?;
         }
-        let (name, columns) = (diffused_name(motif), x.names.clone());
+        let (name, columns) = (diffused_name(x, motif), x.names.clone());
         let group = if whole { Group::full(block) } else { w.group(block) };
         parts.push(keep(Part { name, step, columns, group })?);
         Ok(())
@@ -157,25 +164,23 @@ pub(super) fn diffused(
     Ok(parts)
 }
 
-/// What brings the squared size of attributes to `weight` times `other`; nothing where columns keep their length.
+/// What brings the squared size of features to `weight` times `other`; nothing where columns keep their length.
 fn balance(config: &Config, parts: &[Part], other: f64) -> Option<f64> {
-    let Balance::Times(weight) = config.attributes.weight else { return None };
+    let Balance::Times(weight) = config.features.weight else { return None };
     let own: f64 = parts.iter().map(Part::energy).sum();
     (own > 0.0 && other > 0.0).then(|| (weight * other / own).sqrt())
 }
 
-/// Attributes of the size that the settings ask for beside `other`, and what they were multiplied with.
+/// Features of the size that the settings ask for beside `other`, and what they were multiplied with.
 pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> (Vec<Part>, f64) {
     let Some(factor) = balance(config, &parts, other) else { return (parts, 1.0) };
     let scaled = |part: Part| Part { group: part.group.scaled(factor), ..part };
     (parts.into_iter().map(scaled).collect(), factor)
 }
 
-/// X itself as a part, for attributes that are not diffused.
-pub(super) fn undiffused(run: &Context, x: X) -> Part {
-    let own = run.config.attributes.file.is_some() || run.given.is_some();
-    let name = if own { "attributes" } else { "structure" };
-    Part { name: name.into(), step: 0, columns: x.names, group: Group::full(x.block) }
+/// X itself as a part, for features that are not diffused.
+pub(super) fn undiffused(x: X) -> Part {
+    Part { name: x.kind.into(), step: 0, columns: x.names, group: Group::full(x.block) }
 }
 
 /// Columns of the user's own without their means: values may be far from zero, as years and times are, and what follows
@@ -189,8 +194,8 @@ fn centred(named: &Named) -> NamedColumns {
     named.into()
 }
 
-fn diffused_name(motif: Motif) -> String {
-    format!("attributes:{motif}")
+fn diffused_name(x: &X, motif: Motif) -> String {
+    format!("{}:{motif}", x.kind)
 }
 
 /// The names, with `.2`, `.3`, … behind those that came before.
@@ -227,7 +232,7 @@ fn unscale(block: &mut Block, scale: f64, step: usize) -> Result<()> {
     if block.as_slice().iter().all(|value| value.is_finite()) {
         return Ok(());
     }
-    let message = "diffused attributes leave the range of numbers; use fewer steps, psi = p, or local.norm = l2";
+    let message = "diffused features leave the range of numbers; use fewer steps, psi = p, or local.norm = l2";
     Err(Error::Numeric { stage: format!("step {step}"), message: message.into() })
 }
 

@@ -74,12 +74,12 @@ impl Context<'_> {
 
     /// Components of node features that stand beside Z.
     pub(super) fn components(&self) -> usize {
-        let beside = self.config.attributes.combine == Combine::After;
+        let beside = self.config.features.combine == Combine::After;
         if beside && self.has_attributes() { self.config.components_dim() } else { 0 }
     }
 
     fn has_attributes(&self) -> bool {
-        self.config.attributes.any() || self.given.is_some()
+        self.config.has_features() || self.given.is_some()
     }
 }
 

@@ -15,18 +15,18 @@ use crate::store::Embedding;
 
 /// X, and what it becomes when it is diffused.
 pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
-    let config = &run.config.attributes;
-    if !config.any() && run.given.is_none() {
+    let config = run.config;
+    if !config.has_features() && run.given.is_none() {
         return Err(Error::config(
-            "attributes",
-            "there are no features to make: give attributes.file, or set attributes.structure = true",
+            "features",
+            "there are no features to make: give attributes.file, or set structure.enabled = true",
         ));
     }
-    let graph = &notes::as_chosen(run, graph, config.diffusion.steps > 0);
+    let graph = &notes::as_chosen(run, graph, config.features.diffusion.steps > 0);
     let own = attributes::own(run, graph)?;
-    let motifs = if config.diffusion.steps > 0 { run.config.motifs.motifs() } else { Vec::new() };
+    let motifs = if config.features.diffusion.steps > 0 { config.motifs.motifs() } else { Vec::new() };
     let work = Work::new(run, graph, &motifs, own.columns());
-    let needed = config.structure || !motifs.is_empty();
+    let needed = config.structure.enabled || !motifs.is_empty();
     if needed {
         plan::check_features_least(run, &work)?;
     }
@@ -41,8 +41,8 @@ pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     let x = run.time("features", |run| attributes::x(run, counts.as_ref(), &own))?;
     drop(own);
     let Some(x) = x else {
-        let message = "0 components leave no column; give a number, or attributes.form = \"columns\"";
-        return Err(Error::config("attributes.form.components.dim", message));
+        let message = "0 components leave no column; give a number, or features.form = \"columns\"";
+        return Err(Error::config("features.form.components.dim", message));
     };
     let (mut names, mut groups) = (x.names.to_vec(), Vec::new());
     if let Some(counts) = &counts {

@@ -90,7 +90,7 @@ pub(super) fn join(
         }
     }
     keep_views(run);
-    let before = run.config.attributes.combine == Combine::Before;
+    let before = run.config.features.combine == Combine::Before;
     let (inside, beside) = if before { (attributes, Vec::new()) } else { (Vec::new(), attributes) };
     let size = locals.iter().map(Part::energy).sum();
     locals.extend(weigh(run.config, inside, size).0);

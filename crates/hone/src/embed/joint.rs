@@ -116,7 +116,7 @@ pub(super) fn embed(
     factors: Option<&mut Writer>,
 ) -> Result<Embedding> {
     let config = run.config;
-    if x.is_some() && config.attributes.combine == Combine::Before {
+    if x.is_some() && config.features.combine == Combine::Before {
         return Err(combine_before());
     }
     if [&config.local.solver, &config.global.solver].iter().any(|s| !matches!(s, Solver::Svd(_))) {
@@ -132,14 +132,14 @@ pub(super) fn embed(
 
 /// Attributes, diffused over every motif graph if asked for.
 fn beside(run: &Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
-    let Diffusion { steps, original, .. } = run.config.attributes.diffusion;
+    let Diffusion { steps, original, .. } = run.config.features.diffusion;
     let mut parts = Vec::new();
     for &motif in sources.motifs.iter().filter(|_| steps > 0) {
         let w = weighted(run.config, sources.graph, sources.counts, motif)?;
         parts.extend(attributes::diffused(run.config, &x, motif, &w, Ok)?);
     }
     if original || steps == 0 {
-        parts.push(attributes::undiffused(run, x));
+        parts.push(attributes::undiffused(x));
     }
     Ok(parts)
 }

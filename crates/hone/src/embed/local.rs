@@ -38,7 +38,7 @@ pub(super) fn all(
 ) -> Result<(Vec<Part>, Vec<Part>)> {
     run.progress.stage("local embeddings", (motifs.len() * steps::computed(run.config).count()) as u64);
     let (mut locals, mut diffused) = (Vec::new(), Vec::new());
-    let Diffusion { steps: diffusion, original, .. } = run.config.attributes.diffusion;
+    let Diffusion { steps: diffusion, original, .. } = run.config.features.diffusion;
     let diffuse = diffusion > 0;
     // The last motif is given the counts themselves, so that they are gone when it is embedded.
     for (&motif, counted) in motifs.iter().zip(std::iter::repeat_n(counted, motifs.len())) {
@@ -48,7 +48,7 @@ pub(super) fn all(
             diffused.extend(attributes::diffused_or_found(run.config, x, &w, shelf)?);
         }
     }
-    diffused.extend(x.filter(|_| original || !diffuse).map(|x| attributes::undiffused(run, x)));
+    diffused.extend(x.filter(|_| original || !diffuse).map(attributes::undiffused));
     // Eq. 16: step by step, motif by motif; facts and columns in the same order.
     locals.sort_by_key(|part| part.step);
     run.report.local.sort_by_key(|facts| facts.step);

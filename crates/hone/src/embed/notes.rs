@@ -121,8 +121,8 @@ pub(super) fn empty_graphs<'a>(
 /// Says that D leaves no room for node features.
 pub(super) fn no_room(run: &mut Context, own: usize) {
     let config = run.config;
-    let components = matches!(config.attributes.form, Form::Components(_));
-    let any = config.attributes.structure || own > 0;
+    let components = matches!(config.features.form, Form::Components(_));
+    let any = config.structure.enabled || own > 0;
     if any && components && config.components_dim() == 0 {
         let dim = config.global.dim;
         run.note(format!(
@@ -151,8 +151,8 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
         zero_columns(info.rank, run.z_dim(), columns, run.components(), &mut run.report);
     }
     if !info.converged {
-        let reduce = ", or reduce attributes to attributes.form = components";
-        let reduce = if run.config.attributes.any() && info.code.is_none() { reduce } else { "" };
+        let reduce = ", or reduce features to features.form = components";
+        let reduce = if run.config.has_features() && info.code.is_none() { reduce } else { "" };
         let (count, passes) = (info.iterations, solver.passes());
         run.note(format!(
             "the global stage was cut short after {count} {passes}: raise global.solver.{passes}{reduce}"

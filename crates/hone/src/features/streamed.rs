@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::degrees::{self, Around, Side};
-use super::{Aggregate, Features, Named, Origin, check_finite, take_logs};
+use super::{Aggregate, Named, Origin, Structure, check_finite, take_logs};
 use crate::dense::{Block, Columns, Group, Stored};
 use crate::error::Result;
 use crate::motif::Counts;
@@ -31,8 +31,8 @@ impl From<Named> for NamedColumns {
     }
 }
 
-impl Features {
-    /// The columns of [`Features::of`] for those who read them once or twice: one level of logarithms is not held whole.
+impl Structure {
+    /// The columns of [`Structure::of`] for those who read them once or twice: one level of logarithms is not held whole.
     pub fn streamed(&self, counts: &Counts) -> Result<NamedColumns> {
         if !self.streams() {
             return Ok(self.of(counts)?.into());
@@ -41,7 +41,7 @@ impl Features {
         let mut level = degrees::base(counts, &motifs)?;
         let around = Around::of(counts, &motifs);
         let sums = aggregates.contains(&Aggregate::Sum).then(|| {
-            let sums = Features { mean: false, max: false, ..self.clone() }.aggregated(&level, &around);
+            let sums = Structure { mean: false, max: false, ..self.clone() }.aggregated(&level, &around);
             check_finite(&sums).map(|()| sums.block)
         });
         let mut sums = sums.transpose()?;
@@ -58,7 +58,7 @@ impl Features {
         Ok(NamedColumns { names, origins, columns })
     }
 
-    /// Whether [`Features::streamed`] holds less than all columns.
+    /// Whether [`Structure::streamed`] holds less than all columns.
     pub(crate) fn streams(&self) -> bool {
         self.log && self.depth == 1
     }
@@ -150,7 +150,7 @@ mod tests {
         let graph = Generator::Rmat { nodes: 600, degree: 6.0, quadrants: [0.57, 0.19, 0.19, 0.05] };
         let counts = crate::motif::count(&graph.graph(3, &Silent).expect("a graph"), &Silent).expect("counted");
         for (sum, mean, max) in [(true, true, true), (false, true, false), (true, false, true)] {
-            let features = Features { sum, mean, max, ..Features::default() };
+            let features = Structure { sum, mean, max, ..Structure::default() };
             let (held, streamed) = (features.of(&counts).expect("finite"), features.streamed(&counts).expect("finite"));
             assert_eq!((&held.names, &held.origins), (&streamed.names, &streamed.origins));
             let block = streamed.columns.to_block();
@@ -158,7 +158,7 @@ mod tests {
                 held.block.as_slice().iter().zip(block.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(off < 1e-5, "{off}");
         }
-        let deep = Features { depth: 2, ..Features::default() };
+        let deep = Structure { depth: 2, ..Structure::default() };
         assert_eq!(deep.streamed(&counts).expect("finite").columns.to_block(), deep.of(&counts).expect("finite").block);
     }
 }

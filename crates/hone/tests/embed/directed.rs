@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hone::config::Layers;
-use hone::features::Features;
+use hone::features::Structure;
 use hone::graph::{Graph, GraphBuilder};
 use hone::memory::Allowance;
 use hone::motif::triad::Occurrence;
@@ -125,7 +125,7 @@ fn features_of_arcs() {
     let motifs: MotifSet = "triads".parse().unwrap();
     let counts =
         Sample::Exact.count_motifs(&graph, &motifs.motifs(), (0, Allowance::new(None)), &Silent).expect("counted");
-    let features = Features { motifs, log: false, ..Features::default() };
+    let features = Structure { motifs, log: false, ..Structure::default() };
     let x = features.of(&counts).unwrap();
     assert_eq!((x.names.len(), features.columns()), (27 * 7, 27 * 7));
     assert_eq!(x.names.iter().collect::<BTreeSet<_>>().len(), x.names.len(), "names are distinct");
@@ -149,7 +149,7 @@ fn features_of_arcs() {
         let most = graph.neighbors(i as u32).iter().map(|&j| into[j as usize]).fold(0.0, f64::max);
         assert_eq!(value("max-out(021U.in)"), most, "node {i}");
     }
-    let logs = Features { log: true, ..features };
+    let logs = Structure { log: true, ..features };
     let (held, streamed) = (logs.of(&counts).unwrap(), logs.streamed(&counts).unwrap());
     assert_eq!(held.names, streamed.names);
     let block = streamed.columns.to_block();

@@ -55,7 +55,7 @@ fn co_occurrences_embed_every_model_on_directed_graphs_too() {
         for settings in [
             &[("psi", "l-norm"), ("steps", "2")][..],
             &[("model", "tucker")],
-            &[("attributes.structure", "true"), ("attributes.features.depth", "0")],
+            &[("structure.enabled", "true"), ("structure.depth", "0")],
             &[("local.solver.method", "als")],
         ] {
             let base = [("motifs", "graphlets"), ("pairs", "occurrences"), ("global.dim", "8"), ("local.dim", "3")];

@@ -116,8 +116,7 @@ fn finish(folder: &Folder, s: &[f64], vectors: &Block) -> Vec<f64> {
 fn new_nodes_have_the_factors_of_their_rows() {
     let place = tempfile::tempdir().unwrap();
     let old = communities(150, 3);
-    let settings =
-        &[("global.dim", "16"), ("attributes.form.components.dim", "2"), ("steps", "4"), ("laziness", "0.2")];
+    let settings = &[("global.dim", "16"), ("features.form.components.dim", "2"), ("steps", "4"), ("laziness", "0.2")];
     let hone = Hone::new(default_of(settings)).unwrap().factors(place.path().join("f"), Existing::Refuse);
     let (run, model) = hone.fit(&old, &Silent).unwrap();
     let folder = Folder::open(place.path().join("f")).unwrap();
@@ -145,8 +144,7 @@ fn new_nodes_have_the_factors_of_their_rows() {
 fn nodes_whose_edges_changed_move_alone() {
     let place = tempfile::tempdir().unwrap();
     let old = communities(400, 5);
-    let settings =
-        &[("global.dim", "12"), ("attributes.form.components.dim", "2"), ("steps", "4"), ("laziness", "0.2")];
+    let settings = &[("global.dim", "12"), ("features.form.components.dim", "2"), ("steps", "4"), ("laziness", "0.2")];
     let hone = Hone::new(default_of(settings)).unwrap().factors(place.path().join("f"), Existing::Refuse);
     let (run, model) = hone.fit(&old, &Silent).unwrap();
     let folder = Folder::open(place.path().join("f")).unwrap();
@@ -265,7 +263,7 @@ fn agreement(a: &Block, b: &Block, columns: usize) -> f64 {
 #[test]
 fn factors_of_a_graph_that_changed_much_are_refined_and_turned_back() {
     let old = communities(300, 13);
-    let settings = &[("global.dim", "8"), ("attributes.form.components.dim", "2")];
+    let settings = &[("global.dim", "8"), ("features.form.components.dim", "2")];
     let (run, model) = fit(&old, settings);
     let kept = edges(&old).into_iter().enumerate().filter(|(i, _)| i % 4 != 0).map(|(_, edge)| edge);
     let new = graph(300, kept.chain(edges(&communities(300, 14)).into_iter().step_by(4)));
@@ -334,9 +332,9 @@ fn what_cannot_be_placed_is_refused() {
         ("accumulate", "mean", "accumulate"),
         ("order", "psi-of-power", "order"),
         ("local.solver.method", "ccd", "local.solver.method"),
-        ("attributes.diffusion.steps", "2", "attributes.diffusion.steps"),
-        ("attributes.features.depth", "2", "attributes.features.depth"),
-        ("attributes.combine", "before", "attributes.combine"),
+        ("features.diffusion.steps", "2", "features.diffusion.steps"),
+        ("structure.depth", "2", "structure.depth"),
+        ("features.combine", "before", "features.combine"),
         ("model", "cp", "model"),
         ("sample", "8", "sample"),
     ] {

@@ -137,7 +137,7 @@ impl Model {
     ) -> Result<()> {
         // Of each view: the motif graph and its normalised values, factors that are refined, rows of new nodes in 64 bits.
         let widest = if z_cols > 0 { self.views.iter().map(|view| view.x.cols()).max().unwrap_or(0) } else { 0 };
-        let features = if x_cols > 0 { self.facts.config.attributes.features.held() + 1 } else { 0 };
+        let features = if x_cols > 0 { self.facts.config.structure.held() + 1 } else { 0 };
         let columns = z_cols + 3 * x_cols + features;
         let placed = 6 * graph.nodes() * widest;
         let views = if z_cols > 0 && shared > 0 { self.views.len() } else { 0 };
@@ -203,7 +203,7 @@ impl Model {
 
     /// The structure columns.
     fn structure_of(&self, run: &Context, counts: &Counts, matrix: &Small) -> Result<Block> {
-        let named = run.config.attributes.features.streamed(counts)?;
+        let named = run.config.structure.streamed(counts)?;
         let (rows, width) = (counts.pattern().rows(), named.names.len() + 1);
         if width != matrix.rows() || named.names != self.facts.features {
             let message = "this version makes other features than the model has; fit the model anew";

@@ -35,30 +35,33 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
     if config.sample != Sample::Exact {
         return refuse("sample", "exact counts, since estimates differ from graph to graph");
     }
-    check_attributes(config)
+    check_features(config)
 }
 
-fn check_attributes(config: &Config) -> Result<()> {
-    let attributes = &config.attributes;
-    let refuse = |field: &str, why: &str| Err(Error::config(format!("attributes.{field}"), why));
+fn check_features(config: &Config) -> Result<()> {
+    let Config { structure, attributes, features, .. } = config;
+    let refuse = |field: &str, why: &str| Err(Error::config(field, why));
     if attributes.file.is_some() {
         return refuse(
-            "file",
+            "attributes.file",
             "a model has no attributes of other graphs: fit without attributes, or leave out the model",
         );
     }
-    if !attributes.structure {
+    if !structure.enabled {
         return Ok(());
     }
-    if attributes.diffusion.steps > 0 {
-        return refuse("diffusion.steps", "a model needs 0, as in the preset hone; leave out the model otherwise");
+    if features.diffusion.steps > 0 {
+        return refuse(
+            "features.diffusion.steps",
+            "a model needs 0, as in the preset hone; leave out the model otherwise",
+        );
     }
-    if attributes.combine != Combine::After || !matches!(attributes.form, Form::Components(_)) {
+    if features.combine != Combine::After || !matches!(features.form, Form::Components(_)) {
         let why = "a model needs components beside Z (combine = \"after\"), as in the preset hone; leave out the model otherwise";
-        return refuse("combine", why);
+        return refuse("features.combine", why);
     }
-    if attributes.features.depth > 1 {
-        return refuse("features.depth", "a model needs at most 1: deeper features are chosen graph by graph");
+    if structure.depth > 1 {
+        return refuse("structure.depth", "a model needs at most 1: deeper features are chosen graph by graph");
     }
     Ok(())
 }

@@ -64,9 +64,9 @@ pub(in crate::embed) struct Work<'a> {
 
 /// Columns of X before and after it is reduced to components.
 fn x_columns(config: &Config, own: usize) -> (usize, usize) {
-    let structure = if config.attributes.structure { config.attributes.features.columns() } else { 0 };
+    let structure = if config.structure.enabled { config.structure.columns() } else { 0 };
     let features = structure + own;
-    match config.attributes.form {
+    match config.features.form {
         Form::Components(_) if features > 0 => (features, config.components_dim()),
         _ => (features, features),
     }
@@ -75,7 +75,7 @@ fn x_columns(config: &Config, own: usize) -> (usize, usize) {
 /// Attribute columns that join the embedding, at most.
 pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> usize {
     let (_, x) = x_columns(config, own);
-    let diffusion = &config.attributes.diffusion;
+    let diffusion = &config.features.diffusion;
     let plain = usize::from(diffusion.steps == 0 || diffusion.original);
     x * (plain + diffusion.steps * motifs)
 }
@@ -132,12 +132,12 @@ impl<'a> Work<'a> {
         let rows: u64 = touched.iter().sum();
         let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
         // Where nodes keep something of their own attributes, those without the motif have rows too.
-        let keeps = config.attributes.diffusion.kept() > 0.0;
+        let keeps = config.features.diffusion.kept() > 0.0;
         let (diffused_rows, diffused_numbered) =
             if keeps { (n * self.motifs.len() as u64, 0) } else { (rows, numbered) };
         let dim = config.local_dim() as u64;
         let (_, x) = x_columns(config, self.own);
-        let diffusions = config.attributes.diffusion.steps as u64;
+        let diffusions = config.features.diffusion.steps as u64;
         let diffused = x as u64 * diffusions;
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
         let nonzeros = self.positions;
@@ -246,15 +246,15 @@ impl<'a> Work<'a> {
     /// Bytes that X takes while it is made.
     fn making(&self) -> u64 {
         let (n, (features, x)) = (self.graph.nodes() as u64, x_columns(self.config, self.own));
-        let reducing = match self.config.attributes.form {
+        let reducing = match self.config.features.form {
             Form::Components(_) if features > 0 => dense_factors(n, features as u64, x as u64),
             _ => 0,
         };
-        let columns = match self.config.attributes.form {
+        let columns = match self.config.features.form {
             // Those of structure are read twice, those of the user copied; a column of ones, and the result.
             Form::Components(_) if features <= NARROW => {
-                let attributes = &self.config.attributes;
-                let structure = if attributes.structure { attributes.features.held() } else { 0 };
+                let structure = &self.config.structure;
+                let structure = if structure.enabled { structure.held() } else { 0 };
                 structure + self.own + 1 + x
             }
             _ => X_BLOCKS as usize * features,
@@ -265,8 +265,7 @@ impl<'a> Work<'a> {
     /// Number of parts of Y.
     pub(super) fn parts(&self) -> u64 {
         let views = usize::from(self.view() > 0);
-        (self.motifs.len() * (self.kept() * self.sides as usize + views + self.config.attributes.diffusion.steps))
-            as u64
+        (self.motifs.len() * (self.kept() * self.sides as usize + views + self.config.features.diffusion.steps)) as u64
     }
 
     /// Bytes of a joint model, one W_t held at a time.
@@ -343,7 +342,7 @@ impl<'a> Work<'a> {
     fn finishing(&self) -> u64 {
         let (config, rows) = (self.config, self.graph.nodes() as u64);
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
-        if config.attributes.combine == Combine::Before || attributes == 0 || config.global.output == Output::Local {
+        if config.features.combine == Combine::Before || attributes == 0 || config.global.output == Output::Local {
             return 0;
         }
         rows * (2 * self.z_columns() + attributes) * FLOAT
@@ -351,13 +350,13 @@ impl<'a> Work<'a> {
 
     /// Columns of Z alone.
     pub(super) fn z_columns(&self) -> u64 {
-        self.config.z_dim(self.config.attributes.any() || self.own > 0) as u64
+        self.config.z_dim(self.config.has_features() || self.own > 0) as u64
     }
 
     /// Bytes that the features alone need.
     pub(super) fn features(&self) -> u64 {
         let (_, x) = x_columns(self.config, self.own);
-        let diffused = x * self.config.attributes.diffusion.steps * self.motifs.len();
+        let diffused = x * self.config.features.diffusion.steps * self.motifs.len();
         let n = self.graph.nodes() as u64;
         let working = self.making().max(n * FLOAT * (2 * (x + diffused) as u64 + X_BLOCKS * x as u64));
         working.max(self.written_bytes(n, (x + diffused) as u64))

@@ -270,9 +270,9 @@ fn report(run: &mut Context, what: &str, need: u64) {
 
 /// The refusal of work that needs so many bytes to plan with.
 fn does_not_fit(run: &Context, what: &str, need: u64) -> Error {
-    let attributes = if run.config.attributes.any() {
-        ", attributes.features.depth or attributes.diffusion.steps, reduce attributes to \
-         attributes.form = { components = {} }"
+    let attributes = if run.config.has_features() {
+        ", structure.depth or features.diffusion.steps, reduce features to \
+         features.form = { components = {} }"
     } else {
         ""
     };
@@ -281,7 +281,7 @@ fn does_not_fit(run: &Context, what: &str, need: u64) -> Error {
         Pairs::Occurrences => ", leave out path4, whose pairs are three edges apart, use pairs = \"edges\"",
     };
     let lower = if what == FEATURES {
-        "attributes.features.depth, attributes.diffusion.steps or the number of motifs".to_owned()
+        "structure.depth, features.diffusion.steps or the number of motifs".to_owned()
     } else {
         format!("local.dim, global.dim, the number of steps or the number of motifs{attributes}{pairs}")
     };

@@ -47,7 +47,7 @@ impl Work<'_> {
     /// Columns of Y, and of what stands beside Z, `local` being those of local embeddings.
     pub(super) fn joined(&self, local: u64) -> (u64, u64) {
         let attributes = attribute_columns(self.config, self.own, self.motifs.len()) as u64;
-        let before = self.config.attributes.combine == Combine::Before;
+        let before = self.config.features.combine == Combine::Before;
         if before { (local + attributes, 0) } else { (local, attributes) }
     }
 

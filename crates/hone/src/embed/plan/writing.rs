@@ -9,7 +9,7 @@ impl Work<'_> {
         let (config, rows) = (self.config, self.graph.nodes() as u64);
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
         let local = (config.local_dim() * self.kept() * self.motifs.len()) as u64 * self.sides;
-        let columns = match (&config.global.output, &config.attributes.combine) {
+        let columns = match (&config.global.output, &config.features.combine) {
             (Output::Local, _) => local + attributes,
             (Output::Global, Combine::Before) => self.z_columns(),
             (Output::Global, _) => self.z_columns() + attributes,

@@ -158,7 +158,7 @@ fn first<A, B>(pair: (A, B)) -> A {
     pair.0
 }
 
-/// `attributes:edge` at step 2 is `attributes-edge.k2.part`.
+/// `structure:edge` at step 2 is `structure-edge.k2.part`.
 fn file_name(name: &str, step: usize) -> String {
     format!("{}.k{step}.part", name.replace(':', "-"))
 }

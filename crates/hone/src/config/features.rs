@@ -1,0 +1,146 @@
+//! How node features join the embedding: those of structure and those of the user's own alike.
+
+use serde::{Deserialize, Serialize};
+
+use super::Dim;
+use super::LARGEST;
+use crate::diffuse::Diffusion;
+use crate::error::{Error, Result};
+use crate::features::Origin;
+
+/// What becomes of node features (sec. 2.6).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Features {
+    /// What becomes of the columns before they join.
+    pub form: Form,
+    /// Where they join.
+    pub combine: Combine,
+    /// How large they are beside the embeddings they join.
+    pub weight: Balance,
+    /// How they spread over each motif graph.
+    pub diffusion: Diffusion,
+}
+
+impl Default for Features {
+    fn default() -> Self {
+        Features {
+            form: Form::Columns,
+            combine: Combine::Before,
+            weight: Balance::Times(1.0),
+            diffusion: Diffusion::default(),
+        }
+    }
+}
+
+/// The size of features beside that of the embeddings they join.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "BalanceText", into = "BalanceText")]
+#[non_exhaustive]
+pub enum Balance {
+    /// As printed in the paper: each column keeps the length that the normalisation gave it, one.
+    Unit,
+    /// The squared size of all of them is this many times that of the embeddings.
+    Times(f64),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "a number or \"unit\"")]
+enum BalanceText {
+    Number(f64),
+    Word(String),
+}
+
+impl TryFrom<BalanceText> for Balance {
+    type Error = String;
+    fn try_from(text: BalanceText) -> Result<Self, String> {
+        match text {
+            BalanceText::Number(times) => Ok(Balance::Times(times)),
+            BalanceText::Word(word) if word == "unit" => Ok(Balance::Unit),
+            BalanceText::Word(word) => Err(format!("a weight is a number or \"unit\", not {word:?}")),
+        }
+    }
+}
+
+impl From<Balance> for BalanceText {
+    fn from(balance: Balance) -> Self {
+        match balance {
+            Balance::Unit => BalanceText::Word("unit".into()),
+            Balance::Times(times) => BalanceText::Number(times),
+        }
+    }
+}
+
+/// What becomes of feature columns before they join the embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Form {
+    /// They stay columns, normalised like those of the local embeddings.
+    Columns,
+    /// They are centred, brought to unit variance and replaced by principal components.
+    Components(Components),
+}
+
+/// Principal components of features, scale kept.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Components {
+    /// How many; 0 for none.
+    pub dim: Dim,
+    /// Columns that count motifs of s vertices are divided by this to the power s − 2.
+    pub size_decay: f64,
+    /// Columns that aggregate over neighbours are divided by this, once per level.
+    pub level_decay: f64,
+    /// Each component is moved up by this many of its standard deviations, so that products of two
+    /// nodes' components hold their sum.
+    pub offset: f64,
+}
+
+impl Default for Components {
+    fn default() -> Self {
+        Components { dim: Dim::Auto, size_decay: 3.0, level_decay: 2.0, offset: 3.0 }
+    }
+}
+
+impl Components {
+    /// What a column is multiplied by once it has unit variance.
+    pub(crate) fn weight(&self, origin: &Origin) -> f64 {
+        self.size_decay.powi(2 - origin.size().max(2) as i32) * self.level_decay.powi(-(origin.level as i32))
+    }
+}
+
+/// Where features join the embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Combine {
+    /// As further columns of Y, before the global stage.
+    Before,
+    /// Beside Z, after it.
+    After,
+}
+
+impl Features {
+    pub(super) fn check(&self) -> Result<()> {
+        let refuse = |field: &str, message: String| Err(Error::config(format!("features.{field}"), message));
+        if let Balance::Times(times) = self.weight
+            && !(times > 0.0 && times <= LARGEST)
+        {
+            return refuse("weight", format!("{times} is not above 0 and at most {LARGEST}, nor \"unit\""));
+        }
+        if let Form::Components(Components { dim, size_decay, level_decay, offset }) = self.form {
+            super::check_dim("features.form.components.dim", dim)?;
+            for (name, decay) in [("size-decay", size_decay), ("level-decay", level_decay)] {
+                if !(1.0 / LARGEST..=LARGEST).contains(&decay) {
+                    let message = format!("{decay} is not between {} and {LARGEST}", 1.0 / LARGEST);
+                    return refuse(&format!("form.components.{name}"), message);
+                }
+            }
+            if !(-LARGEST..=LARGEST).contains(&offset) {
+                return refuse("form.components.offset", format!("{offset} is not between -{LARGEST} and {LARGEST}"));
+            }
+        }
+        self.diffusion.check("features.diffusion")
+    }
+}
