@@ -1,4 +1,4 @@
-//! What of the paper holds: its claims of section 4, each beside our own figures and judged by a rule.
+//! Which claims of the paper hold: those of section 4, each next to our own figures and judged by a rule.
 //!
 //! | verdict | when |
 //! |---|---|
@@ -23,7 +23,7 @@ const SOLVERS: [&str; 3] = [
     "hone-p:solver=autoencoder",
 ];
 const STEPS: [&str; 4] = ["hone-w:steps=1", "hone-w:steps=2", "hone-w:steps=3", "hone-w:steps=4"];
-/// Vectors that have had no global stage.
+/// Vectors without the global stage.
 const LOCAL: &str = "hone-p:vectors=local";
 
 /// Methods that the claims need besides those of the tables.
@@ -81,7 +81,7 @@ impl Verdict {
     }
 }
 
-/// What the claims are judged by; a claim whose methods are absent is left out.
+/// The figures that claims are judged by; a claim whose methods are absent is left out.
 pub struct Evidence<'a> {
     /// Link prediction under the paper's operator: all methods of tables 1 to 3, and [`further_methods`].
     pub scores: &'a Scores,
@@ -319,9 +319,10 @@ pub fn markdown(claims: &[Claim]) -> String {
         return String::new();
     }
     let mut out = String::from(
-        "## What of the paper holds\n\n\
-         *Yes*: as printed, in every case or with at least three quarters of the size. *Partly*: in more than half of the \
-         cases,\nor smaller but in the same direction. Means over the seeds and graphs of the tables below.\n\n\
+        "## Which claims of the paper hold\n\n\
+         *Yes*: the claim holds in every case, or with at least three quarters of the printed size. *Partly*: it holds in \
+         more than\nhalf of the cases, or with a smaller size in the same direction. Figures are means over the seeds \
+         and graphs of the tables\nbelow.\n\n\
          | the paper's claim | its figure | ours | holds |\n|---|---|---|---|\n",
     );
     for Claim { text, paper, ours, verdict } in claims {

@@ -1,4 +1,4 @@
-//! The paper's own figures, and `docs/results.md`: ours beside them.
+//! The paper's own figures, and `docs/results.md`: ours next to them.
 
 use std::path::{Path, PathBuf};
 
@@ -143,7 +143,7 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<C
     Ok((report, claims.unwrap_or_default()))
 }
 
-/// Tables 1 to 3 and what is beside them; returns the scores under the first operator, of all methods.
+/// Tables 1 to 3 and those that belong to them; returns the scores under the first operator, of all methods.
 fn link_prediction(
     benches: &Benches<'_>,
     config: &PaperConfig,
@@ -267,22 +267,21 @@ fn percent_table(title: &str, columns: &[&str], rows: &[(&str, [f64; 5])]) -> Ta
 pub const REMARKS: &str = "\
 ## How to read this
 
-- *Ours* are means ± standard deviations over the seeds named below, with the protocol named below. The paper says
-  \"10-fold cross-validation on 10 % of the labeled data\" and not what becomes of the other 90 %: we choose options
-  and fit on the 10 % and test on the rest (`select10`), and offer the other readings as options.
+- *Ours* are means ± standard deviations over the seeds and with the protocol listed at the end. The paper says
+  \"10-fold cross-validation on 10 % of the labeled data\" but not what the other 90 % are used for. We choose options
+  and fit on the 10 %, and test on the rest (`select10`); the other readings are options.
 - With the mean operator the score of a pair is additive over its two nodes, so the task measures little more than
-  how well a vector predicts the degree. The row `log-degree` is the untrained sum of two log degrees: no method
-  that stays below it has learnt more than a count of neighbours.
+  how well a vector predicts the degree. The row `log-degree` is the untrained sum of two log degrees: a method
+  below it has learnt no more than the number of neighbours.
 - Where ours differ from the paper's, the table of differences says by how much, in both directions: Spectral reaches
-  .84 on soc-hamsterster where the paper has .56. No variant of the paper's was tuned to close a gap; rows of HONE below
-  `log-degree` or `degree` are just that.
-- The preset `hone` is ours. docs/quality.md says how its constants were chosen; `--first-seed` gives splits that had
-  no part in it.
-- Reference vectors of the baselines, by gensim and by dense numpy on the same splits, are made by
+  .84 on soc-hamsterster where the paper has .56. No variant of the paper was tuned to close a gap.
+- The preset `hone` is not in the paper. docs/research.md says how its constants were chosen; `--first-seed` gives splits
+  that had no part in the choice.
+- Reference vectors of the baselines, made with gensim and dense NumPy on the same splits, are made by
   `crates/hone-eval/tests/references.py`. Spectral keeps the first eigenvector, the square root of the degrees, among
   its columns (`skip_trivial` leaves it out), which matters under the mean operator.
-- facebook-PU cannot be identified among public graphs. socfb-Princeton12 stands in where it is run, in a table of its
-  own, and is never compared with the paper's column.
+- facebook-PU cannot be identified among public graphs. Where socfb-Princeton12 is run in its place, it has a separate
+  table and is never compared with the paper's column.
 ";
 
 /// The report as `docs/results.md`.
