@@ -1,7 +1,7 @@
 //! Where time goes: seconds, calls and bytes of the few kinds of work that matter, summed over the process.
 //!
 //! Counters are atomic and touched a few hundred times a run, so keeping them costs nothing; work that is
-//! timed is not nested. Two runs at once in one process share the counters: whoever wants a single run's
+//! timed is not nested. Two runs at once in one process share the counters: a caller that wants a single run's
 //! figures runs it alone.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -44,7 +44,7 @@ pub struct Total {
     /// How often.
     pub calls: u64,
     /// Bytes moved between memory and processor, as estimated from shapes: each operand once, gathered
-    /// rows once an entry.
+    /// rows once per entry.
     pub bytes: u64,
 }
 

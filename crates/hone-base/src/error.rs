@@ -133,7 +133,7 @@ impl Error {
         Error::Config { field: field.into(), message: message.into() }
     }
 
-    /// Whether the user can mend this by changing input, options or usage (exit code 2), as
+    /// Whether the user can fix this by changing input, options or usage (exit code 2), as
     /// opposed to a run that failed on its own (exit code 1).
     pub fn is_input(&self) -> bool {
         matches!(self, Error::Input { .. } | Error::Config { .. } | Error::Exists { .. } | Error::Memory { .. })

@@ -1,6 +1,6 @@
 //! Parallel loops that are compiled once, whatever they do.
 //!
-//! A parallel iterator is generic in all that it calls: each use compiles the whole machinery of work stealing anew, about a
+//! A parallel iterator is generic in all that it calls: each use compiles the whole machinery of work stealing again, about a
 //! thousand lines. These loops call a closure behind a pointer, once per piece of work. They are for pieces that are not small.
 
 use std::ops::Range;

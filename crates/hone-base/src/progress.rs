@@ -13,7 +13,7 @@ pub trait Progress: Sync {
     fn advance(&self, _done: u64) {}
     /// A fact the user may want to know before the work goes on, such as the memory it will take.
     fn note(&self, _message: &str) {}
-    /// Whether the caller wants the work to stop; asked a few times a second.
+    /// Whether the caller wants the work to stop; asked a few times per second.
     fn cancelled(&self) -> bool {
         false
     }

@@ -95,7 +95,7 @@ impl Files {
             let place = spelled_out(path);
             let twice = |other: &Path| other == path || spelled_out(other) == place || same(other);
             if self.outputs[..at].iter().any(|other| twice(&other.1)) {
-                let message = format!("two outputs go to {}; give each a place of its own", path.display());
+                let message = format!("two outputs go to {}; give each its own path", path.display());
                 return Err(Error::config(*option, message));
             }
         }

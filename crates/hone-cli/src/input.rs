@@ -200,7 +200,7 @@ impl ReadArgs {
         Files::default().read("INPUT", inputs).read("--nodes", &self.nodes)
     }
 
-    /// Whether the direction of edges is asked for.
+    /// Whether the direction of edges is requested.
     pub(crate) fn is_directed(&self) -> bool {
         self.directed.is_some_and(Answer::is_yes)
     }
@@ -269,7 +269,7 @@ pub(crate) struct GraphSource {
     /// Where and how; for the record of this run.
     pub(crate) input: Input,
     recorded: Option<(PathBuf, Recorded)>,
-    /// Whether the command line has it read otherwise than the record.
+    /// Whether the command line reads it with other options than the record.
     otherwise: bool,
     changed: Changed,
 }
@@ -305,8 +305,8 @@ impl GraphSource {
         note_version(file, context)?;
         match recorded.difference(&graph) {
             Some(how) if self.otherwise => context.note(format_args!(
-                "note: {path}: not the graph of {}: {how}; the command line has it read otherwise, so that a file that has \
-                 changed since is not seen",
+                "note: {path}: not the graph of {}: {how}; the command line reads it with other options, so a file that \
+                 has changed since would not be noticed",
                 file.display()
             )),
             Some(how) => self.changed.differs(path, format!("not the graph of {}: {how}", file.display()), context)?,
@@ -333,7 +333,7 @@ impl GraphSource {
                 let record = file.display();
                 let no = ["--directed", "--weighted"].contains(&field.as_str());
                 let remedy = if no { format!("; {field}=no takes that back") } else { String::new() };
-                let message = format!("{message} (what the command line leaves open is as in {record}{remedy})");
+                let message = format!("{message} (other options are those of {record}{remedy})");
                 Error::config(field.clone(), message).into()
             }
             _ => error,

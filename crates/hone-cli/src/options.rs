@@ -208,7 +208,7 @@ mod tests {
                 "both ways (--set direction=ignore); use --steps 2.",
             ),
             ("`comment = none` reads them", "--comment none reads them"),
-            ("name it with the option `comment`, or mend it", "name it with --comment, or mend it"),
+            ("name it with the option `comment`, or fix it", "name it with --comment, or fix it"),
             ("local.solver plays no part; z.npy exists", "local.solver plays no part; z.npy exists"),
             (
                 "reduce to features.form = { components = {} }, or",

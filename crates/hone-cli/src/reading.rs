@@ -18,7 +18,7 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
     if !dropped.is_empty() {
         let remedy = match (dropped.weights > 0, weights) {
             (true, true) => " (--weighted keeps weights, and makes them count)",
-            (true, false) => " (weights play no part here)",
+            (true, false) => " (weights are not used here)",
             (false, _) => "",
         };
         let added = if dropped.duplicates > 0 && graph.weights().is_some() {
@@ -33,7 +33,7 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
 /// Notes that weights were read for work that has no use for them.
 pub(crate) fn note_idle_weights(graph: &Graph, context: &Context) {
     if graph.weights().is_some() {
-        context.note("note: weights play no part here");
+        context.note("note: weights are not used here");
     }
 }
 

@@ -22,10 +22,10 @@ pub(crate) struct UpdateArgs {
     /// changes with --add and --remove. The result is that of counting the changed graph.
     #[arg(long, value_name = "COUNTS", help_heading = HEADING)]
     update: Option<PathBuf>,
-    /// Edges that the changed graph has and INPUT has not, in any format of graphs; new ids are new nodes.
+    /// Edges that the changed graph has and INPUT does not, in any format of graphs; new ids are new nodes.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     add: Option<PathBuf>,
-    /// Edges of INPUT that the changed graph has not.
+    /// Edges of INPUT that the changed graph no longer has.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     remove: Option<PathBuf>,
 }

@@ -98,7 +98,7 @@ impl VectorSource {
         let embedding = Embedding::read_within(path, self.format, Allowance::new(self.memory))?;
         let space = Space::of(&embedding, by).map_err(|error| match error {
             Error::Config { field, message } if field == "vectors" => {
-                Error::input(path, message, "write the vectors anew")
+                Error::input(path, message, "write the vectors again")
             }
             Error::Config { field, message } => Error::config(format!("--{field}"), message),
             other => other,

@@ -239,7 +239,7 @@ fn refuses_what_it_cannot_do() {
     let args: [(&[&str], &str); 7] = [
         (&["count", "graph.tsv", "-o", "x.doc"], ".tsv, .csv (also .gz, .zst), .npy or .parquet"),
         (&["count", "graph.tsv", "--motifs", "tringle"], "tailed-near"),
-        (&["count", "graph.tsv", "--motifs", "all,triangle"], "stands alone"),
+        (&["count", "graph.tsv", "--motifs", "all,triangle"], "cannot be combined"),
         // Before any work: the graph is not even looked for.
         (&["count", "nowhere.tsv", "--by", "total", "-o", "x"], ".tsv or .csv"),
         (&["count", "nowhere.tsv"], "check"),

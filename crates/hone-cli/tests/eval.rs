@@ -99,7 +99,7 @@ fn a_split_serves_other_tools() {
         judge.args(more).assert()
     };
     embed(&[split.join("train.tsv").as_os_str(), "--nodes".as_ref(), split.join("nodes.txt").as_os_str()]);
-    judge(&["--seeds", "1"]).success().stdout(contains("z.npy")).stderr(contains("worthless").not());
+    judge(&["--seeds", "1"]).success().stdout(contains("z.npy")).stderr(contains("meaningless").not());
     judge(&["--seeds", "2"]).code(2).stderr(contains("another split than that of seed 2"));
     embed(&["builtin:karate".as_ref()]);
     judge(&["--seeds", "1"]).code(2).stderr(contains("whole graph").and(contains("hone eval split INPUT --seed 1")));
@@ -249,7 +249,7 @@ fn slips_are_usage_errors() {
         (vec!["runtime", "--methods", "spectral:dim=1|2", "--sizes", "100"], "several candidates"),
         (vec!["structure", "--methods", "katz"], "no vectors"),
         (vec!["structure", "--grid", "--methods", "hone-p"], "several candidates"),
-        (vec!["link", "builtin:karate", "--methods", "hone:seed=3"], "seed of its own"),
+        (vec!["link", "builtin:karate", "--methods", "hone:seed=3"], "its own seed"),
         (vec!["link", "builtin:karate", "--save", "Cargo.toml"], "is a file"),
         (vec!["link", "builtin:karate", "builtin:karate"], "given twice"),
         (vec!["link", "builtin:karate", "--operators", "mean+mean"], "twice"),

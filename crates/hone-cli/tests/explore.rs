@@ -41,7 +41,7 @@ fn similar_answers_lists_and_refuses() {
     hone().args(["similar", &vectors]).args(both).assert().success().stdout(contains("+0 +1 -33\t1\t"));
     let refused: [(&[&str], &str); 5] = [
         (&["--node", "333"], "--node: no node is called `333`; did you mean `33`"),
-        (&[], "nothing is asked"),
+        (&[], "there is no query"),
         (&["--node", "0", "--all"], "give one of --node"),
         (&["--node", "0", "-o", "x.npz"], "no table is written with the extension `.npz`"),
         (&["--node", "0", "--by", "shape"], "shape"),

@@ -122,7 +122,7 @@ pub fn refuse_leak(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Resu
     let Some((facts, edges)) = origin(path).and_then(|facts| Some((facts.clone(), facts.edge_fingerprint?))) else {
         return Ok(Some(format!(
             "{name}: nothing says which graph these vectors were made from; if it was the whole graph and not the \
-             training graph of seed {seed}, the result is worthless"
+             training graph of seed {seed}, the result is meaningless"
         )));
     };
     let [of_train, of_whole] = [train, whole].map(Graph::edge_fingerprint);
@@ -135,7 +135,7 @@ pub fn refuse_leak(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Resu
     } else {
         return Ok(Some(format!(
             "{name}: these vectors were made from another graph ({} nodes, {} edges; the training graph of seed {seed} has {} \
-             edges); if it holds the edges to be predicted, the result is worthless",
+             edges); if it holds the edges to be predicted, the result is meaningless",
             facts.nodes,
             facts.edges,
             train.edges()

@@ -32,10 +32,10 @@ impl Method {
         match &self.kind {
             Kind::Score(_) => refuse("scores pairs of nodes and has no vectors"),
             Kind::Vectors(_) if self.reads_file() => {
-                refuse("holds vectors of another graph; this task makes graphs of its own")
+                refuse("holds vectors of another graph; this task makes its own graphs")
             }
             Kind::Vectors(candidates) if candidates.len() > 1 => {
-                refuse("has several candidates, and this task nothing to choose by; give one value an option")
+                refuse("has several candidates, but this task cannot choose among them; give one value per option")
             }
             Kind::Vectors(candidates) => Ok(&candidates[0].1),
         }
@@ -237,7 +237,7 @@ fn hone_config(preset: &str, chosen: &[(String, String)]) -> Result<Config> {
             "solver" => settings.extend(solver_settings(value).iter().map(|key| (*key, value.as_str()))),
             "vectors" => settings.push(("global.output", value)),
             "seed" => {
-                let message = format!("`{preset}`: every split has a seed of its own; choose them by the first seed");
+                let message = format!("`{preset}`: every split has its own seed; set the first seed instead");
                 return Err(Error::config("methods", message));
             }
             dotted => settings.push((dotted, value)),
@@ -344,7 +344,7 @@ mod tests {
             ("random:dim=99999999", "`random`: dim is"),
             ("degree:columns=9", "`degree`: columns is 9; must be from 1 to 8"),
             ("hone-w:dim=0", "`hone-w`: global.dim: must be at least 1"),
-            ("hone-w:seed=3", "a seed of its own"),
+            ("hone-w:seed=3", "its own seed"),
             ("katz:beta=1", "no option `beta`"),
             ("degree:dim=1", "unknown field `dim`"),
         ] {

@@ -277,7 +277,7 @@ pub const REMARKS: &str = "\
   .84 on soc-hamsterster where the paper has .56. No variant of the paper was tuned to close a gap.
 - The preset `hone` is not in the paper. docs/research.md says how its constants were chosen; `--first-seed` gives splits
   that had no part in the choice.
-- Reference vectors of the baselines, made with gensim and dense NumPy on the same splits, are made by
+- Reference vectors of the baselines (gensim and dense NumPy, on the same splits) come from
   `crates/hone-eval/tests/references.py`. Spectral keeps the first eigenvector, the square root of the degrees, among
   its columns (`skip_trivial` leaves it out), which matters under the mean operator.
 - facebook-PU cannot be identified among public graphs. Where socfb-Princeton12 is run in its place, it has a separate

@@ -104,7 +104,7 @@ impl Save {
         let Some(text) = record::read(&path)? else { return Ok(Vec::new()) };
         let read: Result<Manifest, _> = serde_json::from_slice(&text);
         read.map(|manifest| manifest.vectors).map_err(|e| {
-            let remedy = "name another folder, or delete the file: it is written anew, without what it listed";
+            let remedy = "name another folder, or delete the file: it is then written again, without what it listed";
             Error::input(&path, format!("not a list of saved vectors: {e}"), remedy)
         })
     }

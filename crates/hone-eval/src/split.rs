@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::random::Stream;
 
-/// Which pairs without an arc are to be told from removed arcs.
+/// Which pairs without an arc are to be distinguished from removed arcs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Negatives {
@@ -125,7 +125,7 @@ pub struct LinkSplit {
     pub train: TrainGraph,
     /// Removed edges and as many non-edges.
     pub pairs: LabeledPairs,
-    /// Remaining edges and as many further non-edges, when asked for.
+    /// Remaining edges and as many further non-edges, when requested.
     pub remaining: Option<LabeledPairs>,
 }
 

@@ -150,7 +150,7 @@ fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
     }
     match rows[best].p {
         None => format!(
-            "{} stays: {} leads by {}, but {rounds} rounds cannot tell that from chance",
+            "{} stays: {} leads by {}, but {rounds} rounds cannot tell this from chance",
             name(0),
             name(best),
             size(best)
@@ -262,7 +262,7 @@ impl TuneOptions {
         match (self.by, labels) {
             (Some(By::Labels | By::Both), None) => Err(Error::config("by", "needs labels")),
             (Some(By::Links), Some(_)) => {
-                Err(Error::config("by", "links decide: leave out the labels, they have no part"))
+                Err(Error::config("by", "links decide: leave out the labels, they have no effect"))
             }
             (Some(by), _) => Ok(by),
             (None, Some(_)) => Ok(By::Both),

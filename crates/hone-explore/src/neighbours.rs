@@ -28,7 +28,7 @@ impl Neighbours {
         Neighbours { k, rows, similarities }
     }
 
-    /// How many each row has: as many as were asked for, or all others where there are fewer.
+    /// How many each row has: as many as were requested, or all others where there are fewer.
     pub fn k(&self) -> usize {
         self.k
     }

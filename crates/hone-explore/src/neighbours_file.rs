@@ -126,7 +126,7 @@ pub(crate) fn id_column(ids: &NodeIds, rows: impl Iterator<Item = u32>) -> Colum
 /// A question and the nodes that answer it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// What was asked for: an id, or ids with signs.
+    /// What was requested: an id, or ids with signs.
     pub question: String,
     /// The most similar nodes, best first.
     pub nodes: Vec<Neighbour>,

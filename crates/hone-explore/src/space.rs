@@ -83,7 +83,7 @@ impl Space {
     /// Prepares the vectors of an embedding.
     ///
     /// # Errors
-    /// When a value is not finite, or the columns asked for are not there.
+    /// When a value is not finite, or the columns requested are not there.
     pub fn of(embedding: &Embedding, by: By) -> Result<Space> {
         check_finite(embedding)?;
         let placed = |name: &String| PLACED.iter().any(|prefix| name.starts_with(prefix));

@@ -8,7 +8,7 @@ use hone::graph::{IdIndex, NodeIds};
 use hone::{Error, Result};
 use rayon::prelude::*;
 
-/// Characters of an id that are looked at.
+/// Characters of an id that are examined.
 const LONGEST: usize = 64;
 
 /// Up to three ids close to `wanted`, the closest first.

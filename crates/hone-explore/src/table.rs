@@ -72,7 +72,9 @@ impl Table<'_> {
                 compressed(path, &mut out, |out| self.text(separator, path, out, progress))?;
             }
             Layout::Parquet => self.parquet(path, &mut out, progress)?,
-            Layout::Npy => return Err(Error::input(path, "a table with names is no array", "use .tsv or .parquet")),
+            Layout::Npy => {
+                return Err(Error::input(path, "a table with names cannot be an array", "use .tsv or .parquet"));
+            }
         }
         batch.add(out)
     }

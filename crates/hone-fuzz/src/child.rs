@@ -1,6 +1,6 @@
 //! The process that reads: one target, one input after the other, until its time is over or something breaks.
 //!
-//! The input lies in a file before it is read, so that whoever watches finds it there when this process is gone.
+//! The input lies in a file before it is read, so that the parent process finds it there when this process is gone.
 //! A watchdog ends the process when one input takes too long, and the largest amount of memory ever held is compared
 //! with the limit after each. Inputs whose outcome is new become seeds of later ones.
 
@@ -106,7 +106,7 @@ fn chosen<'a>(seeds: &'a [Vec<u8>], pool: &'a VecDeque<Vec<u8>>, random: &mut Ra
     if other.len() < one.len() && random.below(8) > 0 { other } else { one }
 }
 
-/// One line that whoever watches can read.
+/// One line that the parent process can read.
 fn report(done: u64, accepted: u64, outcomes: usize, peak: u64) {
     let mut out = std::io::stdout().lock();
     let written = writeln!(out, "{done} {accepted} {outcomes} {peak}").and_then(|()| out.flush());

@@ -128,7 +128,7 @@ pub(crate) const TARGETS: &[Target] = &[
     target("map-attributes", "csv", TEXT, |path| colours(path, hone_explore::read_attributes)),
 ];
 
-/// A small graph that other files speak of.
+/// A small graph that other files refer to.
 pub(crate) fn karate() -> &'static Graph {
     static GRAPH: OnceLock<Graph> = OnceLock::new();
     GRAPH.get_or_init(|| graph::builtin("karate").expect("built in"))

@@ -48,7 +48,7 @@ impl Space {
         Ok(Space { inner: prepared.into() })
     }
 
-    /// The rows most similar to what the positive rows have and the negative ones have not, and how similar they are.
+    /// The rows most similar to what the positive rows have and the negative ones do not, and how similar they are.
     fn nearest<'py>(
         &self,
         py: Python<'py>,

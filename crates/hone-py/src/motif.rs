@@ -48,7 +48,9 @@ fn count(graph: &Inner, motifs: &[Motif], progress: &dyn Progress) -> hone::Resu
 /// Induced occurrences, or subgraphs of directed motifs.
 fn occurrence(subgraph: bool, motifs: &[Motif]) -> PyResult<Occurrence> {
     match motifs.iter().find(|motif| subgraph && !motif.is_directed()) {
-        Some(motif) => Err(refuse("subgraph", format!("such counts exist for directed motifs, and {motif} is none"))),
+        Some(motif) => {
+            Err(refuse("subgraph", format!("such counts exist for directed motifs, and {motif} is not one")))
+        }
         None if subgraph => Ok(Occurrence::Subgraph),
         None => Ok(Occurrence::Induced),
     }
@@ -137,7 +139,7 @@ fn pairs(field: &str, array: &PyReadonlyArray2<'_, i64>) -> PyResult<Vec<(u32, u
     if array.ncols() != 2 {
         return Err(refuse(field, format!("{} columns; give two, the ends of edges", array.ncols())));
     }
-    let node = |id: i64| u32::try_from(id).map_err(|_| refuse(field, format!("{id} is no number of a node")));
+    let node = |id: i64| u32::try_from(id).map_err(|_| refuse(field, format!("{id} is not the number of a node")));
     array.rows().into_iter().map(|row| Ok((node(row[0])?, node(row[1])?))).collect()
 }
 

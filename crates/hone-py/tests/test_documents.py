@@ -59,7 +59,7 @@ def test_the_reference_is_that_of_the_package():
     page = ROOT / "docs" / "python-reference.md"
     if os.environ.get("HONE_WRITE_DOCS"):
         page.write_text(script["page"](), encoding="utf-8")
-    assert page.read_text(encoding="utf-8") == script["page"](), "set HONE_WRITE_DOCS=1 to write the page anew"
+    assert page.read_text(encoding="utf-8") == script["page"](), "set HONE_WRITE_DOCS=1 to write the page again"
 
 
 def test_the_picture_of_motifs_is_what_its_script_draws():

@@ -122,7 +122,7 @@ def test_weights_from_a_column_of_another_name(tmp_path):
         assert read_graph(file, weight="load").weighted
     for name in ("year", "count_id"):
         file.write_text(f"source,target,{name}\n1,2,5\n2,3,1\n")
-        with pytest.raises(ValueError, match=rf"target, {name} is called a weight.*the option `weight`"):
+        with pytest.raises(ValueError, match=rf"target, {name} has the name of a weight.*the option `weight`"):
             read_graph(file, weighted=True)
 
 

@@ -6,7 +6,7 @@
 //! R-MAT: the absolute error of a motif degree (row sum of W_t), relative to the exact one and averaged
 //! over the nodes that have the motif ("by node"), or summed over all nodes and relative to the sum ("by
 //! weight"); each then averaged over the 13 motifs, of which the errors are listed. `-- update` changes a thousandth of
-//! the edges of R-MAT, half of them added and half removed, and compares updating the counts with counting anew.
+//! the edges of R-MAT, half of them added and half removed, and compares updating the counts with counting again.
 
 use std::path::Path;
 use std::time::Instant;

@@ -140,7 +140,7 @@ pub struct Counting<'a> {
     pub seed: u64,
     /// What estimates may take.
     pub allowance: Allowance,
-    /// Who is told how far it is, and asked whether to stop.
+    /// Receives progress, and says whether to stop.
     pub progress: &'a dyn Progress,
 }
 

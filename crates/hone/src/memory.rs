@@ -70,8 +70,7 @@ impl Allowance {
             // The rest of the file, and the work that follows, are not known yet.
             least: true,
             limit,
-            remedy: "raise the memory limit (the work that follows may need more, and says so), or give a smaller file"
-                .into(),
+            remedy: "raise the memory limit (later stages may need more, and report it), or give a smaller file".into(),
         })
     }
 }

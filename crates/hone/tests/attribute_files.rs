@@ -203,7 +203,7 @@ fn settings_that_do_not_fit_the_file_are_refused() {
         (Table { id: Some("name".into()), ..Table::default() }, "there is no column `name`"),
         (Table { id: Some(Column::Position(9)), ..Table::default() }, "there is no column 9"),
         (Table { columns: vec!["b".into()], ..Table::default() }, "the columns are id, a"),
-        (Table { columns: vec!["id".into()], ..Table::default() }, "no attribute"),
+        (Table { columns: vec!["id".into()], ..Table::default() }, "not an attribute"),
         (Table { categorical: vec!["b".into()], ..Table::default() }, "no column `b`"),
         (Table { categories: 0, ..Table::default() }, "attributes.table.categories"),
         (Table { missing: Missing::Refuse, ..Table::default() }, "`cid`"),

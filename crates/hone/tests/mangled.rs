@@ -101,7 +101,7 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     ("weighted-word.csv", 3, "not a number: `heavy`"),
     ("weighted-empty.csv", 2, "not a number"),
     ("weighted-missing.txt", 1, "no weight among the 2 columns"),
-    ("weighted-unnamed.csv", 1, "none of the columns source, target, when, where is called a weight"),
+    ("weighted-unnamed.csv", 1, "none of the columns source, target, when, where has the name of a weight"),
     ("weighted-pattern.mtx", 1, "a pattern matrix has no weights"),
     ("weighted-negative.mtx", 3, "a negative weight"),
     ("weighted-none.graph", 1, "no edge weights"),
@@ -167,7 +167,7 @@ fn options_that_do_not_fit_are_refused() {
     let cases = [
         (ReadOptions { source: Some("four".into()), ..base() }, "no column `four`; the columns are one, two, three"),
         (ReadOptions { target: Some("7".into()), ..base() }, "no column 7, only 0 to 2"),
-        (ReadOptions { source: Some("1".into()), target: Some("1".into()), ..base() }, "asked for twice"),
+        (ReadOptions { source: Some("1".into()), target: Some("1".into()), ..base() }, "given twice"),
         (ReadOptions { source: Some("one".into()), header: Some(false), ..base() }, "header:"),
         (ReadOptions { delimiter: Some("é".into()), ..base() }, "delimiter:"),
         (ReadOptions { delimiter: Some("\"".into()), ..base() }, "delimiter:"),

@@ -115,7 +115,7 @@ fn empty_and_zero_matrices_and_ranks_beyond_the_size() {
 #[test]
 fn same_bits_for_any_number_of_threads() {
     for solver in every() {
-        // All entries are looked at by some: they get less to do. The others get more than one chunk of everything.
+        // All entries are examined by some: they get less to do. The others get more than one chunk of everything.
         let (n, rank) = if matches!(solver, Solver::Bregman(_)) { (150, 3) } else { (1100, 16) };
         let w = naive::csr(&naive::graph(n, 4.0 / n as f64, false, 8), n);
         let y = naive::block(n, 2 * rank, 3);

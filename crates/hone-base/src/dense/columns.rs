@@ -157,14 +157,14 @@ impl Columns {
         out
     }
 
-    /// The Gram matrix YᵀY of the rows at hand.
+    /// The Gram matrix YᵀY of the rows present.
     pub fn gram(&self) -> Small {
         let mut sum = Small::zeros(self.cols, self.cols);
         self.gram_parts(|part| sum.add(&part));
         sum
     }
 
-    /// Partial sums of YᵀY, one for each lane at hand; added in order, they are the Gram matrix.
+    /// Partial sums of YᵀY, one for each lane present; added in order, they are the Gram matrix.
     pub fn gram_parts(&self, mut add: impl FnMut(Small)) {
         timed(Work::Gram, 4 * self.stored() as u64, || self.parts_of_gram(&mut add));
     }

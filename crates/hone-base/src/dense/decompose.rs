@@ -7,7 +7,7 @@
 //! therefore brought to norm 1 and moved by twice the identity: no vector changes, and noise never falls below that of
 //! the diagonal.
 //! Singular values cannot be moved so. Behind both stand Jacobi's methods, which always end. Whatever comes out is
-//! checked against the matrix (`verify`): a decomposition that is wrong beyond rounding is made anew by Jacobi's method,
+//! checked against the matrix (`verify`): a decomposition that is wrong beyond rounding is repeated with Jacobi's method,
 //! and is an error if that one is wrong too.
 
 use faer::Side;
@@ -190,7 +190,7 @@ mod tests {
         Small::from_fn(rows, cols, |i, j| scale * x.get(i, j))
     }
 
-    /// What is wrong by a millionth is told from what is right: values, vectors, a lost or a doubled direction.
+    /// What is wrong by a millionth is distinguished from what is right: values, vectors, a lost or a doubled direction.
     #[test]
     fn wrong_decompositions_are_told_from_right_ones() {
         for n in [2, 9, 60] {

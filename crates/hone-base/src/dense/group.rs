@@ -55,7 +55,7 @@ pub struct Group {
     whole: Option<Whole>,
 }
 
-/// What is known of all rows where only some are at hand.
+/// What is known of all rows where only some are present.
 #[derive(Debug, Clone)]
 struct Whole {
     /// Rows that have values.

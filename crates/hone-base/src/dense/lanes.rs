@@ -9,12 +9,12 @@ use std::ops::Range;
 
 use crate::parallel;
 
-/// Rows that belong to a matrix: how many it has, and those that are at hand, which are whole lanes.
+/// Rows that belong to a matrix: how many it has, and those that are present, which are whole lanes.
 #[derive(Debug, Clone)]
 pub struct Own {
     /// Rows of the whole matrix.
     pub rows: usize,
-    /// Those at hand.
+    /// Those present.
     pub range: Range<usize>,
 }
 
@@ -24,7 +24,7 @@ impl Own {
         Own { rows, range: 0..rows }
     }
 
-    /// Whether all rows are at hand.
+    /// Whether all rows are present.
     pub fn is_all(&self) -> bool {
         self.range.len() == self.rows
     }
@@ -52,10 +52,10 @@ pub(super) fn chunk_rows(cols: usize) -> usize {
     ((1 << 14) / cols.max(1)).clamp(32, 1024)
 }
 
-/// Maps the lanes at hand, `at_a_time` of them in parallel, and hands the results over in order.
+/// Maps the lanes present, `at_a_time` of them in parallel, and hands the results over in order.
 ///
 /// # Panics
-/// When the rows at hand do not begin and end at lanes.
+/// When the rows present do not begin and end at lanes.
 pub(super) fn by_lanes<T: Send>(
     own: &Own,
     at_a_time: usize,

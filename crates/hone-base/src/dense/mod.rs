@@ -79,7 +79,7 @@ impl Block {
         block
     }
 
-    /// Draws marked columns anew: column j of the block is column `cols.start + j` of a larger random matrix whose rows
+    /// Draws marked columns again: column j of the block is column `cols.start + j` of a larger random matrix whose rows
     /// from `first` on are those of the block.
     pub fn redraw(&mut self, cols: Range<usize>, first: usize, marked: &[bool], key: Key) {
         if marked.contains(&true) {

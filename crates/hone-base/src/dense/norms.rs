@@ -70,7 +70,7 @@ fn fold_columns(x: &impl RowSlices, add: impl Fn(f64, f64) -> f64 + Sync, join: 
     folded
 }
 
-/// Folds of the columns of each lane at hand, in order.
+/// Folds of the columns of each lane present, in order.
 fn fold_parts(x: &impl RowSlices, own: &Own, add: impl Fn(f64, f64) -> f64 + Sync, join: impl FnMut(Vec<f64>)) {
     let cols = x.cols();
     if cols == 0 {

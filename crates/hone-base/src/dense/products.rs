@@ -33,8 +33,8 @@ pub(super) fn dots(x: &[f32], y: &[f32], width: usize, to: &mut [f32]) {
     matmul(MatMut::from_row_major_slice_mut(to, m, n), Accum::Replace, left, right.transpose(), 1.0, Par::Seq);
 }
 
-/// Partial sums of XᵀX, one for each lane at hand. Rows are written, in f64, by what `start` makes: once per lane, then
-/// called with ascending ranges of the rows at hand.
+/// Partial sums of XᵀX, one for each lane present. Rows are written, in f64, by what `start` makes: once per lane, then
+/// called with ascending ranges of the rows present.
 pub(super) fn gram_parts<F: FnMut(Range<usize>, &mut [f64])>(
     own: &Own,
     cols: usize,
@@ -65,7 +65,7 @@ pub(super) fn gram_lane(lane: &Range<usize>, cols: usize, mut fill: impl FnMut(R
     Small::from_lower(&sum)
 }
 
-/// Partial sums of XᵀY, one for each lane at hand; `start` makes what writes rows of X and Y.
+/// Partial sums of XᵀY, one for each lane present; `start` makes what writes rows of X and Y.
 pub(super) fn cross_parts<F: FnMut(Range<usize>, &mut [f64], &mut [f64])>(
     own: &Own,
     (a, b): (usize, usize),

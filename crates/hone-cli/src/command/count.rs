@@ -32,7 +32,7 @@ use sums::Sums;
 pub(crate) struct Args {
     #[command(flatten)]
     input: RepeatableArgs,
-    /// File to write: .tsv, .txt, .csv (also .gz, .zst), .npy (ids in a file beside it) or .parquet; totals .tsv or .csv;
+    /// File to write: .tsv, .txt, .csv (also .gz, .zst), .npy (ids in a file next to it) or .parquet; totals .tsv or .csv;
     /// - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
@@ -154,7 +154,11 @@ impl Choices {
     fn read(path: &Path) -> Result<Self, Error> {
         let text = record::read(path)?.ok_or_else(|| Error::io(path, std::io::ErrorKind::NotFound.into()))?;
         let wrong = |e: String| {
-            Error::input(path, format!("not the record of `hone count`: {e}"), "give the OUT.run.json beside counts")
+            Error::input(
+                path,
+                format!("not the record of `hone count`: {e}"),
+                "give the OUT.run.json next to the counts",
+            )
         };
         let mut choices: Choices = record::parse(&text).map_err(wrong)?;
         if let Some(update) = choices.update.take() {

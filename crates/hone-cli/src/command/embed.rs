@@ -46,13 +46,13 @@ pub(crate) struct Args {
     /// Also write what places other graphs in the same space to this file (preset hone): see --like, and `hone info FILE`.
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
-    #[command(flatten)]
-    like: like::LikeArgs,
     /// Where motif matrices are factored: cpu, cuda, cuda:N, or auto for a GPU where there is one (docs/gpu.md).
     #[arg(long, value_name = "DEVICE", default_value_t)]
     device: Device,
     #[command(flatten)]
     table: TableArgs,
+    #[command(flatten)]
+    like: like::LikeArgs,
     #[command(flatten)]
     scale: ScaleArgs,
     #[command(flatten)]

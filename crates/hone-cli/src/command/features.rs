@@ -67,7 +67,7 @@ struct FeatureArgs {
     /// Norm by which columns are divided: none, l2, l1 or max [default: none].
     #[arg(long, value_name = "NORM")]
     norm: Option<String>,
-    /// No features of structure, only those of --attributes.
+    /// No structure features, only those of --attributes.
     #[arg(long)]
     no_structure: bool,
     #[command(flatten)]

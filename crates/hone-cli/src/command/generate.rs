@@ -27,7 +27,7 @@ The same seed gives the same file, whatever the number of threads.";
 
 const WHERE: &str = "\
 The format follows the extension: .tsv .csv .txt .edges .el (edge lists), .mtx (Matrix Market),
-.graph (METIS), each also with .gz or .zst behind it, and .parquet.";
+.graph (METIS), each also with .gz or .zst after it, and .parquet.";
 
 #[derive(Debug, Subcommand)]
 enum Model {

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::idle;
 use crate::vectors::{self, RecordedVectors, VectorArgs};
 
-/// Lay an embedding out in two dimensions: similar nodes close together.
+/// Lay out an embedding in two dimensions: similar nodes close together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -22,11 +22,11 @@ pub(crate) struct Args {
     /// Where the coordinates go, columns x and y; the extension names the format. `-` for standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    #[command(flatten)]
-    layout: LayoutArgs,
     /// Replace files that exist.
     #[arg(short, long)]
     force: bool,
+    #[command(flatten)]
+    layout: LayoutArgs,
 }
 
 /// How nodes are placed; shared with `map`.

@@ -209,7 +209,7 @@ impl Args {
         for (path, known) in pages.into_iter().filter_map(|(path, known)| Some((path.as_ref()?, known))) {
             let own = path.extension().and_then(|own| own.to_str()).unwrap_or_default().to_ascii_lowercase();
             if !hone::output::is_stream(path) && !known.contains(&own.as_str()) {
-                let message = format!("what is written here is {}, as the name should say", known[0].to_uppercase());
+                let message = format!("this output is {}, but its name says otherwise", known[0].to_uppercase());
                 return Err(Error::input(path, message, format!("end it with .{}", known[0])));
             }
         }

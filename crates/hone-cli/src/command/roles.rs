@@ -163,8 +163,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let found = found.map_err(|error| translated(error, &[("sample", "--sample")]))?;
     if let Some(wanted) = options.roles.filter(|&wanted| wanted > found.roles.len()) {
         let groups = found.roles.len();
-        context
-            .note(format_args!("note: {wanted} roles were asked for; the nodes fall into {groups} groups that differ"));
+        context.note(format_args!(
+            "note: {wanted} roles were requested, but the nodes form only {groups} distinct groups"
+        ));
     }
     let stages = vec![read, Stage::since("roles", &start)];
     let shown = shown(&found, graph.ids(), &nodes, &args.explain);

@@ -130,7 +130,7 @@ impl Args {
         match asked {
             2.. => Err(Error::config("--node", "give one of --node, --positive with --negative, and --all")),
             _ if !questions && !now.all => {
-                Err(Error::config("--node", "nothing is asked; name a node, or use --positive or --all"))
+                Err(Error::config("--node", "there is no query; name a node, or use --positive or --all"))
             }
             _ if !now.all && (self.search.is_some() || self.seed.is_some()) => {
                 let option = if self.search.is_some() { "--search" } else { "--seed" };

@@ -24,7 +24,7 @@ pub(crate) fn run(_args: &Args, context: &Context) -> anyhow::Result<()> {
     for (name, line) in SOLVERS {
         let _ = writeln!(out, "  {name:12} {line}");
     }
-    out.push_str("\nModels (model); tucker and cp have a method of their own instead of a solver:\n");
+    out.push_str("\nModels (model); tucker and cp use their own method instead of a solver:\n");
     for (name, line) in MODELS {
         let _ = writeln!(out, "  {name:12} {line}");
     }

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Where the chosen settings go: a TOML file for `hone embed --config`.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Labels of nodes: an id, a tab and its labels with commas between them, one node per line.
+    /// Labels of nodes: an id, a tab and its labels separated by commas, one node per line.
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// What decides: links, labels or both [default: both with --labels, else links].
@@ -52,7 +52,8 @@ pub(crate) struct Args {
     /// Share of the edges that are hidden [default: 0.2].
     #[arg(long, value_name = "SHARE")]
     removed: Option<f64>,
-    /// Seed of the first round: others than those of `hone eval`, so that its splits are new to the choice [default: 100001].
+    /// Seed of the first round: not one of those of `hone eval`, so that its splits have no part in the choice
+    /// [default: 100001].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     first_seed: Option<u64>,
     /// Print JSON instead of a table.
@@ -71,7 +72,7 @@ Examples:
   hone tune graph.tsv --candidate hone --candidate hone:steps=2 --candidate hone:steps=6
   hone tune -o again.toml --config best.toml.run.json
 
-docs/evaluation.md says how candidates are compared, and when a difference is taken for chance.";
+docs/evaluation.md says how candidates are compared, and when a difference counts as chance.";
 
 const COMMAND: &str = "tune";
 

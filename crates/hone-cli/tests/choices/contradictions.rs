@@ -23,7 +23,7 @@ fn a_preset_and_a_file_may_not_contradict_each_other() {
     refused.stderr(contains("--preset").and(contains("psi is \"l\" in the preset and \"p\" in the file")));
     config("hone", &full).code(2).stderr(contains("contradict"));
     config("hone-p", &full).success();
-    // What the preset does not speak of, or leaves to a rule, is the file's.
+    // What the preset does not set, or leaves to a rule, is the file's.
     let tuned = file("tuned.toml", &["--preset", "hone-l", "--set", "local.dim=8", "--steps", "3"]);
     config("hone-l", &tuned).success().stdout(contains("dim = 8").and(contains("steps = 3")));
     let small = folder.path().join("small.toml");
@@ -129,7 +129,7 @@ fn the_command_line_wins_over_the_way_a_record_reads_its_graph() {
         run(&format!("embed d.txt -q -f -o d.tsv {how}")).success();
         let again = run(&format!("embed -f -o e.tsv --config d.tsv.run.json {other}")).success();
         again.stderr(
-            contains("not the graph of d.tsv.run.json").and(contains("the command line has it read otherwise")),
+            contains("not the graph of d.tsv.run.json").and(contains("the command line reads it with other options")),
         );
         run(&format!("embed -f -o e.tsv --config d.tsv.run.json {how}"))
             .success()

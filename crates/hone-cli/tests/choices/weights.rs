@@ -1,4 +1,4 @@
-//! Weights: what makes them count, and where they play no part.
+//! Weights: what makes them count, and where they are not used.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ fn weighted_alone_makes_weights_count() {
         for option in [&[][..], &["--weighted"]] {
             let run = hone().arg(command).arg(&graph).args(option).assert().success();
             let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-            assert_eq!(said.matches("play no part").count(), 1, "{command} {option:?}: {said}");
+            assert_eq!(said.matches("are not used").count(), 1, "{command} {option:?}: {said}");
             assert!(!said.contains("--weighted"), "{command} {option:?}: {said}");
         }
     }
@@ -42,10 +42,10 @@ fn weighted_alone_makes_weights_count() {
     for command in pictures {
         let run = hone().current_dir(folder.path()).args(command).arg(&graph).arg("--weighted").assert().success();
         let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
-        assert_eq!(said.matches("weights play no part here").count(), 1, "{command:?}: {said}");
+        assert_eq!(said.matches("weights are not used here").count(), 1, "{command:?}: {said}");
     }
     let diffused = hone().args(["features", "--diffuse", "1", "--weighted"]).arg(&graph).assert().success();
-    diffused.stderr(contains("no part").not());
+    diffused.stderr(contains("not used").not());
 }
 
 #[test]

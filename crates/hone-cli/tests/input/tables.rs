@@ -34,7 +34,7 @@ fn columns_that_may_be_weights_are_named_and_others_are_refused() {
     for name in ["year", "count_id", "id", "edgeid", "timestamp", "created_at", "type", "label", "startTime"] {
         let content = format!("source,target,{name}\n1,2,5\n2,3,1\n");
         let (read, said) = weighted(&content, "a.csv", &[], dir.path());
-        let error = format!("none of the columns source, target, {name} is called a weight");
+        let error = format!("none of the columns source, target, {name} has the name of a weight");
         assert!(!read && said.contains(&error) && said.contains("with --weight"), "{said}");
     }
     // The one column that is left of several.
@@ -92,7 +92,7 @@ fn headers_that_come_again_are_no_edges() {
     assert_eq!(nodes_and_notes("source,target\n\"source\",\"target\"\n", "a.csv", &[], dir.path()).0.len(), 2);
     let (ids, _) = nodes_and_notes("4 3\n0 1\n4 3\n", "a.txt", &["--header", "yes"], dir.path());
     assert_eq!(ids, ["0", "1", "3", "4"]);
-    // Far behind the lines that are looked at first.
+    // Far behind the lines that are examined first.
     let long: String = (0..200_000).map(|i| format!("{i},{}\n", i + 1)).collect();
     let content = format!("u,v\n{long}u,v\n{long}");
     fs::write(dir.path().join("long.csv"), content).expect("writable");

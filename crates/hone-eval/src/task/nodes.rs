@@ -58,7 +58,7 @@ impl NodesConfig {
 pub struct NodesCell {
     /// One score a training share.
     pub scores: Vec<NodeScore>,
-    /// Normalised mutual information of k-means clusters and (first) labels, when asked for; of several
+    /// Normalised mutual information of k-means clusters and (first) labels, when requested; of several
     /// candidates the one chosen at the first share is clustered.
     pub nmi: Option<f64>,
     /// Seconds spent on embedding all candidates.

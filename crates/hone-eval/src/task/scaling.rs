@@ -175,7 +175,7 @@ impl Scaling {
             table.rows.push((label(name).to_owned(), cells.map(|value| cell(Some(value))).to_vec()));
         }
         table.notes.push(
-            "Bytes are estimated from shapes: each operand once, gathered rows once an entry. What the caches serve \
+            "Bytes are estimated from shapes: each operand once, gathered rows once per entry. What the caches serve \
              counts as moved, so a share may exceed 1."
                 .into(),
         );

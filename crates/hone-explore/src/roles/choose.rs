@@ -1,7 +1,7 @@
 //! How many roles, and where they begin: groups are split until there are many, then joined while that pays.
 //!
 //! The widest group is cut in two along the direction it is widest in, until there are [`MOST`]; then the two groups that
-//! one Gaussian describes best together are joined, again and again. The mixture is fitted anew at every size, and the one
+//! one Gaussian describes best together are joined, again and again. The mixture is fitted again at every size, and the one
 //! with the least integrated completed likelihood cost is kept. Nothing is drawn at random, and rows come sorted, so neither
 //! a seed nor the order of nodes plays a part. Cost: O(rows · MOST²) on at most [`SAMPLE`] rows.
 

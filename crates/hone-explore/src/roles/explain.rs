@@ -1,7 +1,7 @@
-//! Why a node has its role, and what would have made it another.
+//! Why a node has its role, and what would have given it another role.
 //!
 //! A ratio speaks for a role as far as it makes the role more likely than the next one. The three that say most are named
-//! beside the graph's average. What would have made it another is the smallest change of one ratio that makes another role the
+//! beside the graph's average. What would have given it another role is the smallest change of one ratio that makes another role the
 //! most likely; ratios move from where they are towards the typical node of each other role.
 
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct Explanation {
     pub reasons: Vec<Reason>,
     /// The role that it would have otherwise; none where there is no other.
     pub otherwise: Option<Otherwise>,
-    /// Two sentences: why it has the role, and what would have made it another.
+    /// Two sentences: why it has the role, and what would have given it another role.
     pub text: String,
 }
 
@@ -86,7 +86,7 @@ impl Roles {
         let reasons = vec![Reason { ratio: super::RATIOS[0], value: 0.0, average: self.averages[0] }];
         let average = number(self.averages[0]);
         let text = format!(
-            "{id} is {} because it has no neighbours (average {average}). Any edge would have made it another.",
+            "{id} is {} because it has no neighbours (average {average}). Any edge would have given it another role.",
             being(name)
         );
         Explanation { role: name.clone(), membership: f64::from(membership), reasons, otherwise: None, text }
@@ -126,7 +126,7 @@ impl Roles {
         let may = (0..WIDTH).filter(|&d| d != 3 && is_defined(&ratios, d));
         let Some(change) = may.filter_map(|d| self.change(at, own, d)).min_by(|a, b| a.far.total_cmp(&b.far)) else {
             let role = self.roles[runner_up].name.clone();
-            let text = format!("No single change would have made it another; the next role is {role}.");
+            let text = format!("No single change would have given it another role; the next role is {role}.");
             return (Some(Otherwise { role, ratio: None, value: None }), text);
         };
         let mut moved = *at;

@@ -151,7 +151,8 @@ fn reasons_are_true() {
     for node in 34..37 {
         let why = found.explain(node, "n");
         assert_eq!((why.role.as_str(), why.membership, &why.otherwise), ("isolated", 1.0, &None));
-        let text = "n is isolated because it has no neighbours (average 4.2). Any edge would have made it another.";
+        let text =
+            "n is isolated because it has no neighbours (average 4.2). Any edge would have given it another role.";
         assert_eq!(why.text, text);
     }
     assert!((0..34).all(|node| found.roles[found.role_of(node)].name != "isolated"));
@@ -244,7 +245,7 @@ fn hubs_of_small_graphs_are_called_so() {
         }
         let hub = found.roles.iter().find(|role| role.name == word).expect("found above");
         assert!(hub.nodes <= 3 * hubs.len(), "{name}: {} hubs", hub.nodes);
-        // A number that is asked for is kept.
+        // A number that is requested is kept.
         let two = RoleOptions { roles: Some(2), ..RoleOptions::default() }.find(&graph, &Silent).expect("roles");
         assert_eq!(two.roles.len(), 2);
     }

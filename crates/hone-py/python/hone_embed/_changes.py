@@ -20,7 +20,7 @@ def changed(graph: Graph, added: Iterable[Any], removed: Iterable[Any]) -> Graph
     """The graph with some edges more and some less; ids that it does not have are new nodes, behind the others.
 
     An edge is a pair of ids, with a weight as third where the graph has weights (1 where it is left out; the
-    weight of a removed edge is not looked at). Adding an edge that is there changes its weight, if anything;
+    weight of a removed edge is ignored). Adding an edge that is there changes its weight, if anything;
     removing one that is not there is an error.
     """
     ids = Ids(graph.node_ids)

@@ -39,7 +39,7 @@ def draw(
     """Draw motif graphs side by side, all with the layout of the graph.
 
     An edge is as wide as the number of occurrences of the motif that contain it, a node as large as the sum over its
-    edges. What is without the motif stays faint. The picture is the same for any number of threads.
+    edges. Nodes and edges without the motif stay faint. The picture is the same for any number of threads.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def draw(
     delta
         Edges with fewer occurrences count as having none.
     labels
-        How many ids are written beside their nodes, the largest nodes first; by default all of a small graph.
+        How many ids are written next to their nodes, the largest nodes first; by default all of a small graph.
     title
         Name of the graph in the caption.
 

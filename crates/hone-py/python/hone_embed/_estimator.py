@@ -84,8 +84,8 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         steps, and the graph is kept with it.
     config
         Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
-        or a TOML file or run report. It is laid over the preset. Parameters that are not None win over a file; a
-        dictionary that says something else than a parameter is refused, and so is a file that contradicts a preset
+        or a TOML file or run report. It is applied on top of the preset. Parameters that are not None win over a file; a
+        dictionary that contradicts a parameter is refused, and so is a file that contradicts a preset
         other than the default.
     graph
         The graph, when ``X`` is to be node ids: ``fit`` embeds all of it, ``transform`` looks nodes
@@ -196,7 +196,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         X
             The graph, in any form that :class:`Graph` takes; with ``graph``, the ids of nodes.
         y
-            Ignored, except by the preset ``"auto"``: labels of the nodes, which then have a say.
+            Ignored, except by the preset ``"auto"``: labels of the nodes, which then count too.
         attributes
             Further columns for each node, in the graph's order: an array or a DataFrame.
         """

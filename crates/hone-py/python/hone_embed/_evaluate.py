@@ -17,7 +17,7 @@ from hone_embed._progress import jobs, listener
 
 
 def methods() -> dict[str, str]:
-    """Names of all contestants of :func:`evaluate_link_prediction`, with what they are.
+    """Names of all methods of :func:`evaluate_link_prediction`, with what they are.
 
     >>> methods()["degree"]
     'eight hand-made features of degree and triangles'
@@ -84,14 +84,14 @@ def evaluate_link_prediction(
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Any:
-    """Judge embeddings by link prediction: remove edges, embed the rest, classify pairs.
+    """Evaluate embeddings by link prediction: remove edges, embed the rest, classify pairs.
 
     Parameters
     ----------
     graph
         Anything :class:`Graph` takes.
     methods
-        Contestants: names (see :func:`methods`), with options after a colon of which validation
+        Methods: names (see :func:`methods`), with options after a colon of which validation
         chooses (``"hone-p:steps=1|2|3"``), files of vectors (``"file:z-{seed}.npy"``), and :class:`HONE` estimators.
         Vectors whose run report shows that they were made from the whole graph, and not from the training graph of
         the seed, are refused; where nothing is known there is a warning.

@@ -102,7 +102,7 @@ def load_factors(folder: Union[str, os.PathLike[str]], *, mmap: bool = True) -> 
     def check(name: str) -> str:
         path, file = os.path.join(folder, name), listed.get(name)
         if file is not None and (os.path.getsize(path) != file["bytes"] or not (mmap or _crc32(path) == file["crc32"])):
-            raise ValueError(f"{folder}: {name} is not as manifest.json says; write the factors anew")
+            raise ValueError(f"{folder}: {name} is not as manifest.json says; write the factors again")
         return path
 
     def array(entry: Optional[dict[str, Any]]) -> Any:

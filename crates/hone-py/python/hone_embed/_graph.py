@@ -29,7 +29,7 @@ class Graph:
     ----------
     data
         * a SciPy sparse matrix or array, or a dense square array: the adjacency. The column numbers
-          of a CSR or CSC matrix are used where they lie when its rows are sorted and free of loops
+          of a CSR or CSC matrix are used in place when its rows are sorted and free of loops
           and duplicates: do not change the matrix while the graph is in use. Zeros are not edges.
         * an integer array of shape (2, M) or (M, 2), or a list of pairs: the edges, between integer
           ids or names (an array of shape (2, 2) is read as two rows, each an edge);
@@ -47,7 +47,7 @@ class Graph:
         Whether to keep edge weights; there must be some then. By default they are kept where ``weight`` or
         ``edge_weight`` names them.
     nodes
-        Ids of all nodes in the order wanted, for edge lists and tables (nodes without an edge stay in
+        Ids of all nodes in the desired order, for edge lists and tables (nodes without an edge stay in
         the result) and for matrices (names of the rows); a number n stands for 0, …, n - 1. By
         default integer ids come in ascending order, others in order of appearance.
     edge_weight
@@ -175,7 +175,7 @@ def _restore(adjacency: Any, directed: bool, weighted: bool, ids: Optional[np.nd
 
 
 def as_graph(data: Any, *, directed: Optional[bool] = None, weighted: bool = False) -> Graph:
-    """``data`` as a graph; a :class:`Graph` as it is, if it is what is asked for."""
+    """``data`` as a graph; a :class:`Graph` as it is, if it is what is needed."""
     return Graph(data, directed=directed, weighted=weighted)
 
 
@@ -193,7 +193,7 @@ def warn_of_input(graph: Graph, data: Any) -> None:
 
 
 def _weighted(weighted: Optional[bool], **named: Any) -> bool:
-    """Whether weights are kept: as asked, or because something names them."""
+    """Whether weights are kept: as given, or because something names them."""
     name = next((name for name, value in named.items() if value is not None), None)
     if weighted is False and name is not None:
         raise ValueError(f"weighted: {name} names weights and weighted=False drops them; leave one of the two out")

@@ -39,7 +39,7 @@ def count_orbits(
 ) -> Any:
     """Count motifs exactly: on every edge, or around every node.
 
-    Occurrences are induced subgraphs of 2 to 4 nodes. Directions are not looked at, but for the motifs of directed
+    Occurrences are induced subgraphs of 2 to 4 nodes. Directions are ignored, except for the motifs of directed
     graphs (``"triads"``).
 
     Parameters
@@ -47,7 +47,7 @@ def count_orbits(
     graph
         Anything :class:`Graph` takes.
     by
-        ``"edge"``: the 13 edge orbits, or the ``motifs`` asked for, one row per edge (undirected edges
+        ``"edge"``: the 13 edge orbits, or the ``motifs`` given, one row per edge (undirected edges
         once); ``"node"``: the 15 node orbits in ORCA's numbering, one row per node.
     motifs
         ``"all"``, ``"graphlets"``, ``"size3"``, for directed graphs ``"triads"`` (13 triads and two dyads) or
@@ -129,7 +129,7 @@ def update_orbits(
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Any:
-    """Motif counts by edge after edges came and went, exactly, from those before.
+    """Exact motif counts by edge after edges have changed, from the counts before.
 
     What does not change is not counted again. Each edge has the counts that :func:`count_orbits` gives it in the
     changed graph. New nodes come after the others, so that edges may stand in another order.

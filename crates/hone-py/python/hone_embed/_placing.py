@@ -19,7 +19,7 @@ from hone_embed._known import KnownRows
 from hone_embed._progress import jobs, listener
 from hone_embed._protocol import SklearnProtocol
 
-#: Why there is no graph beside a model.
+#: Why there is no graph next to a model.
 NO_EDGES = "a model that was read from a file knows no edges; transform a graph instead"
 
 
@@ -60,7 +60,8 @@ class Placing(SklearnProtocol):
         ``np.vstack([hone.transform(rows[[k]]) for k in range(rows.shape[0])])``.
 
         ``structure_only`` returns structure columns alone, for graphs without shared nodes. For another graph or new
-        nodes they are as they were counted; beside proximity, what all shared nodes gained together is taken away.
+        nodes they are as they were counted; next to proximity columns, what all shared nodes gained together is
+        subtracted.
 
         See docs/models.md for how nodes are placed, and how well.
 

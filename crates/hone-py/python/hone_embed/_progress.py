@@ -12,7 +12,7 @@ Listener = Callable[[str, str, int], None]
 
 @contextlib.contextmanager
 def listener(verbose: bool) -> Iterator[Optional[Listener]]:
-    """What the native half reports of its progress; nothing when nobody listens."""
+    """What the native half reports of its progress; nothing when there is no listener."""
     if not verbose:
         yield None
         return

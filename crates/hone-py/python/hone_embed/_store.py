@@ -36,7 +36,7 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
     ----------
     path
         The file; its extension names the format: ``.tsv``, ``.csv`` (also with ``.gz``, ``.zst``),
-        ``.npy`` (ids beside it), ``.npz``, ``.parquet``, ``.w2v`` or ``.safetensors``.
+        ``.npy`` (ids next to it), ``.npz``, ``.parquet``, ``.w2v`` or ``.safetensors``.
     embedding
         A fitted :class:`HONE`, an :class:`Embedding`, a DataFrame, or a pair of ids and vectors.
     format
@@ -71,7 +71,7 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
 def load(path: Path, *, format: Optional[str] = None) -> Embedding:
     """Read an embedding that :func:`save`, the command ``hone`` or a compatible tool wrote.
 
-    Where there is a report of the run next to it, the files must be those that it lists: vectors of one run beside
+    Where there is a report of the run next to it, the files must be those that it lists: vectors of one run with
     ids of another are refused.
     """
     ids, vectors, columns = _native.read_embedding(os.fspath(path), format)

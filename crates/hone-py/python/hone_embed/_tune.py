@@ -16,7 +16,7 @@ from hone_embed._progress import jobs, listener
 
 
 class Tuning(NamedTuple):
-    """What came of a comparison of settings."""
+    """The result of a comparison of settings."""
 
     rows: list[dict[str, Any]]
     """One entry per candidate: ``name``, ``links`` and ``labels`` round by round, ``seconds`` per embedding,
@@ -70,7 +70,7 @@ def tune(
         What decides: ``"links"``, ``"labels"`` or ``"both"``.
     rounds, removed, random_state
         How many times edges are hidden (fewer than three rounds decide nothing); which share of them; the seed of the first
-        round. It is not among the seeds of :func:`evaluate_link_prediction`, so that its splits are new to the choice.
+        round. It is not among the seeds of :func:`evaluate_link_prediction`, so that its splits have no part in the choice.
     time_limit
         Seconds after which it stops; rounds that are complete by then count.
 
@@ -81,7 +81,7 @@ def tune(
     >>> tuned = tune(graph, candidates=["hone", "hone-w"], n_components=16, rounds=2)
     >>> tuned.chosen, len(tuned.rows), tuned.rounds
     ('hone', 2, 2)
-    >>> "cannot tell that from chance" in tuned.verdict or "no other" in tuned.verdict
+    >>> "cannot tell this from chance" in tuned.verdict or "no other" in tuned.verdict
     True
     """
     graph = as_graph(graph, directed=directed, weighted=weighted)

@@ -49,7 +49,7 @@ impl Refusal {
     /// What is wrong with a value of the column `name`, and what helps.
     pub(super) fn explain(self, name: &str) -> (String, String) {
         let mixed = format!(
-            "mend it, leave it empty where it is missing, or add {name:?} to attributes.table.categorical if all \
+            "fix it, leave it empty where it is missing, or add {name:?} to attributes.table.categorical if all \
              its values are categories"
         );
         match self {

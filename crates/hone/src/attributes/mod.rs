@@ -207,7 +207,7 @@ pub fn read(
     Ok(loaded)
 }
 
-/// The columns of a file as they are, and what was asked for; with `words` numbers are words too.
+/// The columns of a file as they are, and what was requested; with `words` numbers are words too.
 fn open<'a>(
     file: &'a str,
     options: &'a Table,
@@ -366,7 +366,7 @@ impl Request<'_> {
         match id.filter(|id| used.contains(id)) {
             Some(id) => {
                 let remedy = "take it off attributes.table.columns, or name another id column";
-                Err(self.fail(format!("column `{}` has the ids and is no attribute", names[id]), remedy))
+                Err(self.fail(format!("column `{}` holds the ids and is not an attribute", names[id]), remedy))
             }
             None => Ok(used),
         }

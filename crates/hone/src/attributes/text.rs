@@ -108,7 +108,7 @@ fn wrong_fields(line: &[u8], found: usize, layout: &Layout) -> Fault {
     }
     let message = format!("{found} field{} where {} are expected", if found == 1 { "" } else { "s" }, layout.fields);
     let remedy = format!(
-        "fields are separated by {}; mend the line, quote a field that has one, or name what separates them with attributes.table.delimiter",
+        "fields are separated by {}; fix the line, quote a field that has one, or name what separates them with attributes.table.delimiter",
         layout.delimiter.name()
     );
     Fault::new(line, message, remedy)

@@ -2,7 +2,7 @@
 //!
 //! The crate trusts several sizes that a file promises: it follows a schema of any depth with its stack, reserves a
 //! page's promised size, and as many dictionary entries or lengths as a page claims. So the footer's schema and every
-//! page header are walked first, and every page is looked at between its decompression and its decoding. What the
+//! page header are walked first, and every page is examined between its decompression and its decoding. What the
 //! crate still does not expect ends as a panic inside it; [`contain`] turns that into an error without a word on
 //! standard error.
 //! Cost: one small read for each page.
@@ -25,7 +25,7 @@ use super::thrift::{Cursor, I32, LIST, STRUCT};
 
 /// Groups within groups that a schema may have.
 const DEEPEST_SCHEMA: usize = 32;
-/// Bytes of a page header that are looked at: statistics may be long.
+/// Bytes of a page header that are examined: statistics may be long.
 const LONGEST_HEADER: u64 = 1 << 20;
 /// Bytes of a page header that are read at first.
 const USUAL_HEADER: u64 = 1 << 9;
@@ -170,7 +170,7 @@ fn page_memory(file: &File, at: u64, header: &PageHeader, compression: Compressi
             let limit = header.uncompressed + 1;
             let grown = std::io::copy(&mut MultiGzDecoder::new(&packed[..]).take(limit), &mut std::io::sink());
             match grown {
-                Ok(grown) if grown == limit => return Err("a page is larger than it says".into()),
+                Ok(grown) if grown == limit => return Err("a page is larger than its header says".into()),
                 _ => 0,
             }
         }
@@ -266,7 +266,7 @@ impl PageReader for Checked {
         let Some(page) = self.inner.get_next_page()? else { return Ok(None) };
         match self.check(&page) {
             Some(()) => Ok(Some(page)),
-            None => Err(ParquetError::General("a page is not as large as it says".into())),
+            None => Err(ParquetError::General("a page is not as large as its header says".into())),
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`Config::idle`]: settings that have no effect beside the others, so that who gave one can be told.
+//! [`Config::idle`]: settings that have no effect beside the others, so that the user can be told of them.
 //!
 //! A setting is listed only where no usual value of it would change the vectors; `global.dim` also where it does not decide
 //! how many columns they have. Groups stand for all their members.

@@ -69,7 +69,7 @@ impl Config {
         if self.steps == Steps::Auto {
             return refuse(
                 "steps",
-                "auto compares local embeddings, which a joint model has not; give a number".into(),
+                "auto compares local embeddings, which a joint model does not have; give a number".into(),
             );
         }
         if self.global.output == Output::Local {

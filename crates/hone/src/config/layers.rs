@@ -147,7 +147,7 @@ fn read_file(path: &Path) -> Result<(Table, Config)> {
     let text = String::from_utf8(read_whole(path)?).map_err(|_| wrong("the file is not text".into()))?;
     let json = text.trim_start().starts_with('{');
     if !json && text.len() > LARGEST_TOML {
-        return Err(wrong(format!("more than {} KiB are no configuration", LARGEST_TOML >> 10)));
+        return Err(wrong(format!("a configuration has at most {} KiB", LARGEST_TOML >> 10)));
     }
     let table = if json { table_of_json(&text, path) } else { text.parse::<Table>().map_err(|e| e.to_string()) };
     let table = table.map_err(|message| wrong(message.trim_end().to_owned()))?;
@@ -163,7 +163,7 @@ fn read_whole(path: &Path) -> Result<Vec<u8>> {
     let file = std::fs::File::open(path).map_err(wrong)?;
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(wrong)?;
     if bytes.len() as u64 > LARGEST_FILE {
-        let message = format!("more than {} MiB are no configuration", LARGEST_FILE >> 20);
+        let message = format!("a configuration has at most {} MiB", LARGEST_FILE >> 20);
         return Err(Error::input(path, message, "a TOML configuration or a run report is expected"));
     }
     Ok(bytes)
@@ -245,7 +245,7 @@ fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
     }
     let wrong = |e: serde_json::Error| e.to_string();
     if extent::values(text).map_err(wrong)? > MOST_VALUES {
-        return Err(format!("more than {MOST_VALUES} values are no configuration"));
+        return Err(format!("a configuration has at most {MOST_VALUES} values"));
     }
     let Report { folder, config, by, motifs } = record::parse(text.as_bytes())?;
     let Some(mut config) = config else {

@@ -287,7 +287,7 @@ impl Config {
         if self.z_dim(self.has_features()) == 0 {
             let (dim, components) = (self.global.dim, self.components_dim());
             let message = format!(
-                "{dim} leaves no column beside {components} components of node features; raise it, or set \
+                "{dim} leaves no column next to {components} components of node features; raise it, or set \
                  features.form.components.dim to less or to \"auto\""
             );
             return refuse("global.dim", message);

@@ -38,7 +38,7 @@ pub(super) struct Context<'a> {
     pub(super) checkpoint: Option<&'a (PathBuf, Begin)>,
     /// The folder of temporary files.
     pub(super) temp_folder: PathBuf,
-    /// Who is told how far it is, and asked whether to stop.
+    /// Receives progress, and says whether to stop.
     pub(super) progress: &'a dyn Progress,
     /// What is kept for a model, where one is wanted.
     pub(super) draft: Option<Draft>,

@@ -145,7 +145,7 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
             (captured, share_left(left, total).map_err(at)?)
         }
         (None, None) => {
-            let message = format!("{} gave no right factor of Y, which it was asked for", run.engine.name());
+            let message = format!("{} gave no right factor of Y, though one was requested", run.engine.name());
             return Err(Error::Numeric { stage: "global embedding".into(), message });
         }
     };

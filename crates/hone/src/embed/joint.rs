@@ -121,7 +121,7 @@ pub(super) fn embed(
     }
     if [&config.local.solver, &config.global.solver].iter().any(|s| !matches!(s, Solver::Svd(_))) {
         let model = if config.model == Model::Cp { "cp" } else { "tucker" };
-        run.note(format!("model = {model} has a method of its own: local.solver and global.solver play no part"));
+        run.note(format!("model = {model} uses its own method: local.solver and global.solver have no effect"));
     }
     let beside = x.map_or_else(|| Ok(Vec::new()), |x| beside(run, sources, x))?;
     let z = decompose(run, sources, factors)?;
@@ -130,7 +130,7 @@ pub(super) fn embed(
     Ok(vectors.into_embedding(sources.graph.ids().clone(), run))
 }
 
-/// Attributes, diffused over every motif graph if asked for.
+/// Attributes, diffused over every motif graph if requested.
 fn beside(run: &Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
     let Diffusion { steps, original, .. } = run.config.features.diffusion;
     let mut parts = Vec::new();

@@ -22,11 +22,11 @@ fn uses_weights(config: &Config) -> bool {
 pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
     let config = run.config;
     let weights = match (graph.weights().is_some(), config.weights) {
-        (true, _) if !matrices => Some("weights play no part here: features are motif counts, and nothing is diffused"),
+        (true, _) if !matrices => Some("weights are not used here: features are motif counts, and nothing is diffused"),
         (true, _) if config.pairs == Pairs::Occurrences => Some(
             "edge weights are ignored: pairs = \"occurrences\" includes pairs without an edge, which have no weight",
         ),
-        (true, Weights::Ignored) => Some("edge weights are ignored, as weights = false says"),
+        (true, Weights::Ignored) => Some("edge weights are ignored (weights = false)"),
         (false, Weights::Used) => Some("weights = true has no effect: the graph was read without weights"),
         _ => None,
     };
@@ -43,7 +43,7 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
         return Cow::Borrowed(graph);
     }
     let note = "the graph is directed: nodes are placed by their arcs in both directions (direction = \"ignore\"); \
-                direction = \"keep\" tells arcs that leave from those that enter";
+                direction = \"keep\" distinguishes arcs that leave from arcs that enter";
     run.note(note);
     Cow::Owned(graph.underlying())
 }
@@ -55,7 +55,7 @@ pub(super) fn no_log_window(run: &mut Context, graph: &Graph) {
     }
 }
 
-/// Says which motif graphs are empty, and which local embeddings are not as close as asked for.
+/// Says which motif graphs are empty, and which local embeddings are not as close as requested.
 pub(super) fn local(run: &mut Context) {
     let report = &run.report;
     let entries = report.local.iter().map(|facts| (facts.motif.as_str(), facts.nonzeros, facts.below_delta));

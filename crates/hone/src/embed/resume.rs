@@ -10,7 +10,7 @@ use crate::graph::Graph;
 /// those that a run would make.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");
 
-/// Opens the checkpoint, when one is asked for; refuses one of other work. Of several processes one opens it, and the others
+/// Opens the checkpoint, when one is requested; refuses one of other work. Of several processes one opens it, and the others
 /// read what it holds.
 pub(super) fn open(run: &Context, graph: &Graph, own: &Own) -> Result<Option<Checkpoint>> {
     let Some((folder, begin)) = run.checkpoint else { return Ok(None) };

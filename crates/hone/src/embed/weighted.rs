@@ -24,7 +24,7 @@ pub(super) struct Counted<'a> {
     pub(super) counts: Arc<Counts>,
 }
 
-/// W_t of a motif, made when first asked for: not at all where a checkpoint has what it is for.
+/// W_t of a motif, made when first used: not at all where a checkpoint has what it is for.
 pub(super) struct Lazily<'a> {
     config: &'a Config,
     graph: &'a Graph,
@@ -35,7 +35,7 @@ pub(super) struct Lazily<'a> {
 }
 
 impl<'a> Lazily<'a> {
-    /// W_t of one motif, for whoever asks first.
+    /// W_t of one motif, on first use.
     pub(super) fn new(config: &'a Config, counted: Counted<'a>, motif: Motif) -> Self {
         let counts = Cell::new(Some(counted.counts));
         Lazily { config, graph: counted.graph, counts, motif, made: OnceCell::new() }

@@ -51,7 +51,7 @@ pub struct Bregman {
     pub tolerance: f64,
     /// λ, the weight of the squared length of the factors.
     pub regularization: f64,
-    /// Which entries are looked at.
+    /// Which entries are used.
     pub entries: Entries,
     /// Zeros drawn for every nonzero of a row when entries are sampled.
     pub negatives: usize,
@@ -70,7 +70,7 @@ impl Default for Bregman {
     }
 }
 
-/// Which entries are looked at.
+/// Which entries are used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entries {
@@ -144,7 +144,7 @@ fn remedy(s: &Operator) -> &'static str {
 }
 
 impl Bregman {
-    /// The entries that are looked at.
+    /// The entries that are used.
     fn look<'a>(&self, s: &'a Operator, task: &Task) -> Result<Looked<'a>> {
         let few = s.rows().saturating_mul(s.cols()) <= EXACT;
         match self.entries {

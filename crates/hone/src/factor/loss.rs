@@ -33,7 +33,7 @@ pub enum Divergence {
     Bernoulli,
 }
 
-/// The least and the largest entry that are looked at.
+/// The least and the largest entry that are used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extremes {
     /// The least.

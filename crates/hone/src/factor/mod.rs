@@ -2,7 +2,7 @@
 //!
 //! Local embeddings factor a lazy S_t^(k), the global one the dense Y: the same call. A solver is a file with
 //! its options and a line in the table below; which loss and which constraints it can keep is written in its
-//! options, so that pairs that make no sense cannot be asked for.
+//! options, so that pairs that make no sense cannot be requested.
 
 pub mod als;
 pub mod autoencoder;
@@ -145,7 +145,7 @@ impl Default for Solver {
     }
 }
 
-/// What a solver is asked for.
+/// What is requested of a solver.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
     /// Columns of U.
@@ -165,7 +165,7 @@ pub struct Factors<T = Block> {
     pub u: T,
     /// Weight of each column, descending: singular values for the SVD.
     pub sigma: Vec<f64>,
-    /// Columns of S × rank, when asked for.
+    /// Columns of S × rank, when requested.
     pub v: Option<T>,
     /// How it went.
     pub info: Info,
@@ -207,7 +207,7 @@ pub struct Info {
     pub residual: Option<f64>,
     /// Whether the tolerance was met.
     pub converged: bool,
-    /// Columns of U that are not zero: less than asked for when S has fewer nonzero singular values.
+    /// Columns of U that are not zero: less than requested when S has fewer nonzero singular values.
     pub rank: usize,
     /// The base of a power of a symmetric matrix, by its formula. Its vectors are those of S, and `residual`, `converged`
     /// and `rank` are of its decomposition: singular values of S far below rounding are known from it, and kept.

@@ -28,7 +28,7 @@ pub struct Nmf {
     pub iterations: usize,
     /// Iterations stop when the loss changes by less than this part of itself.
     pub tolerance: f64,
-    /// Times that the columns of a factor are gone through in an iteration.
+    /// Passes over the columns of a factor in each iteration.
     pub sweeps: usize,
     /// λ, the weight of the squared length of the factors.
     pub regularization: f64,

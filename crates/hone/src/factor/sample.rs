@@ -21,7 +21,7 @@ pub(super) const SAMPLE_BYTES: u64 = 48;
 /// Rows that one piece of parallel work takes.
 const CHUNK: usize = 256;
 
-/// The entries that are looked at.
+/// The entries that are used.
 pub(super) enum Looked<'a> {
     /// All, read from the expression.
     All(&'a Operator),
@@ -138,7 +138,7 @@ fn below(bits: u64, count: usize) -> usize {
     ((u128::from(bits) * count as u128) >> 64) as usize
 }
 
-/// The entries of a row that are looked at.
+/// The entries of a row that are used.
 #[derive(Default)]
 pub(super) struct Line {
     columns: Vec<u32>,

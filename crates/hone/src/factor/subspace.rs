@@ -234,7 +234,7 @@ impl<'a, S: Space> Subspace<'a, S> {
         orthonormalize(&mut In { space: self.a.space, panels: x });
     }
 
-    /// Makes columns orthonormal; lost ones are drawn anew, once.
+    /// Makes columns orthonormal; lost ones are drawn again, once.
     fn orthonormalize(&self, x: &mut [S::Tall], round: usize) {
         Basis::new(self.a.space, self.task.key).orthonormalize(x, round);
     }

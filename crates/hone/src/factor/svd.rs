@@ -273,7 +273,7 @@ impl Triplets {
     }
 }
 
-/// Exact SVD of a tall matrix through its Gram matrix: U = Y E diag(1/sigma), V = E. U has the rows of Y that are at hand.
+/// Exact SVD of a tall matrix through its Gram matrix: U = Y E diag(1/sigma), V = E. U has the rows of Y that are present.
 fn dense<S: Space>(space: &S, y: &Columns, task: &Task) -> Result<Factors> {
     if y.cols() > NARROW.max(y.own().rows) {
         return dense_wide(y, task);

@@ -1,4 +1,4 @@
-//! Features of one level of recursion, made anew whenever they are read.
+//! Features of one level of recursion, made again whenever they are read.
 //!
 //! Of the counts and their sums, means and maxima over neighbours (52 columns by default) only the logarithms of the counts and
 //! of the sums are held. Means of logarithms and maxima are found when rows are read: a quarter of the memory for

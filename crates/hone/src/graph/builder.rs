@@ -79,7 +79,7 @@ impl GraphBuilder {
         self
     }
 
-    /// Says that the input had this many weights which nobody asked for.
+    /// Says that the input had this many weights which were not requested.
     #[must_use]
     pub(super) fn ignored_weights(mut self, count: u64) -> Self {
         self.ignored_weights = count;

@@ -103,7 +103,7 @@ impl RecordedFile {
     }
 }
 
-/// Whether a file speaks of a graph.
+/// Whether a file describes a graph.
 #[derive(Deserialize)]
 struct OfGraph {
     graph: Option<IgnoredAny>,

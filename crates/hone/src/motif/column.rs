@@ -169,7 +169,7 @@ impl Column {
             2 => Data::U16(load(len, u16::from_le_bytes, input)?),
             4 => Data::U32(load(len, u32::from_le_bytes, input)?),
             8 => Data::U64(load(len, u64::from_le_bytes, input)?),
-            _ => return Err(io::Error::new(ErrorKind::InvalidData, "this is no column of counts")),
+            _ => return Err(io::Error::new(ErrorKind::InvalidData, "this is not a column of counts")),
         };
         let wrong = |what| io::Error::new(ErrorKind::InvalidData, what);
         let wide = usize::try_from(u64::from_le_bytes(wide)).ok().filter(|&wide| wide <= len);

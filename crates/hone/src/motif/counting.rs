@@ -5,7 +5,7 @@
 //! cap, two independent estimates are made and averaged. Half their difference is distributed as
 //! the error of their mean, when errors are symmetric, so the share of motif degrees (row sums of
 //! W_t) that lie within the error is seen without knowing the truth; the cap is doubled until that
-//! share is the confidence asked for. What is chosen depends on the graph and the options alone: a cap that does not fit
+//! share is the confidence requested. What is chosen depends on the graph and the options alone: a cap that does not fit
 //! into memory is refused, not passed over. Counts of edges are held to what is possible, which moves sums;
 //! how far is seen too, and counts as error. What both estimates miss is not seen.
 
@@ -62,7 +62,7 @@ pub enum Sample {
     },
 }
 
-/// Caps that can be asked for. Larger ones cost what exact counting does.
+/// Caps that can be requested. Larger ones cost what exact counting does.
 const CAPS: std::ops::RangeInclusive<usize> = 4..=1024;
 
 // The heads of samples hold sizes in 16 bits.

@@ -365,5 +365,5 @@ pub(crate) fn check_motif(motif: Motif) -> Result<()> {
 
 /// Sampled neighbours say nothing of pairs.
 pub(crate) fn estimated() -> Error {
-    Error::config("pairs", "occurrences are counted exactly, and sample asks for estimates; use sample = \"exact\"")
+    Error::config("pairs", "occurrences are counted exactly, and sample requests estimates; use sample = \"exact\"")
 }

@@ -5,7 +5,7 @@
 //! sweep that walks the row of the lower end. Edges are numbered by (lower end, higher end): the
 //! upper parts of all rows in a row.
 //!
-//! Sweeps visit the rows of a node's neighbours, which lie scattered: what is needed is asked for some
+//! Sweeps visit the rows of a node's neighbours, which lie scattered: what is needed is prefetched some
 //! neighbours ahead, and the first of the next node's at the beginning of a node.
 
 use std::ops::Range;
@@ -17,14 +17,14 @@ use crate::parallel;
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
 
-/// Neighbours from the one at hand to the ones whose head, and whose row, is asked for.
+/// Neighbours from the current one to the ones whose head, and whose row, is prefetched.
 const HEADS_AHEAD: usize = 32;
 const ROWS_AHEAD: usize = 16;
 
-/// Entries of a row that are asked for: those that follow are fetched in the order they lie in anyway.
+/// Entries of a row that are prefetched: those that follow are fetched in the order they lie in anyway.
 const ENTRIES_AHEAD: usize = 32;
 
-/// Where a row is; together, since who needs one of them needs all, and finds them in one cache line.
+/// Where a row is; together, since they are always needed together, and lie in one cache line.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Head {
     /// Where the row begins.

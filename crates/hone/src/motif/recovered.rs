@@ -49,7 +49,7 @@ impl OrbitTable {
     /// The counts that the table has. Fails when it is not that of this graph.
     pub fn counts(&self, graph: &Graph) -> Result<Counts> {
         if graph.is_directed() {
-            let message = "counts of a directed graph cannot be taken up; count it again, or without directions";
+            let message = "counts of a directed graph cannot be updated; count it again, or without directions";
             return Err(Error::config("counts", message));
         }
         let motifs: Vec<Motif> = self.columns.iter().map(|column| column.0).collect();

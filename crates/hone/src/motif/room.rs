@@ -6,9 +6,9 @@ use crate::sparse::Pattern;
 /// that.
 pub(crate) const COUNTING: u64 = 20;
 pub(crate) const COUNTING_AT_MOST: u64 = 60;
-/// Edges that are looked at to learn how many lie in triangles.
+/// Edges that are examined to learn how many lie in triangles.
 const SEEN: usize = 4096;
-/// Neighbours that are looked at for one of them; an edge with more is taken to lie in a triangle.
+/// Neighbours that are examined for one of them; an edge with more is taken to lie in a triangle.
 const LOOKED_AT: usize = 1000;
 
 /// Bytes that exact counting takes at its peak, at most, on a symmetric pattern: by the share of edges in triangles, as
@@ -53,7 +53,7 @@ mod tests {
         };
         assert_eq!(per_slot(ring(100, 1), 100), COUNTING as f64);
         assert_eq!(per_slot(ring(100, 2), 100), COUNTING_AT_MOST as f64);
-        // Only some edges are looked at, and few of them lie in triangles.
+        // Only some edges are examined, and few of them lie in triangles.
         let mut mixed = ring(36_000, 1);
         mixed.extend((36_000..40_000).flat_map(|i| [(i, (i + 1 - 36_000) % 4000 + 36_000)]));
         mixed.extend((0..4000).step_by(40).map(|i| (i, i + 2)));

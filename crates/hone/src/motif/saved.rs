@@ -78,7 +78,7 @@ impl Counts {
                 let mut facts = Vec::new();
                 let length = u64::from_le_bytes(length);
                 if length > LONGEST_FACTS {
-                    return Err(io::Error::new(ErrorKind::InvalidData, "these are no facts of a sample"));
+                    return Err(io::Error::new(ErrorKind::InvalidData, "these are not facts of a sample"));
                 }
                 input.take(length).read_to_end(&mut facts)?;
                 let facts: Sampled = serde_json::from_slice(&facts)?;

@@ -229,7 +229,7 @@ impl MotifSet {
 /// One of several names: a motif, not a set of them.
 fn member(name: &str) -> Result<Motif> {
     name.parse().map_err(|unknown| match MotifSet::from_word(name) {
-        Ok(_) => Error::config("motifs", format!("`{name}` is a whole set and stands alone, not among other names")),
+        Ok(_) => Error::config("motifs", format!("`{name}` is a whole set and cannot be combined with other names")),
         Err(_) => unknown,
     })
 }

@@ -1,7 +1,7 @@
 //! [`Totals`]: occurrences in the whole graph.
 //!
 //! Orbit counts are linear in a few [`Terms`], and the sum of each term over the edges is a sum over
-//! columns that are held: no edge is looked at from both ends. Linear in the edges, in the order of
+//! columns that are held: no edge is examined from both ends. Linear in the edges, in the order of
 //! memory. Estimates are added up as they are, not held to what single edges can have: that keeps sums unbiased.
 
 use super::column::Column;

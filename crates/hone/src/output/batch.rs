@@ -65,7 +65,7 @@ impl Batch {
         let (path, temporary, sum) = output.seal()?;
         if let Some(temporary) = temporary {
             if self.ready.iter().any(|other| other.target == temporary.target) {
-                let message = format!("two outputs go to {}; give each a place of its own", path.display());
+                let message = format!("two outputs go to {}; give each its own path", path.display());
                 return Err(Error::config("output", message));
             }
             self.written.push(Written::new(&path, &sum));

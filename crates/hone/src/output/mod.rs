@@ -201,7 +201,7 @@ fn shown(path: &Path) -> &Path {
 }
 
 /// Opens a device, a pipe or a descriptor. What is behind a descriptor may be a file, which is added to: the shell
-/// has emptied it where that was asked for.
+/// has emptied it where that was requested.
 fn direct(path: &Path) -> Result<Sink> {
     let regular = path.is_file();
     let file = OpenOptions::new().write(!regular).append(regular).open(path).map_err(|e| place::refused(path, e))?;

@@ -144,7 +144,7 @@ pub(super) fn refused(path: &Path, error: io::Error) -> Error {
         ErrorKind::PermissionDenied => {
             ("may not be written".to_owned(), "change the permissions of the folder, or write elsewhere")
         }
-        ErrorKind::InvalidFilename => ("is no valid file name".to_owned(), "choose a shorter one"),
+        ErrorKind::InvalidFilename => ("is not a valid file name".to_owned(), "choose a shorter one"),
         _ => return Error::io(path, of_system(error)),
     };
     Error::input(path, message, remedy)

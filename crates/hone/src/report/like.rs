@@ -14,7 +14,7 @@ pub struct Likeness {
     pub same: bool,
     /// Nodes that the model has.
     pub shared: usize,
-    /// Nodes that it has not.
+    /// Nodes that it does not have.
     pub new: usize,
     /// Nodes that keep their proximity columns, bit for bit.
     pub kept: usize,

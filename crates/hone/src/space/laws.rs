@@ -3,7 +3,7 @@
 //!
 //! [`check`]: verbs are compared with naive loops in f64 that share no code with any space, within bounds that f32 products
 //! and f64 sums keep, on shapes that cross the limits of panels, lanes and chunks, on rows that are empty or long and on
-//! matrices without rows or columns. Where one operation on each entry is asked for (copies, random numbers, scaling,
+//! matrices without rows or columns. Where one operation on each entry is requested (copies, random numbers, scaling,
 //! redrawing), the result is exact. Every verb gives the same bits when it is repeated, and what is found for a panel does not
 //! depend on the panels beside it.
 //!

@@ -121,7 +121,7 @@ pub enum Map<'a> {
     Zero,
     /// Column j is multiplied by factor j, in f64.
     Scale(&'a [f64]),
-    /// Columns that are marked are drawn anew, as [`Space::random`] would.
+    /// Columns that are marked are drawn again, as [`Space::random`] would.
     Redraw(&'a [bool], Key),
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Each row of the result is a weighted sum of rows of the block, gathered at random: bound by
 //! memory latency, not arithmetic. Rows are split among threads by their nonzeros; within a row a
-//! tile of columns stays in registers, its width known at compile time, and rows of the block are asked
-//! for some nonzeros ahead. What follows the product
+//! tile of columns stays in registers, its width known at compile time, and rows of the block are prefetched
+//! some nonzeros ahead. What follows the product
 //! (diagonals, shifts, sums) is fused into the one write of the row. Multiplications and additions
 //! stay separate, so the result is the same on every machine, whatever its vectors.
 //! Cost: nnz·b multiply-adds; traffic 8 bytes per nonzero and 4b per gathered row.
@@ -19,7 +19,7 @@ use crate::parallel;
 /// Work (nonzeros plus rows) below which a range is not split again.
 const GRAIN: usize = 1 << 14;
 
-/// How many nonzeros ahead rows of the block are asked for.
+/// How many nonzeros ahead rows of the block are prefetched.
 const AHEAD: usize = 24;
 
 /// What is done with a row Σ_j a_ij x_j before it is stored:
@@ -100,7 +100,7 @@ impl Csr {
             timed(Work::Products, bytes, || {
                 let arch = pulp::Arch::new();
                 self.split(rows, width, y.as_mut_slice(), &|rows, y| {
-                    // Inlined into code for the widest vectors of the machine at hand.
+                    // Inlined into code for the widest vectors of this machine.
                     arch.dispatch(
                         #[inline(always)]
                         || self.multiply_rows(rows, x, y, then),

@@ -111,7 +111,7 @@ impl Csr {
     }
 }
 
-/// The product of some rows, in the widest vectors of the machine at hand. They are named, since a compiler
+/// The product of some rows, in the widest vectors of this machine. They are named, since a compiler
 /// left to itself takes the words apart one by one.
 struct Rows<'a> {
     matrix: &'a Csr,

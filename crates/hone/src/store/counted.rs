@@ -63,7 +63,7 @@ fn check_record(path: &Path) -> Result<()> {
     let Some(recorded) = record::read(&beside)? else { return Ok(()) };
     // What is no record of counts says nothing of them.
     let Ok(recorded) = serde_json::from_slice::<Recorded>(&recorded) else { return Ok(()) };
-    let refused = |what: &str| Err(Error::input(path, format!("{what}, says {}", beside.display()), REMEDY));
+    let refused = |what: &str| Err(Error::input(path, format!("{what} (according to {})", beside.display()), REMEDY));
     match (recorded.exact, recorded.by.as_deref()) {
         (Some(false), _) => refused("these counts are estimates"),
         (_, Some("node" | "total")) => refused("these counts are not by edge"),

@@ -177,7 +177,7 @@ impl Folder {
     fn checked(&self, name: &str) -> Result<PathBuf> {
         if Path::new(name).file_name() != Some(OsStr::new(name)) {
             let message = format!("{MANIFEST} names `{name}`, which is not the name of a file in this folder");
-            return Err(Error::input(&self.path, message, "write the factors anew"));
+            return Err(Error::input(&self.path, message, "write the factors again"));
         }
         let path = self.path.join(name);
         let Some(listed) = self.manifest.files.iter().find(|file| file.name == name) else { return Ok(path) };
@@ -185,7 +185,7 @@ impl Folder {
             None => Ok(path),
             Some(how) => {
                 let message = format!("not as {MANIFEST} says: {how}. It was changed, or is of another run");
-                Err(Error::input(&path, message, "write the factors anew"))
+                Err(Error::input(&path, message, "write the factors again"))
             }
         }
     }

@@ -133,7 +133,7 @@ impl Records {
     }
 
     pub(super) fn wrong(&self, text: &str, message: &str) -> Error {
-        Error::input_at(&self.path, self.first, text.as_bytes(), message, "mend the line, or write the file again")
+        Error::input_at(&self.path, self.first, text.as_bytes(), message, "fix the line, or write the file again")
     }
 
     /// The numbers of rows and columns that the first line of a word2vec file has.

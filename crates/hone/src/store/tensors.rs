@@ -151,7 +151,7 @@ enum Place<'a> {
     File(&'a File),
 }
 
-/// Tensors of a file, or of one in memory; each is read when it is asked for, and compared with its checksum.
+/// Tensors of a file, or of one in memory; each is read when it is requested, and compared with its checksum.
 pub(crate) struct Tensors<'a> {
     place: Place<'a>,
     /// Where the values begin, and how many bytes they have.
@@ -214,7 +214,7 @@ impl<'a> Tensors<'a> {
     /// A matrix of two dimensions, of finite values.
     pub(crate) fn block(&self, name: &str) -> Result<Block, String> {
         let (shape, values) = self.values::<f32>(name, Kind::F32)?;
-        let [rows, cols] = shape[..] else { return Err(format!("`{name}` has not two dimensions")) };
+        let [rows, cols] = shape[..] else { return Err(format!("`{name}` does not have two dimensions")) };
         finite(name, values.iter().all(|value| value.is_finite()))?;
         Ok(Block::from_vec(rows, cols, values))
     }
@@ -222,7 +222,7 @@ impl<'a> Tensors<'a> {
     /// A small matrix of finite values.
     pub(crate) fn small(&self, name: &str) -> Result<Small, String> {
         let (shape, values) = self.values::<f64>(name, Kind::F64)?;
-        let [rows, cols] = shape[..] else { return Err(format!("`{name}` has not two dimensions")) };
+        let [rows, cols] = shape[..] else { return Err(format!("`{name}` does not have two dimensions")) };
         finite(name, values.iter().all(|value| value.is_finite()))?;
         Ok(Small::from_fn(rows, cols, |i, j| values[i * cols + j]))
     }
@@ -298,5 +298,5 @@ fn start(head: [u8; 8], length: u64) -> Result<u64, String> {
 }
 
 fn finite(name: &str, finite: bool) -> Result<(), String> {
-    if finite { Ok(()) } else { Err(format!("`{name}` has values that are no numbers")) }
+    if finite { Ok(()) } else { Err(format!("`{name}` has values that are not numbers")) }
 }

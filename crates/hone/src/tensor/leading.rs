@@ -1,6 +1,6 @@
 //! The leading eigenvectors of a positive semidefinite map that can only be applied.
 //!
-//! Subspace iteration with a few columns more than asked for: Q ← orth(A Q E), E being the eigenvectors of
+//! Subspace iteration with a few columns more than requested: Q ← orth(A Q E), E being the eigenvectors of
 //! QᵀAQ, largest first (Halko, Martinsson, Tropp 2011). What comes out is where a tensor model begins, not
 //! what it returns, so some rounds are enough.
 
@@ -8,7 +8,7 @@ use crate::dense::{Block, Small, orthonormalize};
 use crate::error::Result;
 use crate::random::Key;
 
-/// Columns beyond those asked for.
+/// Columns beyond those requested.
 const OVERSAMPLING: usize = 8;
 
 /// A round that gains less of the eigenvalues' sum is the last.

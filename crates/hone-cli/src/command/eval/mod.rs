@@ -178,7 +178,7 @@ fn parse_methods(named: &[String], files: &[PathBuf], default: &str, grid: bool)
     Ok(methods)
 }
 
-/// Says which methods do not use the weights that were asked for.
+/// Says which methods do not use the weights that were requested.
 fn note_ignored_weights(methods: &[Method], graphs: &[Named], context: &Context) {
     let blind = |method: &&Method| match &method.kind {
         Kind::Vectors(candidates) => candidates.iter().all(|(_, embedder)| !embedder.uses_weights()),

@@ -48,10 +48,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     common: Labelled,
     /// Percentages of labelled nodes for training.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "10,50,90")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "10,50,90", help_heading = None)]
     train: Vec<f64>,
     /// Also cluster the vectors by k-means and compare with the labels (NMI).
-    #[arg(long)]
+    #[arg(long, help_heading = None)]
     cluster: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where a report goes: tables on the terminal, and files in the formats asked for.
+//! Where a report goes: tables on the terminal, and files in the formats requested.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ impl OutputArgs {
         all.check(self.force).map(drop)
     }
 
-    /// Prints the tables, or what was asked for in their place, and writes the files.
+    /// Prints the tables, or what was requested in their place, and writes the files.
     pub(crate) fn write(&self, report: &Report, context: &Context) -> anyhow::Result<()> {
         self.write_with(None, report, context)
     }

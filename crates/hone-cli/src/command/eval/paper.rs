@@ -24,16 +24,16 @@ const ROLE_METHODS: &str = "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,deg
 /// Seeds of a role experiment for each of the others: two small graphs, noisy and cheap.
 const ROLE_SEEDS: u64 = 5;
 
-/// The paper's experiments on the files of a folder, our figures beside the paper's.
+/// The paper's experiments on the files of a folder, our figures next to the paper's.
 ///
 /// Reads NAME.edges and NAME.labels of the graphs it knows, and leaves out those it does not find. --methods chooses
-/// those of link prediction; the other experiments have lists of their own.
+/// those of link prediction; the other experiments have their own lists.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Folder with the graphs.
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// Where the Markdown goes.
+    /// Where to write the Markdown.
     #[arg(short, long, value_name = "FILE", default_value = "docs/results.md")]
     write: PathBuf,
     #[command(flatten)]
@@ -69,7 +69,7 @@ impl Args {
 
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if !args.data.is_dir() {
-        return Err(Error::config("--data", format!("{} is no folder", args.data.display())).into());
+        return Err(Error::config("--data", format!("{} is not a folder", args.data.display())).into());
     }
     if !paper::any_graph(&args.data) {
         let remedy = "give the folder that holds NAME.edges files, such as soc-hamsterster.edges";

@@ -1,4 +1,4 @@
-// Why a node has its role, and what would have made it another; the same rules as in roles/explain.rs.
+// Why a node has its role, and what would have given it another role; the same rules as in roles/explain.rs.
 
 /** The ratios that speak; open pairs repeat what closed pairs say. */
 const RATIOS = [0, 1, 2, 4, 5];
@@ -72,10 +72,10 @@ function being(name) {
 /** Parts of a sentence: a, b and c. */
 const listed = (parts) => parts.length > 1 ? parts.slice(0, -1).join(", ") + " and " + parts.at(-1) : parts.join("");
 
-/** Why a node has its role: the three ratios that most favour it over the next, and the least change that would have made it another. */
+/** Why a node has its role: the three ratios that most favour it over the next, and the least change that would have given it another role. */
 function reasonsOf(i) {
   const at = signatureOf(i), parts = meta.components, own = data.role[i], degree = degreeOf(i);
-  if (degree === 0 && parts.length > 1) return { membership: 1, text: `it has no neighbours (average ${show(Math.round(10 * meta.averages[0]) / 10)})`, otherwise: "Any edge would have made it another." };
+  if (degree === 0 && parts.length > 1) return { membership: 1, text: `it has no neighbours (average ${show(Math.round(10 * meta.averages[0]) / 10)})`, otherwise: "Any edge would have given it another role." };
   const order = parts.map((_, k) => k).filter((k) => k !== own).sort((a, b) => density(parts[b], at) - density(parts[a], at));
   const gap = (k, d) => (at[d] - parts[k].centre[d]) ** 2 / parts[k].variance[d] + Math.log(parts[k].variance[d]);
   const telling = RATIOS.filter((d) => defined(d, degree)).sort((a, b) => order.length ? gap(order[0], b) - gap(own, b) - gap(order[0], a) + gap(own, a) : 0).slice(0, 3);
@@ -87,7 +87,7 @@ function reasonsOf(i) {
     change.moved[0] = Math.log2(Math.max(0.5, change.moved[0] > at[0] ? Math.ceil(count) : Math.floor(count)));
   }
   const otherwise = change ? `It would have been ${being(meta.roles[change.role].name)} if ${phrase(change.d, change.moved, false)}.`
-    : order.length ? `No single change would have made it another; the next role is ${meta.roles[order[0]].name}.`
+    : order.length ? `No single change would have given it another role; the next role is ${meta.roles[order[0]].name}.`
     : "All nodes of this graph have the same role.";
   return { membership: Math.exp(logs[own] - top) / sum, text: listed(telling.map((d) => phrase(d, at, true))), otherwise };
 }

@@ -169,11 +169,13 @@ impl Model {
         let h = tensors.has("h").then(|| tensors.block("h")).transpose()?;
         let structure = tensors.has("structure").then(|| tensors.small("structure")).transpose()?;
         let scales = tensors.numbers("scales")?;
-        let [z, x] = scales[..] else { return Err("`scales` has not two numbers".into()) };
+        let [z, x] = scales[..] else { return Err("`scales` does not have two numbers".into()) };
         let view = |(i, facts): (usize, &super::ViewFacts)| {
             let name = |what: &str| format!("view{i}.{what}");
             let numbers = tensors.numbers(&name("numbers"))?;
-            let [tau, residual] = numbers[..] else { return Err(format!("`{}` has not two numbers", name("numbers"))) };
+            let [tau, residual] = numbers[..] else {
+                return Err(format!("`{}` does not have two numbers", name("numbers")));
+            };
             let nodes = name("nodes");
             Ok(View {
                 motif: facts.motif.parse().map_err(|e: Error| e.to_string())?,

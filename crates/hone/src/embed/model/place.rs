@@ -206,7 +206,7 @@ impl Model {
         let named = run.config.structure.streamed(counts)?;
         let (rows, width) = (counts.pattern().rows(), named.names.len() + 1);
         if width != matrix.rows() || named.names != self.facts.features {
-            let message = "this version makes other features than the model has; fit the model anew";
+            let message = "this version makes other features than the model has; fit the model again";
             return Err(Error::config("like", message));
         }
         let mut groups = named.columns.into_groups();

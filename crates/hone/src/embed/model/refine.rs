@@ -1,12 +1,12 @@
 //! Factors of a graph that has changed: whether those of the fit still fit, and better ones in the same space.
 //!
-//! Only nodes and edges between nodes of the fit count, so that new nodes move nobody. The measure of a change is
+//! Only nodes and edges between nodes of the fit count, so that new nodes move no other node. The measure of a change is
 //! ‖A X − X C‖ / ‖X C‖ with the A of now, beyond what it was at the fit: adding 1 %, 5 % and 20 % of the edges of a citation
 //! graph at random gives .04, .09 and .22. Up to [`FITS`] the factors stay, and only nodes whose own edges changed
 //! move. Beyond, X is multiplied with B and made orthonormal [`ITERATIONS`] times, and X L^K rotated onto that of the fit by
 //! the orthogonal matrix that brings it closest (Procrustes).
 //!
-//! Other nodes under the same ids leave more than a rotation can mend. What is left, sizes made equal, is compared with what is
+//! Other nodes under the same ids leave more than a rotation can fix. What is left, sizes made equal, is compared with what is
 //! left when the rows of the fit are shuffled, which is 1 in sparse graphs and little in dense ones, where all nodes are
 //! alike. More than [`FOREIGN`] of it, or of the whole, is refused. Cost: one product to measure, one more per iteration and one for C, and
 //! O(N r²) for each.
@@ -152,7 +152,7 @@ fn check_enough(view: &View, shared: usize) -> Result<()> {
     }
     let message = format!(
         "the graph has only {shared} of the {} nodes of the model, and their edges have changed; at least {enough} are needed \
-         to place it in the same space. structure-only = true gives the columns that need none, a fit of its own all of \
+         to place it in the same space. structure-only = true gives the columns that need none, a new fit gives all of \
          them",
         view.x.rows()
     );
@@ -163,7 +163,7 @@ fn foreign(view: &View, shared: usize, (left, of_strangers): (f64, f64)) -> Erro
     let message = format!(
         "{shared} of the {} ids of the model are in this graph, but their edges are not those of the same nodes, or hardly \
          any of them is left: a rotation leaves {left:.2} of their factors, and {of_strangers:.2} of those of shuffled nodes. \
-         If the ids name other nodes, structure-only = true gives the columns that can be compared; otherwise fit anew",
+         If the ids name other nodes, structure-only = true gives the columns that can be compared; otherwise fit again",
         view.x.rows()
     );
     Error::config("like", message)

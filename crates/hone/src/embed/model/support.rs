@@ -57,7 +57,7 @@ fn check_features(config: &Config) -> Result<()> {
         );
     }
     if features.combine != Combine::After || !matches!(features.form, Form::Components(_)) {
-        let why = "a model needs components beside Z (combine = \"after\"), as in the preset hone; leave out the model otherwise";
+        let why = "a model needs components next to the global embedding (features.combine = \"after\"), as in the preset hone; leave out the model otherwise";
         return refuse("features.combine", why);
     }
     if structure.depth > 1 {

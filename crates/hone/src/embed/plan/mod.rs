@@ -113,7 +113,7 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
             None => format!("temporary files in {}", run.temp_folder.display()),
         };
         run.progress.note(&format!(
-            "plan: local embeddings {}, global embedding {}; of the local embeddings {} are held and {} go to {place}",
+            "plan: local embeddings {}, global embedding {}; of the local embeddings {} stay in memory and {} go to {place}",
             human_bytes(plan.local),
             human_bytes(plan.global),
             human_bytes(plan.held),

@@ -249,7 +249,7 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
     Ok(files)
 }
 
-/// What a checkpoint belongs to that is not at hand.
+/// What a checkpoint belongs to that is not given.
 fn difference(theirs: &Identity, ours: &Identity) -> Option<String> {
     if theirs.config != ours.config {
         let table = |config: &Config| toml::Value::try_from(config).ok();

@@ -93,7 +93,7 @@ pub(super) fn open(file: File, path: &Path, hold: bool, faults: &Arc<Faults>) ->
     let number = |i: usize| u64::from_le_bytes(head[8 * i..8 * i + 8].try_into().expect("eight bytes"));
     let (kind, rows, cols, length) = (number(1), number(2), number(3), number(4));
     if &head[..8] != MAGIC || kind & !SOME_ROWS != VERSION {
-        return Err(broken("it begins otherwise"));
+        return Err(broken("its first bytes are wrong"));
     }
     let some_rows = kind & SOME_ROWS != 0;
     let numbers = if some_rows { rows } else { 0 };

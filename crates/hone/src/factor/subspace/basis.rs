@@ -1,7 +1,7 @@
 //! Orthonormal blocks that grow: what both Krylov iterations do with new directions.
 //!
 //! New directions are orthonormalised and projected until the projection finds nothing more: one alone would leave what the
-//! other amplified. Directions that are lost on the way are drawn anew.
+//! other amplified. Directions that are lost on the way are drawn again.
 //! Cost: O(N b · columns of the basis) for each projection.
 
 use crate::dense::{Small, orthonormalize};
@@ -43,7 +43,7 @@ impl<'a, S: Space> Basis<'a, S> {
         part
     }
 
-    /// Begins anew with as many columns as `turn` has: Q·turn. What is not needed any more is left to the products.
+    /// Starts again with as many columns as `turn` has: Q·turn. What is not needed any more is left to the products.
     pub(super) fn restart(&mut self, turn: &Small, work: &mut Workspace<S::Tall>) {
         let leading = self.space.times(&self.panels, turn, &widths(turn.cols()));
         self.panels.drain(..).skip(leading.len()).for_each(|panel| work.give(panel));
@@ -58,7 +58,7 @@ impl<'a, S: Space> Basis<'a, S> {
         self.panels.extend(x);
     }
 
-    /// Makes columns orthonormal, to the basis too; lost ones are drawn anew, once.
+    /// Makes columns orthonormal, to the basis too; lost ones are drawn again, once.
     pub(super) fn orthonormalize(&self, x: &mut [S::Tall], round: usize) {
         let kept = self.clean(x);
         if kept.iter().all(|&kept| kept) {

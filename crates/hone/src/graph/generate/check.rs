@@ -1,4 +1,4 @@
-//! What a generator can be asked for: parameters in range, and a graph that fits the machine.
+//! What can be requested of a generator: parameters in range, and a graph that fits the machine.
 
 use super::block_probabilities;
 use crate::error::{Error, Result};

@@ -18,7 +18,7 @@ use super::times::are_dates;
 use super::vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS, is_index, is_no_weight, is_time, is_unnamed, is_weight};
 use super::{Column, ReadOptions};
 
-/// Rows, and values of a column, from which an index is told from ids that happen to rise.
+/// Rows, and values of a column, from which an index is distinguished from ids that happen to rise.
 const LEAST_NUMBERED: usize = 3;
 
 /// What is wrong with a table, and the remedy.
@@ -133,7 +133,7 @@ impl Layout {
         surplus.into_iter().chain(weights).chain(self.decimal_ids(options, path, body)).collect()
     }
 
-    /// A note about columns that nobody asked for and nobody uses.
+    /// A note about columns that are not used.
     fn surplus(&self, options: &ReadOptions, path: &Path, body: &[Vec<String>], names: &[String]) -> Option<ReadNote> {
         let used: Vec<usize> = [Some(self.source), Some(self.target), self.weight].into_iter().flatten().collect();
         let is_idle = |c: usize| used.contains(&c) || self.ignored_weight == Some(c);
@@ -149,7 +149,7 @@ impl Layout {
         })
     }
 
-    /// A note about ids that nobody chose and that number the lines of a table without names, where two columns beside them
+    /// A note about ids that were not chosen by the user and number the lines of a table without names, where two columns next to them
     /// could be the ids: two of words, or two that have values in common.
     fn index(&self, options: &ReadOptions, path: &Path, body: &[Vec<String>], names: &[String]) -> Option<ReadNote> {
         let chosen = options.source.is_some() || options.target.is_some() || options.weighted;
@@ -166,14 +166,14 @@ impl Layout {
         ids.then_some(ReadNote::Index { file, column: self.source, used })
     }
 
-    /// A note about weights that nobody chose, of a column whose name does not say that it has some.
+    /// A note about weights that were not chosen by the user, of a column whose name does not say that it has some.
     fn guessed_weights(&self, options: &ReadOptions, path: &Path, names: &[String]) -> Option<ReadNote> {
         let column = self.weight.filter(|_| options.weight.is_none())?;
         let name = names.get(column).filter(|name| !is_weight(name))?.clone();
         Some(ReadNote::Weights { file: path.display().to_string(), column, name })
     }
 
-    /// A note about an id column that nobody chose and that has decimal numbers, as weights are.
+    /// A note about an id column that was not chosen by the user and that has decimal numbers, as weights are.
     fn decimal_ids(&self, options: &ReadOptions, path: &Path, body: &[Vec<String>]) -> Option<ReadNote> {
         let chosen = [(self.source, &options.source), (self.target, &options.target)];
         let free = chosen.into_iter().filter(|(_, chosen)| chosen.is_none());
@@ -214,7 +214,7 @@ pub(super) fn columns(options: &ReadOptions, table: &[Vec<String>], header: bool
     let (source, target, weight) = (resolve(&options.source)?, resolve(&options.target)?, resolve(&options.weight)?);
     let (source, target) = ends(names, body, columns, [source, target, weight])?;
     if source == target || Some(source) == weight || Some(target) == weight {
-        return Err(("the same column is asked for twice".into(), "source, target and weight are three columns"));
+        return Err(("the same column is given twice".into(), "source, target and weight are three columns"));
     }
     let layout = Layout {
         delimiter: Delimiter::Blanks,
@@ -246,7 +246,7 @@ fn position(column: &Column, names: &[String], columns: usize) -> Result<usize, 
     }
 }
 
-/// The columns of the ids: those asked for, those called so, else the first that could have some.
+/// The columns of the ids: those requested, those called so, else the first that could have some.
 fn ends(
     names: &[String],
     body: &[Vec<String>],
@@ -302,7 +302,7 @@ pub(super) fn is_numbering(body: &[Vec<String>], column: usize) -> bool {
     first <= 1 && (first..).zip(fields()).all(|(number, field)| field.parse() == Ok(number))
 }
 
-/// Adds the weight column: the one asked for, the one called so, or the first that is left.
+/// Adds the weight column: the one requested, the one called so, or the first that is left.
 fn with_weight(
     mut layout: Layout,
     asked: Option<usize>,
@@ -337,7 +337,7 @@ fn no_weight(layout: &Layout, names: &[String], dates: Option<usize>) -> Refusal
     match dates {
         Some(column) => dates_for_weights(&format!("column {} (position {column})", column + 1)),
         None if names.is_empty() => (format!("there is no weight among the {} columns", layout.columns), remedy),
-        None => (format!("none of the columns {} is called a weight", names.join(", ")), remedy),
+        None => (format!("none of the columns {} has the name of a weight", names.join(", ")), remedy),
     }
 }
 

@@ -230,9 +230,9 @@ fn wrong_columns(line: &[u8], found: usize, layout: &Layout) -> Fault {
     }
     let message = format!("{found} column{} where {} are expected", if found == 1 { "" } else { "s" }, layout.columns);
     let remedy = match first::has_comment(line) {
-        true => "comments stand on lines of their own; remove it from the line, or quote the id".to_owned(),
+        true => "a comment needs its own line; remove it from this one, or quote the id".to_owned(),
         false => format!(
-            "columns are separated by {}; mend the line, quote a field that has one, or name what separates them with the \
+            "columns are separated by {}; fix the line, quote a field that has one, or name what separates them with the \
              option `delimiter`",
             layout.delimiter.name()
         ),
@@ -250,7 +250,7 @@ fn numbered(line: &[u8], id: &str, n: u32) -> Result<u32, Fault> {
         Ok(number) if (1..=u64::from(n)).contains(&number) => Ok((number - 1) as u32),
         Ok(number) => {
             let message = format!("index {number} is not within 1..{n}, the size in the header");
-            Err(Fault::new(line, message, "indices count from 1; mend the size or the entry"))
+            Err(Fault::new(line, message, "indices count from 1; fix the size or the entry"))
         }
         Err(_) => Err(Fault::new(line, format!("`{id}` is not an index"), "indices are whole numbers from 1")),
     }

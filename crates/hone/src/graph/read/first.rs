@@ -115,13 +115,13 @@ pub(super) fn misfit(lines: &[Vec<u8>], asked: Option<Delimiter>, source: &Sourc
         return None;
     }
     let remedy = match comment_mark(head) {
-        Some(mark) => format!("if it is a comment, `comment = {mark}` skips it; else mend the line"),
+        Some(mark) => format!("if it is a comment, `comment = {mark}` skips it; else fix the line"),
         None if width(head).is_some_and(|columns| columns + 1 == usual) => format!(
-            "columns are separated by {}; mend the line, or remove it; if it names all columns but the first, `header = yes` \
+            "columns are separated by {}; fix the line, or remove it; if it names all columns but the first, `header = yes` \
              reads it so",
             cut.name()
         ),
-        None => format!("columns are separated by {}; mend the line, or remove it", cut.name()),
+        None => format!("columns are separated by {}; fix the line, or remove it", cut.name()),
     };
     Some(Fault::new(head, format!("this line does not have the {usual} columns of all lines below"), remedy))
 }

@@ -4,7 +4,7 @@
 //!
 //! * *known names*: a pair such as `source,target`, or two words that tables have columns for (`tweet,tag`);
 //! * *contrast*: the first line is unlike all others: text above numbers, or above ids that all share
-//!   something (a digit, `@`, a length, …) which it has not;
+//!   something (a digit, `@`, a length, …) which it does not have;
 //! * *no recurrence*: neither name occurs again, while nearly all other lines have an id that does.
 //!
 //! Against it: a number in the first line, or an id of it that occurs again, but for lines that repeat it as a whole; two

@@ -225,7 +225,7 @@ fn sample_of(source: &Source, wanted: impl Fn(&[u8]) -> bool) -> Vec<Vec<u8>> {
     lines.filter(|line| wanted(line)).take(SAMPLE).map(<[u8]>::to_vec).collect()
 }
 
-/// Whether the first line names the columns: as asked, or because columns are asked for by name, or as
+/// Whether the first line names the columns: as asked, or because columns are requested by name, or as
 /// the lines themselves have it.
 fn verdict(options: &ReadOptions, table: &[Vec<String>], delimiter: Delimiter) -> Result<Verdict> {
     let asked = [&options.source, &options.target, &options.weight];

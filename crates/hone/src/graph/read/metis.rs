@@ -54,7 +54,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
                 continue;
             }
             let message = format!("a line beyond the {} nodes of the header", header.nodes);
-            let fault = Fault::new(line, message, "mend the number of nodes, or remove the line");
+            let fault = Fault::new(line, message, "fix the number of nodes, or remove the line");
             return Err(fault.on_line(number).into_error(&source, before));
         }
         if line.len() > LONG || node % (1 << 16) == 0 {
@@ -80,13 +80,13 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
     }
     ends.sort();
     if let Some((u, v)) = ends.one_sided() {
-        let message = format!("the edge between {} and {} does not stand in both lines with one weight", u + 1, v + 1);
+        let message = format!("the edge between {} and {} is not in both lines with the same weight", u + 1, v + 1);
         return fail(message, "METIS lists each edge at both its nodes; use an edge list for a directed graph");
     }
     let found = ends.up.len() as u64;
     if found != header.edges && found + ends.loops != header.edges {
         let message = format!("the header promises {} edges, but there are {found}", header.edges);
-        return fail(message, "the second number counts each edge once; mend it");
+        return fail(message, "the second number counts each edge once; fix it");
     }
     Ok(ends.into_joined(&header, weighted))
 }
@@ -137,7 +137,7 @@ impl Ends {
         let led = words.by_ref().take(header.lead).count();
         if led < header.lead {
             let message = format!("{led} numbers where the header promises {} before the neighbours", header.lead);
-            return Err(Fault::new(line, message, "give each node its size and weights, or mend the format"));
+            return Err(Fault::new(line, message, "give each node its size and weights, or fix the format"));
         }
         while let Some(word) = words.next() {
             let neighbour = neighbour(word, header.nodes)?;

@@ -332,7 +332,9 @@ fn refuse_table_options(options: &ReadOptions, format: InputFormat) -> Result<()
         return Err(Error::config("nodes", message));
     }
     match table_options(options).iter().find(|(_, given)| *given) {
-        Some((field, _)) => Err(Error::config(*field, format!("{format} files have rules of their own; leave it out"))),
+        Some((field, _)) => {
+            Err(Error::config(*field, format!("{format} files have fixed rules for this; leave it out")))
+        }
         None => Ok(()),
     }
 }

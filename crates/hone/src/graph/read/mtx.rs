@@ -121,7 +121,7 @@ fn banner(line: &[u8], weighted: bool) -> Result<Banner, Fault> {
         "general" | "symmetric" => Ok(Banner { has_values, symmetric: symmetry == "symmetric" }),
         _ => fault(
             "only general and symmetric matrices can be read",
-            "a skew-symmetric or Hermitian matrix is no graph; write it as general",
+            "a skew-symmetric or Hermitian matrix is not a graph; write it as general",
         ),
     }
 }
@@ -148,7 +148,7 @@ fn size(line: &[u8]) -> Result<(u32, u64), Fault> {
             let message = format!("{rows} nodes but only {entries} entries");
             fault(
                 message,
-                "mend the size line, or give an edge list and a node list if there are so many isolated nodes",
+                "fix the size line, or give an edge list and a node list if there are so many isolated nodes",
             )
         }
         Ok(nodes) => Ok((nodes, entries)),

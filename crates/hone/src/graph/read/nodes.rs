@@ -48,7 +48,7 @@ impl NodeList {
                     "its line in the node list is taken for a comment or a header; quote it there: \"{id}\""
                 );
             }
-            "add it to the node list, a line of its own, or leave the list out".into()
+            "add it to the node list, on its own line, or leave the list out".into()
         })
     }
 

@@ -10,7 +10,7 @@ use flate2::read::MultiGzDecoder;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
-/// Bytes asked of a stream at once. No more: what is asked for is zeroed first, and a stream may give little of it.
+/// Bytes asked of a stream at once. No more: what is requested is zeroed first, and a stream may give little of it.
 const STEP: usize = 1 << 16;
 /// Bytes read between two looks at the memory that is held.
 const WATCH: u64 = 2 << 20;
@@ -33,7 +33,7 @@ pub(crate) struct Source {
     lines: u64,
     ended: bool,
     allowance: Allowance,
-    /// Bytes read when the memory is looked at again.
+    /// Bytes read when memory is checked again.
     watch: u64,
     /// Whether as little as possible is to be held.
     thrifty: bool,
@@ -71,7 +71,7 @@ impl Source {
         }
         let compressed = path.extension().filter(|e| ["gz", "zst", "zstd", "bgz"].iter().any(|c| e == c));
         if let Some(extension) = compressed.filter(|_| metadata.len() > 0) {
-            let message = format!("this is not compressed data, whatever `.{}` says", extension.display());
+            let message = format!("this is not compressed data, despite its extension .{}", extension.display());
             return Err(Error::input(&path, message, "drop that ending, or download the file again"));
         }
         Ok(Source::new(path, Kind::File(file, metadata.len()), allowance))

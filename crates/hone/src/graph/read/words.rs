@@ -58,7 +58,7 @@ fn header(file: &str, line: &str, option: Write) -> String {
 
 fn no_header(file: &str, line: &str, option: Write) -> String {
     format!(
-        "the first line of {file}, `{line}`, is read as an edge, though neither id occurs again in the lines looked at; {} \
+        "the first line of {file}, `{line}`, is read as an edge, though neither id occurs again in the lines examined; {} \
          reads it as a header",
         option("header", "yes")
     )
@@ -112,7 +112,7 @@ fn maybe_sizes(file: &str, line: &str, lines: u64, option: Write) -> String {
 
 fn delimiter(file: &str, line: &str, cut: &str, rival: &str, option: Write) -> String {
     let other = option("delimiter", rival);
-    format!("{cut} separate the columns of {file}, as in `{line}`; {other} cuts its lines otherwise")
+    format!("{cut} separate the columns of {file}, as in `{line}`; {other} would split its lines differently")
 }
 
 fn columns(file: &str, used: &[usize], names: &[String], count: usize, option: Write) -> String {

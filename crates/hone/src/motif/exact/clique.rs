@@ -63,7 +63,7 @@ fn common_bits(a: &[u64], b: &[u64]) -> u64 {
     a.iter().zip(b).map(|(x, y)| u64::from((x & y).count_ones())).sum()
 }
 
-/// Adds all 4-cliques whose lowest-ranked node is `x`. Inlined into code for the processor at hand,
+/// Adds all 4-cliques whose lowest-ranked node is `x`. Inlined into code for this processor,
 /// which may have an instruction for popcounts.
 #[inline(always)]
 fn cliques_above(graph: &TriangleGraph, x: usize, scratch: &mut Scratch, cliques: &[AtomicU64]) {

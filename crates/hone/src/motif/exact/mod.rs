@@ -213,7 +213,7 @@ impl Found<'_> {
     }
 }
 
-/// Edges from the one at hand to the one whose counts are asked for.
+/// Edges from the current one to the one whose counts are prefetched.
 const EDGES_AHEAD: usize = 16;
 
 /// Lists of a row, reused.

@@ -99,10 +99,10 @@ struct Edge {
     r: f32,
 }
 
-/// Slots that a thread takes at a time where no node is at hand.
+/// Slots that a thread takes at a time where there is no current node.
 const CHUNK: usize = 1 << 14;
 
-/// Kept by a thread for the node at hand: the bit rows of its neighbours, and what its members add.
+/// Kept by a thread for the current node: the bit rows of its neighbours, and what its members add.
 #[derive(Default)]
 struct Own {
     rows: Vec<u64>,
@@ -193,7 +193,7 @@ impl Sweeps<'_> {
             for v in range {
                 let slots = self.pattern.range(v);
                 let edges = &mut edges[slots.start - base..slots.end - base];
-                // Inlined into code for the processor at hand, which may have an instruction for popcounts.
+                // Inlined into code for this processor, which may have an instruction for popcounts.
                 arch.dispatch(
                     #[inline(always)]
                     || self.own_row(v, (masks, common, near), own, edges),

@@ -34,7 +34,7 @@ pub struct Sampled {
     /// sums of other edges may pass such nodes too.
     pub edges: usize,
     /// Share of the nodes where a motif was seen, in the order of [`Orbit::ALL`], whose motif degrees
-    /// are within the error asked for as the two estimates show; empty when no error was.
+    /// are within the error requested as the two estimates show; empty when no error was.
     #[serde(with = "by_orbit")]
     pub within: Vec<f64>,
 }

@@ -30,14 +30,14 @@ pub(super) struct Samples<'a> {
     places: &'a [u32],
 }
 
-/// Slots from the one at hand to the one whose neighbour's head is asked for, and whose sample is.
+/// Slots from the current one to the one whose neighbour's head is prefetched, and whose sample is.
 pub(super) const HEADS_AHEAD: usize = 32;
 pub(super) const SAMPLES_AHEAD: usize = 8;
 
-/// Members of a sample that are asked for: those that follow are fetched in the order they lie in anyway.
+/// Members of a sample that are prefetched: those that follow are fetched in the order they lie in anyway.
 const MEMBERS_AHEAD: usize = 64;
 
-/// Where the sample of a node is; together with its rank, since who needs one needs the other.
+/// Where the sample of a node is; together with its rank, since both are needed together.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Head {

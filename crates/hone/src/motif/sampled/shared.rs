@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};
 
-/// Slots from the one at hand to the one whose other slot is asked for.
+/// Slots from the current one to the one whose other slot is prefetched.
 pub(super) const AHEAD: usize = 16;
 
 /// Common neighbours of an edge: all, and those ranked above both ends.

@@ -2,7 +2,7 @@
 //!
 //! It finds which members are neighbours of the node (bit rows, and so the common neighbours of every
 //! edge) and the 4-cycles without the chord across. The samples of neighbours lie scattered: they are
-//! asked for some neighbours ahead.
+//! prefetched some neighbours ahead.
 
 use super::super::column::cut;
 use super::super::ranked::{ranges, sweep};
@@ -30,13 +30,13 @@ struct Row<'a> {
     masks: &'a mut [u64],
 }
 
-/// Kept by a thread: counts by rank, zero between nodes, and the neighbours of the node at hand.
+/// Kept by a thread: counts by rank, zero between nodes, and the neighbours of the current node.
 struct Scratch {
     count: Vec<f32>,
     heads: Vec<Head>,
 }
 
-/// Marks a neighbour of the node at hand among counts.
+/// Marks a neighbour of the current node among counts.
 const NEIGHBOUR: f32 = -1e30;
 
 /// Samples of no more members than this are still in the cache when they are walked again.
@@ -62,7 +62,7 @@ impl Sweeps<'_> {
                 let slots = slots.start - base..slots.end - base;
                 let masks = &mut out.masks[slots.start * self.words..slots.end * self.words];
                 let mut row = Row { cycles: &mut out.cycles[slots.clone()], common: &mut out.common[slots], masks };
-                // Inlined into code for the processor at hand, which may have an instruction for popcounts.
+                // Inlined into code for this processor, which may have an instruction for popcounts.
                 arch.dispatch(
                     #[inline(always)]
                     || self.cycles_of(u, &mut row, scratch),
@@ -109,7 +109,7 @@ impl Sweeps<'_> {
         }
     }
 
-    /// Fetches the heads of the neighbours of `u`, and asks for those of nodes that follow.
+    /// Fetches the heads of the neighbours of `u`, and prefetches those of nodes that follow.
     #[inline(always)]
     fn heads_of(&self, u: usize, heads: &mut Vec<Head>) {
         heads.clear();
@@ -131,7 +131,7 @@ impl Sweeps<'_> {
         }
     }
 
-    /// Finds the members of a neighbour that are neighbours too, where that is asked for later, and counts
+    /// Finds the members of a neighbour that are neighbours too, where that is requested later, and counts
     /// the wedges to its far ones.
     #[inline(always)]
     fn see(&self, head: &Head, rank: u32, mask: &mut [u64], count: &mut [f32]) {
@@ -160,7 +160,7 @@ impl Sweeps<'_> {
     }
 }
 
-/// Marks the members that are neighbours of the node at hand.
+/// Marks the members that are neighbours of the current node.
 #[inline(always)]
 fn mark(members: &[u32], mask: &mut [u64], count: &[f32]) {
     for (word, members) in mask.iter_mut().zip(members.chunks(64)) {
@@ -177,7 +177,7 @@ fn add(members: &[u32], weight: f32, count: &mut [f32]) {
 }
 
 /// Cycles over a neighbour to members of that weight: those counted from other neighbours too. Neighbours of
-/// the node at hand and that node itself have a count below the weight.
+/// the current node and that node itself have a count below the weight.
 #[inline(always)]
 fn over(members: &[u32], weight: f32, count: &[f32]) -> f32 {
     let others = |w: u32| f64::from((count[w as usize] - weight).max(0.0));

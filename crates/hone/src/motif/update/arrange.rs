@@ -11,7 +11,7 @@ use super::{Gain, Update};
 use crate::parallel;
 use crate::sparse::prefetch;
 
-/// Slots from the one at hand to the one whose edge is asked for.
+/// Slots from the current one to the one whose edge is prefetched.
 const AHEAD: usize = 16;
 
 /// All columns; `s` is that of the changed graph.

@@ -1,4 +1,4 @@
-//! [`Marks`] on the neighbours of one node, and [`Hubs`]: the rows of the largest nodes as bits, where all can be asked.
+//! [`Marks`] on the neighbours of one node, and [`Hubs`]: the rows of the largest nodes as bits, which any thread may query.
 
 use crate::sparse::Pattern;
 
@@ -32,7 +32,7 @@ fn has(words: &[u64], i: u32) -> bool {
     words[i as usize / 64] >> (i % 64) & 1 == 1
 }
 
-/// Neighbours below which a row is walked as fast as it is asked.
+/// Neighbours below which a row is walked as fast as it is queried.
 const LEAST: usize = 256;
 
 /// The largest rows as bits: 4 bytes per slot of the graph at most.

@@ -14,7 +14,7 @@
 //!
 //! Cost: for each changed edge {u, v} about Σ d_w over the neighbours w of one end, or d_v for each where that is less and
 //! w is a hub; Σ_e min of the two ends' neighbours in D; and some passes over the edges (`arrange`). A change so large
-//! that counting anew is less work is counted anew: the result is the same. Memory is linear in the edges. All sums are
+//! that counting again is less work is counted again: the result is the same. Memory is linear in the edges. All sums are
 //! of integers, so that no order of threads matters.
 
 mod arrange;
@@ -42,7 +42,7 @@ use crate::sparse::Pattern;
 
 /// Bytes per slot of the changed graph that an update takes at its peak, beside the old and the new counts.
 const UPDATING: u64 = 60;
-/// Slots below which an update is always worked out: counting anew would hardly be noticed either.
+/// Slots below which an update is always worked out: counting again would hardly be noticed either.
 const SMALL: usize = 1 << 20;
 /// Changes are few when there are fewer than one for so many slots: nobody asks whether counting is less work.
 const MANY: usize = 400;
@@ -138,7 +138,7 @@ struct Update<'a> {
 }
 
 impl<'a> Update<'a> {
-    /// Nothing when counting anew is less work, or edges or changes are too many to be numbered.
+    /// Nothing when counting again is less work, or edges or changes are too many to be numbered.
     fn new(old: &'a Pattern, new: &'a Pattern, exact: &'a Exact, changes: Changes) -> Option<Update<'a>> {
         if changes.list.len() >= 1 << 30 {
             return None;

@@ -12,7 +12,7 @@ use super::{Update, add};
 use crate::error::Result;
 use crate::progress::Progress;
 
-/// Steps after which marks are made anew, so that threads share the edges of a hub.
+/// Steps after which marks are made again, so that threads share the edges of a hub.
 const PIECE: usize = 1 << 20;
 
 /// An edge whose t has grown.
