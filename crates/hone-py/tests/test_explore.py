@@ -101,3 +101,13 @@ def test_pictures_are_saved(tmp_path, karate):
         made.save(tmp_path / "a.pdf")
     with pytest.raises(ValueError, match="label: 3 values for 34 nodes"):
         hone_embed.map(karate, labels=[1, 2, 3])
+
+
+def test_roles_of_directed_graphs():
+    star = [(0, leaf) for leaf in range(1, 9)]
+    found = hone_embed.roles(star, 2, directed=True)
+    assert found.names == ["sink star leaf", "source star centre"]
+    assert [found.roles[k]["in_degree"] for k in (0, 1)] == [1, 0]
+    assert [found.roles[k]["out_degree"] for k in (0, 1)] == [0, 8]
+    assert found.affinity[1, 0] > 0 and found.affinity[0, 1] == 0
+    assert "out_degree" not in hone_embed.roles(star, 2).roles[0]

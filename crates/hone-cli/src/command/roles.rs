@@ -99,6 +99,10 @@ struct ShownRole<'a> {
     nodes: usize,
     share: f64,
     degree: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out_degree: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_degree: Option<f64>,
     /// By name.
     ratios: BTreeMap<&'static str, f64>,
     motifs: &'a [MotifScore],
@@ -110,10 +114,11 @@ struct ShownRole<'a> {
 
 impl<'a> ShownRole<'a> {
     fn of(role: &'a Role, ids: &NodeIds) -> Self {
-        let &Role { nodes, share, degree, .. } = role;
+        let &Role { nodes, share, degree, out_degree, in_degree, .. } = role;
         let exemplars = role.exemplars.iter().map(|&node| ids.get(node).to_string()).collect();
-        let ratios = RATIOS.into_iter().zip(role.ratios).collect();
-        ShownRole { name: &role.name, nodes, share, degree, ratios, motifs: &role.motifs, exemplars, role }
+        let ratios = RATIOS.into_iter().zip(role.ratios.iter().copied()).collect();
+        let (name, motifs) = (&role.name, &role.motifs);
+        ShownRole { name, nodes, share, degree, out_degree, in_degree, ratios, motifs, exemplars, role }
     }
 }
 
@@ -222,22 +227,21 @@ fn table(shown: &Shown<'_>, found: &Roles) -> String {
         let parts: Vec<String> = scores.iter().map(|score| format!("{} {:+.1}", score.motif, score.z)).collect();
         if parts.is_empty() { "–".into() } else { parts.join(", ") }
     };
-    let head = ["role", "nodes", "share", "degree", "more", "less", "such as"].map(str::to_owned);
+    let directed = found.roles.iter().any(|role| role.out_degree.is_some());
+    let degrees: &[&str] = if directed { &["degree", "out", "in"] } else { &["degree"] };
+    let head = [&["role", "nodes", "share"], degrees, &["more", "less", "such as"]].concat();
     let line = |ShownRole { role, exemplars, .. }: &ShownRole<'_>| {
-        [
-            role.name.clone(),
-            role.nodes.to_string(),
-            format!("{:.1} %", 100.0 * role.share),
-            format!("{:.1}", role.degree),
-            motifs(role.more()),
-            motifs(role.less()),
-            exemplars.join(", "),
-        ]
+        let mut cells = vec![role.name.clone(), role.nodes.to_string(), format!("{:.1} %", 100.0 * role.share)];
+        let degrees = [Some(role.degree), role.out_degree, role.in_degree];
+        cells.extend(degrees.into_iter().flatten().map(|degree| format!("{degree:.1}")));
+        cells.extend([motifs(role.more()), motifs(role.less()), exemplars.join(", ")]);
+        cells
     };
-    let mut lines = vec![head.to_vec()];
-    lines.extend(shown.roles.iter().map(|role| line(role).to_vec()));
-    let mut text = aligned(&lines, &[1, 2, 3]);
-    let _ = writeln!(text, "\nlinks between roles (1: as many as expected from their degrees)");
+    let mut lines = vec![head.into_iter().map(str::to_owned).collect()];
+    lines.extend(shown.roles.iter().map(line));
+    let mut text = aligned(&lines, &(1..3 + degrees.len()).collect::<Vec<_>>());
+    let links = if directed { "arcs from the role of the row to that of the column" } else { "links between roles" };
+    let _ = writeln!(text, "\n{links} (1: as many as expected from their degrees)");
     let names = || found.roles.iter().map(|role| role.name.clone());
     let mut lines = vec![std::iter::once(String::new()).chain(names()).collect::<Vec<_>>()];
     for (name, row) in names().zip(shown.affinity) {

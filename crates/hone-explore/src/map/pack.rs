@@ -13,6 +13,7 @@ use hone::motif::NODE_ORBITS;
 use rayon::prelude::*;
 
 use super::{Colour, Map};
+use crate::roles::Arcs;
 
 /// From here on less is kept of each node.
 pub(super) const LARGE: usize = 200_000;
@@ -22,8 +23,9 @@ const NEAR: [usize; 2] = [10, 5];
 const EDGES: usize = 12_000_000;
 /// Bytes of all sections, at most; edges are left out beyond.
 const PAGE: usize = 58_000_000;
-/// What the section of edges is called.
+/// What the section of edges is called, and that of their directions.
 pub(super) const LINKS: &str = "edges";
+const DIRECTIONS: &str = "directions";
 /// Integers beyond this are not exact in the page, and go as text.
 const EXACT: i64 = 1 << 53;
 
@@ -64,6 +66,9 @@ pub(super) fn sections(map: &Map<'_>, order: &[u32]) -> Vec<Section> {
     ];
     if graph.edges() <= EDGES {
         parts.push((LINKS, Box::new(|| edges(&graph, order, number))));
+        if map.graph.is_directed() {
+            parts.push((DIRECTIONS, Box::new(|| directions(map.graph, &graph, order, number))));
+        }
     }
     let packed = parts.into_par_iter().map(|(name, make)| Section { name, text: base64(&compressed(&make())) });
     within(packed.collect(), PAGE)
@@ -72,7 +77,7 @@ pub(super) fn sections(map: &Map<'_>, order: &[u32]) -> Vec<Section> {
 /// Without edges, where all sections together have more bytes than so many.
 fn within(mut sections: Vec<Section>, most: usize) -> Vec<Section> {
     if sections.iter().map(|section| section.text.len()).sum::<usize>() > most {
-        sections.retain(|section| section.name != LINKS);
+        sections.retain(|section| ![LINKS, DIRECTIONS].contains(&section.name));
     }
     sections
 }
@@ -147,6 +152,12 @@ fn counts(map: &Map<'_>, order: &[u32]) -> Vec<u8> {
         let of = |&node: &u32| packed_count(map.roles.counts()[node as usize][orbit], keep);
         planes(&order.iter().map(of).collect::<Vec<_>>(), &mut bytes);
     }
+    if let Some(arcs) = map.roles.arcs() {
+        for of in [|arcs: &Arcs| arcs.out, |arcs: &Arcs| arcs.into] {
+            let of = |&node: &u32| packed_count(u64::from(of(&arcs[node as usize])), 11);
+            planes(&order.iter().map(of).collect::<Vec<_>>(), &mut bytes);
+        }
+    }
     for ratio in 0..4 {
         bytes.extend(order.iter().map(|&node| map.roles.packed_ratios(node)[ratio]));
     }
@@ -180,6 +191,20 @@ fn edges(graph: &Graph, order: &[u32], number: &[u32]) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// How each edge of [`edges`] is directed, in the same order: 1 for an arc from the node that comes first, 2 for one to it, 3 for
+/// both; four edges per byte, the first in the lowest bits.
+fn directions(arcs: &Graph, graph: &Graph, order: &[u32], number: &[u32]) -> Vec<u8> {
+    let mut codes = Vec::new();
+    for (at, &node) in order.iter().enumerate() {
+        let later = graph.neighbors(node).iter().map(|&other| (number[other as usize], other));
+        let mut later: Vec<(u32, u32)> = later.filter(|&(other, _)| other as usize > at).collect();
+        later.sort_unstable();
+        let has = |from: u32, to: u32| u8::from(arcs.neighbors(from).binary_search(&to).is_ok());
+        codes.extend(later.into_iter().map(|(_, other)| has(node, other) | has(other, node) << 1));
+    }
+    codes.chunks(4).map(|four| four.iter().rev().fold(0, |byte, code| byte << 2 | code)).collect()
 }
 
 /// Seven bits per byte, the lowest first.

@@ -39,7 +39,9 @@ struct Meta<'a> {
     roles: Vec<MetaRole<'a>>,
     affinity: &'a [Vec<f64>],
     components: Vec<PackedComponent>,
-    averages: [f64; 6],
+    averages: Vec<f64>,
+    /// Whether edges are arcs.
+    directed: bool,
     colours: Vec<MetaColour<'a>>,
 }
 
@@ -48,9 +50,11 @@ struct MetaRole<'a> {
     name: &'a str,
     nodes: usize,
     degree: f64,
+    out_degree: Option<f64>,
+    in_degree: Option<f64>,
     /// Motifs and how many standard deviations more, or less, of them it has.
-    more: Vec<(&'static str, f64)>,
-    less: Vec<(&'static str, f64)>,
+    more: Vec<(&'a str, f64)>,
+    less: Vec<(&'a str, f64)>,
     /// Typical nodes, by their number on the page.
     exemplars: Vec<u32>,
 }
@@ -106,12 +110,14 @@ pub(super) fn escaped(text: &str) -> String {
 fn meta<'a>(map: &'a Map<'_>, order: &[u32], with_edges: bool) -> Meta<'a> {
     let [means, logs, deviations, most] = orbit_facts(map.roles.counts());
     let links = if with_edges { map.graph.underlying().edges() } else { 0 };
-    let scores = |scores: Vec<&MotifScore>| scores.into_iter().map(|score| (score.motif, score.z)).collect();
+    let scores = |scores: Vec<&'a MotifScore>| scores.into_iter().map(|score| (&*score.motif, score.z)).collect();
     let number = |node: &u32| order.iter().position(|other| other == node).map(|at| at as u32);
     let role = |role: &'a Role| MetaRole {
         name: &role.name,
         nodes: role.nodes,
         degree: role.degree,
+        out_degree: role.out_degree,
+        in_degree: role.in_degree,
         more: scores(role.more()),
         less: scores(role.less()),
         exemplars: role.exemplars.iter().filter_map(number).collect(),
@@ -136,7 +142,8 @@ fn meta<'a>(map: &'a Map<'_>, order: &[u32], with_edges: bool) -> Meta<'a> {
         roles: map.roles.roles.iter().map(role).collect(),
         affinity: &map.roles.affinity,
         components: map.roles.packed_components(),
-        averages: map.roles.averages(),
+        averages: map.roles.averages().to_vec(),
+        directed: map.graph.is_directed(),
         colours: map.colours.iter().map(colour).collect(),
     }
 }

@@ -20,11 +20,12 @@ const ITERATIONS: usize = 60;
 /// Assignments to the nearest centre after a split.
 const SETTLING: usize = 20;
 
-/// The mixture with `wanted` components, or with as many as pay. Fewer than wanted where there are fewer distinct rows.
-pub(crate) fn choose(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> Result<Mixture> {
+/// The mixture with `wanted` components, or with as many as pay. Fewer than wanted where there are fewer distinct rows. The
+/// first `width` ratios count.
+pub(crate) fn choose(rows: &[Row], wanted: Option<usize>, width: usize, progress: &dyn Progress) -> Result<Mixture> {
     let rows = &thinned(rows);
     let nodes: f64 = rows.iter().map(|row| row.weight).sum();
-    let start = split(rows, wanted.unwrap_or(MOST).max(MOST), progress)?;
+    let start = split(rows, wanted.unwrap_or(MOST).max(MOST), width, progress)?;
     progress.stage("choosing the number of roles", start.len() as u64);
     let mut now = Mixture::fitted(rows, start, ITERATIONS);
     let mut best = now.clone();
@@ -52,7 +53,7 @@ fn thinned(rows: &[Row]) -> Vec<Row> {
 }
 
 /// Centres of up to `most` groups, as components.
-fn split(rows: &[Row], most: usize, progress: &dyn Progress) -> Result<Vec<Component>> {
+fn split(rows: &[Row], most: usize, width: usize, progress: &dyn Progress) -> Result<Vec<Component>> {
     let total: f64 = rows.iter().map(|row| row.weight).sum();
     let (mut centres, mut groups) = settled(rows, vec![mean(rows, |_| true)]);
     while centres.len() < most {
@@ -74,7 +75,7 @@ fn split(rows: &[Row], most: usize, progress: &dyn Progress) -> Result<Vec<Compo
         (centres, groups) = settled(rows, centres);
     }
     let component = |k: usize| {
-        let mut moments = Moments::default();
+        let mut moments = Moments::new(width);
         rows.iter()
             .zip(&groups)
             .filter(|(_, group)| **group == k)
@@ -144,7 +145,7 @@ fn widest_direction(rows: &[Row], groups: &[usize], k: usize, centre: &Signature
 fn joined(components: &[Component]) -> Vec<Component> {
     let pairs = (0..components.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
     let costs = pairs.map(|(a, b)| (a, b, merged(&components[a], &components[b])));
-    let logs = |c: &Component| c.share * c.variance.iter().map(|v| v.ln()).sum::<f64>();
+    let logs = |c: &Component| c.share * c.variance[..c.width].iter().map(|v| v.ln()).sum::<f64>();
     let own = |c: &Component| c.share * c.share.ln();
     let cost =
         |a: &Component, b: &Component, m: &Component| logs(m) - logs(a) - logs(b) - 2.0 * (own(m) - own(a) - own(b));
@@ -159,5 +160,5 @@ fn merged(a: &Component, b: &Component) -> Component {
     let mix = |x: f64, y: f64| (a.share * x + b.share * y) / share;
     let centre: Signature = std::array::from_fn(|d| mix(a.centre[d], b.centre[d]));
     let about = |c: &Component, d: usize| c.variance[d] + (c.centre[d] - centre[d]).powi(2);
-    Component { share, centre, variance: std::array::from_fn(|d| mix(about(a, d), about(b, d))) }
+    Component { share, centre, variance: std::array::from_fn(|d| mix(about(a, d), about(b, d))), width: a.width }
 }

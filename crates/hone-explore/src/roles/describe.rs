@@ -1,4 +1,7 @@
 //! What each role is: its name, its size, the motifs it has more and less of, its typical nodes, and who it is linked to.
+//!
+//! In a directed graph there are directed motifs among them, for arcs that leave a node and that enter it, and links have a
+//! direction.
 
 use hone::graph::Graph;
 use hone::motif::NODE_ORBITS;
@@ -6,8 +9,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Roles;
-use super::name::{name, numbered};
-use super::signature::plain;
+use super::name::{name, name_of_arcs, numbered};
+use super::signature::{Arcs, WITHOUT_ARCS, plain};
 
 /// Typical nodes per role.
 const EXEMPLARS: usize = 3;
@@ -25,9 +28,15 @@ pub struct Role {
     pub share: f64,
     /// Mean degree of its nodes.
     pub degree: f64,
-    /// Its typical ratios, in the order of [`RATIOS`](super::RATIOS).
-    pub ratios: [f64; 6],
-    /// How its motif counts differ from those of all nodes, in the order of the node orbits.
+    /// Mean out-degree of its nodes, in a directed graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_degree: Option<f64>,
+    /// Mean in-degree of its nodes, in a directed graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_degree: Option<f64>,
+    /// Its typical ratios, in the order of [`RATIOS`](super::RATIOS); six where there are no one-way arcs.
+    pub ratios: Vec<f64>,
+    /// How its motif counts differ from those of all nodes: node orbits, then directed motifs of a directed graph.
     pub motifs: Vec<MotifScore>,
     /// Its most typical nodes, by number.
     pub exemplars: Vec<u32>,
@@ -36,8 +45,8 @@ pub struct Role {
 /// How much more or less of a motif a role has than the graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MotifScore {
-    /// The node orbit.
-    pub motif: &'static str,
+    /// The node orbit; or the directed motif, over arcs that leave (`030T.out`) or enter (`030T.in`).
+    pub motif: String,
     /// Mean count of the role's nodes.
     pub mean: f64,
     /// Difference of the means of log(1 + count), in standard deviations over all nodes.
@@ -67,19 +76,23 @@ impl Role {
 #[derive(Clone)]
 struct Sums {
     nodes: usize,
-    counts: [f64; NODE_ORBITS.len()],
-    logs: [f64; NODE_ORBITS.len()],
-    squares: [f64; NODE_ORBITS.len()],
+    counts: Vec<f64>,
+    logs: Vec<f64>,
+    squares: Vec<f64>,
+    /// Arcs that leave, and that enter.
+    arcs: [f64; 2],
 }
 
 impl Sums {
-    fn zero() -> Self {
-        Sums { nodes: 0, counts: [0.0; 15], logs: [0.0; 15], squares: [0.0; 15] }
+    fn zero(motifs: usize) -> Self {
+        let zeros = || vec![0.0; motifs];
+        Sums { nodes: 0, counts: zeros(), logs: zeros(), squares: zeros(), arcs: [0.0; 2] }
     }
 
     fn add(&mut self, other: &Sums) {
         self.nodes += other.nodes;
-        for m in 0..NODE_ORBITS.len() {
+        self.arcs = [self.arcs[0] + other.arcs[0], self.arcs[1] + other.arcs[1]];
+        for m in 0..self.counts.len() {
             self.counts[m] += other.counts[m];
             self.logs[m] += other.logs[m];
             self.squares[m] += other.squares[m];
@@ -92,45 +105,69 @@ impl Roles {
     pub(super) fn describe(&mut self, graph: &Graph) {
         let own = self.assignments();
         let sums = self.sums(&own);
-        let whole = sums.iter().fold(Sums::zero(), |mut whole, part| {
+        let whole = sums.iter().fold(Sums::zero(self.motifs().len()), |mut whole, part| {
             whole.add(part);
             whole
         });
         let mean_degree = whole.counts[0] / whole.nodes as f64;
-        let ratios: Vec<[f64; 6]> = self.mixture.components.iter().map(|c| plain(&c.centre)).collect();
-        let names: Vec<&'static str> = ratios.iter().map(|ratios| name(ratios, mean_degree)).collect();
+        let width = self.width();
+        let ratios: Vec<_> = self.mixture.components.iter().map(|c| plain(&c.centre)).collect();
+        let names: Vec<String> = ratios
+            .iter()
+            .map(|ratios| match width {
+                WITHOUT_ARCS => name(ratios, mean_degree).to_owned(),
+                _ => name_of_arcs(ratios, mean_degree),
+            })
+            .collect();
+        let motifs = self.motifs();
+        let directed =
+            |side: usize, k: usize| graph.is_directed().then(|| sums[k].arcs[side] / sums[k].nodes.max(1) as f64);
         let exemplars = self.exemplars(&own);
         let role = |(k, name): (usize, String)| Role {
             name,
             nodes: sums[k].nodes,
             share: sums[k].nodes as f64 / whole.nodes as f64,
             degree: sums[k].counts[0] / sums[k].nodes.max(1) as f64,
-            ratios: ratios[k],
-            motifs: scores(&sums[k], &whole),
+            out_degree: directed(0, k),
+            in_degree: directed(1, k),
+            ratios: ratios[k][..width].to_vec(),
+            motifs: scores(&motifs, &sums[k], &whole),
             exemplars: exemplars[k].clone(),
         };
         self.roles = numbered(&names).into_iter().enumerate().map(role).collect();
         self.affinity = affinity(graph, &own, self.mixture.components.len());
     }
 
+    /// Names of the motifs that nodes have counts of.
+    fn motifs(&self) -> Vec<String> {
+        let directed = self.directed.iter().flat_map(|named| named.names.iter().cloned());
+        NODE_ORBITS.iter().map(|&orbit| orbit.to_owned()).chain(directed).collect()
+    }
+
     fn sums(&self, own: &[u32]) -> Vec<Sums> {
-        let k = self.mixture.components.len();
-        let chunk = |(counts, own): (&[[u64; 15]], &[u32])| {
-            let mut sums = vec![Sums::zero(); k];
-            for (counts, &role) in counts.iter().zip(own) {
+        let (k, motifs) = (self.mixture.components.len(), self.motifs().len());
+        let chunk = |(at, own): (usize, &[u32])| {
+            let mut sums = vec![Sums::zero(motifs); k];
+            for (i, &role) in (at * CHUNK..).zip(own) {
                 let sums = &mut sums[role as usize];
                 sums.nodes += 1;
-                for m in 0..NODE_ORBITS.len() {
-                    let log = (counts[m] as f64).ln_1p();
-                    sums.counts[m] += counts[m] as f64;
+                let arcs = self.arcs.as_ref().map(|arcs| arcs[i]);
+                if let Some(Arcs { out, into, .. }) = arcs {
+                    sums.arcs = [sums.arcs[0] + f64::from(out), sums.arcs[1] + f64::from(into)];
+                }
+                let directed = self.directed.iter().flat_map(|named| named.block.row(i)).map(|&count| f64::from(count));
+                let counts = self.counts[i].iter().map(|&count| count as f64).chain(directed);
+                for (m, count) in counts.enumerate() {
+                    let log = count.ln_1p();
+                    sums.counts[m] += count;
                     sums.logs[m] += log;
                     sums.squares[m] += log * log;
                 }
             }
             sums
         };
-        let parts: Vec<Vec<Sums>> = self.counts.par_chunks(CHUNK).zip(own.par_chunks(CHUNK)).map(chunk).collect();
-        parts.into_iter().fold(vec![Sums::zero(); k], |mut sums, part| {
+        let parts: Vec<Vec<Sums>> = own.par_chunks(CHUNK).enumerate().map(chunk).collect();
+        parts.into_iter().fold(vec![Sums::zero(motifs); k], |mut sums, part| {
             sums.iter_mut().zip(&part).for_each(|(sum, part)| sum.add(part));
             sums
         })
@@ -157,7 +194,7 @@ impl Roles {
     }
 }
 
-fn scores(sums: &Sums, whole: &Sums) -> Vec<MotifScore> {
+fn scores(motifs: &[String], sums: &Sums, whole: &Sums) -> Vec<MotifScore> {
     let (n, all) = (sums.nodes.max(1) as f64, whole.nodes as f64);
     let score = |m: usize| {
         let mean = whole.logs[m] / all;
@@ -165,14 +202,14 @@ fn scores(sums: &Sums, whole: &Sums) -> Vec<MotifScore> {
         let gap = sums.logs[m] / n - mean;
         // What is left of equal counts is rounding.
         let z = if sums.nodes > 0 && deviation > 1e-6 * (1.0 + mean) { gap / deviation } else { 0.0 };
-        MotifScore { motif: NODE_ORBITS[m], mean: sums.counts[m] / n, z }
+        MotifScore { motif: motifs[m].clone(), mean: sums.counts[m] / n, z }
     };
-    (0..NODE_ORBITS.len()).map(score).collect()
+    (0..motifs.len()).map(score).collect()
 }
 
-/// Links between roles over those expected from degrees alone: e · 2M / (vol · vol); 0 where a role has no link.
+/// Links between roles over those expected from degrees alone: e · 2M / (vol · vol), and of a directed graph arcs from one to the
+/// other, e · M / (out · in); 0 where a role has no link.
 fn affinity(graph: &Graph, own: &[u32], k: usize) -> Vec<Vec<f64>> {
-    let graph = graph.underlying();
     let count = |start: usize| {
         let mut links = vec![0u64; k * k];
         for i in start..own.len().min(start + CHUNK) {
@@ -188,10 +225,11 @@ fn affinity(graph: &Graph, own: &[u32], k: usize) -> Vec<Vec<f64>> {
         sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         sum
     });
-    let volume: Vec<f64> = (0..k).map(|r| links[r * k..(r + 1) * k].iter().sum::<u64>() as f64).collect();
-    let all: f64 = volume.iter().sum();
+    let out: Vec<f64> = (0..k).map(|r| links[r * k..(r + 1) * k].iter().sum::<u64>() as f64).collect();
+    let into: Vec<f64> = (0..k).map(|s| (0..k).map(|r| links[r * k + s]).sum::<u64>() as f64).collect();
+    let all: f64 = out.iter().sum();
     let ratio = |r: usize, s: usize| {
-        let expected = volume[r] * volume[s];
+        let expected = out[r] * into[s];
         if expected > 0.0 { links[r * k + s] as f64 * all / expected } else { 0.0 }
     };
     (0..k).map(|r| (0..k).map(|s| ratio(r, s)).collect()).collect()

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::Roles;
-use super::signature::{Signature, WIDTH, is_defined, is_isolated, plain};
+use super::signature::{SIDE, Signature, WITHOUT_ARCS, is_defined, is_isolated, plain};
 
 /// Steps from a node's ratio to that of a typical node of another role.
 const STEPS: usize = 200;
@@ -108,7 +108,7 @@ impl Roles {
         };
         let says = |d: usize| other.map_or(0.0, |other| gap(other, d) - gap(own, d));
         let ratios = plain(at);
-        let mut order: Vec<usize> = (0..WIDTH).filter(|&d| d != 3 && is_defined(&ratios, d)).collect();
+        let mut order: Vec<usize> = (0..self.width()).filter(|&d| d != 3 && is_defined(&ratios, d)).collect();
         order.sort_by(|&a, &b| says(b).total_cmp(&says(a)).then(a.cmp(&b)));
         order.truncate(3);
         order
@@ -123,7 +123,7 @@ impl Roles {
     fn other(&self, at: &Signature, own: usize, runner_up: Option<usize>) -> (Option<Otherwise>, String) {
         let Some(runner_up) = runner_up else { return (None, "All nodes of this graph have the same role.".into()) };
         let ratios = plain(at);
-        let may = (0..WIDTH).filter(|&d| d != 3 && is_defined(&ratios, d));
+        let may = (0..self.width()).filter(|&d| d != 3 && is_defined(&ratios, d));
         let Some(change) = may.filter_map(|d| self.change(at, own, d)).min_by(|a, b| a.far.total_cmp(&b.far)) else {
             let role = self.roles[runner_up].name.clone();
             let text = format!("No single change would have given it another role; the next role is {role}.");
@@ -158,6 +158,11 @@ impl Roles {
                     // A pair is either closed or open.
                     moved[3] = 1.5 * (1.0 - moved[2] / 2.0);
                 }
+                if d >= WITHOUT_ARCS {
+                    // What is gained on one side is lost on the other where all neighbours are taken.
+                    let other = if d == WITHOUT_ARCS { d + 1 } else { d - 1 };
+                    moved[other] = moved[other].min(SIDE - moved[d]);
+                }
                 let role = best(&moved);
                 (role != own).then(|| Change { ratio: d, to: moved[d], role, far: (moved[d] - at[d]).abs() })
             })
@@ -175,8 +180,8 @@ fn being(name: &str) -> String {
     let number = name[base.len()..].trim();
     let text = match base {
         "isolated" => base.to_owned(),
-        "core" | "periphery" => format!("in the {base}"),
-        "chain" | "near-clique" => format!("in a {base}"),
+        _ if ["core", "periphery"].iter().any(|end| base.ends_with(end)) => format!("in the {base}"),
+        _ if ["chain", "near-clique"].iter().any(|end| base.ends_with(end)) => format!("in a {base}"),
         _ if base.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {base}"),
         _ => format!("a {base}"),
     };
@@ -201,6 +206,8 @@ fn phrase(ratio: &str, value: f64, average: Option<f64>) -> String {
             format!("its neighbours {} {shown} {plural} each", verb("have", "had"))
         }
         "closed-pairs" => format!("{shown} of the pairs of its neighbours {} linked", verb("are", "were")),
+        "out-only" => format!("it {} arcs to {shown} of its neighbours and none back", verb("has", "had")),
+        "in-only" => format!("{shown} of its neighbours {} arcs to it and none back", verb("have", "had")),
         "closed-around" => format!("{shown} of the pairs around its neighbours {} linked", verb("are", "were")),
         _ => format!("{shown} of the triples of its neighbours {} a clique with it", verb("form", "formed")),
     };

@@ -28,7 +28,7 @@ pub(super) fn with_hubs(rows: &[Row], mixture: Mixture) -> Mixture {
     let called = |component: &Component| name(&plain(&component.centre), mean);
     let stands_out = |component: &Component| matches!(called(component), "hub" | "star centre");
     let is_named = |at: &Signature| stands_out(nearest(&mixture.components, at));
-    let mut moments = Moments::default();
+    let mut moments = Moments::new(mixture.components[0].width);
     let hubs = || rows.iter().filter(|row| degree(row) >= least && is_hub(&plain(&row.at), mean) && !is_named(&row.at));
     hubs().for_each(|row| moments.add(&row.at, row.weight));
     if moments.weight() == 0.0 {

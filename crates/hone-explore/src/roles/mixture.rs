@@ -32,17 +32,25 @@ pub(crate) struct Component {
     pub(crate) share: f64,
     pub(crate) centre: Signature,
     pub(crate) variance: Signature,
+    /// How many ratios count.
+    pub(crate) width: usize,
 }
 
 /// Sums over the rows that a new component follows from.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Moments {
     weight: f64,
     first: Signature,
     second: Signature,
+    width: usize,
 }
 
 impl Moments {
+    /// Sums over no rows, of which so many ratios will count.
+    pub(crate) fn new(width: usize) -> Self {
+        Moments { weight: 0.0, first: [0.0; WIDTH], second: [0.0; WIDTH], width }
+    }
+
     /// Nodes that were added.
     pub(crate) fn weight(&self) -> f64 {
         self.weight
@@ -70,7 +78,7 @@ impl Moments {
         let centre = self.first.map(|sum| sum / weight);
         let spread = |d: usize| (self.second[d] / weight - centre[d] * centre[d]).max(0.0);
         let variance = std::array::from_fn(|d| spread(d) + RESOLUTION * RESOLUTION);
-        Component { share: self.weight / total, centre, variance }
+        Component { share: self.weight / total, centre, variance, width: self.width }
     }
 }
 
@@ -78,7 +86,7 @@ impl Component {
     /// The logarithm of its density at a place, its share included.
     pub(crate) fn log_density(&self, at: &Signature) -> f64 {
         let mut sum = self.share.ln();
-        for d in 0..WIDTH {
+        for d in 0..self.width {
             let (gap, variance) = (at[d] - self.centre[d], self.variance[d]);
             sum -= 0.5 * (gap * gap / variance + (std::f64::consts::TAU * variance).ln());
         }
@@ -121,8 +129,8 @@ impl Mixture {
     /// The integrated completed likelihood as a cost: the Bayesian information criterion, and twice the entropy of the
     /// memberships, so that groups which cannot be told apart do not pay. Biernacki, Celeux and Govaert, 2000.
     pub(crate) fn cost(&self, nodes: f64) -> f64 {
-        let parameters = (self.components.len() * (2 * WIDTH + 1) - 1) as f64;
-        2.0 * (self.entropy - self.likelihood) + parameters * nodes.ln()
+        let parameters = self.components.iter().map(|component| 2 * component.width + 1).sum::<usize>() - 1;
+        2.0 * (self.entropy - self.likelihood) + parameters as f64 * nodes.ln()
     }
 
     /// The same without components that no row belongs to most.
@@ -162,7 +170,8 @@ fn responsibilities(components: &[Component], at: &Signature) -> (Vec<f64>, f64,
 }
 
 fn expect(rows: &[Row], components: &[Component]) -> Expected {
-    let empty = || Expected { moments: vec![Moments::default(); components.len()], likelihood: 0.0, entropy: 0.0 };
+    let moments = || components.iter().map(|component| Moments::new(component.width)).collect();
+    let empty = || Expected { moments: moments(), likelihood: 0.0, entropy: 0.0 };
     let chunk = |rows: &[Row]| {
         let mut sums = empty();
         for row in rows {

@@ -1,7 +1,7 @@
 //! [`Roles`]: structural roles of the nodes, found from motif counts, with names and reasons.
 //!
 //! Two nodes have the same role when their surroundings are built alike, wherever they are: centres of stars, bridges,
-//! members of cliques. Six ratios of the 15 node orbit counts (`signature`) are grouped by a mixture of Gaussians
+//! members of cliques. Six ratios of the 15 node orbit counts, and in directed graphs two of the arcs (`signature`), are grouped by a mixture of Gaussians
 //! (`mixture`), whose number of components is the one that the integrated completed likelihood prefers (`choose`). Equal
 //! signatures are kept once, sorted, so that no bit depends on the order of the nodes. Memberships are the posterior
 //! probabilities of the components, and sum to one.
@@ -18,8 +18,10 @@ mod name;
 mod packed;
 mod signature;
 
+use hone::features::{Named, Structure};
 use hone::graph::Graph;
-use hone::motif::{NODE_ORBITS, Sample};
+use hone::memory::Allowance;
+use hone::motif::{MotifSet, NODE_ORBITS, Sample};
 use hone::{Error, Progress, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -29,10 +31,11 @@ pub use describe::{MotifScore, Role};
 pub use explain::{Explanation, Otherwise, Reason};
 pub use file::RoleTable;
 pub(crate) use packed::PackedComponent;
+pub(crate) use signature::Arcs;
 pub use signature::RATIOS;
 
 use mixture::{Component, Mixture, Row};
-use signature::{Signature, WIDTH, averages, is_isolated, signatures};
+use signature::{Signature, WIDTH, averages, is_isolated, signatures, width};
 
 /// Iterations of the last fit, on all rows.
 const LAST: usize = 15;
@@ -57,10 +60,14 @@ pub struct RoleOptions {
 pub struct Roles {
     /// What they are, the largest first.
     pub roles: Vec<Role>,
-    /// How often nodes of one role are linked to those of another, in multiples of what their degrees let expect.
+    /// How often nodes of one role are linked to those of another, in multiples of what their degrees let expect; in a directed
+    /// graph by arcs from the first to the second.
     pub affinity: Vec<Vec<f64>>,
     /// Counts of the 15 node orbits, one row per node.
     counts: Vec<[u64; NODE_ORBITS.len()]>,
+    /// Counts of directed motifs, one row per node, and the arcs of each node.
+    directed: Option<Named>,
+    arcs: Option<Vec<Arcs>>,
     /// The signature of every node.
     signatures: Vec<Signature>,
     memberships: Vec<f32>,
@@ -89,26 +96,32 @@ impl RoleOptions {
         if graph.nodes() == 0 {
             return Err(Error::config("graph", "it has no nodes, so there are no roles to find"));
         }
-        let counts = self.sample.count(graph, self.seed, progress)?;
-        let orbits = counts.node_orbits()?;
-        Roles::of(graph, orbits, self.roles, progress)
+        // Triads are always counted exactly, which estimates are meant to avoid.
+        let triads = (graph.is_directed() && self.sample == Sample::Exact).then(|| MotifSet::Triads);
+        let motifs = triads.iter().flat_map(MotifSet::motifs).chain(MotifSet::default().motifs());
+        let motifs: Vec<_> = motifs.collect();
+        let counts = self.sample.count_motifs(graph, &motifs, (self.seed, Allowance::new(None)), progress)?;
+        let features = triads.map(|motifs| Structure { motifs, depth: 0, log: false, ..Structure::default() });
+        let directed = features.map(|features| features.of(&counts)).transpose()?;
+        Roles::of(graph, (counts.node_orbits()?, directed), self.roles, progress)
     }
 }
 
 impl Roles {
-    /// The roles of nodes with these counts of the 15 node orbits; `wanted` of them, or as many as pay.
-    ///
-    /// # Panics
-    /// When there is not one row of counts per node, or no node.
-    pub fn of(
+    /// The roles of nodes with these counts of the 15 node orbits, and of directed motifs where there are some; `wanted` of
+    /// them, or as many as pay.
+    fn of(
         graph: &Graph,
-        counts: Vec<[u64; NODE_ORBITS.len()]>,
+        (counts, directed): (Vec<[u64; NODE_ORBITS.len()]>, Option<Named>),
         wanted: Option<usize>,
         progress: &dyn Progress,
     ) -> Result<Roles> {
         assert!(counts.len() == graph.nodes() && !counts.is_empty(), "one row of counts per node");
         progress.stage("finding roles", 0);
-        let signatures = signatures(&counts, graph.underlying().pattern());
+        let neighbours = graph.underlying().pattern().clone();
+        let arcs = graph.is_directed().then(|| Arcs::of(graph, &neighbours));
+        let signatures = signatures(&counts, &neighbours, arcs.as_deref());
+        drop(neighbours);
         let rows = distinct(&signatures);
         let averages = averages(rows.iter().map(|row| (row.at, row.weight)));
         let mut mixture = separately(&rows, wanted, progress)?.without_empty(&rows);
@@ -117,10 +130,29 @@ impl Roles {
         let mut memberships = vec![0f32; signatures.len() * k];
         let fill = |(to, at): (&mut [f32], &Signature)| mixture.memberships(at, to);
         memberships.par_chunks_mut(k).zip(&signatures).for_each(fill);
-        let mut found =
-            Roles { roles: Vec::new(), affinity: Vec::new(), counts, signatures, memberships, mixture, averages };
+        let mut found = Roles {
+            roles: Vec::new(),
+            affinity: Vec::new(),
+            counts,
+            directed,
+            arcs,
+            signatures,
+            memberships,
+            mixture,
+            averages,
+        };
         found.describe(graph);
         Ok(found)
+    }
+
+    /// How many ratios tell nodes apart.
+    fn width(&self) -> usize {
+        self.mixture.components[0].width
+    }
+
+    /// In- and out-degree of every node, in a directed graph.
+    pub(crate) fn arcs(&self) -> Option<&[Arcs]> {
+        self.arcs.as_deref()
     }
 
     /// Number of nodes.
@@ -154,6 +186,7 @@ impl Roles {
 /// The mixture of all nodes. Those without neighbours, which have no ratios, are a group of their own, and those with one, which
 /// have no pairs, are grouped among themselves unless the number of roles is given.
 fn separately(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> Result<Mixture> {
+    let width = width(rows.iter().map(|row| row.at));
     let some = |low: f64, high: f64| -> Vec<Row> {
         rows.iter().filter(|row| low <= row.at[0] && row.at[0] < high).copied().collect()
     };
@@ -169,7 +202,7 @@ fn separately(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> R
     for (part, wanted) in &parts {
         let share = weight(part) / weight(rows);
         let of_all = |component: Component| Component { share: share * component.share, ..component };
-        components.extend(grouped(part, *wanted, progress)?.components.into_iter().map(of_all));
+        components.extend(grouped(part, *wanted, width, progress)?.components.into_iter().map(of_all));
     }
     let alone = |component: &&mut Component| is_isolated(&component.centre);
     components.iter_mut().filter(alone).for_each(|component| component.variance = [ALONE; WIDTH]);
@@ -178,8 +211,8 @@ fn separately(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> R
 }
 
 /// The mixture of some rows: as many groups as wanted, or as pay.
-fn grouped(rows: &[Row], wanted: Option<usize>, progress: &dyn Progress) -> Result<Mixture> {
-    Ok(Mixture::fitted(rows, choose::choose(rows, wanted, progress)?.components, LAST))
+fn grouped(rows: &[Row], wanted: Option<usize>, width: usize, progress: &dyn Progress) -> Result<Mixture> {
+    Ok(Mixture::fitted(rows, choose::choose(rows, wanted, width, progress)?.components, LAST))
 }
 
 /// Signatures in order, equal ones once.

@@ -23,7 +23,7 @@ impl Roles {
     /// The neighbours' degree as sixteen times its binary logarithm; closed pairs, closed around and cliques as 255ths.
     pub(crate) fn packed_ratios(&self, node: u32) -> [u8; 4] {
         let at = &self.signatures[node as usize];
-        let [_, _, closed, _, around, cliques] = plain(at);
+        let [_, _, closed, _, around, cliques, ..] = plain(at);
         let part = |x: f64| (255.0 * x).round() as u8;
         [(16.0 * at[1]).round().min(255.0) as u8, part(closed), part(around), part(cliques)]
     }

@@ -1,4 +1,4 @@
-//! What roles are made of: six numbers per node, ratios of its motif counts.
+//! What roles are made of: six numbers per node, ratios of its motif counts, and two more in directed graphs.
 //!
 //! Counts themselves grow with the degree in all motifs at once. Ratios say what is different, have names in the field, and
 //! change little when a few edges do:
@@ -11,38 +11,85 @@
 //! | open pairs | open paths through the node / pairs of neighbours; like closed pairs 0 where there is no pair | × 1.5 |
 //! | closed around | tailed triangles that it is the tail of / those and the stars that it is a leaf of | × 1 |
 //! | cliques | 4-cliques / triples of neighbours | × 1 |
+//! | out-only | neighbours that arcs lead to and not back / all neighbours; 0 without directions | × 3 |
+//! | in-only | neighbours that arcs come from and none leads to / all neighbours; 0 without directions | × 3 |
 //!
-//! Cost: O(N + M). Nothing depends on the order of the nodes.
+//! Directed motifs are not among them: what neighbours have to do with each other is said by the six, and the part of mutual
+//! neighbours by the two. Cost: O(N + M). Nothing depends on the order of the nodes.
 
+use hone::graph::Graph;
 use hone::motif::NODE_ORBITS;
 use hone::sparse::Pattern;
 use rayon::prelude::*;
 
 /// Number of ratios.
-pub(crate) const WIDTH: usize = 6;
-/// What the ratios are called.
+pub(crate) const WIDTH: usize = 8;
+/// How many of them graphs without one-way arcs have.
+pub(crate) const WITHOUT_ARCS: usize = 6;
+/// What the ratios are called; the last two are of directed graphs.
 pub const RATIOS: [&str; WIDTH] =
-    ["degree", "neighbour-degree", "closed-pairs", "open-pairs", "closed-around", "cliques"];
+    ["degree", "neighbour-degree", "closed-pairs", "open-pairs", "closed-around", "cliques", "out-only", "in-only"];
 /// The ratios of one node, scaled.
 pub(crate) type Signature = [f64; WIDTH];
 
 const CLOSED: f64 = 2.0;
 const OPEN: f64 = 1.5;
+/// Of both ratios of directions.
+pub(crate) const SIDE: f64 = 3.0;
 
-/// The signatures of all nodes, from their counts of the 15 node orbits and the symmetric adjacency.
-pub(crate) fn signatures(counts: &[[u64; NODE_ORBITS.len()]], neighbors: &Pattern) -> Vec<Signature> {
+/// The neighbours of a node by direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Arcs {
+    pub(crate) neighbours: u32,
+    pub(crate) out: u32,
+    pub(crate) into: u32,
+}
+
+impl Arcs {
+    /// Those of all nodes of a directed graph, with `neighbors` its symmetric adjacency.
+    pub(crate) fn of(graph: &Graph, neighbors: &Pattern) -> Vec<Arcs> {
+        let into = graph.in_degrees();
+        let of = |i: usize| Arcs {
+            neighbours: neighbors.row(i).len() as u32,
+            out: graph.degree(i as u32) as u32,
+            into: into[i],
+        };
+        (0..graph.nodes()).into_par_iter().map(of).collect()
+    }
+
+    /// The parts of the neighbours that arcs only lead to, and only come from.
+    fn parts(self) -> [f64; 2] {
+        let all = f64::from(self.neighbours.max(1));
+        [f64::from(self.neighbours - self.into) / all, f64::from(self.neighbours - self.out) / all]
+    }
+}
+
+/// How many ratios tell the nodes of these rows apart: all of them where some arc has no reverse.
+pub(crate) fn width(mut rows: impl Iterator<Item = Signature>) -> usize {
+    if rows.any(|at| at[WITHOUT_ARCS..].iter().any(|&part| part > 0.0)) { WIDTH } else { WITHOUT_ARCS }
+}
+
+/// The signatures of all nodes, from their counts of the 15 node orbits, the symmetric adjacency, and their arcs if the graph
+/// is directed.
+pub(crate) fn signatures(
+    counts: &[[u64; NODE_ORBITS.len()]],
+    neighbors: &Pattern,
+    arcs: Option<&[Arcs]>,
+) -> Vec<Signature> {
     let of = |(i, counts): (usize, &[u64; NODE_ORBITS.len()])| {
         let mut logs: Vec<f64> =
             neighbors.row(i).iter().map(|&j| (neighbors.row(j as usize).len() as f64).log2()).collect();
         // In order of size, so that the sum has the same bits whatever the nodes are called.
         logs.sort_by(f64::total_cmp);
-        signature(counts, logs.iter().sum::<f64>() / logs.len().max(1) as f64)
+        let parts = arcs.map_or([0.0; 2], |arcs| arcs[i].parts());
+        signature(counts, logs.iter().sum::<f64>() / logs.len().max(1) as f64, parts)
     };
     counts.par_iter().enumerate().map(of).collect()
 }
 
-/// The signature of a node with these counts, whose neighbours' degrees have a mean logarithm of `around`.
-fn signature(counts: &[u64; NODE_ORBITS.len()], around: f64) -> Signature {
+/// The signature of a node with these counts, whose neighbours' degrees have a mean logarithm of `around`, and of whose
+/// neighbours these parts are joined by arcs one way.
+fn signature(counts: &[u64; NODE_ORBITS.len()], around: f64, [out, into]: [f64; 2]) -> Signature {
     let c = counts.map(|count| count as f64);
     let part = |some: f64, rest: f64| if some > 0.0 { some / (some + rest) } else { 0.0 };
     let [degree, _, path_mid, triangle, .., clique] = c;
@@ -54,6 +101,8 @@ fn signature(counts: &[u64; NODE_ORBITS.len()], around: f64) -> Signature {
         OPEN * part(path_mid, triangle),
         part(tailed_end, star_leaf),
         part(clique, chord + tailed_centre + star_centre),
+        SIDE * out,
+        SIDE * into,
     ]
 }
 
@@ -66,7 +115,7 @@ pub(crate) fn is_isolated(signature: &Signature) -> bool {
 pub(crate) fn is_defined(ratios: &Signature, d: usize) -> bool {
     let least = match d {
         0 => 0.0,
-        1 | 4 => 1.0,
+        1 | 4 | 6 | 7 => 1.0,
         5 => 3.0,
         _ => 2.0,
     };
@@ -88,10 +137,10 @@ pub(crate) fn averages(rows: impl Iterator<Item = (Signature, f64)>) -> Signatur
 
 /// The ratios as they are named: a scaled signature, or a mean of such, taken back.
 pub(crate) fn plain(signature: &Signature) -> Signature {
-    let [degree, around, closed, open, closed_around, cliques] = *signature;
+    let [degree, around, closed, open, closed_around, cliques, out, into] = *signature;
     let degree = if degree < -0.5 { 0.0 } else { degree.exp2() };
     let around = if degree == 0.0 { 0.0 } else { around.exp2() };
-    [degree, around, closed / CLOSED, open / OPEN, closed_around, cliques]
+    [degree, around, closed / CLOSED, open / OPEN, closed_around, cliques, out / SIDE, into / SIDE]
 }
 
 #[cfg(test)]
@@ -108,12 +157,20 @@ mod tests {
         let mut clique = [0; 15];
         (clique[0], clique[3], clique[14]) = (4, 6, 4);
         let close = |counts: &[u64; 15], expected: Signature| {
-            let found = plain(&signature(counts, expected[1].max(1.0).log2()));
+            let found = plain(&signature(counts, expected[1].max(1.0).log2(), [expected[6], expected[7]]));
             assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?} for {expected:?}");
         };
-        close(&centre, [5.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
-        close(&leaf, [1.0, 5.0, 0.0, 0.0, 0.0, 0.0]);
-        close(&clique, [4.0, 4.0, 1.0, 0.0, 0.0, 1.0]);
-        close(&[0; 15], [0.0; 6]);
+        close(&centre, [5.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
+        close(&leaf, [1.0, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+        close(&clique, [4.0, 4.0, 1.0, 0.0, 0.0, 1.0, 0.25, 0.5]);
+        close(&[0; 15], [0.0; 8]);
+    }
+
+    #[test]
+    fn parts_of_neighbours_by_direction() {
+        // Two neighbours that arcs only lead to, one that arcs only come from, one of both.
+        let arcs = Arcs { neighbours: 4, out: 3, into: 2 };
+        assert_eq!(arcs.parts(), [0.5, 0.25]);
+        assert_eq!(Arcs { neighbours: 0, out: 0, into: 0 }.parts(), [0.0, 0.0]);
     }
 }

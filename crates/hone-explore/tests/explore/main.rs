@@ -1,5 +1,6 @@
 //! Answers checked against slow and simple definitions, and the laws that they must keep.
 
+mod directed;
 mod layout;
 mod map;
 mod neighbours;

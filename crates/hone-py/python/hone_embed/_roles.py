@@ -28,9 +28,11 @@ class Roles:
         How far each node belongs to each role; rows sum to one.
     roles : list of dict
         Each role: ``name``, ``nodes``, ``share``, ``degree``, ``motifs`` (mean and z-score of each node orbit),
-        ``ratios`` and ``exemplars`` (ids).
+        ``ratios`` and ``exemplars`` (ids). Of a directed graph also ``out_degree`` and ``in_degree``, and ``motifs``
+        has directed motifs.
     affinity : ndarray of float64
-        How often roles are linked, relative to what their degrees alone would give.
+        How often roles are linked, relative to what their degrees alone would give; of a directed graph by arcs from
+        the role of the row.
     """
 
     def __init__(self, native: _native.Roles, node_ids: np.ndarray) -> None:
@@ -78,6 +80,8 @@ def roles(
     verbose: bool = False,
 ) -> Roles:
     """Find structural roles: groups of nodes with similar neighbourhoods.
+
+    In a directed graph directions count: names of roles begin with source, sink, mutual or broker.
 
     Parameters
     ----------

@@ -24,6 +24,10 @@ function colourings() {
   });
   categories("role", "role", meta.roles.map((role) => role.name), (i) => data.role[i]);
   numbers("degree", "degree", (i) => degreeOf(i), true);
+  if (meta.directed) {
+    numbers("out-degree", "out-degree", outOf, true);
+    numbers("in-degree", "in-degree", intoOf, true);
+  }
   meta.orbits.forEach((name, o) => { if (o) numbers("motif-" + name, "motif: " + name, (i) => countOf(o, i), true); });
   meta.colours.forEach((colour, c) => {
     if (!colour.categories) numbers("own-" + c, colour.name, (i) => data.colours[c][i], false);

@@ -47,7 +47,7 @@ class Reader {
 /** A count as it is packed: eleven bits and how often they are doubled; exact up to 2047. */
 const unpackCount = (code) => (code & 2047) * 2 ** (code >> 11);
 
-const data = { x: null, y: null, role: null, ids: null, counts: null, ratios: null, near: null, edges: null, colours: [] };
+const data = { x: null, y: null, role: null, ids: null, counts: null, arcs: null, ratios: null, near: null, edges: null, colours: [] };
 
 async function readCore() {
   const reader = new Reader(await section("core"));
@@ -73,6 +73,7 @@ async function readIds() {
 async function readCounts() {
   const reader = new Reader(await section("counts"));
   data.counts = meta.orbits.map(() => reader.u16(N));
+  if (meta.directed) data.arcs = [reader.u16(N), reader.u16(N)];
   data.ratios = [0, 1, 2, 3].map(() => reader.plane(N));
 }
 
@@ -83,7 +84,7 @@ async function readNear() {
   data.similarity = reader.u16(N * k);
 }
 
-/** Both directions of all edges in compressed rows. */
+/** Both directions of all edges in compressed rows; in a directed graph `kinds` says of each end whether an arc leads to it (1), comes from it (2), or both (3). */
 async function readEdges() {
   const reader = new Reader(await section("edges"));
   if (!reader.bytes.length) return;
@@ -101,8 +102,17 @@ async function readEdges() {
   }
   for (let i = 0; i < N; i++) offsets[i + 1] += offsets[i];
   const next = offsets.slice(), ends = new Uint32Array(2 * meta.links);
-  for (let e = 0; e < at; e++) { ends[next[sources[e]]++] = targets[e]; ends[next[targets[e]]++] = sources[e]; }
-  data.edges = { offsets, ends };
+  const codes = await section("directions"), kinds = codes.length ? new Uint8Array(2 * meta.links) : null;
+  for (let e = 0; e < at; e++) {
+    const [there, back] = [next[sources[e]]++, next[targets[e]]++];
+    ends[there] = targets[e];
+    ends[back] = sources[e];
+    if (!kinds) continue;
+    const code = (codes[e >> 2] >> (2 * (e & 3))) & 3;
+    kinds[there] = code;
+    kinds[back] = ((code & 1) << 1) | (code >> 1);
+  }
+  data.edges = { offsets, ends, kinds };
 }
 
 async function readColours() {
@@ -113,6 +123,13 @@ async function readColours() {
 const idOf = (i) => String(data.ids[i]);
 const countOf = (orbit, i) => unpackCount(data.counts[orbit][i]);
 const degreeOf = (i) => data.edges ? data.edges.offsets[i + 1] - data.edges.offsets[i] : countOf(0, i);
+/** Arcs that leave a node, and that enter it. */
+const outOf = (i) => unpackCount(data.arcs[0][i]);
+const intoOf = (i) => unpackCount(data.arcs[1][i]);
+/** Degrees as text: one of edges, two of arcs. */
+const degreeText = (i) => data.arcs ? `out-degree ${show(outOf(i))}, in-degree ${show(intoOf(i))}` : `degree ${show(data.counts || data.edges ? degreeOf(i) : NaN)}`;
+/** What joins two nodes. */
+const link = meta.directed ? "arc" : "edge";
 
 let idIndex = null;
 function findId(text) {

@@ -22,7 +22,22 @@ function paintUnder() {
   };
   const lines = (colour, draw) => { pen.strokeStyle = style.getPropertyValue(colour); pen.lineWidth = 1; pen.beginPath(); draw(); pen.stroke(); };
   if (allEdges) lines("--web", () => { for (let i = 0; i < N; i++) star(i, Infinity, true); });
-  if (chosen >= 0) lines("--edge", () => star(chosen, 5000, false));
+  if (chosen < 0) return;
+  lines("--edge", () => star(chosen, 5000, false));
+  if (data.edges.kinds) lines("--edge", () => { for (let q = offsets[chosen]; q < Math.min(offsets[chosen + 1], offsets[chosen] + 5000); q++) heads(pen, chosen, ends[q], data.edges.kinds[q]); });
+}
+
+/** The heads of the arcs between two nodes: 1 to the second, 2 to the first, 3 both. */
+function heads(pen, i, j, kind) {
+  const head = (from, to) => {
+    const [x0, y0] = toScreen(...at(from)), [x, y] = toScreen(...at(to)), far = Math.hypot(x - x0, y - y0);
+    const gap = pointSize() / ratio / 2 + 1, size = 7;
+    if (far < 2 * (gap + size)) return;
+    const [dx, dy] = [(x - x0) / far, (y - y0) / far], [tx, ty] = [x - gap * dx, y - gap * dy];
+    for (const side of [-0.45, 0.45]) { pen.moveTo(tx, ty); pen.lineTo(tx - size * (dx - side * dy), ty - size * (dy + side * dx)); }
+  };
+  if (kind & 1) head(i, j);
+  if (kind & 2) head(j, i);
 }
 
 /** Rings around nodes, and the shape of a selection. */
@@ -138,7 +153,7 @@ function overNode(x, y) {
   const found = data.ids ? nodeAt(x, y, 6) : -1, tip = $("tip");
   tip.hidden = found < 0;
   if (found >= 0) {
-    tip.replaceChildren(make("strong", idOf(found), { dir: "auto" }), make("div", `${meta.roles[data.role[found]].name}, degree ${show(data.counts || data.edges ? degreeOf(found) : NaN)}`, { class: "dim" }));
+    tip.replaceChildren(make("strong", idOf(found), { dir: "auto" }), make("div", `${meta.roles[data.role[found]].name}, ${degreeText(found)}`, { class: "dim" }));
     tip.style.left = Math.min(x + 14, width - 180) + "px";
     tip.style.top = Math.min(y + 14, height - 60) + "px";
   }
@@ -233,7 +248,7 @@ function restore(kept) {
 async function begin() {
   $("title").textContent = meta.title;
   $("title").dir = "auto";
-  $("size").textContent = `${counted(meta.nodes, "node")} · ${counted(meta.edges, "edge")}`;
+  $("size").textContent = `${counted(meta.nodes, "node")} · ${counted(meta.edges, link)}`;
   const kept = readAddress();
   await readCore();
   startPlot();

@@ -61,15 +61,25 @@ function nearPanel(box, i) {
 function countPanel(box, i) {
   if (!data.counts) return;
   const table = make("table", null, {}, line(cell("motif", false, "th"), cell("here", true, "th"), cell("average", true, "th")));
+  if (data.arcs) [["out-degree", outOf(i)], ["in-degree", intoOf(i)]].forEach(([name, count]) => table.append(line(cell(name), cell(show(count), true), cell(show(meta.edges / N), true))));
   meta.orbits.forEach((name, o) => table.append(line(cell(name), cell((data.counts[o][i] > 2047 && o ? "≈ " : "") + show(o ? countOf(o, i) : degreeOf(i)), true), cell(show(meta.means[o]), true))));
   box.append(make("h3", "Motifs around it"), table);
 }
 
 function edgePanel(box, i) {
   if (!data.edges) return;
-  const { offsets, ends } = data.edges, list = Array.from(ends.subarray(offsets[i], offsets[i + 1]));
+  const { offsets, ends, kinds } = data.edges, all = Array.from(ends.subarray(offsets[i], offsets[i + 1]));
+  if (!kinds) return edgeList(box, counted(all.length, "edge"), all);
+  const own = kinds.subarray(offsets[i], offsets[i + 1]);
+  [[1, "leads to"], [2, "is led to by"], [3, "has arcs both ways with"]].forEach(([kind, text]) => {
+    const list = all.filter((_, k) => own[k] === kind);
+    if (list.length) edgeList(box, `${text} ${counted(list.length, "node")}`, list);
+  });
+}
+
+function edgeList(box, title, list) {
   if (list.length <= 5000) list.sort((a, b) => idOf(a).localeCompare(idOf(b), "en", { numeric: true }));
-  box.append(make("h3", counted(list.length, "edge")));
+  box.append(make("h3", title));
   const most = make("div", null, { class: "row" });
   list.slice(0, 60).forEach((j) => most.append(nodeLink(j)));
   if (list.length > 60) most.append(make("span", `and ${show(list.length - 60)} more`, { class: "dim" }));
@@ -137,7 +147,7 @@ function common(box, list) {
   if (data.edges && list.length < 50000) {
     let inside = 0, all = 0;
     for (const i of list) { const { offsets, ends } = data.edges; for (let q = offsets[i]; q < offsets[i + 1]; q++) { all++; if (selection.has(ends[q])) inside++; } }
-    box.append(make("p", `${show(inside / 2)} edges among them, ${show(all - inside)} to others.`));
+    box.append(make("p", `${show(inside / 2)} ${meta.directed ? "linked pairs" : "edges"} among them, ${show(all - inside)} to others.`));
   }
 }
 
@@ -145,10 +155,10 @@ function common(box, list) {
 function graphPanel() {
   const box = $("graph");
   if (box.childElementCount) return;
-  box.append(make("h2", meta.title, { dir: "auto" }), make("p", `${counted(meta.nodes, "node")}, ${counted(meta.edges, "edge")}`, { class: "dim" }));
+  box.append(make("h2", meta.title, { dir: "auto" }), make("p", `${counted(meta.nodes, "node")}, ${counted(meta.edges, link)}`, { class: "dim" }));
   const roles = make("div", null, { id: "roles" });
   meta.roles.forEach((role, k) => roles.append(rolePart(role, k)));
-  box.append(make("h3", "Roles"), roles, make("h3", "Links between roles"), make("p", "1: as often as their degrees let expect.", { class: "dim" }), affinityTable());
+  box.append(make("h3", "Roles"), roles, make("h3", "Links between roles"), make("p", (meta.directed ? "Arcs from the row to the column. " : "") + "1: as often as their degrees let expect.", { class: "dim" }), affinityTable());
   if (data.counts) {
     const pick = make("select", null, { "aria-label": "Distribution of", id: "distribution" });
     meta.orbits.forEach((name, o) => pick.append(make("option", name, { value: o })));
@@ -176,7 +186,7 @@ function rolePart(role, k) {
   const dot = make("span", null, { class: "dot" });
   dot.style.background = css(paletteColour(k));
   const scores = (list) => list.map(([name, z]) => `${name} ${z >= 0 ? "+" : "−"}${Math.abs(z).toFixed(1)}`).join(", ");
-  const part = make("div", null, { class: "role" }, make("p", null, {}, dot, make("strong", ` ${role.name} `), make("span", `${counted(role.nodes, "node")}, mean degree ${show(role.degree)}`, { class: "dim" })));
+  const part = make("div", null, { class: "role" }, make("p", null, {}, dot, make("strong", ` ${role.name} `), make("span", `${counted(role.nodes, "node")}, mean ${meta.directed ? `out-degree ${show(role.out_degree)}, in-degree ${show(role.in_degree)}` : `degree ${show(role.degree)}`}`, { class: "dim" })));
   if (role.more.length) part.append(make("p", "more " + scores(role.more)));
   if (role.less.length) part.append(make("p", "less " + scores(role.less)));
   const typical = make("p", "such as ", { class: "row" });

@@ -1,18 +1,20 @@
 // Why a node has its role, and what would have given it another role; the same rules as in roles/explain.rs.
 
-/** The ratios that speak; open pairs repeat what closed pairs say. */
-const RATIOS = [0, 1, 2, 4, 5];
+/** The ratios that speak; open pairs repeat what closed pairs say. The last two are of graphs with one-way arcs. */
+const RATIOS = meta.averages[6] + meta.averages[7] > 0 ? [0, 1, 2, 4, 5, 6, 7] : [0, 1, 2, 4, 5];
 /** Steps from a node's ratio to that of a typical node of another role. */
 const CHANGES = 200;
 /** Whether a node of this degree can have a ratio: there are no pairs of one neighbour. */
-const defined = (d, degree) => degree >= [0, 1, 2, 2, 1, 3][d];
+const defined = (d, degree) => degree >= [0, 1, 2, 2, 1, 3, 1, 1][d];
 const isolated = (component) => component.centre[0] < -0.5;
 
 /** The ratios of a node in the units that roles were found in. */
 function signatureOf(i) {
   const degree = degreeOf(i), part = (plane) => data.ratios[plane][i] / 255;
   const pairs = degree > 1 ? part(1) : 0;
-  return [Math.log2(Math.max(degree, 0.5)), data.ratios[0][i] / 16, 2 * pairs, degree > 1 ? 1.5 * (1 - pairs) : 0, part(2), part(3)];
+  // Neighbours without an arc back, and those without an arc to them.
+  const oneWay = (others) => data.arcs && degree ? 3 * Math.max(0, degree - others(i)) / degree : 0;
+  return [Math.log2(Math.max(degree, 0.5)), data.ratios[0][i] / 16, 2 * pairs, degree > 1 ? 1.5 * (1 - pairs) : 0, part(2), part(3), oneWay(intoOf), oneWay(outOf)];
 }
 
 const density = (c, at) => Math.log(c.share) - 0.5 * c.centre.reduce((sum, m, d) => sum + (at[d] - m) ** 2 / c.variance[d] + Math.log(c.variance[d]), 0);
@@ -28,13 +30,15 @@ function phrase(d, at, average) {
   const percent = (x) => Math.round(100 * x) + " %", number = d < 2;
   const count = d === 0 && at[0] < -0.5 ? 0 : 2 ** at[d];
   const tenths = (x) => show(Math.round(10 * x) / 10);
-  const [value, mean] = number ? [tenths(count), tenths(meta.averages[d])] : [percent(d === 2 ? at[2] / 2 : at[d]), percent(meta.averages[d])];
+  const [value, mean] = number ? [tenths(count), tenths(meta.averages[d])] : [percent(d === 2 ? at[2] / 2 : d > 5 ? at[d] / 3 : at[d]), percent(meta.averages[d])];
   const verb = (now, then) => (average ? now : then);
   const text = {
     0: `it ${verb("has", "had")} ${value} neighbour${value === "1" ? "" : "s"}`,
     1: `its neighbours ${verb("have", "had")} ${value} neighbour${value === "1" ? "" : "s"} each`,
     2: `${value} of the pairs of its neighbours ${verb("are", "were")} linked`,
     4: `${value} of the pairs around its neighbours ${verb("are", "were")} linked`,
+    6: `it ${verb("has", "had")} arcs to ${value} of its neighbours and none back`,
+    7: `${value} of its neighbours ${verb("have", "had")} arcs to it and none back`,
     5: `${value} of the triples of its neighbours ${verb("form", "formed")} a clique with it`,
   }[d];
   return average ? `${text} (average ${mean})` : text;
@@ -50,6 +54,8 @@ function leastChange(at, own, degree) {
       moved[d] += ((other.centre[d] - at[d]) * step) / CHANGES;
       // A pair is either closed or open.
       if (d === 2 && moved[3] + at[2] > 0) moved[3] = 1.5 * (1 - moved[2] / 2);
+      // What is gained on one side is lost on the other where all neighbours are taken.
+      if (d > 5) moved[13 - d] = Math.min(moved[13 - d], 3 - moved[d]);
       const far = Math.abs(moved[d] - at[d]);
       if (best && far >= best.far) break;
       const role = likeliest(moved);
@@ -65,7 +71,7 @@ function leastChange(at, own, degree) {
 /** What a node with a role is: a hub, in a chain, isolated; numbers of roles that share a name follow. */
 function being(name) {
   const [, base, number] = /^(.*?)\s*(\d*)$/.exec(name);
-  const text = base === "isolated" ? base : /^(core|periphery)$/.test(base) ? "in the " + base : /^(chain|near-clique)$/.test(base) ? "in a " + base : (/^[aeiou]/.test(base) ? "an " : "a ") + base;
+  const text = base === "isolated" ? base : /(core|periphery)$/.test(base) ? "in the " + base : /(chain|near-clique)$/.test(base) ? "in a " + base : (/^[aeiou]/.test(base) ? "an " : "a ") + base;
   return number ? `${text} (${number})` : text;
 }
 
