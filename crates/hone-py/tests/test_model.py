@@ -314,3 +314,25 @@ def test_what_was_loaded_has_no_report(fitted, tmp_path):
     assert not any(file.endswith(".run.json") for file in files)
     np.testing.assert_array_equal(load(tmp_path / "z.npy").vectors, fitted.embedding_)
     assert "stages" in loaded.fit("builtin:karate").report_
+
+
+def test_directed_models():
+    """Nodes of the fit stay, new ones are placed by arcs either way, rows are arcs to fitted nodes."""
+    graph = networkx.gnp_random_graph(80, 0.06, seed=3, directed=True)
+    hone = HONE(n_components=16).fit(graph)
+    last = sum(not name.startswith("structure.") for name in hone.get_feature_names_out())
+    grown = graph.copy()
+    grown.add_edges_from([(80, 3), (80, 9), (12, 81)])
+    placed = hone.transform(grown)
+    np.testing.assert_array_equal(placed[:80, :last], hone.embedding_[:, :last])
+    assert np.abs(placed[80:, :last]).max(axis=1).min() > 0
+    with pytest.raises(ValueError, match="of a directed graph"):
+        hone.transform(graph.to_undirected())
+    adjacency = networkx.to_scipy_sparse_array(graph, dtype=np.float32, format="csr")
+    by_matrix = HONE(n_components=16).fit(adjacency)
+    row = np.zeros((1, 80), dtype=np.float32)
+    row[0, [3, 9]] = 1
+    arcs = graph.copy()
+    arcs.add_edges_from([(80, 3), (80, 9)])
+    found, expected = by_matrix.transform(row)[0, :last], hone.transform(arcs)[80, :last]
+    np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -8,6 +8,8 @@ mod bipartite;
 mod choices;
 #[path = "embed/directed.rs"]
 mod directed;
+#[path = "embed/directed_model.rs"]
+mod directed_model;
 #[path = "embed/factors.rs"]
 mod factors;
 #[path = "embed/matrices.rs"]

@@ -39,10 +39,13 @@ def changed(graph: Graph, added: Iterable[Any], removed: Iterable[Any]) -> Graph
 
 
 def with_rows(graph: Graph, rows: scipy.sparse.csr_array) -> Graph:
-    """The graph with one node more for each row, whose entries are the edges to the nodes that it has."""
+    """The graph with one node more for each row, whose entries are the edges to the nodes that it has; of a directed
+    graph the arcs to them.
+    """
     if not graph.weighted:
         rows = scipy.sparse.csr_array((np.ones_like(rows.data), rows.indices, rows.indptr), shape=rows.shape)
-    blocks = scipy.sparse.bmat([[graph.adjacency(), rows.T], [rows, None]], format="csr")
+    back = scipy.sparse.csr_array(rows.shape[::-1], dtype=rows.dtype) if graph.directed else rows.T
+    blocks = scipy.sparse.bmat([[graph.adjacency(), back], [rows, None]], format="csr")
     ids = narrow([*graph.node_ids.tolist(), *_unused(rows.shape[0], graph.node_ids)])
     grown = scipy.sparse.csr_array(blocks, dtype=np.float32)
     return Graph(grown, nodes=ids, directed=graph.directed, weighted=graph.weighted)

@@ -51,7 +51,8 @@ class Placing(SklearnProtocol):
         * a matrix with one row per node and one column per fitted node: the edges between them. A row that is the
           row of a fitted node stands for that node, others are new nodes. A square matrix of this width is rows
           of nodes if a matrix was fitted, and another graph if not: other graphs are best passed as
-          :class:`Graph`.
+          :class:`Graph`. Where the graph is directed, rows hold the arcs to fitted nodes; arcs from these are given
+          with a graph.
 
         New nodes of one call join the fitted graph together, without edges between them. Proximity columns of a
         row do not depend on the other rows (with the motif ``edge``, as in the preset ``hone``). Structure columns

@@ -168,7 +168,8 @@ fn factor(
         loss: info.loss,
     };
     if let Some(draft) = &mut run.draft {
-        let found = Found { motif, weighted: w, u: &u, facts: &facts, ids: lazily.ids() };
+        let right = v.as_ref().filter(|_| both);
+        let found = Found { motif, weighted: w, u: &u, v: right, facts: &facts, ids: lazily.ids() };
         draft.view(run.config, run.laziness, &found)?;
     }
     if let Some(factors) = factors {

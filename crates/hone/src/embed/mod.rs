@@ -212,6 +212,10 @@ impl Hone {
 
     /// [`Hone::fit`] with a folder of factors that appears together with the other files of a batch.
     pub fn fit_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<(Run, Model)> {
+        if graph.is_directed() && self.config.direction == Direction::Auto {
+            let fit = self.for_directed().fit_into(batch, graph, progress);
+            return fit.map(|(run, model)| (self.as_given(run), model));
+        }
         self.check_model(graph)?;
         let (run, model) = self.run(batch, graph, progress, Some(Draft::default()))?;
         Ok((run, model.expect("a draft becomes a model")))
@@ -224,12 +228,7 @@ impl Hone {
             let message = "a model has no attributes of other graphs: fit without attributes, or leave out the model";
             return Err(Error::config("attributes", message));
         }
-        if graph.is_directed() && self.config.direction != Direction::Ignore {
-            let message = "models of directed graphs need \"ignore\": source and target factors are not extended to new \
-                           nodes. Leave out the model to keep both";
-            return Err(Error::config("direction", message));
-        }
-        Ok(())
+        if graph.is_directed() { model::check_directed(&self.config.for_directed(), graph) } else { Ok(()) }
     }
 
     /// Embeds a graph; a draft becomes a model.

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::shared::{mark, names};
-use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts};
+use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide, arcs};
 use crate::config::{Config, Local, Scale};
 use crate::dense::{Block, Eigen, Norm, Panels, Small};
 use crate::embed::weighted::Weighted;
@@ -30,14 +30,19 @@ pub(in crate::embed) struct Found<'a> {
     pub(in crate::embed) motif: Motif,
     pub(in crate::embed) weighted: &'a Weighted,
     pub(in crate::embed) u: &'a Panels,
+    /// Target factors, where arcs keep their directions.
+    pub(in crate::embed) v: Option<&'a Panels>,
     pub(in crate::embed) facts: &'a LocalFacts,
     pub(in crate::embed) ids: &'a NodeIds,
 }
 
 impl Draft {
-    /// Keeps a local embedding.
+    /// Keeps a local embedding; of a directed graph one view for each side.
     pub(in crate::embed) fn view(&mut self, config: &Config, laziness: f64, found: &Found) -> Result<()> {
-        self.views.push(View::of(config, laziness, found)?);
+        match found.v {
+            None => self.views.push(View::of(config, laziness, found)?),
+            Some(v) => self.views.extend(arcs::views(config, found, v)?),
+        }
         Ok(())
     }
 
@@ -90,6 +95,7 @@ impl Draft {
         let view = |view: &View| ViewFacts {
             motif: view.motif.name().to_owned(),
             step: view.step,
+            side: view.side,
             laziness: view.basis.laziness,
         };
         let facts = ModelFacts {
@@ -108,7 +114,7 @@ impl Draft {
 
 impl View {
     fn of(config: &Config, laziness: f64, found: &Found) -> Result<View> {
-        let Found { motif, weighted, u, facts, ids } = *found;
+        let Found { motif, weighted, u, facts, ids, .. } = *found;
         let graph = &weighted.graph;
         let degrees = degrees(&graph.matrix, graph.scale);
         let tau = config.regularize * mean_of_nonzero(&degrees);
@@ -130,6 +136,7 @@ impl View {
         Ok(View {
             motif,
             step: facts.step,
+            side: ViewSide::Both,
             nodes: graph.nodes.clone(),
             marks: marks.collect(),
             weights: weights(&config.local, &x, &facts.singular_values),
@@ -144,7 +151,7 @@ impl View {
 }
 
 /// All panels in one block; the panels stay.
-fn joined(u: &Panels) -> Block {
+pub(super) fn joined(u: &Panels) -> Block {
     u.clone().into_block()
 }
 
@@ -165,7 +172,7 @@ pub(super) fn root(degree: f64, tau: f64) -> f64 {
     if degree > 0.0 { (degree + tau).sqrt().recip() } else { 0.0 }
 }
 
-fn mean_of_nonzero(d: &[f64]) -> f64 {
+pub(super) fn mean_of_nonzero(d: &[f64]) -> f64 {
     let nodes = d.iter().filter(|&&d| d != 0.0).count();
     d.iter().sum::<f64>() / nodes.max(1) as f64
 }
@@ -203,7 +210,7 @@ const SMALL: f64 = 1e-2;
 const NOISE: f64 = 1e-6;
 
 /// What the columns of U Σ^K are multiplied with by the norm and the scale of a local embedding.
-fn weights(local: &Local, x: &Block, sigma: &[f64]) -> Vec<f64> {
+pub(super) fn weights(local: &Local, x: &Block, sigma: &[f64]) -> Vec<f64> {
     let largest = sigma.first().copied().unwrap_or(0.0);
     let weight = |(norm, &sigma): (f64, &f64)| match local.scale {
         _ if norm <= 0.0 || sigma <= NOISE * largest => 0.0,

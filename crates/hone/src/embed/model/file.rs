@@ -19,8 +19,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Basis, Log, Model, ModelFacts, Scales, View, check_support};
-use crate::config::{MAX_STEPS, Steps};
+use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewSide, check_support};
+use crate::config::{Direction, MAX_STEPS, Steps};
 use crate::dense::Small;
 use crate::error::{Error, Result};
 use crate::factor::log_window::Landmarks;
@@ -180,6 +180,7 @@ impl Model {
             Ok(View {
                 motif: facts.motif.parse().map_err(|e: Error| e.to_string())?,
                 step: facts.step,
+                side: facts.side,
                 nodes: tensors.has(&nodes).then(|| tensors.rows(&nodes)).transpose()?,
                 x: tensors.block(&name("x"))?,
                 basis: Basis { c: tensors.small(&name("c"))?, q: tensors.small(&name("q"))?, laziness: facts.laziness },
@@ -215,6 +216,8 @@ impl Model {
         let last = if let Steps::Fixed(last) = config.steps { last } else { MAX_STEPS };
         let known = |view: &View| motifs.contains(&view.motif) && view.step <= last;
         fits(self.views.iter().all(known), "motifs and steps")?;
+        let of_arcs = self.facts.graph.directed && config.direction != Direction::Ignore;
+        fits(self.views.iter().all(|view| (view.side != ViewSide::Both) == of_arcs), "directions")?;
         let width: usize = self.views.iter().map(View::cols).sum();
         let z = match &self.h {
             Some(h) => h.rows() == width && h.cols() <= self.z_columns(),

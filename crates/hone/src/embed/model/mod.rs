@@ -17,11 +17,12 @@
 //! row, and kept as numbers.
 //!
 //! That algebra needs a symmetric matrix whose power is taken last. `support` says by name which settings have it; the
-//! preset `hone` does.
+//! preset `hone` does. A directed graph has a view for each side of its factors, made of other products (`arcs`).
 //!
 //! Cost: a fit takes one more product with A for C. Placing n new nodes takes O(edges of these) products of the width of a
 //! view; structure columns take a count of motifs.
 
+mod arcs;
 mod draft;
 mod drift;
 mod file;
@@ -33,7 +34,7 @@ mod support;
 
 pub(super) use draft::{Draft, Found};
 pub use place::Like;
-pub(super) use support::check as check_support;
+pub(super) use support::{check as check_support, check_directed};
 
 use serde::{Deserialize, Serialize};
 
@@ -96,9 +97,25 @@ pub struct ViewFacts {
     pub motif: String,
     /// K, the power that is factored.
     pub step: usize,
+    /// Which factors they are.
+    #[serde(default)]
+    pub side: ViewSide,
     /// The share of steps in which walks stay.
     #[serde(default)]
     pub laziness: f64,
+}
+
+/// Which factors of a matrix a local embedding has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ViewSide {
+    /// Those of a symmetric matrix.
+    #[default]
+    Both,
+    /// U: where arcs lead.
+    Source,
+    /// V: where arcs come from.
+    Target,
 }
 
 /// Constants of the last stage.
@@ -119,12 +136,13 @@ impl Default for Scales {
 struct View {
     motif: Motif,
     step: usize,
+    side: ViewSide,
     /// Numbers of the nodes that are the rows, ascending; nothing for all nodes.
     nodes: Option<Vec<u32>>,
-    /// X, one row per node.
+    /// X, one row per node; for one side what its rows of A are multiplied with.
     x: Block,
     basis: Basis,
-    /// Motif degree of each node.
+    /// Motif degree of each node; that of arcs both ways, for one side.
     degrees: Vec<f64>,
     /// A number for the neighbours of each node and the weights of the edges to them; see [`shared`].
     marks: Vec<u64>,
@@ -147,7 +165,7 @@ struct Log {
     size: f64,
 }
 
-/// C and Q, and the share of steps in which a walk stays.
+/// C and Q, for one side R and I, and the share of steps in which a walk stays.
 #[derive(Debug, Clone, PartialEq)]
 struct Basis {
     c: Small,

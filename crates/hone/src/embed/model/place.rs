@@ -72,9 +72,18 @@ impl Model {
                 "the model has no structure columns; fit one with the preset hone",
             ));
         }
-        if graph.is_directed() && self.facts.config.direction != Direction::Ignore {
-            let message = "the model is of an undirected graph, this one is directed; read it without directions, or fit the \
-                           model with direction = \"ignore\"";
+        let of_arcs = self.facts.graph.directed;
+        if graph.is_directed() != of_arcs && self.facts.config.direction != Direction::Ignore {
+            let message = match of_arcs {
+                true => {
+                    "the model is of a directed graph, this one is undirected; read it with directed = true, or fit the \
+                         model with direction = \"ignore\""
+                }
+                false => {
+                    "the model is of an undirected graph, this one is directed; read it without directions, or fit the \
+                          model with direction = \"ignore\""
+                }
+            };
             return Err(Error::config("direction", message));
         }
         let weighted = self.facts.graph.weighted;
@@ -186,8 +195,18 @@ impl Model {
                  those of the model (relative residual {left:.3}){remedy}"
             ));
         }
-        let lost =
-            (0..out.rows()).filter(|&i| graph.degree(i as u32) > 0 && out.row(i)[..z_cols].iter().all(|&z| z == 0.0));
+        if self.is_of_arcs() {
+            let left = self.moved(of_fit, out)?;
+            if left > OLD {
+                run.note(format!(
+                    "arcs between nodes of the model changed much ({left:.2} of the places of shared nodes are other than at \
+                     the fit): it is time to fit a new model"
+                ));
+            }
+        }
+        let into = if graph.is_directed() { graph.in_degrees() } else { Vec::new() };
+        let has_edges = |i: usize| graph.degree(i as u32) > 0 || into.get(i).is_some_and(|&into| into > 0);
+        let lost = (0..out.rows()).filter(|&i| has_edges(i) && out.row(i)[..z_cols].iter().all(|&z| z == 0.0));
         match lost.count() {
             0 => (),
             1 => run.note("1 node with edges has zero proximity columns: no short walk leads from it to a node of the model"),

@@ -134,7 +134,7 @@ fn procrustes(x: &Block, target: &Block) -> Result<(Small, f64)> {
 }
 
 /// The rows in another order, always the same: each is that of a node far away in the list.
-fn shuffled(x: &Block) -> Block {
+pub(super) fn shuffled(x: &Block) -> Block {
     let n = x.rows();
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by_key(|&i| (spread(i as u64), i));

@@ -9,7 +9,8 @@
 //! (or of the refined factors), so a row depends on the node's own edges and on the new nodes that it is connected to through
 //! new nodes, on nothing else. Nodes of the fit whose edges changed are placed
 //! like new ones, from their edges to other nodes of the fit. All sums are in 64 bits and in the order of neighbours, row by row: who else is placed changes no bit.
-//! Cost: O(r) per edge of a placed node, O(K r²) per node.
+//! For one side of a directed graph X is A^(K−1) V already, and the sum is Σ_l A_nn^l A_ns X R^l (`arcs`); A is turned around for
+//! target factors. Cost: O(r) per edge of a placed node, O(K r²) per node.
 
 use std::borrow::Cow;
 
@@ -17,17 +18,21 @@ use rayon::prelude::*;
 
 use super::draft::root;
 use super::refine::{NONE, refined};
-use super::shared::mark;
-use super::{Basis, Log, View};
+use super::shared::{mark, mark_back};
+use super::{Basis, Log, View, ViewSide};
 use crate::dense::{Block, Small};
 use crate::error::Result;
 use crate::motif::MotifGraph;
 use crate::report::Fitting;
+use crate::sparse::Csr;
 
 /// A view, ready to give the rows of another graph.
 pub(super) struct Placing<'a> {
     view: &'a View,
     graph: &'a MotifGraph,
+    /// W, or W turned around, and the other one where they differ.
+    matrix: Cow<'a, Csr>,
+    other: Option<Cow<'a, Csr>>,
     x: Cow<'a, Block>,
     basis: Cow<'a, Basis>,
     /// L^K Q.
@@ -62,26 +67,39 @@ impl<'a> Placing<'a> {
                 found.filter(|&row| view.degrees[row] > 0.0).map_or(NONE, |row| row as u32)
             })
             .collect();
+        let back = (view.side != ViewSide::Both).then(|| graph.matrix.transposed());
         // A node of which only edges to new nodes are left is placed as they are.
         let known: Vec<u32> = (0..known.len())
             .map(|row| {
-                let (columns, values) = graph.matrix.row(row);
-                let edges = || columns.iter().zip(values).filter(|(_, w)| **w != 0.0);
-                let adrift = edges().next().is_some() && edges().all(|(&j, _)| known[j as usize] == NONE);
+                let edges = || neighbours(&graph.matrix, row).chain(back.iter().flat_map(|w| neighbours(w, row)));
+                let adrift = edges().next().is_some() && edges().all(|(j, _)| known[j] == NONE);
                 if adrift { NONE } else { known[row] }
             })
             .collect();
         let changes = |row: usize| {
-            let of = |j: usize, w: f64| mark(names[node(j) as usize], w);
-            known[row] != NONE && marks(graph, &known, row, of) != view.marks[known[row] as usize]
+            let sum = |w: &Csr, mark: fn(u64, f64) -> u64| {
+                let shared = neighbours(w, row).filter(|(j, _)| known[*j] != NONE);
+                let of = |(j, w): (usize, f64)| mark(names[node(j) as usize], w / graph.scale);
+                shared.map(of).fold(0, u64::wrapping_add)
+            };
+            let marks = sum(&graph.matrix, mark).wrapping_add(back.as_ref().map_or(0, |back| sum(back, mark_back)));
+            known[row] != NONE && marks != view.marks[known[row] as usize]
         };
         let changed: Vec<bool> = (0..known.len()).into_par_iter().map(changes).collect();
         let mut facts = Fitting::new(view.motif.name(), view.step);
         facts.changed = changed.iter().filter(|changed| **changed).count();
-        let better = if facts.changed > 0 { refined(view, graph, &known, &mut facts)? } else { None };
+        let may_refine = facts.changed > 0 && view.side == ViewSide::Both;
+        let better = if may_refine { refined(view, graph, &known, &mut facts)? } else { None };
+        let forth = Cow::Borrowed(&graph.matrix);
+        let (matrix, other) = match (view.side, back.map(Cow::Owned)) {
+            (ViewSide::Target, Some(back)) => (back, Some(forth)),
+            (_, back) => (forth, back),
+        };
         let mut placing = Placing {
             view,
             graph,
+            matrix,
+            other,
             degrees: Cow::Borrowed(&view.degrees),
             roots: Vec::new(),
             x: Cow::Borrowed(&view.x),
@@ -138,9 +156,9 @@ impl<'a> Placing<'a> {
             let number = self.new_at[row] as usize;
             return (self.new[number * r..][..r].to_vec(), self.new_degrees[number]);
         }
-        if self.changed[row] && !self.refined {
-            let mut degree = 0.0;
-            self.each(row, |j, w| degree += if self.at[j] == NONE { 0.0 } else { w });
+        // One side has no row of its own beside X.
+        if self.view.side != ViewSide::Both || self.changed[row] && !self.refined {
+            let degree = self.degree(row, |j| self.at[j] != NONE);
             return (times(&self.towards_fit(row, root(degree, self.view.tau)), &self.moves), degree);
         }
         let at = self.at[row] as usize;
@@ -157,13 +175,31 @@ impl<'a> Placing<'a> {
 
     /// Calls `f` with the neighbours of a row of W, and the weights of the edges.
     fn each(&self, row: usize, mut f: impl FnMut(usize, f64)) {
-        let (columns, values) = self.graph.matrix.row(row);
+        let (columns, values) = self.matrix.row(row);
         columns.iter().zip(values).for_each(|(&j, &w)| f(j as usize, f64::from(w) / self.graph.scale));
+    }
+
+    /// The sum of the weights of edges to some neighbours; of arcs both ways, where there are arcs.
+    fn degree(&self, row: usize, counts: impl Fn(usize) -> bool) -> f64 {
+        let of =
+            |w: &Csr| neighbours(w, row).filter(|(j, _)| counts(*j)).map(|(_, w)| w / self.graph.scale).sum::<f64>();
+        of(&self.matrix) + self.other.as_ref().map_or(0.0, |other| of(other))
+    }
+
+    /// What rows of A_ns X are multiplied with after l steps between new nodes.
+    fn after(&self, l: usize) -> Small {
+        match self.view.side {
+            ViewSide::Both => self.basis.power(self.view.step - 1 - l).times(&self.basis.q),
+            _ => (0..l).fold(Small::identity(self.cols()), |power, _| power.times(&self.basis.c)),
+        }
     }
 
     /// Σ_l ℓ^l L^(K−1−l) Q: walks that stay at their node l times before they leave it.
     fn moving(&self) -> Small {
         let (k, laziness) = (self.view.step, self.basis.laziness);
+        if self.view.side != ViewSide::Both {
+            return self.after(0);
+        }
         let terms: Vec<Small> = (0..k).map(|l| self.basis.power(k - 1 - l)).collect();
         let stays = |l: usize| laziness.powi(l as i32);
         let sum = |i: usize, j: usize| terms.iter().enumerate().map(|(l, term)| stays(l) * term.get(i, j)).sum();
@@ -190,14 +226,9 @@ impl<'a> Placing<'a> {
         let new: Vec<usize> = (0..rows).filter(|&row| self.at[row] == NONE).collect();
         self.new_at = vec![NONE; rows];
         new.iter().zip(0..).for_each(|(&row, number)| self.new_at[row] = number);
-        let degree = |row: usize| {
-            let mut degree = 0.0;
-            self.each(row, |_, w| degree += w);
-            degree
-        };
-        let degrees: Vec<f64> = new.par_iter().map(|&row| degree(row)).collect();
+        let degrees: Vec<f64> = new.par_iter().map(|&row| self.degree(row, |_| true)).collect();
         let lefts: Vec<f64> = degrees.iter().map(|&degree| root(degree, self.view.tau)).collect();
-        let powers: Vec<Small> = (0..k).map(|l| self.basis.power(k - 1 - l).times(&self.basis.q)).collect();
+        let powers: Vec<Small> = (0..k).map(|l| self.after(l)).collect();
         let mut walks: Vec<f64> =
             new.par_iter().zip(&lefts).flat_map_iter(|(&row, &left)| self.towards_fit(row, left)).collect();
         let mut total = vec![0.0; new.len() * r];
@@ -233,11 +264,10 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// The sum of the marks of the neighbours of a row that are nodes of the fit.
-fn marks(graph: &MotifGraph, known: &[u32], row: usize, mark: impl Fn(usize, f64) -> u64) -> u64 {
-    let (columns, values) = graph.matrix.row(row);
-    let known = columns.iter().zip(values).filter(|(j, w)| known[**j as usize] != NONE && **w != 0.0);
-    known.map(|(&j, &w)| mark(j as usize, f64::from(w) / graph.scale)).fold(0, u64::wrapping_add)
+/// The neighbours of a row and the weights of the edges to them, zeros left out.
+fn neighbours(matrix: &Csr, row: usize) -> impl Iterator<Item = (usize, f64)> {
+    let (columns, values) = matrix.row(row);
+    columns.iter().zip(values).filter(|(_, w)| **w != 0.0).map(|(&j, &w)| (j as usize, f64::from(w)))
 }
 
 /// A row divided by its length to a power.

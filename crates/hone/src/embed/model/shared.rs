@@ -18,6 +18,11 @@ pub(super) fn mark(name: u64, weight: f64) -> u64 {
     spread(name ^ spread(!weight.to_bits()))
 }
 
+/// The same of an arc that comes from it.
+pub(super) fn mark_back(name: u64, weight: f64) -> u64 {
+    mark(!name, weight)
+}
+
 /// For each of `ids` its number among `others`, if it is there.
 pub(super) fn numbers(ids: &NodeIds, others: &NodeIds) -> Vec<Option<u32>> {
     if let (NodeIds::Sequential(_), NodeIds::Sequential(n)) = (ids, others) {
@@ -41,5 +46,6 @@ mod tests {
         assert!(a[0] == b[3] && a[2] == b[1] && a[0] != b[2] && a[0] != a[1]);
         assert_ne!(mark(a[0], 1.0), mark(a[0], 2.0));
         assert_ne!(mark(a[0], 1.0), mark(a[1], 1.0));
+        assert_ne!(mark(a[0], 1.0), mark_back(a[0], 1.0));
     }
 }

@@ -1,9 +1,10 @@
 //! Which settings a model can be made with.
 
-use crate::config::{Combine, Config, Form, Model, Output};
+use crate::config::{Combine, Config, Direction, Form, Model, Output};
 use crate::error::{Error, Result};
 use crate::factor::Solver;
-use crate::matrix::{Accumulate, Order, Psi};
+use crate::graph::Graph;
+use crate::matrix::{Accumulate, Degree, Order, Psi};
 use crate::motif::{Pairs, Sample};
 
 /// Refuses settings whose vectors a model cannot extend, naming the first.
@@ -36,6 +37,23 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
         return refuse("sample", "exact counts, since estimates differ from graph to graph");
     }
     check_features(config)
+}
+
+/// Refuses settings for a directed graph whose vectors a model cannot extend.
+pub(in crate::embed) fn check_directed(config: &Config, graph: &Graph) -> Result<()> {
+    let refuse = |field: &str, why: &str| {
+        let message =
+            format!("a model of a directed graph needs {why}, as the preset hone has; leave out the model otherwise");
+        Err(Error::config(field, message))
+    };
+    match config.direction {
+        Direction::Ignore => Ok(()),
+        Direction::Source => refuse("direction", "direction = \"keep\", or \"ignore\""),
+        _ if config.degree != Degree::Total => refuse("degree", "degree = \"total\""),
+        _ if config.laziness_on(graph) > 0.0 => refuse("laziness", "laziness = 0"),
+        _ if config.local.log_window.steps > 0 => refuse("local.log-window.steps", "local.log-window.steps = 0"),
+        _ => Ok(()),
+    }
 }
 
 fn check_features(config: &Config) -> Result<()> {

@@ -159,7 +159,9 @@ impl<'a> Work<'a> {
         // Left factors that are kept for a model, with a degree and a mark per row; those, their images and two more blocks,
         // and values of the matrix, while images are taken; the vectors once more.
         let kept_factors = if self.model { rows * kept * (dim * FLOAT + 16) } else { 0 };
-        let images = if self.model { 4 * n * dim * FLOAT + nonzeros * FLOAT + n * 8 } else { 0 };
+        // Each side of arcs has a copy of both factors and a matrix of its own.
+        let (blocks, values) = if self.sides > 1 { (6, 4) } else { (4, 1) };
+        let images = if self.model { blocks * n * dim * FLOAT + values * nonzeros * FLOAT + n * 8 } else { 0 };
         let copied = if self.model { n * config.global.dim as u64 * FLOAT } else { 0 };
         let joining = self.joining(self.local_columns());
         let numbered = numbered * kept + if view > 0 { once.1 } else { 0 };
