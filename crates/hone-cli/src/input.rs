@@ -230,6 +230,11 @@ impl ReadArgs {
 }
 
 impl GraphArgs {
+    /// Whether the command line leaves weights in the graph, where a setting asks for them.
+    pub(crate) fn keeps_weights(&self) -> bool {
+        self.read.weighted.is_none_or(Answer::is_yes)
+    }
+
     /// What the process may hold.
     pub(crate) fn memory(&self) -> Option<u64> {
         self.read.memory

@@ -9,7 +9,7 @@ pub(crate) use table::TableArgs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use hone::config::{Config, Layers, Output as OutputKind, solver_settings};
+use hone::config::{Config, Layers, Output as OutputKind, Weights, solver_settings};
 use hone::graph::Graph;
 use hone::motif::{Delta, Sample};
 use hone::output::{Batch, Existing};
@@ -123,6 +123,7 @@ pub(crate) const OPTIONS: &[Known] = &[
     ("local.dim", "--local-dim"),
     ("steps", "--steps"),
     ("motifs", "--motifs"),
+    ("directed", "--directed"),
     ("sample", "--sample"),
     ("delta", "--delta"),
     ("seed", "--seed"),
@@ -295,7 +296,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     let config = args.choices.build()?;
     let files = Embedding::files(&args.output, args.table.output_format)?;
-    let source = args.input.resolve(args.choices.config.as_deref())?;
+    let mut source = args.input.resolve(args.choices.config.as_deref())?;
+    source.input.options.weighted |= config.weights == Weights::Used && args.input.keeps_weights();
     let inputs = args.choices.files(source.files(), &config);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let outputs = outputs.write("--model", &args.model);

@@ -24,6 +24,7 @@ fn weighted_alone_makes_weights_count() {
         let (weighted, said) = embed(&["--preset", preset, "--weighted"]);
         assert!(weighted != plain && !said.contains("weight"), "{preset}: {said}");
         assert_eq!(weighted, embed(&["--preset", preset, "--weighted", "--set", "weights=true"]).0);
+        assert_eq!(weighted, embed(&["--preset", preset, "--set", "weights=true"]).0, "{preset}: the setting alone");
         let (ignored, said) = embed(&["--preset", preset, "--weighted", "--set", "weights=false"]);
         assert!(ignored == plain && said.matches("weight").count() == 2, "{preset}: {said}");
     }

@@ -108,7 +108,7 @@ const COMMENTS: &[(&str, &str)] = &[
     ("features.combine", "before: joined to the local embeddings; after: columns next to the global embedding."),
     (
         "features.weight",
-        "Squared size of these columns relative to that of the embeddings they join; \"unit\" leaves columns as they are.",
+        "Squared size of these columns relative to that of the embeddings they join; with directed motifs a quarter of it; \"unit\" leaves columns as they are.",
     ),
     ("features.diffusion", "How features are diffused over each motif graph."),
     ("features.diffusion.steps", "Number of steps; 0 for none."),

@@ -48,7 +48,9 @@ impl Config {
             config.degree = Degree::Total;
         }
         // Few walks along arcs return or even go on: beside them those that stay would be most of what is seen.
-        config.laziness = Laziness::Share(0.0);
+        if config.laziness == Laziness::Auto {
+            config.laziness = Laziness::Share(0.0);
+        }
         // It is made of eigenvectors, which a matrix of arcs does not have.
         config.local.log_window.steps = 0;
         if config.structure.motifs == MotifSet::default() {

@@ -164,9 +164,15 @@ pub(super) fn diffused(
     Ok(parts)
 }
 
+/// Features of arcs have this part of the weight of others: counts for both directions are many, and at the full weight they
+/// outweighed proximity where labels were few (docs/directed.md).
+const OF_ARCS: f64 = 0.25;
+
 /// What brings the squared size of features to `weight` times `other`; nothing where columns keep their length.
 fn balance(config: &Config, parts: &[Part], other: f64) -> Option<f64> {
     let Balance::Times(weight) = config.features.weight else { return None };
+    let of_arcs = config.structure.enabled && config.structure.motifs.motifs().iter().any(|motif| motif.is_directed());
+    let weight = if of_arcs { OF_ARCS * weight } else { weight };
     let own: f64 = parts.iter().map(Part::energy).sum();
     (own > 0.0 && other > 0.0).then(|| (weight * other / own).sqrt())
 }

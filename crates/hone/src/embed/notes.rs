@@ -228,6 +228,11 @@ pub(super) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns, y: Option
     ];
     let why: Vec<String> =
         why.into_iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
-    let have = if count == 1 { "has a vector" } else { "have vectors" };
-    run.note(format!("{count} of {nodes} nodes {have} of zeros: {}", why.join(", ")));
+    let have = match (count == 1, run.components() > 0) {
+        (true, false) => "has a vector of zeros",
+        (false, false) => "have vectors of zeros",
+        (true, true) => "has zeros in its proximity columns",
+        (false, true) => "have zeros in their proximity columns",
+    };
+    run.note(format!("{count} of {nodes} nodes {have}: {}", why.join(", ")));
 }
