@@ -97,7 +97,7 @@ impl RoleOptions {
             return Err(Error::config("graph", "it has no nodes, so there are no roles to find"));
         }
         // Triads are always counted exactly, which estimates are meant to avoid.
-        let triads = (graph.is_directed() && self.sample == Sample::Exact).then(|| MotifSet::Triads);
+        let triads = (graph.is_directed() && self.sample == Sample::Exact).then_some(MotifSet::Triads);
         let motifs = triads.iter().flat_map(MotifSet::motifs).chain(MotifSet::default().motifs());
         let motifs: Vec<_> = motifs.collect();
         let counts = self.sample.count_motifs(graph, &motifs, (self.seed, Allowance::new(None)), progress)?;
