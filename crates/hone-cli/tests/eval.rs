@@ -256,7 +256,7 @@ fn slips_are_usage_errors() {
         (vec!["link", "builtin:karate", "--methods", "file:"], "no such file"),
         (vec!["link", "builtin:karate", "--cache", "Cargo.toml"], "is a file"),
         (vec!["nodes", "builtin:karate", "--labels", "x", "--train", "150"], "between 0 and 100"),
-        (vec!["paper", "--data", "nowhere"], "no folder"),
+        (vec!["paper", "--data", "nowhere"], "not a folder"),
     ] {
         hone().arg("eval").args(args).assert().code(2).stderr(contains(part));
     }
