@@ -1,7 +1,8 @@
 //! The border to CUDA: opening a device, its memory, copies, and launches of kernels.
 //!
 //! All work goes to one stream, so it happens in the order in which it is asked for, and memory that is freed is used
-//! again by what comes later. What fails inside a verb of a space cannot be returned: it unwinds as a [`Failure`], without
+//! again by what comes later. Large copies go through two page-locked buffers, one of which is filled or emptied by the threads
+//! of this process while the device copies the other. What fails inside a verb of a space cannot be returned: it unwinds as a [`Failure`], without
 //! a message of its own, and the engine catches it and returns the error.
 //!
 //! This file alone is unsafe: CUDA's libraries are trusted to be what their names say, and kernels to keep to the arguments
@@ -9,15 +10,16 @@
 #![allow(unsafe_code)]
 
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use cudarc::driver::sys::{self, CUmemPool_attribute, CUresult};
+use cudarc::driver::sys::{self, CUdevice_attribute, CUmemPool_attribute, CUresult};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
-    ValidAsZeroBits, result,
+    CudaContext, CudaEvent, CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig,
+    PushKernelArg, ValidAsZeroBits, result,
 };
 use cudarc::nvrtc;
 use hone::{Error, Result};
+use rayon::prelude::*;
 
 /// What went wrong inside a verb.
 pub(crate) struct Failure(pub(crate) Error);
@@ -29,6 +31,62 @@ pub(crate) struct Driver {
     name: String,
     /// Compute capability, such as 90 for 9.0.
     pub(crate) capability: i32,
+    /// Number of multiprocessors.
+    pub(crate) processors: usize,
+    staging: Mutex<Option<Staging>>,
+}
+
+/// Bytes of a page-locked buffer.
+const PIECE: usize = 32 << 20;
+
+/// Copies of fewer bytes need no buffer.
+const SMALL: usize = 1 << 20;
+
+/// Bytes that one thread copies at a time.
+const SHARE: usize = 1 << 20;
+
+/// Two page-locked buffers, and when the device is done with each.
+struct Staging {
+    buffers: [*mut u8; 2],
+    events: [CudaEvent; 2],
+}
+
+// SAFETY: the buffers are memory of this process that nobody else points to.
+unsafe impl Send for Staging {}
+
+impl Staging {
+    fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
+        context.bind_to_thread()?;
+        // SAFETY: the memory is used as bytes, and written before it is read.
+        let buffer = || unsafe { result::malloc_host(PIECE, 0) }.map(|buffer| buffer.cast::<u8>());
+        let event = || context.new_event(None);
+        Ok(Staging { buffers: [buffer()?, buffer()?], events: [event()?, event()?] })
+    }
+
+    /// The first bytes of a buffer, once the device is done with it.
+    fn buffer(&mut self, which: usize, bytes: usize) -> Result<&mut [u8], DriverError> {
+        self.events[which].synchronize()?;
+        assert!(bytes <= PIECE, "a piece of a copy");
+        // SAFETY: the buffer has PIECE bytes, nobody else refers to it, and the device has no copy of it under way.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.buffers[which], bytes) })
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        for (buffer, event) in self.buffers.iter().zip(&self.events) {
+            // A copy that is still under way keeps its buffer.
+            if event.synchronize().is_ok() {
+                // SAFETY: the buffer is one of `malloc_host`, and nothing uses it any more. What fails leaves it allocated.
+                let _ = unsafe { result::free_host(buffer.cast()) };
+            }
+        }
+    }
+}
+
+/// Copies bytes by all threads.
+fn copy_bytes(from: &[u8], to: &mut [u8]) {
+    to.par_chunks_mut(SHARE).zip(from.par_chunks(SHARE)).for_each(|(to, from)| to.copy_from_slice(from));
 }
 
 /// An argument of a kernel.
@@ -37,6 +95,7 @@ pub(crate) enum Arg {
     Wide(u64),
     Count(u32),
     Factor(f32),
+    Real(f64),
 }
 
 /// The address of nothing.
@@ -51,6 +110,12 @@ impl<T> Memory<T> {
     pub(crate) fn address(&self) -> Arg {
         // With one stream there is no event to wait for or to record.
         Arg::Wide(self.0.device_ptr(self.0.stream()).0)
+    }
+
+    /// Where they are from the one at `at` on.
+    pub(crate) fn address_at(&self, at: usize) -> Arg {
+        assert!(at <= self.0.len(), "a place in device memory");
+        Arg::Wide(self.0.device_ptr(self.0.stream()).0 + (at * size_of::<T>()) as u64)
     }
 }
 
@@ -81,7 +146,10 @@ impl Driver {
         unsafe { context.disable_event_tracking() };
         let name = format!("cuda:{ordinal} ({})", context.name().map_err(fails)?);
         let (major, minor) = context.compute_capability().map_err(fails)?;
-        let driver = Driver { stream: context.default_stream(), context, name, capability: 10 * major + minor };
+        let (stream, capability, staging) = (context.default_stream(), 10 * major + minor, Mutex::default());
+        let processors = context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+        let processors = processors.map_err(fails)?.unsigned_abs() as usize;
+        let driver = Driver { context, stream, name, capability, processors, staging };
         driver.keep_freed_memory().map_err(fails)?;
         Ok(driver)
     }
@@ -153,18 +221,89 @@ impl Driver {
     /// A copy of numbers of this process.
     pub(crate) fn upload<T: DeviceRepr>(&self, values: &[T]) -> Memory<T> {
         let mut memory = self.reserve(values.len());
-        if !values.is_empty() {
-            self.must(self.stream.memcpy_htod(values, &mut memory.0), 0);
+        let bytes = size_of_val(values);
+        if bytes >= SMALL {
+            // SAFETY: plain numbers are bytes.
+            let bytes = unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), bytes) };
+            self.must(self.upload_bytes(bytes, memory.0.device_ptr(&self.stream).0), 0);
+        } else if !values.is_empty() {
+            self.must(self.stream.memcpy_htod(values, &mut memory.0.slice_mut(..values.len())), 0);
         }
         memory
     }
 
+    /// Copies bytes to the device through page-locked buffers.
+    fn upload_bytes(&self, bytes: &[u8], to: sys::CUdeviceptr) -> Result<(), DriverError> {
+        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        let staging = Self::staged(&mut staging, &self.context)?;
+        for (at, piece) in bytes.chunks(PIECE).enumerate() {
+            let buffer = staging.buffer(at % 2, piece.len())?;
+            copy_bytes(piece, buffer);
+            // SAFETY: the memory was reserved for as many bytes; the buffer is left alone until its event has come.
+            unsafe { result::memcpy_htod_async(to + (at * PIECE) as u64, buffer, self.stream.cu_stream()) }?;
+            staging.events[at % 2].record(&self.stream)?;
+        }
+        Ok(())
+    }
+
+    fn staged<'a>(
+        staging: &'a mut Option<Staging>,
+        context: &Arc<CudaContext>,
+    ) -> Result<&'a mut Staging, DriverError> {
+        context.bind_to_thread()?;
+        if staging.is_none() {
+            *staging = Some(Staging::new(context)?);
+        }
+        Ok(staging.as_mut().expect("made above"))
+    }
+
     /// Copies numbers to this process, once all work before is done.
     pub(crate) fn download<T: DeviceRepr>(&self, memory: &Memory<T>, to: &mut [T]) {
-        if !to.is_empty() {
-            self.must(self.stream.memcpy_dtoh(&memory.0.slice(..to.len()), to), 0);
+        self.download_at(memory, 0, to);
+    }
+
+    /// Copies numbers from the one at `from` on to this process, once all work before is done.
+    pub(crate) fn download_at<T: DeviceRepr>(&self, memory: &Memory<T>, from: usize, to: &mut [T]) {
+        assert!(from + to.len() <= memory.0.len(), "a stretch of device memory");
+        let bytes = size_of_val(to);
+        if bytes >= SMALL {
+            let address = memory.0.device_ptr(&self.stream).0 + (from * size_of::<T>()) as u64;
+            // SAFETY: plain numbers are bytes, and any bytes are numbers.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), bytes) };
+            self.must(self.download_bytes(address, bytes), 0);
+        } else if !to.is_empty() {
+            self.must(self.stream.memcpy_dtoh(&memory.0.slice(from..from + to.len()), to), 0);
             self.must(self.stream.synchronize(), 0);
         }
+    }
+
+    /// Copies the first bytes as numbers.
+    pub(crate) fn download_as<T: DeviceRepr>(&self, memory: &Memory<u8>, to: &mut [T]) {
+        let bytes = size_of_val(to);
+        // SAFETY: plain numbers are bytes, and any bytes are numbers.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), bytes) };
+        self.download(memory, bytes);
+    }
+
+    /// Copies bytes from the device through page-locked buffers.
+    fn download_bytes(&self, from: sys::CUdeviceptr, to: &mut [u8]) -> Result<(), DriverError> {
+        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        let staging = Self::staged(&mut staging, &self.context)?;
+        let pieces = to.len().div_ceil(PIECE);
+        let size = |at: usize, all: usize| PIECE.min(all - at * PIECE);
+        for at in 0..=pieces {
+            if at < pieces {
+                let buffer = staging.buffer(at % 2, size(at, to.len()))?;
+                // SAFETY: the device has as many bytes from there on; the buffer is left alone until its event has come.
+                unsafe { result::memcpy_dtoh_async(buffer, from + (at * PIECE) as u64, self.stream.cu_stream()) }?;
+                staging.events[at % 2].record(&self.stream)?;
+            }
+            if let Some(before) = at.checked_sub(1) {
+                let bytes = size(before, to.len());
+                copy_bytes(staging.buffer(before % 2, bytes)?, &mut to[before * PIECE..][..bytes]);
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn copy<T: DeviceRepr>(&self, from: &Memory<T>) -> Memory<T> {
@@ -181,6 +320,7 @@ impl Driver {
                 Arg::Wide(value) => launch.arg(value),
                 Arg::Count(value) => launch.arg(value),
                 Arg::Factor(value) => launch.arg(value),
+                Arg::Real(value) => launch.arg(value),
             };
         }
         let [across, down] = [blocks.0, blocks.1].map(|blocks| u32::try_from(blocks).expect("blocks of a kernel"));
@@ -208,7 +348,7 @@ impl Driver {
 /// The refusal of work that needs more memory than a device has.
 pub(crate) fn no_room(name: &str, need: u64, least: bool, free: u64) -> Error {
     let remedy = "choose fewer dimensions (local.dim), use a device with more memory, or the device cpu";
-    Error::Memory { stage: format!("factoring on {name}"), need, least, limit: free, remedy: remedy.into() }
+    Error::Memory { stage: format!("the work on {name}"), need, least, limit: free, remedy: remedy.into() }
 }
 
 fn missing(ordinal: usize, message: &str) -> Error {

@@ -1,23 +1,33 @@
-//! [`Cuda`] as an [`Engine`]: singular value decompositions of motif matrices on the device.
+//! [`Cuda`] as an [`Engine`]: motifs, W_t, features, singular value decompositions and Z on the device.
 //!
-//! Motifs are counted by this process, and so is what is small or dense: matrices that are decomposed whole, and the
-//! decomposition of Y through its Gram matrix. Before the work, what the largest factorisation needs is compared with the
-//! memory of the device; what fails later, for memory or otherwise, is an error too.
+//! What is small is done by this process: matrices that are decomposed whole, and the eigenvalues of the Gram matrix of Y. So is
+//! what the device has no kernels for: estimates of counts, directed motifs, pairs that share a motif. Before the work, what counting
+//! and the largest factorisation need is compared with the memory of the device; what fails later, for memory or otherwise,
+//! is an error too.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering::Relaxed;
 
-use hone::Result;
-use hone::dense::Panels;
-use hone::engine::{Engine, Largest};
+use hone::dense::{Block, Columns, Group, Panels, Small};
+use hone::engine::{Counting, Engine, Largest, Shape};
 use hone::factor::svd::svd_in;
 use hone::factor::{Factors, Solver, Task};
+use hone::features::{NamedColumns, Structure};
+use hone::graph::Graph;
+use hone::motif::{Counts, Motif, MotifGraph, Sample, Weighting};
 use hone::operator::Operator;
+use hone::{Error, Result};
 
 use crate::Cuda;
 use crate::driver::{Failure, no_room};
 
 /// Bytes beside matrices and panels: kernels, partial sums, what the allocator rounds up.
 const BESIDE: u64 = 256 << 20;
+
+/// Bytes of counts per position while they are kept, and while they are found.
+const COUNTS: u64 = 12;
+const COUNTING: u64 = 60;
 
 impl Engine for Cuda {
     fn name(&self) -> &str {
@@ -29,28 +39,80 @@ impl Engine for Cuda {
     }
 
     fn plan(&self, largest: &Largest) -> Result<()> {
+        self.forget_counts();
+        self.resident.forget_unused();
         let (need, free) = (memory(largest), self.free_memory()?);
-        if need > free { Err(no_room(self.name(), need, false, free)) } else { Ok(()) }
+        if need > free {
+            return Err(no_room(self.name(), need, false, free));
+        }
+        self.needed.store(need, Relaxed);
+        Ok(())
+    }
+
+    fn count(&self, graph: &Graph, how: Counting<'_>) -> Result<Counts> {
+        if *how.sample != Sample::Exact || how.motifs.iter().any(|motif| motif.is_directed()) {
+            return how.sample.count_motifs(graph, how.motifs, (how.seed, how.allowance), how.progress);
+        }
+        self.caught(|| self.count_exactly(graph, &how))
+    }
+
+    fn motif_graph(&self, counts: &Counts, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<MotifGraph> {
+        let found = self.caught(|| self.motif_graph_there(counts, graph, motif, weighting))?;
+        found.map_or_else(|| counts.motif_graph(graph, motif, weighting), Ok)
+    }
+
+    fn features(&self, features: &Structure, counts: &Counts) -> Result<NamedColumns> {
+        let found = self.caught(|| self.features_there(features, counts))?;
+        found.map_or_else(|| features.streamed(counts), Ok)
+    }
+
+    fn gram(&self, y: &Columns) -> Small {
+        self.gram_of_columns(y)
+    }
+
+    fn products(&self, x: &Columns) -> Result<Small> {
+        self.caught(|| Ok(self.gram_of_columns(x)))
+    }
+
+    fn times(&self, x: &Columns, matrix: &Small) -> Result<Block> {
+        self.caught(|| Ok(self.product_of_columns(x, matrix)))
     }
 
     fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         let Solver::Svd(options) = solver else { return Err(self.lacks(solver)) };
+        self.caught(|| svd_in(self, s, options, task))
+    }
+
+    fn local(&self, solver: &Solver, s: &Operator, task: &Task, shape: &Shape) -> Result<Factors<Group>> {
+        self.caught(|| self.local_there(solver, s, task, shape))
+    }
+
+    fn failure(&self, thrown: Box<dyn Any + Send>) -> Result<Error, Box<dyn Any + Send>> {
+        thrown.downcast::<Failure>().map(|failure| failure.0)
+    }
+}
+
+impl Cuda {
+    /// Does some work; what its verbs throw is an error. Copies that nobody needs any more are dropped before and after.
+    fn caught<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.resident.forget_unused();
-        let found = catch_unwind(AssertUnwindSafe(|| svd_in(self, s, options, task)));
+        let done = catch_unwind(AssertUnwindSafe(work));
         self.resident.forget_unused();
-        found.unwrap_or_else(|payload| match payload.downcast::<Failure>() {
-            Ok(failure) => Err(failure.0),
-            Err(other) => resume_unwind(other),
+        done.unwrap_or_else(|thrown| match self.failure(thrown) {
+            Ok(error) => Err(error),
+            Err(thrown) => resume_unwind(thrown),
         })
     }
 }
 
-/// Bytes of device memory that a factorisation needs.
+/// Bytes of device memory that counting and a factorisation need.
 fn memory(largest: &Largest) -> u64 {
     let Largest { rows, nonzeros, columns } = *largest;
-    // Offsets, and a column number and a value each; diagonals on both sides and a shift.
-    let matrix = 8 * rows + 8 * nonzeros + 3 * 4 * rows;
-    BESIDE.saturating_add(matrix).saturating_add((4 * rows).saturating_mul(columns))
+    // Offsets, and a column number each; a value each, diagonals on both sides and a shift; counts.
+    let graph = 8 * rows + 4 * nonzeros;
+    let matrix = (4 * nonzeros + 3 * 4 * rows + COUNTS * nonzeros).saturating_add((4 * rows).saturating_mul(columns));
+    let counting = COUNTING * nonzeros + 64 * rows;
+    BESIDE.saturating_add(graph).saturating_add(matrix.max(counting))
 }
 
 #[cfg(test)]
@@ -59,11 +121,12 @@ mod tests {
 
     #[test]
     fn memory_grows_with_all_that_is_held() {
-        let base = Largest { rows: 1_000_000, nonzeros: 10_000_000, columns: 120 };
+        let base = Largest { rows: 1_000_000, nonzeros: 10_000_000, columns: 200 };
         let bytes = memory(&base);
-        assert_eq!(bytes, BESIDE + 20_000_000 + 80_000_000 + 480_000_000);
+        assert_eq!(bytes, BESIDE + 48_000_000 + 172_000_000 + 800_000_000);
         assert!(memory(&Largest { rows: 2_000_000, ..base }) > bytes);
         assert!(memory(&Largest { nonzeros: 20_000_000, ..base }) > bytes);
+        assert_eq!(memory(&Largest { columns: 1, ..base }), BESIDE + 48_000_000 + 664_000_000);
         assert_eq!(memory(&Largest { rows: u64::MAX / 100, columns: u64::MAX, ..base }), u64::MAX);
     }
 }

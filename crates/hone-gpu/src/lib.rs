@@ -1,5 +1,5 @@
 //! HONE on NVIDIA GPUs: a [`Space`](hone::space::Space) whose tall matrices are in the memory of a device, and an
-//! [`Engine`](hone::engine::Engine) that factors motif matrices there.
+//! [`Engine`](hone::engine::Engine) that counts motifs, makes and factors motif matrices and finds Z there.
 //!
 //! CUDA is loaded when a device is opened, and its kernels (`kernels/*.cu`) are compiled for that device then: the same program
 //! runs with and without a GPU. [`Device`] is the choice of a user, `cpu`, `cuda`, `cuda:1` or `auto`.
@@ -13,30 +13,56 @@
 //! ```
 
 mod choice;
+mod columns;
+mod counting;
 mod driver;
 mod engine;
+mod features;
+mod kept;
+mod narrow;
 mod panel;
 mod programs;
+mod ranked;
 mod resident;
 mod space;
 mod sums;
+mod weights;
 
 pub use choice::{Device, Opened};
 pub use panel::Panel;
 
 use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
 
 use hone::Result;
 
+use counting::Counted;
 use driver::Driver;
 use programs::Programs;
 use resident::Resident;
 
-/// A GPU: its memory, its kernels, and the sparse matrices that it keeps.
-pub struct Cuda {
+/// A GPU: its memory, its kernels, and what it keeps of graphs. Clones are the same device.
+#[derive(Clone)]
+pub struct Cuda(Arc<Parts>);
+
+/// The parts of a [`Cuda`].
+pub struct Parts {
     driver: Driver,
     programs: Programs,
     resident: Resident,
+    /// The counts of the last graph whose motifs were counted here.
+    counted: Mutex<Option<Arc<Counted>>>,
+    /// Bytes that the largest factorisation of the run needs.
+    needed: std::sync::atomic::AtomicU64,
+}
+
+impl Deref for Cuda {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
 }
 
 impl Cuda {
@@ -45,12 +71,19 @@ impl Cuda {
     pub fn open(ordinal: usize) -> Result<Self> {
         let driver = Driver::open(ordinal)?;
         let programs = Programs::new(&driver)?;
-        Ok(Cuda { driver, programs, resident: Resident::default() })
+        let (resident, counted, needed) = (Resident::default(), Mutex::default(), 0.into());
+        Ok(Cuda(Arc::new(Parts { driver, programs, resident, counted, needed })))
     }
 
     /// Bytes of device memory that are free, those that earlier work has left for later work included.
     pub fn free_memory(&self) -> Result<u64> {
         self.driver.free_memory()
+    }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Parts").field(&self.driver.name()).finish()
     }
 }
 

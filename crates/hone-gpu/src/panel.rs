@@ -30,6 +30,11 @@ pub(crate) fn count(value: usize) -> Arg {
     Arg::Count(u32::try_from(value).expect("a count of a kernel"))
 }
 
+/// An address as a number.
+pub(crate) fn number(address: Arg) -> u64 {
+    if let Arg::Wide(address) = address { address } else { 0 }
+}
+
 /// A number as an argument of a kernel.
 pub(crate) fn wide(value: usize) -> Arg {
     Arg::Wide(value as u64)

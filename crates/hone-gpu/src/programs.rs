@@ -1,33 +1,104 @@
-//! Kernels, compiled for the device when they are first used.
+//! Kernels, compiled for the device.
 //!
-//! Sums and dense work are one program each, compiled when a device is opened, so that a missing or broken compiler is noticed
-//! at once. Sparse products have one program for each shape of the work of a warp ([`Shape`]), compiled when the first panel
-//! of such a width is multiplied: a run needs one or two of them.
+//! All programs are compiled when a device is opened, at the same time, so that a missing or broken compiler is noticed at once and
+//! no stage of a run waits. Sparse products have one program for each shape of the work of a warp ([`Shape`]): the usual
+//! ones are compiled at the start, others when the first panel of such a width is multiplied.
 
+use std::collections::HashMap;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::CudaFunction;
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use hone::{Error, Result};
+use rayon::prelude::*;
 
 use crate::driver::{Driver, Failure};
 
-const SUMS: &str = concat!(include_str!("../kernels/then.cu"), include_str!("../kernels/sums.cu"));
-const DENSE: &str = concat!(include_str!("../kernels/then.cu"), include_str!("../kernels/dense.cu"));
 const SPMM: &str = concat!(include_str!("../kernels/then.cu"), include_str!("../kernels/spmm.cu"));
 
-/// All kernels but those of sparse products.
+/// A program: its source, and the kernels that it has.
+struct Program {
+    source: &'static str,
+    defined: &'static [&'static str],
+    kernels: &'static [&'static str],
+}
+
+const PROGRAMS: [Program; 9] = [
+    Program {
+        source: concat!(include_str!("../kernels/then.cu"), include_str!("../kernels/sums.cu")),
+        defined: &[],
+        kernels: &["cross_parts", "add_parts", "square_parts", "extreme_parts"],
+    },
+    Program {
+        source: concat!(include_str!("../kernels/then.cu"), include_str!("../kernels/dense.cu")),
+        defined: &[],
+        kernels: &["combine", "draw", "scale_columns", "scale_rows", "finish"],
+    },
+    Program {
+        source: include_str!("../kernels/ranked.cu"),
+        defined: &["-DRANKED"],
+        kernels: &[
+            "largest_degree",
+            "histogram",
+            "give_ranks",
+            "lengths",
+            "sort_short",
+            "sort_medium",
+            "sort_long",
+            "split_rows",
+            "owners",
+            "scan_blocks",
+            "scan_totals",
+            "scan_add",
+        ],
+    },
+    Program {
+        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/wedges.cu")),
+        defined: &[],
+        kernels: &["wedge_work", "wedges_few", "wedges_many", "wedges_most"],
+    },
+    Program {
+        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/triangles.cu")),
+        defined: &[],
+        kernels: &["triangles"],
+    },
+    Program {
+        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/cliques.cu")),
+        defined: &[],
+        kernels: &["local_sizes", "cliques_small", "cliques_large"],
+    },
+    Program {
+        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/arrange.cu")),
+        defined: &[],
+        kernels: &["arrange", "arrange_inside", "sizes", "narrow"],
+    },
+    Program {
+        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/weights.cu")),
+        defined: &[],
+        kernels: &["weigh", "summary", "touched", "compact", "scale_both", "times_vector", "motif_degrees"],
+    },
+    Program {
+        source: concat!(include_str!("../kernels/ranked.cu"), include_str!("../kernels/columns.cu")),
+        defined: &[],
+        kernels: &[
+            "project",
+            "mark_rows",
+            "fill_none",
+            "gather_rows",
+            "take_columns",
+            "add_squares",
+            "shorten",
+            "take_logs",
+            "aggregate",
+            "squares",
+        ],
+    },
+];
+
+/// All kernels.
 pub(crate) struct Programs {
-    pub(crate) cross_parts: CudaFunction,
-    pub(crate) add_parts: CudaFunction,
-    pub(crate) square_parts: CudaFunction,
-    pub(crate) extreme_parts: CudaFunction,
-    pub(crate) combine: CudaFunction,
-    pub(crate) draw: CudaFunction,
-    pub(crate) scale_columns: CudaFunction,
-    pub(crate) scale_rows: CudaFunction,
-    pub(crate) finish: CudaFunction,
+    kernels: HashMap<&'static str, CudaFunction>,
     products: Mutex<Vec<(Shape, Products)>>,
 }
 
@@ -45,6 +116,9 @@ pub(crate) struct Shape {
     pub(crate) lanes: usize,
 }
 
+/// The shapes of panels of 32, 24, 16 and 4 columns.
+const USUAL: [Shape; 2] = [Shape { vector: 4, lanes: 8 }, Shape { vector: 4, lanes: 4 }];
+
 impl Shape {
     /// The shape for panels of so many columns: reads of 16 bytes where rows are aligned to them, and at least four lanes, since
     /// as many rows are gathered at once.
@@ -52,29 +126,33 @@ impl Shape {
         let vector = if cols.is_multiple_of(4) { 4 } else { 1 };
         Shape { vector, lanes: cols.div_ceil(vector).next_power_of_two().clamp(4, 32) }
     }
+
+    fn compiled(self, driver: &Driver) -> Result<(Shape, Products)> {
+        let defined = [format!("-DVEC={}", self.vector), format!("-DLANES={}", self.lanes)];
+        let mut kernels = compile(driver, SPMM, &defined, &["spmm", "spmm_long"])?.into_iter();
+        let [short, long] = [kernels.next(), kernels.next()].map(|kernel| kernel.expect("two kernels"));
+        Ok((self, Products { short, long }))
+    }
 }
 
 impl Programs {
     pub(crate) fn new(driver: &Driver) -> Result<Self> {
-        let sums = || compile(driver, SUMS, &[], ["cross_parts", "add_parts", "square_parts", "extreme_parts"]);
-        let dense = || compile(driver, DENSE, &[], ["combine", "draw", "scale_columns", "scale_rows", "finish"]);
+        let compiled = |program: &Program| {
+            let defined: Vec<String> = program.defined.iter().map(|&define| define.into()).collect();
+            let kernels = compile(driver, program.source, &defined, program.kernels)?;
+            Ok(program.kernels.iter().copied().zip(kernels).collect::<Vec<_>>())
+        };
         // The compiler takes longer than all else that is done at the start.
-        let (sums, dense) = rayon::join(sums, dense);
-        let ([cross_parts, add_parts, square_parts, extreme_parts], dense) = (sums?, dense?);
-        let [combine, draw, scale_columns, scale_rows, finish] = dense;
-        let products = Mutex::default();
-        Ok(Programs {
-            cross_parts,
-            add_parts,
-            square_parts,
-            extreme_parts,
-            combine,
-            draw,
-            scale_columns,
-            scale_rows,
-            finish,
-            products,
-        })
+        let (kernels, products) = rayon::join(
+            || PROGRAMS.par_iter().with_max_len(1).map(compiled).collect::<Result<Vec<_>>>(),
+            || USUAL.par_iter().with_max_len(1).map(|shape| shape.compiled(driver)).collect::<Result<Vec<_>>>(),
+        );
+        Ok(Programs { kernels: kernels?.into_iter().flatten().collect(), products: Mutex::new(products?) })
+    }
+
+    /// A kernel by its name.
+    pub(crate) fn kernel(&self, name: &str) -> &CudaFunction {
+        &self.kernels[name]
     }
 
     /// The kernels of products with panels of so many columns.
@@ -84,34 +162,20 @@ impl Programs {
         if let Some((_, products)) = known.iter().find(|(of, _)| *of == shape) {
             return products.clone();
         }
-        let defined = [format!("-DVEC={}", shape.vector), format!("-DLANES={}", shape.lanes)];
-        let [short, long] = compile(driver, SPMM, &defined, ["spmm", "spmm_long"])
-            .unwrap_or_else(|error| resume_unwind(Box::new(Failure(error))));
-        let products = Products { short, long };
-        known.push((shape, products.clone()));
-        products
+        let found = shape.compiled(driver).unwrap_or_else(|error| resume_unwind(Box::new(Failure(error))));
+        known.push(found.clone());
+        found.1
     }
 }
 
 /// Compiles a program and looks up its kernels.
-fn compile<const N: usize>(
-    driver: &Driver,
-    source: &str,
-    defined: &[String],
-    names: [&str; N],
-) -> Result<[CudaFunction; N]> {
+fn compile(driver: &Driver, source: &str, defined: &[String], names: &[&str]) -> Result<Vec<CudaFunction>> {
     let mut options = vec![format!("--gpu-architecture=compute_{}", driver.capability)];
     options.extend_from_slice(defined);
     let options = CompileOptions { options, ..CompileOptions::default() };
     let program = compile_ptx_with_opts(source, options).map_err(|error| not_compiled(driver, &error))?;
     let module = driver.context().load_module(program).map_err(|error| driver.error(error, 0))?;
-    let mut kernels = Vec::with_capacity(N);
-    for name in names {
-        kernels.push(module.load_function(name).map_err(|error| driver.error(error, 0))?);
-    }
-    kernels
-        .try_into()
-        .map_err(|_| Error::Device { device: driver.name().into(), message: "kernels are missing".into() })
+    names.iter().map(|name| module.load_function(name).map_err(|error| driver.error(error, 0))).collect()
 }
 
 fn not_compiled(driver: &Driver, error: &CompileError) -> Error {
@@ -137,5 +201,18 @@ mod tests {
         }
         assert_eq!(Shape::of(24), Shape { vector: 4, lanes: 8 });
         assert_eq!(Shape::of(1), Shape { vector: 1, lanes: 4 });
+    }
+
+    /// What a program says that it has is in its source, once.
+    #[test]
+    fn kernels_are_in_their_sources() {
+        for program in &PROGRAMS {
+            for kernel in program.kernels {
+                let named = |text: &str| text.matches(&format!("{kernel}(")).count();
+                let heads: Vec<&str> = program.source.split("__global__").skip(1).collect();
+                let heads = heads.iter().map(|head| head.split('{').next().unwrap_or_default());
+                assert_eq!(heads.map(named).sum::<usize>(), 1, "{kernel}");
+            }
+        }
     }
 }

@@ -7,7 +7,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use cudarc::driver::DeviceRepr;
 use hone::sparse::{Csr, Diagonal, Pattern};
 
 use crate::driver::{Driver, Memory};
@@ -41,15 +40,25 @@ pub(crate) struct Matrix {
 
 impl Resident {
     pub(crate) fn matrix(&self, driver: &Driver, matrix: &Csr) -> Matrix {
-        let positions = known(&self.patterns, matrix.pattern(), |pattern| Positions::of(driver, pattern));
+        let positions = self.positions(driver, matrix.pattern());
         Matrix { positions, values: self.values(driver, matrix.shared_values()) }
+    }
+
+    /// The copy of a pattern.
+    pub(crate) fn positions(&self, driver: &Driver, pattern: &Arc<Pattern>) -> Arc<Positions> {
+        known(&self.patterns, pattern, |pattern| Positions::of(driver, pattern))
+    }
+
+    /// Remembers that the device has a pattern.
+    pub(crate) fn remember(&self, pattern: &Arc<Pattern>, positions: &Arc<Positions>) {
+        lock(&self.patterns).push((Arc::downgrade(pattern), positions.clone()));
     }
 
     pub(crate) fn diagonal(&self, driver: &Driver, diagonal: &Diagonal) -> Arc<Memory<f32>> {
         self.values(driver, diagonal.shared())
     }
 
-    fn values(&self, driver: &Driver, values: &Arc<[f32]>) -> Arc<Memory<f32>> {
+    pub(crate) fn values(&self, driver: &Driver, values: &Arc<[f32]>) -> Arc<Memory<f32>> {
         known(&self.values, values, |values| driver.upload(values))
     }
 
@@ -62,18 +71,15 @@ impl Resident {
 
 impl Positions {
     fn of(driver: &Driver, pattern: &Pattern) -> Self {
-        let long: Vec<u32> =
-            (0..pattern.rows() as u32).filter(|&i| pattern.range(i as usize).len() > LONGEST).collect();
-        Positions {
-            offsets: upload(driver, pattern.offsets()),
-            columns: upload(driver, pattern.columns()),
-            long: (upload(driver, &long), long.len()),
-        }
+        Positions::new(driver, pattern, driver.upload(pattern.offsets()), driver.upload(pattern.columns()))
     }
-}
 
-fn upload<T: DeviceRepr>(driver: &Driver, values: &[T]) -> Memory<T> {
-    driver.upload(values)
+    /// A pattern whose offsets and columns are on the device.
+    pub(crate) fn new(driver: &Driver, pattern: &Pattern, offsets: Memory<usize>, columns: Memory<u32>) -> Self {
+        let is_long = |i: &u32| pattern.range(*i as usize).len() > LONGEST;
+        let long: Vec<u32> = (0..pattern.rows() as u32).filter(is_long).collect();
+        Positions { offsets, columns, long: (driver.upload(&long), long.len()) }
+    }
 }
 
 /// The copy of what is shared, made when there is none.

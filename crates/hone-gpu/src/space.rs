@@ -85,7 +85,7 @@ impl Cuda {
     fn add_rest(&self, y: &Panel, then: &Fused<Panel>) {
         for plus in then.plus.chunks(SUMMANDS).skip(1) {
             let then = self.then(0.0, None, true, plus);
-            self.for_values(&self.programs.finish, y, &[&[NULL, y.address()], &*then.args].concat());
+            self.for_values(self.programs.kernel("finish"), y, &[&[NULL, y.address()], &*then.args].concat());
         }
     }
 
@@ -112,7 +112,7 @@ impl Cuda {
             (some.len()..AT_ONCE).for_each(|_| args.extend([NULL, Arg::Count(0)]));
             let small = self.driver.upload(&small);
             args.extend([small.address(), y.address(), y.width(), Arg::Count((add || at > 0).into())]);
-            self.driver.launch(&self.programs.combine, (y.rows.div_ceil(TILE), 1), THREADS as u32, &args);
+            self.driver.launch(self.programs.kernel("combine"), (y.rows.div_ceil(TILE), 1), THREADS as u32, &args);
         }
     }
 
@@ -142,7 +142,11 @@ impl Space for Cuda {
 
     fn random(&self, rows: usize, cols: Range<usize>, key: Key) -> Panel {
         let panel = self.panel(rows, cols.len());
-        self.for_values(&self.programs.draw, &panel, &[wide(cols.start), Arg::Wide(key.bits()), NULL, panel.address()]);
+        self.for_values(
+            self.programs.kernel("draw"),
+            &panel,
+            &[wide(cols.start), Arg::Wide(key.bits()), NULL, panel.address()],
+        );
         panel
     }
 
@@ -173,7 +177,7 @@ impl Space for Cuda {
             return;
         }
         let driver = &self.driver;
-        let matrix = self.resident.matrix(driver, a.matrix);
+        let matrix = self.resident_matrix(a.matrix);
         let right = a.right.map(|right| self.resident.diagonal(driver, right));
         let products = self.programs.products(driver, x.cols);
         let lanes = crate::programs::Shape::of(x.cols).lanes;
@@ -202,18 +206,14 @@ impl Space for Cuda {
         assert_eq!((product.rows, product.cols), (y.rows, y.cols), "shape of what follows a product");
         Self::check_summands(then, y);
         let first = self.first(then);
-        self.for_values(&self.programs.finish, y, &[&[product.address(), y.address()], &*first.args].concat());
+        self.for_values(self.programs.kernel("finish"), y, &[&[product.address(), y.address()], &*first.args].concat());
         self.add_rest(y, then);
     }
 
     fn scale_rows(&self, factors: &Diagonal, x: &Panel, y: &mut Panel) {
         assert!(factors.values().len() == x.rows && (x.rows, x.cols) == (y.rows, y.cols), "shapes of scaled rows");
         let factors = self.resident.diagonal(&self.driver, factors);
-        self.for_values(&self.programs.scale_rows, x, &[factors.address(), x.address(), y.address()]);
-    }
-
-    fn gram_of(&self, y: &Columns) -> Small {
-        y.gram()
+        self.for_values(self.programs.kernel("scale_rows"), x, &[factors.address(), x.address(), y.address()]);
     }
 
     fn extremes_of(&self, x: &Block, _own: &Own) -> Vec<f64> {
@@ -221,11 +221,19 @@ impl Space for Cuda {
     }
 
     fn gram(&self, x: &[Panel]) -> Small {
-        self.gram_of(x)
+        self.gram_among(&x.iter().collect::<Vec<_>>())
+    }
+
+    fn gram_of(&self, y: &Columns) -> Small {
+        self.gram_of_columns(y)
+    }
+
+    fn signed_times(&self, y: &Columns, matrix: &Small) -> (Block, Vec<f64>) {
+        self.signed_product(y, matrix)
     }
 
     fn cross(&self, x: &[Panel], y: &[Panel]) -> Small {
-        self.cross_of(x, y)
+        self.cross_of(&x.iter().collect::<Vec<_>>(), &y.iter().collect::<Vec<_>>())
     }
 
     fn times(&self, x: &[Panel], matrix: &Small, widths: &[usize]) -> Vec<Panel> {
@@ -266,13 +274,17 @@ impl Space for Cuda {
                 Map::Zero => self.driver.clear(&mut panel.values),
                 Map::Scale(factors) => {
                     let factors = self.driver.upload(&factors[cols]);
-                    self.for_values(&self.programs.scale_columns, panel, &[factors.address(), panel.address()]);
+                    self.for_values(
+                        self.programs.kernel("scale_columns"),
+                        panel,
+                        &[factors.address(), panel.address()],
+                    );
                 }
                 Map::Redraw(which, key) => {
                     let marks: Vec<u32> = which[cols.clone()].iter().map(|&marked| marked.into()).collect();
                     let marks = self.driver.upload(&marks);
                     let args = [wide(cols.start), Arg::Wide(key.bits()), marks.address(), panel.address()];
-                    self.for_values(&self.programs.draw, panel, &args);
+                    self.for_values(self.programs.kernel("draw"), panel, &args);
                 }
             }
         }

@@ -10,7 +10,6 @@ use hone::dense::Small;
 use hone::space::Fold;
 
 use crate::Cuda;
-use crate::driver::Memory;
 use crate::panel::{Panel, count, wide};
 
 /// Columns of the widest panel.
@@ -29,7 +28,7 @@ fn parts(rows: usize) -> (usize, usize) {
 }
 
 /// First columns of the panels, and the number of all.
-fn columns(x: &[Panel]) -> (Vec<usize>, usize) {
+fn columns(x: &[&Panel]) -> (Vec<usize>, usize) {
     let mut all = 0;
     let first = x.iter().map(|panel| {
         assert!(panel.cols <= SIDE && panel.rows == x[0].rows, "panels of one matrix");
@@ -41,7 +40,7 @@ fn columns(x: &[Panel]) -> (Vec<usize>, usize) {
 
 impl Cuda {
     /// XᵀX.
-    pub(crate) fn gram_of(&self, x: &[Panel]) -> Small {
+    pub(crate) fn gram_among(&self, x: &[&Panel]) -> Small {
         let (first, all) = columns(x);
         let pairs: Vec<(usize, usize)> = (0..x.len()).flat_map(|p| (p..x.len()).map(move |q| (p, q))).collect();
         let mut gram = Small::zeros(all, all);
@@ -53,7 +52,7 @@ impl Cuda {
     }
 
     /// XᵀY.
-    pub(crate) fn cross_of(&self, x: &[Panel], y: &[Panel]) -> Small {
+    pub(crate) fn cross_of(&self, x: &[&Panel], y: &[&Panel]) -> Small {
         let ((above, a), (before, b)) = (columns(x), columns(y));
         assert!(x.is_empty() || y.is_empty() || x[0].rows == y[0].rows, "rows of a cross product");
         let pairs: Vec<(usize, usize)> = (0..x.len()).flat_map(|p| (0..y.len()).map(move |q| (p, q))).collect();
@@ -65,8 +64,8 @@ impl Cuda {
     /// Products of pairs of panels, entry by entry.
     fn tiles(
         &self,
-        x: &[Panel],
-        y: &[Panel],
+        x: &[&Panel],
+        y: &[&Panel],
         pairs: &[(usize, usize)],
         mut entry: impl FnMut((usize, usize), usize, usize, f64),
     ) {
@@ -77,22 +76,19 @@ impl Cuda {
         }
         let (part, parts) = parts(rows);
         let (driver, sums) = (&self.driver, self.driver.reserve::<f64>(parts * TILE));
-        let mut totals = vec![0.0f64; TILE];
-        let total: Vec<Memory<f64>> = pairs
-            .iter()
-            .map(|&(p, q)| {
-                let (x, y, total) = (&x[p], &y[q], driver.reserve::<f64>(TILE));
-                let args = [wide(rows), wide(part), x.address(), x.width(), y.address(), y.width(), sums.address()];
-                driver.launch(&self.programs.cross_parts, (parts, 1), 256, &args);
-                let args = [count(parts), sums.address(), total.address()];
-                driver.launch(&self.programs.add_parts, (TILE / 256, 1), 256, &args);
-                total
-            })
-            .collect();
-        for (&(p, q), total) in pairs.iter().zip(&total) {
-            driver.download(total, &mut totals);
+        let totals = driver.reserve::<f64>(pairs.len() * TILE);
+        for (at, &(p, q)) in pairs.iter().enumerate() {
+            let (x, y) = (x[p], y[q]);
+            let args = [wide(rows), wide(part), x.address(), x.width(), y.address(), y.width(), sums.address()];
+            driver.launch(self.programs.kernel("cross_parts"), (parts, 1), 256, &args);
+            let args = [count(parts), sums.address(), totals.address_at(at * TILE)];
+            driver.launch(self.programs.kernel("add_parts"), (TILE / 256, 1), 256, &args);
+        }
+        let mut found = vec![0.0f64; pairs.len() * TILE];
+        driver.download(&totals, &mut found);
+        for (&(p, q), tile) in pairs.iter().zip(found.chunks_exact(TILE)) {
             for i in 0..x[p].cols {
-                (0..y[q].cols).for_each(|j| entry((p, q), i, j, totals[i * SIDE + j]));
+                (0..y[q].cols).for_each(|j| entry((p, q), i, j, tile[i * SIDE + j]));
             }
         }
     }
@@ -106,8 +102,8 @@ impl Cuda {
         let (part, parts) = parts(x.rows);
         let found = self.driver.reserve::<f64>(parts * x.cols);
         let kernel = match fold {
-            Fold::Length => &self.programs.square_parts,
-            Fold::Extreme => &self.programs.extreme_parts,
+            Fold::Length => self.programs.kernel("square_parts"),
+            Fold::Extreme => self.programs.kernel("extreme_parts"),
         };
         let args = [wide(x.rows), wide(part), x.address(), x.width(), found.address()];
         self.driver.launch(kernel, (parts, x.cols.div_ceil(SIDE)), 256, &args);

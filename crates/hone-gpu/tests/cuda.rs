@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "cuda/counts.rs"]
+mod counts;
 #[path = "../../hone/tests/common/skip.rs"]
 mod skip;
 
@@ -154,7 +156,7 @@ fn memory_that_is_not_there_is_an_error() {
     let largest = Largest { rows: 4_000_000_000, nonzeros: 40_000_000_000, columns: 200 };
     let error = cuda.plan(&largest).unwrap_err();
     assert!(matches!(error, Error::Memory { .. }), "{error}");
-    for part in ["factoring on cuda:0", "TiB", "device cpu"] {
+    for part in ["the work on cuda:0", "TiB", "device cpu"] {
         assert!(error.to_string().contains(part), "{error}");
     }
     assert!(cuda.plan(&Largest { rows: 1000, nonzeros: 10_000, columns: 100 }).is_ok());

@@ -1,7 +1,8 @@
 //! [`Engine`]: where the work of an embedding is done.
 //!
 //! Counting motifs and factoring matrices take nearly all of the time. An engine does these two, on the threads of
-//! this process ([`Cpu`]), on a device or on several machines. Features, diffusion and joint models are done by this process.
+//! this process ([`Cpu`]), on a device or on several machines; it may make W_t, features of structure and products with Y too.
+//! Diffusion and joint models are done by this process.
 //! Several processes work together by running the same program on the same input: one of them leads, each holds some rows
 //! of Y and Z ([`Engine::own`]), and they meet in the engine's functions.
 //!
@@ -12,16 +13,23 @@
 //! To add an engine: implement [`Space`](crate::space::Space) for its tall matrices, let [`Engine::factor`] call
 //! [`svd_in`](crate::factor::svd::svd_in) with it, and refuse the solvers that it lacks with [`Engine::lacks`].
 
+mod shape;
+
+pub(crate) use shape::shorten;
+pub use shape::{Shape, relative};
+
+use std::any::Any;
 use std::fmt::Debug;
 
 use crate::config::{Config, Model};
 use crate::dense::panels::Own;
-use crate::dense::{Block, Columns, Norm, Panels, Small};
+use crate::dense::{Block, Columns, Group, Norm, Panels, Small};
 use crate::error::{Error, Result};
 use crate::factor::{Factors, Solver, Task};
+use crate::features::{NamedColumns, Structure};
 use crate::graph::Graph;
 use crate::memory::Allowance;
-use crate::motif::{Counts, Motif, Sample};
+use crate::motif::{Counts, Motif, MotifGraph, Sample, Weighting};
 use crate::operator::Operator;
 use crate::progress::Progress;
 
@@ -76,8 +84,38 @@ pub trait Engine: Debug + Send + Sync {
         how.sample.count_motifs(graph, how.motifs, (how.seed, how.allowance), how.progress)
     }
 
+    /// W_t of a motif, from the counts of the graph.
+    fn motif_graph(&self, counts: &Counts, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<MotifGraph> {
+        counts.motif_graph(graph, motif, weighting)
+    }
+
+    /// Features of structure, which are read twice.
+    fn features(&self, features: &Structure, counts: &Counts) -> Result<NamedColumns> {
+        features.streamed(counts)
+    }
+
+    /// XᵀX of columns that every process has all rows of.
+    fn products(&self, x: &Columns) -> Result<Small> {
+        Ok(x.gram())
+    }
+
+    /// X·M of such columns, for a small matrix M.
+    fn times(&self, x: &Columns, matrix: &Small) -> Result<Block> {
+        Ok(x.times(matrix))
+    }
+
     /// Factors a motif matrix, or Y itself ([`Operator::Dense`]).
     fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>>;
+
+    /// Factors a motif matrix and shapes both sides for Y. They may stay where they were found.
+    fn local(&self, solver: &Solver, s: &Operator, task: &Task, shape: &Shape) -> Result<Factors<Group>> {
+        Ok(shape.of_factors(self.factor(solver, s, task)?.finite()?))
+    }
+
+    /// What an engine whose functions cannot return errors has thrown instead; other panics come back.
+    fn failure(&self, thrown: Box<dyn Any + Send>) -> std::result::Result<Error, Box<dyn Any + Send>> {
+        Err(thrown)
+    }
 
     /// Whether the engine has a solver; asked before any work.
     fn has(&self, solver: &Solver) -> bool;

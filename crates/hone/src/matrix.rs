@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::operator::{Diagonal, Operator, SQUARABLE, STEEPEST, Scaled};
+use crate::parallel::{self, for_chunks};
 
 /// The motif matrix function (sec. 2.3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -184,7 +185,7 @@ impl MotifMatrix {
         }
         let d = degrees(w, k, self.degree);
         let tau = self.regularize * mean_of_nonzero(&d);
-        let diagonal = |name: &str, of: &dyn Fn(f64) -> f64| named(name, &d, of);
+        let diagonal = |name: &str, of: &(dyn Fn(f64) -> f64 + Sync)| named(name, &d, of);
         let inverse = || diagonal(if tau > 0.0 { "(d+τ)^-1" } else { "d^-1" }, &|d| 1.0 / (d + tau));
         let root = || diagonal(if tau > 0.0 { "(d+τ)^-1/2" } else { "d^-1/2" }, &|d| 1.0 / (d + tau).sqrt());
         let one = || diagonal("1", &|_| 1.0);
@@ -215,13 +216,17 @@ fn mean_of_nonzero(d: &[f64]) -> f64 {
 }
 
 /// `of(d)` as a diagonal, zero where d is zero or as good as zero.
-fn named(name: &str, d: &[f64], of: &dyn Fn(f64) -> f64) -> Result<Diagonal> {
+fn named(name: &str, d: &[f64], of: &(dyn Fn(f64) -> f64 + Sync)) -> Result<Diagonal> {
     let zero = |d: f64| d.abs() < f64::from(f32::MIN_POSITIVE);
-    let value = |&d: &f64| if zero(d) { 0.0 } else { of(d) as f32 };
-    let values: Vec<f32> = d.iter().map(value).collect();
-    match d.iter().zip(&values).find(|(d, value)| !value.is_finite() || (!zero(**d) && **value == 0.0)) {
+    let value = |d: f64| if zero(d) { 0.0 } else { of(d) as f32 };
+    let mut values = vec![0f32; d.len()];
+    for_chunks(&mut values, CHUNK, &|at, part| {
+        part.iter_mut().zip(&d[at * CHUNK..]).for_each(|(to, &d)| *to = value(d));
+    });
+    let wrong = |i: usize| !values[i].is_finite() || (!zero(d[i]) && values[i] == 0.0);
+    match parallel::first(d.len(), wrong).map(|i| d[i]) {
         None => Ok(Diagonal::new(name, values)),
-        Some((d, _)) => Err(Error::Numeric {
+        Some(d) => Err(Error::Numeric {
             stage: "motif matrix".into(),
             message: format!("a motif degree of {d:e} leaves the range of numbers; use fewer steps or bounded weights"),
         }),
@@ -230,7 +235,7 @@ fn named(name: &str, d: &[f64], of: &dyn Fn(f64) -> f64) -> Result<Diagonal> {
 
 /// The degrees of W^k.
 fn degrees(w: &Operator, k: usize, degree: Degree) -> Vec<f64> {
-    let sums = |transpose: bool| (0..k).fold(vec![1.0; w.rows()], |x, _| times_vector(w, &x, transpose));
+    let sums = |transpose: bool| (1..k).fold(row_sums(w, transpose), |x, _| times_vector(w, &x, transpose));
     if w.is_symmetric() {
         return sums(false);
     }
@@ -238,6 +243,18 @@ fn degrees(w: &Operator, k: usize, degree: Degree) -> Vec<f64> {
         Degree::Out => sums(false),
         Degree::In => sums(true),
         Degree::Total => sums(false).iter().zip(sums(true)).map(|(a, b)| a + b).collect(),
+    }
+}
+
+/// Values per piece of parallel work.
+const CHUNK: usize = 1 << 14;
+
+/// Row or column sums of W, a leaf or a multiple of one, in f64.
+fn row_sums(w: &Operator, transpose: bool) -> Vec<f64> {
+    match w {
+        Operator::Sparse(leaf) if transpose => leaf.transposed().row_sums(),
+        Operator::Sparse(leaf) => leaf.matrix().row_sums(),
+        other => times_vector(other, &vec![1.0; other.rows()], transpose),
     }
 }
 
@@ -255,7 +272,7 @@ fn times_vector(w: &Operator, x: &[f64], transpose: bool) -> Vec<f64> {
 
 /// c and c·W for a power of two c: 1 when the norm of W, as an exponent of 2, is within ±`room`.
 fn tame(w: &Operator, room: f64) -> (f64, Operator) {
-    let largest = |transpose| times_vector(w, &vec![1.0; w.rows()], transpose).into_iter().fold(0.0, f64::max);
+    let largest = |transpose| row_sums(w, transpose).into_iter().fold(0.0, f64::max);
     let norm = largest(false).max(if w.is_symmetric() { 0.0 } else { largest(true) });
     let exponent = norm.log2().ceil();
     if !exponent.is_finite() || exponent.abs() <= room {

@@ -177,7 +177,7 @@ impl Operator {
             return None;
         };
         let Operator::Sparse(leaf) = &**inner else { return None };
-        let matrix = leaf.matrix.scaled(|i, j| scale * (f64::from(left.values()[i]) * f64::from(right.values()[j])));
+        let matrix = leaf.matrix.scaled_by(*scale, left, right);
         let folded = Operator::sparse(&leaf.name, matrix, self.is_symmetric());
         Some(match shift.clone() {
             None => folded,
@@ -216,7 +216,7 @@ impl Operator {
         match self {
             Operator::Sparse(leaf) => {
                 let transposed = leaf.transposed.get().map_or(0, Csr::memory);
-                once(leaf.matrix.values().as_ptr().addr(), leaf.matrix.memory() + transposed)
+                once(leaf.matrix.identity(), leaf.matrix.memory() + transposed)
             }
             Operator::Dense(leaf) => once(Arc::as_ptr(&leaf.columns).addr(), leaf.columns.memory()),
             Operator::Scaled(scaled) => {

@@ -13,9 +13,10 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
 
-use super::group::{Group, Stored, Window};
+use super::group::{Group, Window};
 use super::lanes::{Own, by_lanes, chunk_rows, products_at_a_time};
 use super::products::{self, gram_lane, narrow, times_chunk};
+use super::stored::Stored;
 use super::{Block, Norm, Small};
 use crate::clock::{Work, timed};
 

@@ -3,49 +3,15 @@
 //! What is stored elsewhere is read in row order through a buffer of a few thousand values, so a matrix
 //! larger than memory is multiplied like any other, chunk by chunk and with the same bits.
 
-use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::norms::{self, RowSlices};
+use super::stored::Stored;
 use super::{Block, Norm, Panels};
 
 /// Values read ahead where they are stored elsewhere.
 const AHEAD: usize = 1 << 14;
-
-/// Rows of values kept elsewhere, such as in a file.
-pub trait Stored: Debug + Send + Sync {
-    /// Number of rows.
-    fn rows(&self) -> usize;
-    /// Number of columns.
-    fn cols(&self) -> usize;
-    /// Writes rows `range`, row-major, into `to`. Products cannot fail: what cannot be read becomes zero,
-    /// and whoever stored the rows learns of it elsewhere.
-    fn read(&self, range: Range<usize>, to: &mut [f32]);
-    /// Bytes held in memory.
-    fn memory(&self) -> usize {
-        0
-    }
-}
-
-/// Panels as columns of a larger matrix.
-impl Stored for Panels {
-    fn rows(&self) -> usize {
-        Panels::rows(self)
-    }
-
-    fn cols(&self) -> usize {
-        Panels::cols(self)
-    }
-
-    fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        Panels::read(self, &range, to);
-    }
-
-    fn memory(&self) -> usize {
-        Panels::memory(self)
-    }
-}
 
 /// Some columns of a tall matrix.
 #[derive(Debug, Clone)]
@@ -117,6 +83,24 @@ impl Group {
         match &self.values {
             Values::Held(block) => Some(block),
             Values::Stored(..) => None,
+        }
+    }
+
+    /// The same columns of all rows as columns that are zero outside `rows`, where these are given.
+    ///
+    /// # Panics
+    /// As [`Group::partial`].
+    #[must_use]
+    pub fn with_rows(self, rows: Option<Vec<u32>>) -> Self {
+        let rows = rows.map(|rows| checked(rows, self.stored_rows()));
+        Group { rows, ..self }
+    }
+
+    /// What is stored elsewhere, and what it is to be multiplied with.
+    pub fn elsewhere(&self) -> Option<(&dyn Stored, f64)> {
+        match &self.values {
+            Values::Held(_) => None,
+            Values::Stored(values, factor) => Some((&**values, factor.unwrap_or(1.0))),
         }
     }
 
@@ -213,7 +197,12 @@ impl Group {
             assert_eq!(norm, Norm::L2, "of a part, lengths of the whole are known");
             return whole.lengths.clone();
         }
-        norms::column_norms(&self.values, norm)
+        let known = self.elsewhere().filter(|_| norm == Norm::L2);
+        let known = known.and_then(|(values, factor)| values.lengths().map(|lengths| (lengths, factor.abs())));
+        match known {
+            Some((lengths, factor)) => lengths.into_iter().map(|length| length * factor).collect(),
+            None => norms::column_norms(&self.values, norm),
+        }
     }
 
     /// The mean of each column over the rows that have values.

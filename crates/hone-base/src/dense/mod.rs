@@ -17,16 +17,18 @@ pub mod panels;
 mod products;
 mod small;
 mod spectrum;
+mod stored;
 mod verify;
 
 pub use columns::Columns;
-pub use group::{Group, Stored};
+pub use group::Group;
 pub use lanes::{gram_memory, lane_rows};
 pub use norms::Norm;
 pub use ortho::{Tall, orthonormalize};
 pub use panels::Panels;
 pub use small::Small;
 pub use spectrum::{Eigen, SmallSvd};
+pub use stored::Stored;
 
 use std::ops::Range;
 

@@ -99,10 +99,10 @@ pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result
             X { kind, block, names: unique(named.iter().flat_map(|named| &named.names)) }
         }
         Form::Components(components) => {
-            let structure = counts.map(|counts| config.structure.streamed(counts)).transpose()?;
+            let structure = counts.map(|counts| run.engine.features(&config.structure, counts)).transpose()?;
             let named = structure.into_iter().chain(own.all().map(centred)).collect();
             let Principal { block, structure, features, matrix } =
-                principal(named, &components, config.components_dim())?;
+                principal(run.engine, named, &components, config.components_dim())?;
             run.report.structure = Some(structure);
             if let Some(draft) = &mut run.draft {
                 let wide = || Error::config("features", "a model needs fewer features; leave out the model");
@@ -150,7 +150,7 @@ pub(super) fn diffused(
             unscale(&mut block, scale, step)?;
         }
         let (name, columns) = (diffused_name(x, motif), x.names.clone());
-        let group = if whole { Group::full(block) } else { w.group(block) };
+        let group = if whole { Group::full(block) } else { w.group(Group::full(block)) };
         parts.push(keep(Part { name, step, columns, group })?);
         Ok(())
     };

@@ -8,6 +8,7 @@
 
 use crate::config::Components;
 use crate::dense::{Block, Columns, Group, Norm, Small};
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::factor::svd::{NARROW, Svd, WIDEST, svd};
 use crate::factor::{Factors, Task};
@@ -33,7 +34,12 @@ pub(super) struct Principal {
 /// The `dim` leading principal components of some columns, scale kept: total variance 1, then moved up by the offset.
 ///
 /// Columns are read twice: for sums of squares and products, a column of ones among them, and for the components.
-pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usize) -> Result<Principal> {
+pub(super) fn principal(
+    engine: &dyn Engine,
+    named: Vec<NamedColumns>,
+    options: &Components,
+    dim: usize,
+) -> Result<Principal> {
     let rows = named.first().map_or(0, |named| named.columns.rows());
     let names: Vec<String> = named.iter().flat_map(|named| named.names.clone()).collect();
     let origins: Vec<Origin> = named.iter().flat_map(|named| named.origins.clone()).collect();
@@ -51,7 +57,7 @@ pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usi
     }
     groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));
     let x = Columns::new(rows, groups);
-    let moments = Moments::of(&x.gram(), rows, &weights);
+    let moments = Moments::of(&engine.products(&x)?, rows, &weights);
     moments.check(&names)?;
     let components = moments.gram.eigen()?;
     let kept = dim.min(width);
@@ -63,7 +69,7 @@ pub(super) fn principal(named: Vec<NamedColumns>, options: &Components, dim: usi
     let value = |j: usize| components.values.get(j).filter(|_| j < kept).map_or(0.0, |value| value.max(0.0));
     let offset = |j: usize| options.offset * (value(j) / rows.max(1) as f64).sqrt();
     let matrix = moments.towards(&basis, offset);
-    let block = x.times(&matrix);
+    let block = engine.times(&x, &matrix)?;
     let own: Vec<f64> = (0..width).map(|i| moments.gram.get(i, i)).collect();
     let whole = components.values.iter().map(|value| value.max(0.0)).sum();
     let values = &components.values[..kept];
@@ -203,6 +209,7 @@ fn standardize(x: &mut Block, weights: &[f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Cpu;
     use crate::features::Named;
 
     /// Both ways give the same components and facts; one of them needs no matrix of all pairs of columns.
@@ -226,7 +233,7 @@ mod tests {
                 }
             }
             let Principal { block: usual, structure, .. } =
-                principal(vec![named.clone().into()], &options, dim).expect("finite");
+                principal(&Cpu, vec![named.clone().into()], &options, dim).expect("finite");
             let far = z.as_slice().iter().zip(usual.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(far < 1e-3, "{rows} × {cols}: {far}");
             assert!(

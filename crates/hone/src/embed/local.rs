@@ -14,13 +14,14 @@ use super::steps;
 use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
 use super::weighted::{Counted, Lazily};
-use crate::config::{LOG, Local, Scale, TARGET, ViewWeight};
+use crate::config::{LOG, Local, TARGET, ViewWeight};
 use crate::dense::panels::Own;
-use crate::dense::{Block, Norm, Panels};
+use crate::dense::{Block, Group, Norm, Panels};
 use crate::diffuse::Diffusion;
+use crate::engine::{Shape, shorten};
 use crate::error::{Error, Result};
 use crate::factor::log_window::log_window;
-use crate::factor::{Factors, Task};
+use crate::factor::{Factors, Info, Task};
 use crate::graph::Graph;
 use crate::matrix::MotifMatrix;
 use crate::motif::Motif;
@@ -42,7 +43,7 @@ pub(super) fn all(
     let diffuse = diffusion > 0;
     // The last motif is given the counts themselves, so that they are gone when it is embedded.
     for (&motif, counted) in motifs.iter().zip(std::iter::repeat_n(counted, motifs.len())) {
-        let w = Lazily::new(run.config, counted, motif);
+        let w = Lazily::new(run.config, run.engine, counted, motif);
         locals.extend(of_motif(run, &w, shelf)?);
         if let Some(x) = x.as_ref().filter(|_| diffuse) {
             diffused.extend(attributes::diffused_or_found(run.config, x, &w, shelf)?);
@@ -137,7 +138,7 @@ fn factor(
     lazily: &Lazily,
     (step, wanted): (usize, &[Wanted]),
     factors: Option<&mut Writer>,
-) -> Result<(Vec<Panels>, LocalFacts)> {
+) -> Result<(Vec<Group>, LocalFacts)> {
     let (motif, w) = (lazily.motif, lazily.get()?);
     let matrix = MotifMatrix { laziness: run.laziness, ..run.config.matrix() };
     let solver = &run.config.local.solver;
@@ -149,9 +150,8 @@ fn factor(
     let both = wanted.iter().any(|view| view.side == Side::Target);
     let key = Key::new(run.config.seed).with(motif.name(), step as u64);
     let task = Task { rank: run.config.local_dim(), right: both || run.factors, key, progress: run.progress };
-    let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);
-    let Factors { mut u, sigma, mut v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
-    let facts = LocalFacts {
+    let shape = Shape::from(&run.config.local);
+    let facts = |sigma: Vec<f64>, info: Info| LocalFacts {
         motif: motif.name().to_owned(),
         step,
         formula: operator.formula(),
@@ -167,6 +167,16 @@ fn factor(
         converged: info.converged,
         loss: info.loss,
     };
+    let log = wanted.iter().find(|view| view.side == Side::Log);
+    if run.draft.is_none() && factors.is_none() && log.is_none() {
+        // Nobody but Y needs the factors.
+        let found = run.engine.local(solver, &operator, &task, &shape);
+        let Factors { u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
+        return Ok(([u].into_iter().chain(v.filter(|_| both)).collect(), facts(sigma, info)));
+    }
+    let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);
+    let Factors { mut u, sigma, mut v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
+    let facts = facts(sigma, info);
     if let Some(draft) = &mut run.draft {
         let right = v.as_ref().filter(|_| both);
         let found = Found { motif, weighted: w, u: &u, v: right, facts: &facts, ids: lazily.ids() };
@@ -179,7 +189,7 @@ fn factor(
         v = right.map(Panels::from);
     }
     let mut view = None;
-    if let Some(wanted) = wanted.iter().find(|view| view.side == Side::Log) {
+    if let Some(wanted) = log {
         let task = Task { rank: wanted.columns, right: false, ..task };
         let busy = MotifMatrix { laziness: 0.0, ..matrix };
         let (_, operator) = busy.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
@@ -193,7 +203,7 @@ fn factor(
     }
     let mut views = vec![u];
     views.extend(v.filter(|_| both));
-    views.iter_mut().for_each(|side| shape(&run.config.local, side, &facts.singular_values));
+    views.iter_mut().for_each(|side| shape.apply(side, &facts.singular_values));
     if let Some((mut view, weight, landmarks)) = view {
         let size = shape_view(&run.config.local, &mut view, weight * energy(views[0].as_slice()));
         if let Some(draft) = &mut run.draft {
@@ -201,7 +211,7 @@ fn factor(
         }
         views.push(view.into());
     }
-    Ok((views, facts))
+    Ok((views.into_iter().map(|view| Group::panels(None, view)).collect(), facts))
 }
 
 /// Sum of all squares.
@@ -222,18 +232,6 @@ fn shape_view(local: &Local, view: &mut Block, squared: f64) -> f64 {
     size
 }
 
-/// Brings the columns of U to the length and the rows to the size that the settings ask for.
-fn shape(local: &Local, u: &mut Panels, sigma: &[f64]) {
-    u.normalize_columns(local.norm);
-    if local.scale == Scale::Sigma {
-        let largest = sigma.first().copied().filter(|&largest| largest > 0.0).unwrap_or(1.0);
-        u.scale_columns(&sigma.iter().map(|sigma| sigma / largest).collect::<Vec<_>>());
-    }
-    if local.row_power > 0.0 {
-        u.update_rows(|row| shorten(row, local.row_power));
-    }
-}
-
 /// Why a matrix that had to be scaled cannot be factored under a loss or a penalty that depends on the scale.
 fn out_of_range(scale: f64, of_weights: f64, largest: f64, stage: String) -> Error {
     let why = if of_weights == 1.0 {
@@ -247,13 +245,4 @@ fn out_of_range(scale: f64, of_weights: f64, largest: f64, stage: String) -> Err
          with regularization = 0"
     );
     Error::Numeric { stage, message }
-}
-
-/// Divides a row by its length to a power.
-fn shorten(row: &mut [f32], power: f64) {
-    let length = row.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
-    if length > 0.0 {
-        let factor = length.powf(-power);
-        row.iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
-    }
 }

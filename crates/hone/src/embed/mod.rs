@@ -29,6 +29,7 @@ mod steps;
 mod storage;
 mod weighted;
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ use crate::features::Named;
 use crate::graph::Graph;
 use crate::memory;
 use crate::output::{Batch, Existing};
+use crate::parallel;
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report, Start};
 use crate::store::factors::{Writer, check_outside};
@@ -231,8 +233,23 @@ impl Hone {
         if graph.is_directed() { model::check_directed(&self.config.for_directed(), graph) } else { Ok(()) }
     }
 
-    /// Embeds a graph; a draft becomes a model.
+    /// Embeds a graph; a draft becomes a model. What an engine throws is an error.
     fn run(
+        &self,
+        batch: &mut Batch,
+        whole: &Graph,
+        progress: &dyn Progress,
+        draft: Option<Draft>,
+    ) -> Result<(Run, Option<Model>)> {
+        let done = catch_unwind(AssertUnwindSafe(|| self.stages(batch, whole, progress, draft)));
+        done.unwrap_or_else(|thrown| match self.engine.failure(thrown) {
+            Ok(error) => Err(error),
+            Err(thrown) => resume_unwind(thrown),
+        })
+    }
+
+    /// The stages of a run.
+    fn stages(
         &self,
         batch: &mut Batch,
         whole: &Graph,
@@ -343,7 +360,8 @@ impl Hone {
 
 /// Refuses vectors that no file should have.
 fn check_finite(embedding: &Embedding) -> Result<()> {
-    if embedding.vectors.as_slice().iter().all(|value| value.is_finite()) {
+    let values = embedding.vectors.as_slice();
+    if parallel::first(values.len(), |i| !values[i].is_finite()).is_none() {
         return Ok(());
     }
     let message = "the vectors are not finite: a setting or a weight is far too large or too small".into();

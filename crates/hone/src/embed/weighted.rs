@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::clock::{Work, timed};
 use crate::config::{Config, Weights};
-use crate::dense::{Group, Panels};
+use crate::dense::Group;
+use crate::engine::Engine;
 use crate::error::Result;
 use crate::graph::{Graph, NodeIds};
 use crate::motif::{Counts, Motif, MotifGraph, Pairs, Weighting};
@@ -27,6 +28,7 @@ pub(super) struct Counted<'a> {
 /// W_t of a motif, made when first used: not at all where a checkpoint has what it is for.
 pub(super) struct Lazily<'a> {
     config: &'a Config,
+    engine: &'a dyn Engine,
     graph: &'a Graph,
     /// Given up once W_t is made: with the last motif, the counts are.
     counts: Cell<Option<Arc<Counts>>>,
@@ -36,9 +38,9 @@ pub(super) struct Lazily<'a> {
 
 impl<'a> Lazily<'a> {
     /// W_t of one motif, on first use.
-    pub(super) fn new(config: &'a Config, counted: Counted<'a>, motif: Motif) -> Self {
+    pub(super) fn new(config: &'a Config, engine: &'a dyn Engine, counted: Counted<'a>, motif: Motif) -> Self {
         let counts = Cell::new(Some(counted.counts));
-        Lazily { config, graph: counted.graph, counts, motif, made: OnceCell::new() }
+        Lazily { config, engine, graph: counted.graph, counts, motif, made: OnceCell::new() }
     }
 
     /// The graph.
@@ -57,26 +59,31 @@ impl<'a> Lazily<'a> {
             return Ok(w);
         }
         let counts = self.counts.take().expect("counts are there until W is made");
-        let w = weighted(self.config, self.graph, &counts, self.motif)?;
+        let w = weighted((self.config, self.engine), self.graph, &counts, self.motif)?;
         Ok(self.made.get_or_init(|| w))
     }
 }
 
 impl Weighted {
     /// Columns of the touched nodes as columns of all nodes.
-    pub(super) fn group(&self, columns: impl Into<Panels>) -> Group {
-        Group::panels(self.graph.nodes.clone(), columns.into())
+    pub(super) fn group(&self, columns: Group) -> Group {
+        columns.with_rows(self.graph.nodes.clone())
     }
 }
 
 /// W_t of one motif.
-pub(super) fn weighted(config: &Config, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Weighted> {
+pub(super) fn weighted(
+    (config, engine): (&Config, &dyn Engine),
+    graph: &Graph,
+    counts: &Counts,
+    motif: Motif,
+) -> Result<Weighted> {
     let (delta, use_weights) = (config.delta.of(motif), config.weights != Weights::Ignored);
     let weighting = Weighting { delta, use_weights, occurrence: config.occurrence };
     // Primitives, pattern and values, 4 bytes each per slot.
     let bytes = 12 * graph.pattern().nnz() as u64;
     let w = timed(Work::Weights, bytes, || match config.pairs {
-        Pairs::Edges => counts.motif_graph(graph, motif, weighting),
+        Pairs::Edges => engine.motif_graph(counts, graph, motif, weighting),
         Pairs::Occurrences => counts.pair_graph(graph, motif, weighting.delta),
     })?;
     let reverse = config.reverse > 0.0 && graph.is_directed();

@@ -8,8 +8,10 @@
 //! Cost: 2 products with S an iteration (1 if symmetric), one more, and O(N b²).
 
 pub(super) mod options;
+mod side;
 
 pub use options::{Iterations, Svd};
+pub use side::Side;
 
 use self::options::{NOISE, ZERO};
 use super::exact::{self, exact};
@@ -20,7 +22,7 @@ use super::{Factors, Info, Loss, Method, Task, share_left};
 use crate::dense::{Block, Columns, Panels, Small, orthonormalize};
 use crate::error::Result;
 use crate::operator::{Operator, Product, SQUARABLE, Scaled};
-use crate::space::{Fold, Host, In, Map, Space, Workspace, panels, widths};
+use crate::space::{Fold, Host, In, Map, Space, Workspace, panels, signs, widths};
 use crate::sparse::Fused;
 
 impl Method for Svd {
@@ -100,31 +102,40 @@ pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
 
 /// The leading singular triplets of an operator, found in some space. What is small is decomposed by this process.
 pub fn svd_in<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result<Factors<Panels>> {
+    Ok(svd_there(space, s, options, task)?.map(|side| side.exported(space)))
+}
+
+/// The same with factors that stay where they were found.
+pub fn svd_there<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result<Factors<Side<S::Tall>>> {
     match s {
         Operator::Dense(leaf) if leaf.columns().own().rows.min(s.cols()) <= WIDEST => {
-            Ok(dense(space, leaf.columns(), task)?.map(Panels::from))
+            Ok(dense(space, leaf.columns(), task)?.map(|side| Side::Here(side.into())))
         }
         Operator::Power(inner, k) if inner.is_symmetric() => {
-            let mut found = svd_in(space, inner, options, task)?;
+            let mut found = svd_there(space, inner, options, task)?;
             found.sigma.iter_mut().for_each(|sigma| *sigma = sigma.powi(*k as i32));
             if k % 2 == 0 && task.right {
-                found.v = Some(found.u.clone());
+                found.v = Some(found.u.copy(space));
             }
             found.info.base.get_or_insert_with(|| inner.formula());
             Ok(found)
         }
         Operator::Scaled(Scaled { shift: None, left: None, right: None, scale, inner }) if *scale != 0.0 => {
-            let mut found = svd_in(space, inner, options, task)?;
+            let mut found = svd_there(space, inner, options, task)?;
             found.sigma.iter_mut().for_each(|sigma| *sigma *= scale.abs());
             if let Some(v) = found.v.as_mut().filter(|_| *scale < 0.0) {
-                v.scale_columns(&vec![-1.0; v.cols()]);
+                v.turn(space);
             }
             Ok(found)
         }
         _ if s.rows().max(s.cols()) <= exact::largest(options.width(s, task.rank)) => {
-            Ok(exact(s, options, task)?.map(Panels::from))
+            Ok(exact(s, options, task)?.map(|side| Side::Here(side.into())))
         }
-        _ => Ok(lazy(space, s, options, task)?.map(|side| exported(space, side)).widened(task.rank)),
+        _ => {
+            let mut found = lazy(space, s, options, task)?.map(|side| Side::There(side).widened(space, task.rank));
+            found.sigma.resize(task.rank.max(found.sigma.len()), 0.0);
+            Ok(found)
+        }
     }
 }
 
@@ -181,16 +192,6 @@ fn sampled_residual<S: Space>(space: &S, s: &Operator, u: &[S::Tall], sigma: &[f
         if squared > HIDDEN * HIDDEN { (squared.sqrt() - noise).max(0.0) } else { 0.0 }
     };
     space.fold(&[y], Fold::Length).into_iter().zip(&sampled).map(relative).fold(0.0, f64::max)
-}
-
-/// The sign of each column, given its entry of largest absolute value.
-fn signs(extremes: &[f64]) -> Vec<f64> {
-    extremes.iter().map(|&x| if x < 0.0 { -1.0 } else { 1.0 }).collect()
-}
-
-/// The panels, in the memory of this process.
-fn exported<S: Space>(space: &S, side: Vec<S::Tall>) -> Panels {
-    side.into_iter().map(|panel| space.export(panel)).collect::<Vec<_>>().into()
 }
 
 /// The first `cols` columns.
@@ -280,9 +281,7 @@ fn dense<S: Space>(space: &S, y: &Columns, task: &Task) -> Result<Factors> {
     }
     let triplets = Triplets::of_gram(&space.gram_of(y), task.rank)?;
     task.progress.check()?;
-    let mut u = y.times(&triplets.left(task.rank));
-    let signs = signs(&space.extremes_of(&u, y.own()));
-    u.scale_columns(&signs);
+    let (u, signs) = space.signed_times(y, &triplets.left(task.rank));
     let v = task.right.then(|| {
         let mut right = triplets.right(task.rank);
         right.scale_columns(&signs);

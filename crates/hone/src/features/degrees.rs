@@ -66,10 +66,17 @@ pub(super) fn base(counts: &Counts, motifs: &[Motif]) -> Result<Named> {
         };
         row.iter_mut().zip(&columns).for_each(|(to, column)| *to = degree(column) as f32);
     });
+    let (names, origins) = named(motifs);
+    Ok(Named { names, origins, block })
+}
+
+/// Names and origins of the motif degrees.
+pub(super) fn named(motifs: &[Motif]) -> (Vec<String>, Vec<Origin>) {
+    let columns = columns(motifs);
     let alone = |motif: Motif| !columns.contains(&(motif, Side::In));
     let names = columns.iter().map(|&(motif, side)| name(motif, side, alone(motif))).collect();
     let origins = columns.iter().map(|&(motif, _)| Origin { motif: Some(motif), level: 0 }).collect();
-    Ok(Named { names, origins, block })
+    (names, origins)
 }
 
 /// The neighbourhoods of all nodes.

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::degrees::{self, Around, Side};
-use super::{Aggregate, Named, Origin, Structure, check_finite, take_logs};
+use super::{Aggregate, Named, Origin, Structure, check_finite, overflow, take_logs};
 use crate::dense::{Block, Columns, Group, Stored};
 use crate::error::Result;
 use crate::motif::Counts;
@@ -56,6 +56,26 @@ impl Structure {
         let streamed = Streamed { logs: level.block, sums, every, around };
         let columns = Columns::new(rows, vec![Group::stored(None, Arc::new(streamed))]);
         Ok(NamedColumns { names, origins, columns })
+    }
+
+    /// Names and origins of the columns of one level of recursion: counts, then sums, means and maxima.
+    pub fn named(&self, counts: &Counts) -> (Vec<String>, Vec<Origin>) {
+        let motifs = self.motifs.motifs();
+        let around = Around::of(counts, &motifs);
+        let (mut names, mut origins) = degrees::named(&motifs);
+        let level = Named { names: names.clone(), origins: origins.clone(), block: Block::zeros(0, 0) };
+        let aggregated = around.named(&around.every(&self.aggregates()), &level);
+        names.extend(aggregated.0);
+        origins.extend(aggregated.1);
+        (names, origins)
+    }
+
+    /// Refuses sums over neighbours that overflow, given their names and the largest value of each.
+    pub fn check_sums(&self, names: &[String], largest: &[f64]) -> Result<()> {
+        match names.iter().zip(largest).find(|(_, most)| !most.is_finite()) {
+            None => Ok(()),
+            Some((name, _)) => Err(overflow(name)),
+        }
     }
 
     /// Whether [`Structure::streamed`] holds less than all columns.

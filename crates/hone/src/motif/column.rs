@@ -10,12 +10,26 @@ use crate::parallel;
 
 /// Values per class of size, to choose the width of a column.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sizes {
+pub struct Sizes {
     /// How many values need more than 1, 2, 4 bytes.
     over: [usize; 3],
 }
 
 impl Sizes {
+    /// `over` are the numbers of values of at least 2⁸ − 1, 2¹⁶ − 1 and 2³² − 1.
+    pub fn new(over: [usize; 3]) -> Self {
+        Sizes { over }
+    }
+
+    /// The bytes that each of `len` values of these sizes takes in a column, and how many values do not fit.
+    pub fn width(&self, len: usize) -> (usize, usize) {
+        let cost = |i: usize| (len << i) + self.over[i] * size_of::<(usize, u64)>();
+        match (0..3).min_by_key(|&i| cost(i)).filter(|&i| cost(i) <= len * 8) {
+            Some(i) => (1 << i, self.over[i]),
+            None => (8, 0),
+        }
+    }
+
     #[inline]
     pub(super) fn add(&mut self, value: u64, times: usize) {
         self.over[0] += times * usize::from(value >= u64::from(u8::MAX));
@@ -33,14 +47,16 @@ impl Sizes {
 
 /// A list of integers with random access.
 #[derive(Debug, Clone)]
-pub(super) struct Column {
-    data: Data,
+pub struct Column {
+    data: Narrow,
     /// Values that do not fit, by position; in `data` they read as the largest number.
     wide: Vec<(usize, u64)>,
 }
 
+/// Integers in few bytes each; the largest number of each width but the last stands for one that does not fit.
 #[derive(Debug, Clone)]
-enum Data {
+#[allow(missing_docs)]
+pub enum Narrow {
     U8(Vec<u8>),
     U16(Vec<u16>),
     U32(Vec<u32>),
@@ -48,15 +64,24 @@ enum Data {
 }
 
 impl Column {
+    /// Values that were brought to a width elsewhere, and those that do not fit, with their places in any order.
+    ///
+    /// # Panics
+    /// When other values do not fit than those that are listed.
+    pub fn of(data: Narrow, mut wide: Vec<(usize, u64)>) -> Column {
+        wide.sort_unstable();
+        let column = Column { data, wide };
+        assert!(column.lists_its_wide_values(), "values that do not fit are listed");
+        column
+    }
+
     /// `len` zeros, in the width that suits values of these sizes.
     pub(super) fn zeros(len: usize, sizes: Sizes) -> Column {
-        let cost = |i: usize| (len << i) + sizes.over[i] * size_of::<(usize, u64)>();
-        let width = (0..3).min_by_key(|&i| cost(i)).filter(|&i| cost(i) <= len * 8);
-        let data = match width {
-            Some(0) => Data::U8(vec![0; len]),
-            Some(1) => Data::U16(vec![0; len]),
-            Some(2) => Data::U32(vec![0; len]),
-            _ => Data::U64(vec![0; len]),
+        let data = match sizes.width(len).0 {
+            1 => Narrow::U8(vec![0; len]),
+            2 => Narrow::U16(vec![0; len]),
+            4 => Narrow::U32(vec![0; len]),
+            _ => Narrow::U64(vec![0; len]),
         };
         Column { data, wide: Vec::new() }
     }
@@ -98,10 +123,10 @@ impl Column {
     #[inline(always)]
     pub(super) fn get(&self, i: usize) -> u64 {
         match &self.data {
-            Data::U8(v) if v[i] != u8::MAX => u64::from(v[i]),
-            Data::U16(v) if v[i] != u16::MAX => u64::from(v[i]),
-            Data::U32(v) if v[i] != u32::MAX => u64::from(v[i]),
-            Data::U64(v) => v[i],
+            Narrow::U8(v) if v[i] != u8::MAX => u64::from(v[i]),
+            Narrow::U16(v) if v[i] != u16::MAX => u64::from(v[i]),
+            Narrow::U32(v) if v[i] != u32::MAX => u64::from(v[i]),
+            Narrow::U64(v) => v[i],
             _ => self.wide(i),
         }
     }
@@ -115,29 +140,29 @@ impl Column {
     #[inline]
     pub(super) fn nonzeros(&self, range: std::ops::Range<usize>) -> usize {
         match &self.data {
-            Data::U8(v) => v[range].iter().filter(|&&x| x != 0).count(),
-            Data::U16(v) => v[range].iter().filter(|&&x| x != 0).count(),
-            Data::U32(v) => v[range].iter().filter(|&&x| x != 0).count(),
-            Data::U64(v) => v[range].iter().filter(|&&x| x != 0).count(),
+            Narrow::U8(v) => v[range].iter().filter(|&&x| x != 0).count(),
+            Narrow::U16(v) => v[range].iter().filter(|&&x| x != 0).count(),
+            Narrow::U32(v) => v[range].iter().filter(|&&x| x != 0).count(),
+            Narrow::U64(v) => v[range].iter().filter(|&&x| x != 0).count(),
         }
     }
 
     pub(super) fn len(&self) -> usize {
         match &self.data {
-            Data::U8(v) => v.len(),
-            Data::U16(v) => v.len(),
-            Data::U32(v) => v.len(),
-            Data::U64(v) => v.len(),
+            Narrow::U8(v) => v.len(),
+            Narrow::U16(v) => v.len(),
+            Narrow::U32(v) => v.len(),
+            Narrow::U64(v) => v.len(),
         }
     }
 
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
         let data = match &self.data {
-            Data::U8(v) => v.len(),
-            Data::U16(v) => 2 * v.len(),
-            Data::U32(v) => 4 * v.len(),
-            Data::U64(v) => 8 * v.len(),
+            Narrow::U8(v) => v.len(),
+            Narrow::U16(v) => 2 * v.len(),
+            Narrow::U32(v) => 4 * v.len(),
+            Narrow::U64(v) => 8 * v.len(),
         };
         data + self.wide.len() * size_of::<(usize, u64)>()
     }
@@ -148,10 +173,10 @@ impl Column {
         out.write_all(&[width])?;
         out.write_all(&(self.wide.len() as u64).to_le_bytes())?;
         match &self.data {
-            Data::U8(v) => out.write_all(v)?,
-            Data::U16(v) => save(v, u16::to_le_bytes, out)?,
-            Data::U32(v) => save(v, u32::to_le_bytes, out)?,
-            Data::U64(v) => save(v, u64::to_le_bytes, out)?,
+            Narrow::U8(v) => out.write_all(v)?,
+            Narrow::U16(v) => save(v, u16::to_le_bytes, out)?,
+            Narrow::U32(v) => save(v, u32::to_le_bytes, out)?,
+            Narrow::U64(v) => save(v, u64::to_le_bytes, out)?,
         }
         self.wide.iter().try_for_each(|&(i, value)| {
             out.write_all(&(i as u64).to_le_bytes())?;
@@ -165,10 +190,10 @@ impl Column {
         input.read_exact(&mut width)?;
         input.read_exact(&mut wide)?;
         let data = match width[0] {
-            1 => Data::U8(load(len, u8::from_le_bytes, input)?),
-            2 => Data::U16(load(len, u16::from_le_bytes, input)?),
-            4 => Data::U32(load(len, u32::from_le_bytes, input)?),
-            8 => Data::U64(load(len, u64::from_le_bytes, input)?),
+            1 => Narrow::U8(load(len, u8::from_le_bytes, input)?),
+            2 => Narrow::U16(load(len, u16::from_le_bytes, input)?),
+            4 => Narrow::U32(load(len, u32::from_le_bytes, input)?),
+            8 => Narrow::U64(load(len, u64::from_le_bytes, input)?),
             _ => return Err(io::Error::new(ErrorKind::InvalidData, "this is not a column of counts")),
         };
         let wrong = |what| io::Error::new(ErrorKind::InvalidData, what);
@@ -186,24 +211,25 @@ impl Column {
 
     /// Whether the list has, in order, exactly the positions that say that their value is there.
     fn lists_its_wide_values(&self) -> bool {
-        fn listed<T: Copy + PartialEq>(values: &[T], marker: T, wide: &[(usize, u64)]) -> bool {
-            let marked = values.iter().enumerate().filter(|(_, value)| **value == marker).map(|(i, _)| i);
-            marked.eq(wide.iter().map(|wide| wide.0))
+        fn listed<T: Copy + PartialEq + Sync>(values: &[T], marker: T, wide: &[(usize, u64)]) -> bool {
+            let ascend = wide.windows(2).all(|pair| pair[0].0 < pair[1].0);
+            let marks = wide.iter().all(|&(i, _)| values.get(i).is_some_and(|value| *value == marker));
+            ascend && marks && parallel::count(values.len(), |i| values[i] == marker) == wide.len()
         }
         match &self.data {
-            Data::U8(v) => listed(v, u8::MAX, &self.wide),
-            Data::U16(v) => listed(v, u16::MAX, &self.wide),
-            Data::U32(v) => listed(v, u32::MAX, &self.wide),
-            Data::U64(_) => self.wide.is_empty(),
+            Narrow::U8(v) => listed(v, u8::MAX, &self.wide),
+            Narrow::U16(v) => listed(v, u16::MAX, &self.wide),
+            Narrow::U32(v) => listed(v, u32::MAX, &self.wide),
+            Narrow::U64(_) => self.wide.is_empty(),
         }
     }
 
     fn data_width(&self) -> u8 {
         match &self.data {
-            Data::U8(_) => 1,
-            Data::U16(_) => 2,
-            Data::U32(_) => 4,
-            Data::U64(_) => 8,
+            Narrow::U8(_) => 1,
+            Narrow::U16(_) => 2,
+            Narrow::U32(_) => 4,
+            Narrow::U64(_) => 8,
         }
     }
 
@@ -212,10 +238,10 @@ impl Column {
     pub(super) fn parts(&mut self, bounds: &[usize]) -> Vec<Part<'_>> {
         let starts = bounds.iter().copied();
         match &mut self.data {
-            Data::U8(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U8(v))).collect(),
-            Data::U16(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U16(v))).collect(),
-            Data::U32(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U32(v))).collect(),
-            Data::U64(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U64(v))).collect(),
+            Narrow::U8(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U8(v))).collect(),
+            Narrow::U16(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U16(v))).collect(),
+            Narrow::U32(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U32(v))).collect(),
+            Narrow::U64(v) => starts.zip(cut(v, bounds)).map(|(s, v)| Part::new(s, Slice::U64(v))).collect(),
         }
     }
 
@@ -310,39 +336,6 @@ fn put<T: TryFrom<u64> + Copy + PartialEq>(place: &mut T, value: u64, max: T) ->
     }
 }
 
-/// Finds, for a position with a nonzero, how many nonzeros come before it.
-#[derive(Debug, Clone)]
-pub(super) struct Rank {
-    /// Nonzeros before each block.
-    before: Vec<usize>,
-}
-
-impl Rank {
-    const BLOCK: usize = 256;
-
-    pub(super) fn new(len: usize, nonzeros: impl Fn(std::ops::Range<usize>) -> usize) -> Rank {
-        let mut before = Vec::with_capacity(len / Rank::BLOCK + 2);
-        before.push(0);
-        let mut sum = 0;
-        for start in (0..len).step_by(Rank::BLOCK) {
-            sum += nonzeros(start..len.min(start + Rank::BLOCK));
-            before.push(sum);
-        }
-        Rank { before }
-    }
-
-    /// Number of nonzeros at positions below `i`; `nonzeros` as at construction.
-    #[inline]
-    pub(super) fn below(&self, i: usize, nonzeros: impl Fn(std::ops::Range<usize>) -> usize) -> usize {
-        let block = i / Rank::BLOCK;
-        self.before[block] + nonzeros(block * Rank::BLOCK..i)
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        size_of_val(&*self.before)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,13 +377,5 @@ mod tests {
     fn a_few_hubs_do_not_widen_a_column() {
         let column = Column::collect(100_000, |i| if i == 7 { u64::MAX } else { 3 });
         assert_eq!(column.bytes(), 100_016);
-    }
-
-    #[test]
-    fn rank_counts_nonzeros_below() {
-        let values: Vec<u32> = (0..1000).map(|i| u32::from(i % 7 == 3)).collect();
-        let nonzeros = |range: std::ops::Range<usize>| values[range].iter().filter(|&&x| x != 0).count();
-        let rank = Rank::new(values.len(), nonzeros);
-        (0..=1000).for_each(|i| assert_eq!(rank.below(i, nonzeros), nonzeros(0..i)));
     }
 }

@@ -71,6 +71,11 @@ const USUAL: f64 = 40.0;
 /// From this share of nonzeros on, W_t shares the graph's pattern.
 const SHARE: f64 = 0.75;
 
+/// Whether a W_t with so many nonzeros shares a pattern of so many positions.
+pub fn shares_pattern(nonzeros: usize, positions: usize) -> bool {
+    nonzeros as f64 >= SHARE * positions as f64
+}
+
 impl Counts {
     /// The weighted motif graph of `motif` on `graph`, which must be the graph counted. Arcs keep
     /// their direction.
@@ -92,7 +97,7 @@ impl Counts {
             self.fill(pattern, weights, (motif, weighting), rows[0]..rows[1], values)
         });
         let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
-        let shared = sum.nnz as f64 >= SHARE * values.len() as f64;
+        let shared = shares_pattern(sum.nnz, values.len());
         finished(motif, pattern, values, &sum, Made { shared, unit })
     }
 
@@ -142,7 +147,9 @@ struct Own<'a> {
 
 impl<'a> Own<'a> {
     fn new(weights: &'a [f32]) -> Self {
-        let largest = f64::from(weights.iter().copied().fold(0.0, f32::max));
+        let largest = |range: std::ops::Range<usize>| weights[range].iter().copied().fold(0.0, f32::max);
+        let largest = parallel::stretches(weights.len(), 1 << 16, largest).into_iter().fold(0.0, f32::max);
+        let largest = f64::from(largest);
         let exponent = largest.log2().ceil();
         let usual = !exponent.is_finite() || exponent.abs() <= USUAL;
         Own { weights, unit: if usual { 1.0 } else { (-exponent).exp2() } }
@@ -215,7 +222,13 @@ impl Sum {
     }
 }
 
-fn overflow(motif: Motif) -> Error {
+/// What edge weights are multiplied with in W_t: 1, or a power of two where they are extreme.
+pub fn unit_of_weights(weights: &[f32]) -> f64 {
+    Own::new(weights).unit
+}
+
+/// The refusal of weights beyond f32.
+pub fn overflow(motif: Motif) -> Error {
     Error::Numeric {
         stage: format!("weights of motif {motif}"),
         message: "a weight leaves the range of numbers; scale the edge weights down".into(),

@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
-use super::column::{Column, Rank};
+use super::column::Column;
 use super::counts::Counts;
 use super::exact::Exact;
 use super::formula::Number;
 use super::orbit::Orbit;
+use super::place::Rank;
 use super::set::Motif;
 use super::update::turned;
 use crate::error::{Error, Result};

@@ -6,9 +6,10 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 
-use super::column::{Column, Rank};
+use super::column::Column;
 use super::counts::{Counts, Values};
 use super::exact::Exact;
+use super::place::Rank;
 use super::sampled::{Estimated, Estimates, Sampled};
 use super::triad::Triads;
 use crate::graph::Graph;

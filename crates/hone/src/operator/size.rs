@@ -7,19 +7,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Diagonal, Operator, Scaled, in_chunks};
+use super::{Diagonal, Operator, Scaled};
 use crate::dense::{Block, Norm};
 use crate::random::Key;
-use crate::sparse::Csr;
 
 /// Largest norm (and with a minus the smallest), as an exponent of 2, whose square fits into f32 with room to spare.
 pub const SQUARABLE: f64 = 60.0;
 
 /// Random signs that are tried.
 const SIGNS: usize = 4;
-
-/// Values whose squares one piece of parallel work adds up.
-const CHUNK: usize = 1 << 14;
 
 /// Largest exponent of a power of two that is a normal number in f32, up or down.
 pub(crate) const STEEPEST: f64 = 126.0;
@@ -43,13 +39,9 @@ impl Operator {
 
     /// No less than the largest singular value; far more, where diagonals and entries cancel.
     fn norm_bound(&self) -> f64 {
-        let most = |diagonal: &Option<Diagonal>, absent: f64| {
-            diagonal
-                .as_ref()
-                .map_or(absent, |d| d.values().iter().fold(0.0, |most, x| f64::max(most, f64::from(x.abs()))))
-        };
+        let most = |diagonal: &Option<Diagonal>, absent: f64| diagonal.as_ref().map_or(absent, Diagonal::largest);
         match self {
-            Operator::Sparse(leaf) => frobenius(leaf.matrix()),
+            Operator::Sparse(leaf) => leaf.matrix().squares().sqrt(),
             Operator::Dense(leaf) => leaf.columns().column_energy().iter().sum::<f64>().sqrt(),
             Operator::Scaled(Scaled { shift, scale, left, inner, right }) => {
                 most(shift, 0.0) + scale.abs() * most(left, 1.0) * most(right, 1.0) * inner.norm_bound()
@@ -58,12 +50,4 @@ impl Operator {
             Operator::Sum(terms) => terms.iter().map(|(factor, term)| factor.abs() * term.norm_bound()).sum(),
         }
     }
-}
-
-/// The Frobenius norm.
-fn frobenius(matrix: &Csr) -> f64 {
-    let sums = in_chunks(matrix.nnz(), CHUNK, |range| {
-        matrix.values()[range].iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>()
-    });
-    sums.into_iter().sum::<f64>().sqrt()
 }

@@ -72,6 +72,15 @@ pub trait Space: Sync {
     /// [`Fold::Extreme`] of a block in the memory of this process, which has rows `own` of a larger matrix.
     fn extremes_of(&self, x: &Block, own: &Own) -> Vec<f64>;
 
+    /// Y·M of such columns for a small matrix M, each column with a sign that makes its entry of largest absolute value
+    /// positive; and the signs.
+    fn signed_times(&self, y: &Columns, matrix: &Small) -> (Block, Vec<f64>) {
+        let mut x = y.times(matrix);
+        let signs = signs(&self.extremes_of(&x, y.own()));
+        x.scale_columns(&signs);
+        (x, signs)
+    }
+
     /// XᵀX of all panels together.
     fn gram(&self, x: &[Self::Tall]) -> Small;
 
@@ -92,6 +101,11 @@ pub trait Space: Sync {
 
     /// Changes all entries.
     fn map(&self, x: &mut [Self::Tall], map: &Map);
+}
+
+/// The sign of each column, given its entry of largest absolute value.
+pub fn signs(extremes: &[f64]) -> Vec<f64> {
+    extremes.iter().map(|&x| if x < 0.0 { -1.0 } else { 1.0 }).collect()
 }
 
 /// A sparse matrix in a product, and how it is multiplied.

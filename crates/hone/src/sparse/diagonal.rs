@@ -31,6 +31,14 @@ impl Diagonal {
         &self.values
     }
 
+    /// The largest absolute value.
+    pub fn largest(&self) -> f64 {
+        let most = |values: std::ops::Range<usize>| {
+            self.values[values].iter().fold(0.0, |most, x| f64::max(most, f64::from(x.abs())))
+        };
+        crate::parallel::stretches(self.values.len(), 1 << 16, most).into_iter().fold(0.0, f64::max)
+    }
+
     /// The product of two diagonals.
     #[must_use]
     pub fn times(&self, other: &Diagonal) -> Diagonal {

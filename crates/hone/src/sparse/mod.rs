@@ -4,6 +4,7 @@
 //! reference-counted and the values stand apart.
 
 mod diagonal;
+mod elsewhere;
 mod indices;
 mod multiply;
 mod prefetch;
@@ -11,12 +12,13 @@ mod reshape;
 mod rounded;
 
 pub use diagonal::Diagonal;
+pub use elsewhere::Elsewhere;
 pub use indices::Indices;
 pub use multiply::{Fused, Plus};
 pub(crate) use prefetch::prefetch;
 pub use rounded::Rounded;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Positions of the nonzeros of a square or rectangular matrix, row by row.
 ///
@@ -100,11 +102,12 @@ impl Pattern {
     }
 }
 
-/// A sparse matrix: a shared pattern and one value per position.
+/// A sparse matrix: a shared pattern and one value per position. Values may lie [elsewhere](Elsewhere) until they are read.
 #[derive(Debug, Clone)]
 pub struct Csr {
     pattern: Arc<Pattern>,
-    values: Arc<[f32]>,
+    values: Arc<OnceLock<Arc<[f32]>>>,
+    elsewhere: Option<Arc<dyn Elsewhere>>,
 }
 
 impl Csr {
@@ -114,7 +117,17 @@ impl Csr {
     /// When their lengths differ.
     pub fn new(pattern: Arc<Pattern>, values: Arc<[f32]>) -> Self {
         assert_eq!(pattern.nnz(), values.len(), "one value per position");
-        Csr { pattern, values }
+        Csr { pattern, values: Arc::new(values.into()), elsewhere: None }
+    }
+
+    /// Joins a pattern and values that lie elsewhere.
+    pub fn of_values_elsewhere(pattern: Arc<Pattern>, values: Arc<dyn Elsewhere>) -> Self {
+        Csr { pattern, values: Arc::default(), elsewhere: Some(values) }
+    }
+
+    /// The values where they lie elsewhere.
+    pub fn elsewhere(&self) -> Option<&Arc<dyn Elsewhere>> {
+        self.elsewhere.as_ref()
     }
 
     /// The positions.
@@ -124,12 +137,21 @@ impl Csr {
 
     /// The values, in the order of the pattern.
     pub fn values(&self) -> &[f32] {
-        &self.values
+        self.shared_values()
     }
 
     /// The values, shared by all clones: a place where products happen may keep its own copy and know it again.
     pub fn shared_values(&self) -> &Arc<[f32]> {
-        &self.values
+        self.values.get_or_init(|| {
+            let values = self.elsewhere.as_ref().map(|values| values.read()).unwrap_or_default();
+            assert_eq!(self.pattern.nnz(), values.len(), "one value per position");
+            values.into()
+        })
+    }
+
+    /// A number that clones share and other matrices do not have.
+    pub(crate) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.values).addr()
     }
 
     /// Number of rows.
@@ -149,12 +171,12 @@ impl Csr {
 
     /// Bytes held, pattern included.
     pub fn memory(&self) -> usize {
-        self.pattern.memory() + size_of_val(&*self.values)
+        self.pattern.memory() + self.values.get().map_or(0, |values| size_of_val(&**values))
     }
 
     /// Columns and values of row `i`.
     pub fn row(&self, i: usize) -> (&[u32], &[f32]) {
         let range = self.pattern.range(i);
-        (self.pattern.row(i), &self.values[range])
+        (self.pattern.row(i), &self.values()[range])
     }
 }

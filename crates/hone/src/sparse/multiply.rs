@@ -118,6 +118,9 @@ impl Csr {
     /// The product with a vector, in f64.
     pub fn times_vector(&self, x: &[f64]) -> Vec<f64> {
         assert_eq!(x.len(), self.cols(), "length of the vector in a sparse product");
+        if let Some(values) = self.elsewhere() {
+            return values.times_vector(x);
+        }
         let entry = |i: usize| {
             let (columns, values) = self.row(i);
             columns.iter().zip(values).map(|(&j, &a)| f64::from(a) * x[j as usize]).sum()

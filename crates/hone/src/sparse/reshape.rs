@@ -55,7 +55,7 @@ impl Csr {
     #[must_use]
     pub fn scaled(&self, factor: impl Fn(usize, usize) -> f64 + Sync) -> Csr {
         let (offsets, columns) = (self.pattern.offsets(), self.pattern.columns());
-        let mut values = self.values.to_vec();
+        let mut values = self.values().to_vec();
         for_chunks(&mut values, PIECE, &|index, piece| {
             let mut i = offsets.partition_point(|&start| start <= index * PIECE) - 1;
             for (at, value) in (index * PIECE..).zip(piece) {

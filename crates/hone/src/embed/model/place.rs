@@ -10,6 +10,7 @@ use crate::dense::{Block, Columns, Group, Small};
 use crate::embed::context::Context;
 use crate::embed::weighted::weighted;
 use crate::embed::{Hone, Run, counts, notes};
+use crate::engine::Cpu;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
@@ -164,7 +165,7 @@ impl Model {
         out: &mut Block,
     ) -> Result<()> {
         run.progress.stage("proximity", self.views.len() as u64);
-        let graphs = self.views.iter().map(|view| Ok(weighted(run.config, graph, counts, view.motif)?.graph));
+        let graphs = self.views.iter().map(|view| Ok(weighted((run.config, &Cpu), graph, counts, view.motif)?.graph));
         let graphs = graphs.collect::<Result<Vec<_>>>()?;
         let (mut views, mut facts, names) = (Vec::new(), Vec::new(), names(graph.ids()));
         for (view, motif_graph) in self.views.iter().zip(&graphs) {

@@ -53,7 +53,10 @@ impl Shelf {
     /// there is one.
     pub(in crate::embed) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>, own: &Own) -> Result<Part> {
         let share = (part.group.stored_rows() * own.range.len()).div_ceil(own.rows.max(1));
-        let hold = self.take_room(share * part.group.cols());
+        // What is stored elsewhere takes no memory of this process.
+        let stored =
+            part.group.elsewhere().is_some() && part.group.memory() == 4 * part.group.rows().map_or(0, <[u32]>::len);
+        let hold = stored || self.take_room(share * part.group.cols());
         if let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.saves()) {
             let name = file_name(&part.name, part.step);
             checkpoint.save(&name, |out| part_file::write(&part, facts, out))?;

@@ -21,7 +21,7 @@ fn task(rank: usize) -> Task<'static> {
 
 /// The factors that an iteration finds.
 fn iterated(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
-    let found = lazy(&Host, s, options, task)?.map(|side| exported(&Host, side)).widened(task.rank);
+    let found = lazy(&Host, s, options, task)?.map(|side| Side::There(side).exported(&Host)).widened(task.rank);
     Ok(found.map(Panels::into_block))
 }
 

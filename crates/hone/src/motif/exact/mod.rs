@@ -11,8 +11,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use self::triangle::{TriangleGraph, common};
 use self::wedge::Wedges;
-use super::column::{Column, Part, Rank, Sizes, cut};
+use super::column::{Column, Part, Sizes, cut};
 use super::peers::Peers;
+use super::place::Rank;
 use super::ranked::{Ranked, balanced};
 use crate::error::{Error, Result};
 use crate::parallel;

@@ -7,8 +7,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::super::column::{Rank, cut};
+use super::super::column::cut;
 use super::super::peers::{self, Peers, share};
+use super::super::place::Rank;
 use super::super::ranked::{Head, Ranked, balanced, heads, ranges, sweep};
 use super::wedge::Wedges;
 use crate::error::Result;

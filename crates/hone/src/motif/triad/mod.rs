@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::column::{Column, Rank};
+use super::column::Column;
+use super::place::Rank;
 use super::set::Motif;
 use crate::error::{Error, Result};
 use crate::graph::Graph;

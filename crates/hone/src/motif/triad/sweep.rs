@@ -6,7 +6,8 @@
 //! in triangles. Cost: Σ_e min(d_u, d_v) steps. Memory: one byte per slot for labels and one per node and thread, 4 bytes
 //! per edge, 36 per edge in triangles. Every edge belongs to one thread, and sums are of integers.
 
-use super::super::column::{Rank, cut};
+use super::super::column::cut;
+use super::super::place::Rank;
 use super::super::ranked::{Ranked, balanced, ranges, sweep};
 use crate::error::Result;
 use crate::graph::Graph;

@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::super::column::{Column, Part, Rank, Sizes};
+use super::super::column::{Column, Part, Sizes};
 use super::super::exact::Exact;
+use super::super::place::Rank;
 use super::super::ranked::{balanced, ranges};
 use super::changes::{range, row};
 use super::{Gain, Update};

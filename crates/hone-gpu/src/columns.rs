@@ -1,0 +1,276 @@
+//! Gram matrix of Y and products with it, on the device (`kernels/columns.cu`).
+//!
+//! Columns that the device keeps are used where they are, others are copied there. A rare motif has values in few rows: the Gram
+//! matrix of the others is taken over all rows, and products with rare columns over the rows that have any. Where not all of
+//! Y fits on the device, this process does the work.
+
+use std::ops::{Deref, Range};
+use std::rc::Rc;
+
+use hone::clock::{Work, timed};
+use hone::dense::{Block, Columns, Group, Small, Stored};
+use hone::space::{Fold, Map, Space, panels, signs};
+
+use crate::Cuda;
+use crate::driver::{Memory, NULL};
+use crate::kept::Kept;
+use crate::panel::{Panel, count, number, wide};
+use crate::ranked::THREADS;
+
+/// A group with values in less than one of this many rows is rare.
+const RARE: usize = 8;
+
+/// Rows and columns of a product that a block finds.
+const TILE: (usize, usize) = (64, 128);
+
+/// One part in so many of the free memory that copies of Y, and rows of a product, may take.
+const PART: u64 = 3;
+
+/// A panel of columns of Y.
+struct Source<'a> {
+    panel: Held<'a>,
+    /// Where each row is, for those that have values in some rows alone.
+    place: Option<Rc<Memory<u32>>>,
+    /// The first column in Y, and what all values are multiplied with.
+    first: usize,
+    factor: f64,
+    rare: bool,
+}
+
+/// A panel that the device keeps for somebody, or a copy.
+enum Held<'a> {
+    Kept(&'a Panel),
+    Copied(Panel),
+}
+
+impl Deref for Held<'_> {
+    type Target = Panel;
+
+    fn deref(&self) -> &Panel {
+        match self {
+            Held::Kept(panel) => panel,
+            Held::Copied(panel) => panel,
+        }
+    }
+}
+
+impl Cuda {
+    /// YᵀY.
+    pub(crate) fn gram_of_columns(&self, y: &Columns) -> Small {
+        let Some(sources) = self.sources(y) else { return y.gram() };
+        timed(Work::Gram, 4 * y.stored() as u64, || self.gram_of_sources(y, &sources))
+    }
+
+    /// Y·M.
+    pub(crate) fn product_of_columns(&self, y: &Columns, matrix: &Small) -> Block {
+        let Some(sources) = self.sources(y) else { return y.times(matrix) };
+        let bytes = 4 * (y.stored() + y.rows() * matrix.cols()) as u64;
+        timed(Work::Combine, bytes, || self.projected(y, &sources, matrix, false).0)
+    }
+
+    /// Y·M with columns of a certain sign, and the signs.
+    pub(crate) fn signed_product(&self, y: &Columns, matrix: &Small) -> (Block, Vec<f64>) {
+        let Some(sources) = self.sources(y) else {
+            let mut x = y.times(matrix);
+            let signs = signs(&x.column_extremes());
+            x.scale_columns(&signs);
+            return (x, signs);
+        };
+        let bytes = 4 * (y.stored() + y.rows() * matrix.cols()) as u64;
+        timed(Work::Combine, bytes, || self.projected(y, &sources, matrix, true))
+    }
+
+    /// The panels of Y, on the device; none where they do not fit.
+    fn sources<'a>(&self, y: &'a Columns) -> Option<Vec<Source<'a>>> {
+        let copied = y.groups().iter().filter(|group| self.kept(group).is_none());
+        let bytes: usize = copied.map(|group| 4 * group.stored_rows() * group.cols()).sum();
+        if !y.own().is_all() || bytes as u64 > self.free_memory().ok()? / PART {
+            return None;
+        }
+        let (mut sources, mut first) = (Vec::new(), 0);
+        for group in y.groups() {
+            let place = group.rows().map(|rows| Rc::new(self.places(y.rows(), rows)));
+            let rare = place.is_some() && group.stored_rows() < y.rows() / RARE;
+            let (held, factor): (Vec<Held>, f64) = match self.kept(group) {
+                Some((kept, factor)) => (kept.panels.iter().map(Held::Kept).collect(), factor),
+                None => (self.copied_panels(group).into_iter().map(Held::Copied).collect(), 1.0),
+            };
+            for panel in held.into_iter().filter(|panel| panel.cols > 0) {
+                let cols = panel.cols;
+                sources.push(Source { panel, place: place.clone(), first, factor, rare });
+                first += cols;
+            }
+        }
+        Some(sources)
+    }
+
+    /// What this device keeps of a group.
+    fn kept<'a>(&self, group: &'a Group) -> Option<(&'a Kept, f64)> {
+        let (stored, factor) = group.elsewhere()?;
+        let kept = stored.as_any()?.downcast_ref::<Kept>()?;
+        kept.is_on(self).then_some((kept, factor))
+    }
+
+    /// A copy of a group.
+    fn copied_panels(&self, group: &Group) -> Vec<Panel> {
+        let (rows, cols) = (group.stored_rows(), group.cols());
+        let whole = match group.block() {
+            Some(block) => self.driver.upload(block.as_slice()),
+            None => {
+                let mut values = vec![0.0f32; rows * cols];
+                group.read(0..rows, &mut values);
+                self.driver.upload(&values)
+            }
+        };
+        let ranges = panels(cols);
+        if ranges.len() == 1 {
+            return vec![Panel { rows, cols, values: whole }];
+        }
+        let take = |range: Range<usize>| {
+            let panel = Panel { rows, cols: range.len(), values: self.driver.reserve(rows * range.len()) };
+            let from = [wide(panel.len()), panel.width(), count(cols), count(range.start)];
+            let args = [&from[..], &[whole.address(), panel.address()]].concat();
+            self.start("take_columns", panel.len().div_ceil(THREADS), &args);
+            panel
+        };
+        ranges.into_iter().map(take).collect()
+    }
+
+    /// For each of `all` rows its place among `rows`.
+    fn places(&self, all: usize, rows: &[u32]) -> Memory<u32> {
+        let (place, numbers) = (self.driver.reserve::<u32>(all), self.driver.upload(rows));
+        self.start("fill_none", all.div_ceil(THREADS), &[wide(all), place.address()]);
+        let args = [wide(rows.len()), numbers.address(), place.address()];
+        self.start("mark_rows", rows.len().div_ceil(THREADS), &args);
+        place
+    }
+
+    /// Some rows of a panel, or all; zeros where it has none.
+    fn gathered(&self, panel: &Panel, rows: (Option<&Memory<u32>>, usize), place: Option<&Memory<u32>>) -> Panel {
+        let (wanted, length) = rows;
+        let out = Panel { rows: length, cols: panel.cols, values: self.driver.reserve(length * panel.cols) };
+        let [wanted, place] = [wanted, place].map(|memory| memory.map_or(NULL, Memory::address));
+        let args = [wide(out.len()), out.width(), wanted, place, panel.address(), out.address()];
+        self.start("gather_rows", out.len().div_ceil(THREADS), &args);
+        out
+    }
+
+    fn gram_of_sources(&self, y: &Columns, sources: &[Source<'_>]) -> Small {
+        let mut gram = Small::zeros(y.cols(), y.cols());
+        // Columns of panels side by side, with their place in Y and their factor.
+        let placed = |of: &[&Source<'_>]| -> Vec<(usize, f64)> {
+            of.iter().flat_map(|s| (s.first..s.first + s.panel.cols).map(|column| (column, s.factor))).collect()
+        };
+        let (rare, often): (Vec<&Source<'_>>, Vec<&Source<'_>>) = sources.iter().partition(|source| source.rare);
+        let whole = |source: &&Source<'_>| match source.place.as_deref() {
+            None => None,
+            Some(place) => Some(self.gathered(&source.panel, (None, y.rows()), Some(place))),
+        };
+        let expanded: Vec<Option<Panel>> = often.iter().map(whole).collect();
+        let panels: Vec<&Panel> =
+            often.iter().zip(&expanded).map(|(source, whole)| whole.as_ref().unwrap_or(&source.panel)).collect();
+        let (found, columns) = (self.gram_among(&panels), placed(&often));
+        for (i, &(a, p)) in columns.iter().enumerate() {
+            columns.iter().enumerate().for_each(|(j, &(b, q))| gram.set(a, b, p * q * found.get(i, j)));
+        }
+        if rare.is_empty() {
+            return gram;
+        }
+        let union = rare_rows(y);
+        let length = union.len();
+        let union = self.driver.upload(&union);
+        let own: Vec<Panel> = rare
+            .iter()
+            .map(|source| self.gathered(&source.panel, (Some(&union), length), source.place.as_deref()))
+            .collect();
+        let others: Vec<Panel> =
+            panels.iter().map(|panel| self.gathered(panel, (Some(&union), length), None)).collect();
+        let (own, all): (Vec<&Panel>, Vec<&Panel>) = (own.iter().collect(), own.iter().chain(&others).collect());
+        let found = self.cross_of(&own, &all);
+        let (down, across) = (placed(&rare), [placed(&rare), columns].concat());
+        for (i, &(a, p)) in down.iter().enumerate() {
+            for (j, &(b, q)) in across.iter().enumerate() {
+                gram.set(a, b, p * q * found.get(i, j));
+                gram.set(b, a, p * q * found.get(i, j));
+            }
+        }
+        gram
+    }
+
+    /// Y·M; with `signed`, columns whose entry of largest absolute value is positive, and what they were multiplied with.
+    fn projected(&self, y: &Columns, sources: &[Source<'_>], matrix: &Small, signed: bool) -> (Block, Vec<f64>) {
+        let (rows, b) = (y.rows(), matrix.cols());
+        let mut out = Block::zeros(rows, b);
+        let mut signs_found = vec![1.0; b];
+        if rows * b == 0 || sources.is_empty() {
+            return (out, signs_found);
+        }
+        let room = self.free_memory().unwrap_or(0) / PART / (4 * b as u64);
+        let each = usize::try_from(room).unwrap_or(rows).max(TILE.0).min(rows);
+        let starts: Vec<usize> = (0..rows).step_by(each).collect();
+        let described = self.described(sources);
+        let mut scaled = self.scaled_matrix(sources, matrix, &signs_found);
+        let some = |first: usize, m: &Memory<f32>| {
+            let length = each.min(rows - first);
+            let panel = Panel { rows: length, cols: b, values: self.driver.reserve(length * b) };
+            let of = [wide(first), wide(length), described.address(), count(sources.len())];
+            let args = [&of, &[m.address(), panel.width(), panel.address()][..]].concat();
+            let blocks = (length.div_ceil(TILE.0), b.div_ceil(TILE.1));
+            self.driver.launch(self.programs.kernel("project"), blocks, THREADS as u32, &args);
+            panel
+        };
+        let mut only = (starts.len() == 1).then(|| some(0, &scaled));
+        if signed {
+            let mut extremes = vec![0.0f64; b];
+            for &first in &starts {
+                let found = match &only {
+                    Some(panel) => self.folded(panel, Fold::Extreme),
+                    None => self.folded(&some(first, &scaled), Fold::Extreme),
+                };
+                // The topmost of equals counts.
+                let more = extremes.iter_mut().zip(found).filter(|(most, own)| own.abs() > most.abs());
+                more.for_each(|(most, own)| *most = own);
+            }
+            signs_found = signs(&extremes);
+            match &mut only {
+                Some(panel) => self.map(std::slice::from_mut(panel), &Map::Scale(&signs_found)),
+                None => scaled = self.scaled_matrix(sources, matrix, &signs_found),
+            }
+        }
+        for (&first, to) in starts.iter().zip(out.as_mut_slice().chunks_mut(each * b)) {
+            let panel = only.take().unwrap_or_else(|| some(first, &scaled));
+            self.driver.download(&panel.values, to);
+        }
+        (out, signs_found)
+    }
+
+    /// The sources as a kernel reads them.
+    fn described(&self, sources: &[Source<'_>]) -> Memory<u64> {
+        let place = |source: &Source<'_>| source.place.as_ref().map_or(0, |place| number(place.address()));
+        let words = |source: &Source<'_>| {
+            let shape = source.panel.cols as u64 | (source.first as u64) << 32;
+            [number(source.panel.address()), place(source), shape]
+        };
+        self.driver.upload(&sources.iter().flat_map(words).collect::<Vec<u64>>())
+    }
+
+    /// A small matrix with the factors of the sources and the signs of its columns.
+    fn scaled_matrix(&self, sources: &[Source<'_>], matrix: &Small, signs: &[f64]) -> Memory<f32> {
+        let b = matrix.cols();
+        let mut scaled = vec![0.0f32; matrix.rows() * b];
+        for source in sources {
+            for k in source.first..source.first + source.panel.cols {
+                (0..b).for_each(|j| scaled[k * b + j] = (source.factor * signs[j] * matrix.get(k, j)) as f32);
+            }
+        }
+        self.driver.upload(&scaled)
+    }
+}
+
+/// Rows that have values in a rare group, ascending.
+fn rare_rows(y: &Columns) -> Vec<u32> {
+    let mut seen = vec![false; y.rows()];
+    let rare = y.groups().iter().filter(|group| group.stored_rows() < y.rows() / RARE);
+    rare.filter_map(|group| group.rows()).flatten().for_each(|&row| seen[row as usize] = true);
+    (0..y.rows() as u32).filter(|&row| seen[row as usize]).collect()
+}

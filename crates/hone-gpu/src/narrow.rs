@@ -1,0 +1,52 @@
+//! Columns of whole numbers, brought to their width on the device and copied to this process.
+
+use cudarc::driver::DeviceRepr;
+use hone::motif::{Column, Narrow, Sizes};
+
+use crate::Cuda;
+use crate::driver::Memory;
+use crate::panel::{count, wide};
+use crate::ranked::{THREADS, flag};
+
+/// Blocks that look at all values.
+const BLOCKS: usize = 2048;
+
+impl Cuda {
+    /// The first values of u32 or u64 as a column.
+    pub(crate) fn narrowed<T: DeviceRepr>(&self, values: &Memory<T>, length: usize) -> Column {
+        let (driver, eight) = (&self.driver, flag(size_of::<T>() == 8));
+        let over = driver.zeros::<u64>(3);
+        let blocks = length.div_ceil(THREADS).min(BLOCKS);
+        self.start("sizes", blocks, &[wide(length), eight, values.address(), over.address()]);
+        let mut sizes = [0u64; 3];
+        driver.download(&over, &mut sizes);
+        let (bytes, beyond) = Sizes::new(sizes.map(|size| size as usize)).width(length);
+        let (places, listed) = (driver.reserve::<u64>(beyond), driver.reserve::<u64>(beyond));
+        let (out, next) = (driver.reserve::<u8>(length * bytes), driver.zeros::<u64>(1));
+        let to = [count(bytes), out.address(), places.address(), listed.address(), next.address()];
+        let args = [&[wide(length), eight, values.address()], &to[..]].concat();
+        self.start("narrow", length.div_ceil(THREADS), &args);
+        let (mut places_here, mut listed_here) = (vec![0u64; beyond], vec![0u64; beyond]);
+        driver.download(&places, &mut places_here);
+        driver.download(&listed, &mut listed_here);
+        let beyond = places_here.into_iter().map(|place| place as usize).zip(listed_here).collect();
+        Column::of(self.copied(&out, length, bytes), beyond)
+    }
+
+    fn copied(&self, from: &Memory<u8>, length: usize, bytes: usize) -> Narrow {
+        let driver = &self.driver;
+        macro_rules! values {
+            ($kind:ident, $number:ty) => {{
+                let mut values = vec![<$number>::default(); length];
+                driver.download_as(from, &mut values);
+                Narrow::$kind(values)
+            }};
+        }
+        match bytes {
+            1 => values!(U8, u8),
+            2 => values!(U16, u16),
+            4 => values!(U32, u32),
+            _ => values!(U64, u64),
+        }
+    }
+}
