@@ -5,7 +5,7 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hone::Result;
 use hone::graph::Graph;
@@ -31,6 +31,8 @@ pub(crate) struct Values {
     values: Arc<Memory<f32>>,
     /// Row sums, where they are known.
     sums: Option<Memory<f64>>,
+    /// A copy of them, made when first asked for.
+    sums_here: OnceLock<Arc<Vec<f64>>>,
 }
 
 impl fmt::Debug for Values {
@@ -63,11 +65,16 @@ impl Elsewhere for Values {
         product
     }
 
-    fn row_sums(&self) -> Vec<f64> {
-        let Some(known) = &self.sums else { return self.times_vector(&vec![1.0; self.rows]) };
-        let mut sums = vec![0.0; self.rows];
-        self.cuda.driver.download(known, &mut sums);
-        sums
+    fn row_sums(&self) -> Arc<Vec<f64>> {
+        let find = || match &self.sums {
+            None => self.times_vector(&vec![1.0; self.rows]),
+            Some(known) => {
+                let mut sums = vec![0.0; self.rows];
+                self.cuda.driver.download(known, &mut sums);
+                sums
+            }
+        };
+        self.sums_here.get_or_init(|| Arc::new(find())).clone()
     }
 
     fn squares(&self) -> f64 {
@@ -88,7 +95,15 @@ impl Elsewhere for Values {
         let by = [Arg::Real(scale), left.address(), right.address(), values.address()];
         self.cuda.start("scale_both", self.rows.div_ceil(WARPS), &[&self.matrix()[..], &by].concat());
         let (cuda, positions, values) = (self.cuda.clone(), self.positions.clone(), Arc::new(values));
-        Arc::new(Values { cuda, rows: self.rows, nonzeros: self.nonzeros, positions, values, sums: None })
+        Arc::new(Values {
+            cuda,
+            rows: self.rows,
+            nonzeros: self.nonzeros,
+            positions,
+            values,
+            sums: None,
+            sums_here: OnceLock::new(),
+        })
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -142,8 +157,9 @@ impl Cuda {
         }
         let (nodes, matrix) = if shares_pattern(summary.nonzeros, of.slots) {
             let (positions, values) = (of.positions.clone(), Arc::new(weights.values));
-            let sums = Some(weights.sums);
-            let values = Values { cuda: self.clone(), rows: of.nodes, nonzeros: of.slots, positions, values, sums };
+            let (sums, sums_here) = (Some(weights.sums), OnceLock::new());
+            let (cuda, rows, nonzeros) = (self.clone(), of.nodes, of.slots);
+            let values = Values { cuda, rows, nonzeros, positions, values, sums, sums_here };
             (None, Csr::of_values_elsewhere(graph.pattern().clone(), Arc::new(values)))
         } else {
             self.compacted(&of, &weights, summary.nonzeros)
@@ -204,8 +220,8 @@ impl Cuda {
         let pattern = Arc::new(Pattern::new(offsets_here, columns_here, kept));
         let positions = Arc::new(Positions::new(driver, &pattern, offsets, columns));
         self.resident.remember(&pattern, &positions);
-        let (values, sums) = (Arc::new(values), Some(sums));
-        let values = Values { cuda: self.clone(), rows: kept, nonzeros, positions, values, sums };
+        let (cuda, values, sums, sums_here) = (self.clone(), Arc::new(values), Some(sums), OnceLock::new());
+        let values = Values { cuda, rows: kept, nonzeros, positions, values, sums, sums_here };
         let nodes = if kept == rows { None } else { Some(nodes_here) };
         (nodes, Csr::of_values_elsewhere(pattern, Arc::new(values)))
     }

@@ -19,6 +19,7 @@
 //! d is below the normal range of f32, as weights of very different sizes and many steps can make it: products in f32
 //! give zero there too.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -184,7 +185,7 @@ impl MotifMatrix {
             return Ok(a.clone());
         }
         let d = degrees(w, k, self.degree);
-        let tau = self.regularize * mean_of_nonzero(&d);
+        let tau = if self.regularize > 0.0 { self.regularize * mean_of_nonzero(&d) } else { 0.0 };
         let diagonal = |name: &str, of: &(dyn Fn(f64) -> f64 + Sync)| named(name, &d, of);
         let inverse = || diagonal(if tau > 0.0 { "(d+τ)^-1" } else { "d^-1" }, &|d| 1.0 / (d + tau));
         let root = || diagonal(if tau > 0.0 { "(d+τ)^-1/2" } else { "d^-1/2" }, &|d| 1.0 / (d + tau).sqrt());
@@ -234,15 +235,16 @@ fn named(name: &str, d: &[f64], of: &(dyn Fn(f64) -> f64 + Sync)) -> Result<Diag
 }
 
 /// The degrees of W^k.
-fn degrees(w: &Operator, k: usize, degree: Degree) -> Vec<f64> {
-    let sums = |transpose: bool| (1..k).fold(row_sums(w, transpose), |x, _| times_vector(w, &x, transpose));
+fn degrees(w: &Operator, k: usize, degree: Degree) -> Arc<Vec<f64>> {
+    let longer = |x: Arc<Vec<f64>>, transpose: bool| Arc::new(times_vector(w, &x, transpose));
+    let sums = |transpose: bool| (1..k).fold(row_sums(w, transpose), |x, _| longer(x, transpose));
     if w.is_symmetric() {
         return sums(false);
     }
     match degree {
         Degree::Out => sums(false),
         Degree::In => sums(true),
-        Degree::Total => sums(false).iter().zip(sums(true)).map(|(a, b)| a + b).collect(),
+        Degree::Total => Arc::new(sums(false).iter().zip(&*sums(true)).map(|(a, b)| a + b).collect()),
     }
 }
 
@@ -250,11 +252,11 @@ fn degrees(w: &Operator, k: usize, degree: Degree) -> Vec<f64> {
 const CHUNK: usize = 1 << 14;
 
 /// Row or column sums of W, a leaf or a multiple of one, in f64.
-fn row_sums(w: &Operator, transpose: bool) -> Vec<f64> {
+fn row_sums(w: &Operator, transpose: bool) -> Arc<Vec<f64>> {
     match w {
         Operator::Sparse(leaf) if transpose => leaf.transposed().row_sums(),
         Operator::Sparse(leaf) => leaf.matrix().row_sums(),
-        other => times_vector(other, &vec![1.0; other.rows()], transpose),
+        other => Arc::new(times_vector(other, &vec![1.0; other.rows()], transpose)),
     }
 }
 
@@ -272,7 +274,11 @@ fn times_vector(w: &Operator, x: &[f64], transpose: bool) -> Vec<f64> {
 
 /// c and c·W for a power of two c: 1 when the norm of W, as an exponent of 2, is within ±`room`.
 fn tame(w: &Operator, room: f64) -> (f64, Operator) {
-    let largest = |transpose| row_sums(w, transpose).into_iter().fold(0.0, f64::max);
+    let largest = |transpose| {
+        let sums = row_sums(w, transpose);
+        let of = |range: Range<usize>| sums[range].iter().copied().fold(0.0, f64::max);
+        parallel::stretches(sums.len(), CHUNK, of).into_iter().fold(0.0, f64::max)
+    };
     let norm = largest(false).max(if w.is_symmetric() { 0.0 } else { largest(true) });
     let exponent = norm.log2().ceil();
     if !exponent.is_finite() || exponent.abs() <= room {

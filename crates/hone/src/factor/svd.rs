@@ -145,7 +145,7 @@ fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result
     let s = folded.as_ref().unwrap_or(s);
     let mut info = Info::default();
     let width = options.width(s, task.rank);
-    let (scale, s) = s.squarable(task.key);
+    let (scale, s) = s.squarable(space, task.key);
     let s = &*s;
     let mut subspace = Subspace::new(space, s, task, width);
     let products = if s.is_symmetric() { 1 } else { 2 };

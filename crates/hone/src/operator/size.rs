@@ -7,9 +7,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Diagonal, Operator, Scaled};
-use crate::dense::{Block, Norm};
+use super::{Diagonal, Operator, Product, Scaled};
+use crate::dense::Block;
 use crate::random::Key;
+use crate::space::{Fold, Space, Workspace};
+use crate::sparse::Fused;
 
 /// Largest norm (and with a minus the smallest), as an exponent of 2, whose square fits into f32 with room to spare.
 pub const SQUARABLE: f64 = 60.0;
@@ -22,13 +24,16 @@ pub(crate) const STEEPEST: f64 = 126.0;
 
 impl Operator {
     /// A power of two c and c·S, of which products with SᵀS stay in range: 1 and S itself where they do anyway.
-    pub(crate) fn squarable(&self, key: Key) -> (f64, Cow<'_, Operator>) {
+    pub(crate) fn squarable<S: Space>(&self, space: &S, key: Key) -> (f64, Cow<'_, Operator>) {
         if ((-SQUARABLE).exp2()..=SQUARABLE.exp2()).contains(&self.norm_bound()) {
             return (1.0, Cow::Borrowed(self));
         }
         let mut signs = Block::random(self.cols(), SIGNS, key.with("size", 0));
         signs.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.signum()));
-        let exponent = self.apply(&signs).column_norms(Norm::L2).into_iter().fold(0.0, f64::max).log2().ceil();
+        let (x, mut y) = (space.import(&signs), space.zeros(self.rows(), SIGNS));
+        let work = &mut Workspace::default();
+        self.product(false, Product { space, x: &x, y: &mut y, then: Fused::default(), work });
+        let exponent = space.fold(&[y], Fold::Length).into_iter().fold(0.0, f64::max).log2().ceil();
         if !exponent.is_finite() || exponent.abs() <= SQUARABLE {
             return (1.0, Cow::Borrowed(self));
         }

@@ -17,7 +17,7 @@ pub trait Elsewhere: Debug + Send + Sync {
     fn times_vector(&self, x: &[f64]) -> Vec<f64>;
 
     /// The sum of each row, in f64.
-    fn row_sums(&self) -> Vec<f64>;
+    fn row_sums(&self) -> Arc<Vec<f64>>;
 
     /// The sum of all squares.
     fn squares(&self) -> f64;
@@ -34,10 +34,10 @@ const CHUNK: usize = 1 << 14;
 
 impl Csr {
     /// The sum of each row, in f64.
-    pub fn row_sums(&self) -> Vec<f64> {
+    pub fn row_sums(&self) -> Arc<Vec<f64>> {
         match self.elsewhere() {
             Some(values) => values.row_sums(),
-            None => self.times_vector(&vec![1.0; self.cols()]),
+            None => Arc::new(self.times_vector(&vec![1.0; self.cols()])),
         }
     }
 
@@ -84,7 +84,7 @@ mod tests {
         fn times_vector(&self, x: &[f64]) -> Vec<f64> {
             self.held.times_vector(x)
         }
-        fn row_sums(&self) -> Vec<f64> {
+        fn row_sums(&self) -> Arc<Vec<f64>> {
             self.held.row_sums()
         }
         fn squares(&self) -> f64 {
@@ -106,7 +106,7 @@ mod tests {
         let other = Arc::new(Other { held: held.clone(), read: AtomicUsize::new(0) });
         let there = Csr::of_values_elsewhere(pattern, other.clone());
         let [left, right] = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]].map(|values| Diagonal::new("d", values.to_vec()));
-        assert_eq!(there.row_sums(), [3.0, 3.0, 0.0]);
+        assert_eq!(*there.row_sums(), [3.0, 3.0, 0.0]);
         assert_eq!((there.squares(), there.times_vector(&[1.0, 2.0, 4.0])), (14.0, vec![9.0, 6.0, 0.0]));
         let scaled = there.scaled_by(0.5, &left, &right);
         assert!(scaled.elsewhere().is_some() && other.read.load(Relaxed) == 0);
