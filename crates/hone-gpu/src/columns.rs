@@ -162,9 +162,8 @@ impl Cuda {
             of.iter().flat_map(|s| (s.first..s.first + s.panel.cols).map(|column| (column, s.factor))).collect()
         };
         let (rare, often): (Vec<&Source<'_>>, Vec<&Source<'_>>) = sources.iter().partition(|source| source.rare);
-        let whole = |source: &&Source<'_>| match source.place.as_deref() {
-            None => None,
-            Some(place) => Some(self.gathered(&source.panel, (None, y.rows()), Some(place))),
+        let whole = |source: &&Source<'_>| {
+            source.place.as_deref().map(|place| self.gathered(&source.panel, (None, y.rows()), Some(place)))
         };
         let expanded: Vec<Option<Panel>> = often.iter().map(whole).collect();
         let panels: Vec<&Panel> =

@@ -58,7 +58,7 @@ impl Staging {
     fn new(context: &Arc<CudaContext>) -> Result<Self, DriverError> {
         context.bind_to_thread()?;
         // SAFETY: the memory is used as bytes, and written before it is read.
-        let buffer = || unsafe { result::malloc_host(PIECE, 0) }.map(|buffer| buffer.cast::<u8>());
+        let buffer = || unsafe { result::malloc_host(PIECE, 0) }.map(<*mut std::ffi::c_void>::cast::<u8>);
         let event = || context.new_event(None);
         Ok(Staging { buffers: [buffer()?, buffer()?], events: [event()?, event()?] })
     }

@@ -23,7 +23,7 @@ impl Cuda {
         let Some(of) = self.counts_of(counts) else { return Ok(None) };
         let motifs = features.motifs.motifs();
         let known = motifs.len() <= SIDE && motifs.iter().all(|motif| !motif.is_directed());
-        if !known || !(features.log && features.depth == 1) {
+        if !(known && features.log && features.depth == 1) {
             return Ok(None);
         }
         let (nodes, width) = (of.nodes, motifs.len());
