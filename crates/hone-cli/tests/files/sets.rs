@@ -313,7 +313,7 @@ fn configurations_are_small_and_their_numbers_in_range() {
     fs::write(path("t.toml"), tables).expect("writable");
     let maps = vec!["{\"a\":1}"; 100_000].join(",");
     fs::write(path("r.json"), format!("{{\"config\":{{\"motifs\":[{maps}]}}}}")).expect("writable");
-    for (file, named) in [("t.toml", "more than 512 KiB are no"), ("r.json", "more than 20000 values are no")] {
+    for (file, named) in [("t.toml", "at most 512 KiB"), ("r.json", "at most 20000 values")] {
         let refused = hone(folder.path(), &format!("{EMBED} -q -o u.npy --config {file}"));
         refused.code(2).stderr(contains(named).and(contains(file)));
     }
