@@ -13,14 +13,14 @@ use super::part::Part;
 use super::steps;
 use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
-use super::weighted::{Counted, Lazily};
+use super::weighted::{Counted, Lazily, Weighted};
 use crate::config::{LOG, Local, TARGET, ViewWeight};
 use crate::dense::panels::Own;
 use crate::dense::{Block, Group, Norm, Panels};
 use crate::diffuse::Diffusion;
 use crate::engine::{Shape, shorten};
 use crate::error::{Error, Result};
-use crate::factor::log_window::log_window;
+use crate::factor::log_window::{self, log_window};
 use crate::factor::{Factors, Info, Task};
 use crate::graph::Graph;
 use crate::matrix::MotifMatrix;
@@ -151,32 +151,17 @@ fn factor(
     let key = Key::new(run.config.seed).with(motif.name(), step as u64);
     let task = Task { rank: run.config.local_dim(), right: both || run.factors, key, progress: run.progress };
     let shape = Shape::from(&run.config.local);
-    let facts = |sigma: Vec<f64>, info: Info| LocalFacts {
-        motif: motif.name().to_owned(),
-        step,
-        formula: operator.formula(),
-        nodes: w.graph.matrix.pattern().rows(),
-        nonzeros: w.graph.nnz,
-        scale,
-        below_delta: w.graph.below_delta,
-        singular_values: sigma,
-        rank: info.rank,
-        base: info.base,
-        iterations: info.iterations,
-        residual: info.residual,
-        converged: info.converged,
-        loss: info.loss,
-    };
+    let described = (motif, step, operator.formula(), scale);
     let log = wanted.iter().find(|view| view.side == Side::Log);
     if run.draft.is_none() && factors.is_none() && log.is_none() {
         // Nobody but Y needs the factors.
         let found = run.engine.local(solver, &operator, &task, &shape);
         let Factors { u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
-        return Ok(([u].into_iter().chain(v.filter(|_| both)).collect(), facts(sigma, info)));
+        return Ok(([u].into_iter().chain(v.filter(|_| both)).collect(), facts(w, described, sigma, info)));
     }
     let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);
     let Factors { mut u, sigma, mut v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
-    let facts = facts(sigma, info);
+    let facts = facts(w, described, sigma, info);
     if let Some(draft) = &mut run.draft {
         let right = v.as_ref().filter(|_| both);
         let found = Found { motif, weighted: w, u: &u, v: right, facts: &facts, ids: lazily.ids() };
@@ -191,10 +176,7 @@ fn factor(
     let mut view = None;
     if let Some(wanted) = log {
         let task = Task { rank: wanted.columns, right: false, ..task };
-        let busy = MotifMatrix { laziness: 0.0, ..matrix };
-        let (_, operator) = busy.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
-        let found = log_window(&operator, u, run.config.local.log_window.steps, &task);
-        let found = found.map_err(|e| locate(e, "local", &stage()))?;
+        let found = window(run, w, step, (u, &task)).map_err(|e| locate(e, "local", &stage()))?;
         let weight = match run.config.local.log_window.weight {
             ViewWeight::Auto => found.weight,
             ViewWeight::Times(times) => times,
@@ -212,6 +194,39 @@ fn factor(
         views.push(view.into());
     }
     Ok((views.into_iter().map(|view| Group::panels(None, view)).collect(), facts))
+}
+
+/// What the report says of a motif and step, the formula of its matrix, and what that was multiplied with.
+fn facts(
+    w: &Weighted,
+    (motif, step, formula, scale): (Motif, usize, String, f64),
+    sigma: Vec<f64>,
+    info: Info,
+) -> LocalFacts {
+    LocalFacts {
+        motif: motif.name().to_owned(),
+        step,
+        formula,
+        nodes: w.graph.matrix.pattern().rows(),
+        nonzeros: w.graph.nnz,
+        scale,
+        below_delta: w.graph.below_delta,
+        singular_values: sigma,
+        rank: info.rank,
+        base: info.base,
+        iterations: info.iterations,
+        residual: info.residual,
+        converged: info.converged,
+        loss: info.loss,
+    }
+}
+
+/// The log window of a motif, from walks that never stay.
+fn window(run: &Context, w: &Weighted, step: usize, (u, task): (Panels, &Task)) -> Result<log_window::View> {
+    let busy = MotifMatrix { laziness: 0.0, ..run.config.matrix() };
+    let largest = run.config.local.solver.largest();
+    let (_, operator) = busy.scaled_operator_within(&w.operator, w.graph.scale, step, largest)?;
+    log_window(&operator, u, run.config.local.log_window.steps, task)
 }
 
 /// Sum of all squares.
