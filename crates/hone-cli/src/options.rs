@@ -134,8 +134,11 @@ fn translate<'a>(name: &str, behind: &'a str, out: &mut String, options: &[Known
 /// group.
 fn with_value(name: &str, value: &str, own: Option<&str>, others: Option<&str>) -> Option<String> {
     if let Some(option) = own.filter(|option| !option.starts_with("--no-")) {
-        if value == "true" {
-            return Some(option.to_owned());
+        match value {
+            "true" => return Some(option.to_owned()),
+            // A flag cannot say no.
+            "false" if others.is_some() && is_setting(name) => return Some(format!("--set {name}=false")),
+            _ => {}
         }
         return Some(format!("{option} {value}"));
     }

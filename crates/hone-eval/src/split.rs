@@ -48,7 +48,10 @@ impl Negatives {
         if self == Negatives::Random || graph.is_directed() {
             return Ok(());
         }
-        Err(Error::config("negatives", "reversed arcs are of directed graphs, and this one is undirected; use random"))
+        Err(Error::config(
+            "negatives",
+            "reversed arcs are of directed graphs, and this one is undirected; read it with directed = true, or use random",
+        ))
     }
 }
 

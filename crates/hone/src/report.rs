@@ -76,7 +76,10 @@ pub struct Report {
     /// Which columns of the result belong together.
     #[serde(default)]
     pub blocks: Vec<ColumnBlock>,
-    /// Things a reader should know: absent motifs, missing ranks, iterations cut short.
+    /// What may make the result other than it was meant: vectors of zeros, weights that vanish, iterations cut short.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Other things a reader should know: absent motifs, missing ranks, choices that the graph decided.
     pub notes: Vec<String>,
 }
 
@@ -328,6 +331,7 @@ impl Report {
             importance: Vec::new(),
             columns: Vec::new(),
             blocks: Vec::new(),
+            warnings: Vec::new(),
             notes: Vec::new(),
         }
     }

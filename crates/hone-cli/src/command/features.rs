@@ -132,6 +132,7 @@ const OPTIONS: &[Known] = &[
     ("local.norm", "--norm"),
     ("motifs", "--over"),
     ("psi", "--psi"),
+    ("directed", "--directed"),
     options::OTHERS,
 ];
 
@@ -205,8 +206,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     record::add_to(&mut batch, &args.output, &report)?;
     batch.commit()?;
     context.progress_done();
-    for note in &report.notes {
-        context.note(format_args!("note: {}", options::worded(note, OPTIONS)));
+    for (kind, texts) in [("warning", &report.warnings), ("note", &report.notes)] {
+        for text in texts {
+            context.note(format_args!("{kind}: {}", options::worded(text, OPTIONS)));
+        }
     }
     if args.output.as_os_str() != "-" {
         let (rows, columns) = (embedding.vectors.rows(), embedding.vectors.cols());

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use hone::Model;
+use hone::embed::{ViewFacts, ViewSide};
 use hone::graph::{Degrees, Summary};
 use hone::memory::Allowance;
 use hone::motif::triad::{Occurrence, Triad, Triads};
@@ -82,13 +83,19 @@ fn show_model(model: &Model, json: bool, context: &Context) -> anyhow::Result<()
         return context.print((serde_json::to_string_pretty(facts)? + "\n").as_bytes());
     }
     let blocks = facts.blocks.iter().map(|block| format!("{} {}", block.count, block.name));
-    let views = facts.views.iter().map(|view| format!("{}, {} steps", view.motif, view.step));
-    let graph = &facts.graph;
+    let side = |view: &ViewFacts| match view.side {
+        ViewSide::Both => "",
+        ViewSide::Source => ", source",
+        ViewSide::Target => ", target",
+    };
+    let views = facts.views.iter().map(|view| format!("{}{}, {} steps", view.motif, side(view), view.step));
+    let (graph, yes_no) = (&facts.graph, |yes| if yes { "yes" } else { "no" });
     let text = aligned(&[
         ("model of version", facts.version.clone()),
         ("nodes", graph.nodes.to_string()),
         ("edges", graph.edges.to_string()),
-        ("weighted", if graph.weighted { "yes" } else { "no" }.into()),
+        ("directed", yes_no(graph.directed).into()),
+        ("weighted", yes_no(graph.weighted).into()),
         ("columns", format!("{}: {}", facts.columns.len(), blocks.collect::<Vec<_>>().join(", "))),
         ("factors", views.collect::<Vec<_>>().join("; ")),
         ("seed", facts.config.seed.to_string()),

@@ -83,7 +83,11 @@ fn options_without_effect_are_noted_in_one_line() {
         ),
         ("embed", "--set joint.iterations=3", "--set joint.iterations=3 (motif matrices are embedded one by one)"),
         ("embed", "--set degree=in", "--set degree=in (edges have no direction)"),
-        ("embed", "--preset hone-p --motifs edge --sample 8", "--sample (no motif but the edge is counted)"),
+        (
+            "embed",
+            "--preset hone-p --motifs edge --sample 8",
+            "--sample (counts of edges and of directed motifs are exact)",
+        ),
         ("features", "--over triangle --psi w", "--over (nothing is diffused), --psi (nothing is diffused)"),
         ("features", "--depth 0 --aggregates sum", "--aggregates (a depth of 0 has no aggregates over neighbours)"),
         ("features", "--prune 0.9", "--prune (columns are left out from depth 2 on)"),

@@ -19,7 +19,7 @@ from hone_embed._factors import Factors, factor_folder, load_factors
 from hone_embed._graph import _plain, as_graph, compare_attributes
 from hone_embed._placing import Placing
 from hone_embed._progress import jobs, listener
-from hone_embed._settings import refuse_contradictions, warn_idle
+from hone_embed._settings import refuse_contradictions, warn_idle, warn_of_result
 from hone_embed._tune import Tuning, candidate_settings, tune, with_option
 
 
@@ -254,6 +254,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         self._set_or_forget(factors_=factors, tuning_=tuning)
         self._set_model(graph, *result[3:])
         self._note_features(X)
+        warn_of_result(self.report_)
 
     def _set_results(self, vectors: np.ndarray, names: list[str], report: str) -> None:
         self.embedding_, self._columns = vectors, names

@@ -18,6 +18,7 @@ from hone_embed._graph import Graph, as_quiet_graph, ids_to_array, warn, warn_of
 from hone_embed._known import KnownRows
 from hone_embed._progress import jobs, listener
 from hone_embed._protocol import SklearnProtocol
+from hone_embed._settings import warn_of_result
 
 #: Why there is no graph next to a model.
 NO_EDGES = "a model that was read from a file knows no edges; transform a graph instead"
@@ -189,7 +190,9 @@ class Placing(SklearnProtocol):
         model = self._kept_model("transform")
         with listener(self.verbose) as listen:
             placed = model.embed(graph._named(), structure_only, jobs(self.n_jobs), memory, listen)
-        for note in json.loads(placed[2])["notes"]:
+        report = json.loads(placed[2])
+        warn_of_result(report)
+        for note in report["notes"]:
             warn(note.replace("structure-only = true", "structure_only=True"))
         return placed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from hone_embed import _native
@@ -50,6 +51,21 @@ def warn_idle(given: dict[str, Any], settings: dict[str, Any], idle: list[tuple[
         found += [f"{name} ({why[0]})"] if why else []
     if found:
         warn(f"no effect here: {', '.join(found)}")
+
+
+def warn_of_result(report: dict[str, Any]) -> None:
+    """Warns of what may make vectors other than they were meant, with the names that settings have here."""
+    for text in report.get("warnings", []):
+        warn(worded(text))
+
+
+def worded(text: str) -> str:
+    """A text of the library, with parameters in place of settings: ``global.dim`` is ``n_components``."""
+    text = re.sub(r'\b([a-z][\w.-]*) = ("[\w-]+")', r'config={"\1": \2}', text)
+    text = re.sub(r"\b([a-z][\w.-]*) = (true|false)\b", lambda found: f"{found[1]}={found[2].title()}", text)
+    for key in ("global.dim", "local.dim"):
+        text = text.replace(key, PARAMETERS[key])
+    return text
 
 
 def _dotted(settings: dict[str, Any], before: str = "") -> list[str]:

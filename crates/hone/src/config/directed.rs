@@ -1,10 +1,13 @@
 //! Directed motifs against the other choices.
 
+use std::borrow::Cow;
+
 use super::{Config, Direction, Laziness};
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::matrix::Degree;
 use crate::motif::triad::Occurrence;
-use crate::motif::{Motif, MotifSet};
+use crate::motif::{Motif, MotifSet, Sample};
 
 /// Refuses weights of reversed arcs beyond those of the arcs, directed motifs where directions are ignored, and subgraphs of
 /// motifs that have no such counts.
@@ -59,6 +62,11 @@ impl Config {
         config
     }
 
+    /// The same for a graph: [`Config::for_directed`] where it is directed.
+    pub(crate) fn of(&self, graph: &Graph) -> Cow<'_, Config> {
+        if graph.is_directed() { Cow::Owned(self.for_directed()) } else { Cow::Borrowed(self) }
+    }
+
     /// The motifs that a run counts: those of matrices, and those of features.
     pub fn counted_motifs(&self) -> Vec<Motif> {
         let mut motifs = self.motifs.motifs();
@@ -66,5 +74,11 @@ impl Config {
             motifs.extend(self.structure.motifs.motifs());
         }
         motifs
+    }
+
+    /// Whether any of these counts can be an estimate: those of edges and of directed motifs are exact.
+    pub(crate) fn estimates(&self) -> bool {
+        self.sample != Sample::Exact
+            && self.counted_motifs().iter().any(|motif| !motif.is_directed() && motif.name() != "edge")
     }
 }

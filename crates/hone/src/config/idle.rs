@@ -102,8 +102,8 @@ impl Config {
         if edges && self.pairs == Pairs::Occurrences && graph.weights().is_none() {
             add("pairs", "the only motif is the edge, whose pairs are the edges");
         }
-        if edges && self.sample != Sample::Exact && !self.structure.enabled {
-            add("sample", "no motif but the edge is counted");
+        if self.sample != Sample::Exact && !self.of(graph).estimates() {
+            add("sample", "counts of edges and of directed motifs are exact");
         }
         if !matches!(self.psi, Psi::P | Psi::ANorm) {
             add("laziness", "only psi = p and a-norm are walks");

@@ -4,6 +4,7 @@ use std::io::BufReader;
 
 use super::context::Context;
 use super::storage::checkpoint::{AGAIN, Checkpoint};
+use crate::config::Config;
 use crate::engine::Counting;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -37,9 +38,22 @@ pub(super) fn count(run: &mut Context, graph: &Graph) -> Result<Counts> {
     let (sample, seed, progress) = (&run.config.sample, run.config.seed, run.progress);
     let motifs = &run.config.counted_motifs();
     let counting = Counting { motifs, sample, seed, allowance, progress };
-    let counts = run.time("count", |run| run.engine.count(graph, counting))?;
+    let counts = run.time("count", |run| run.engine.count(graph, counting));
+    let counts = counts.map_err(|error| at_fault(run.config, error))?;
     report_sample(run, &counts);
     Ok(counts)
+}
+
+/// Names the setting that has the motifs which cannot be counted: those of matrices, or those of features.
+fn at_fault(config: &Config, error: Error) -> Error {
+    match error {
+        Error::Config { field, message }
+            if field == "motifs" && !config.motifs.motifs().iter().any(|m| m.is_directed()) =>
+        {
+            Error::config("structure.motifs", message)
+        }
+        other => other,
+    }
 }
 
 fn load(checkpoint: &Checkpoint, graph: &Graph) -> Result<Counts> {
@@ -55,6 +69,6 @@ fn load(checkpoint: &Checkpoint, graph: &Graph) -> Result<Counts> {
 
 /// Reports what was estimated.
 fn report_sample(run: &mut Context, counts: &Counts) {
-    run.report.sampled = counts.sampled().cloned();
+    run.report.sampled = counts.sampled().filter(|_| run.config.estimates()).cloned();
     run.report.notes.extend(run.report.sampled.as_ref().map(Sampled::to_string));
 }

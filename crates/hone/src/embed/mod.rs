@@ -48,7 +48,7 @@ use crate::store::factors::{Writer, check_outside};
 use crate::store::{Embedding, Format};
 use context::Context;
 use model::Draft;
-pub use model::{Like, Model, ModelFacts, ViewFacts};
+pub use model::{Like, Model, ModelFacts, ViewFacts, ViewSide};
 use plan::budget::Work;
 use storage::checkpoint::Begin;
 use storage::shelf::Shelf;

@@ -1,10 +1,13 @@
 //! What a reader of the result should know, each thing once: choices that a graph decides, and columns or rows of zeros.
 
+mod zero_rows;
+
+pub(super) use zero_rows::zero_rows;
+
 use std::borrow::Cow;
 
 use super::context::Context;
 use crate::config::{Config, Direction, Form, Weights};
-use crate::dense::Columns;
 use crate::factor::loss::Divergence;
 use crate::factor::svd::Iterations;
 use crate::factor::{Info, Solver};
@@ -32,20 +35,29 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
     };
     run.report.notes.extend(weights.map(str::to_owned));
     if matrices && uses_weights(config) {
-        run.report.notes.extend(graph.weights().and_then(|weights| vanishing(weights)));
+        run.report.warnings.extend(graph.weights().and_then(|weights| vanishing(weights)));
     }
     if graph.is_directed() && matrices && config.direction == Direction::Keep && config.reverse > 0.0 {
         let note = "the graph is directed: nodes are placed by the arcs that leave them and by those that enter; \
                     direction = \"ignore\" ignores directions";
         run.note(note);
     }
-    if !graph.is_directed() || !matrices || config.direction != Direction::Ignore {
-        return Cow::Borrowed(graph);
+    let chosen = undirected_as_chosen(config, graph, matrices);
+    if let Cow::Owned(_) = chosen {
+        run.note(
+            "the graph is directed: nodes are placed by their arcs in both directions (direction = \"ignore\"); \
+             direction = \"keep\" distinguishes arcs that leave from arcs that enter",
+        );
     }
-    let note = "the graph is directed: nodes are placed by their arcs in both directions (direction = \"ignore\"); \
-                direction = \"keep\" distinguishes arcs that leave from arcs that enter";
-    run.note(note);
-    Cow::Owned(graph.underlying())
+    chosen
+}
+
+/// The graph itself, or without the direction of its arcs where they are ignored.
+pub(super) fn undirected_as_chosen<'a>(config: &Config, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
+    match graph.is_directed() && matrices && config.direction == Direction::Ignore {
+        true => Cow::Owned(graph.underlying()),
+        false => Cow::Borrowed(graph),
+    }
 }
 
 /// Says why a log window that is wanted is left out.
@@ -57,6 +69,10 @@ pub(super) fn no_log_window(run: &mut Context, graph: &Graph) {
 
 /// Says which motif graphs are empty, and which local embeddings are not as close as requested.
 pub(super) fn local(run: &mut Context) {
+    if run.report.graph.edges == 0 {
+        run.report.warnings.push("the graph has no edges: proximity and structure are zero".into());
+        return;
+    }
     let report = &run.report;
     let entries = report.local.iter().map(|facts| (facts.motif.as_str(), facts.nonzeros, facts.below_delta));
     let empty = empty_graphs(run.config, entries, report.graph.weighted);
@@ -77,7 +93,7 @@ fn unconverged(run: &mut Context) {
     if count > 0 {
         let worst = open().filter_map(|facts| facts.residual).reduce(f64::max);
         let worst = worst.map_or_else(String::new, |worst| format!(" (largest relative residual {worst:.1e})"));
-        report.notes.push(format!(
+        report.warnings.push(format!(
             "{count} of {all} local embeddings stopped before the tolerance{worst}; local.solver.{passes} sets \
              how many {passes} they may take"
         ));
@@ -147,14 +163,14 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     if solver.loss() != Divergence::Gaussian {
         run.note("residual and motif importance are measured before the link function of the loss");
     }
-    if info.code.is_none() {
+    if info.code.is_none() && run.report.graph.edges > 0 {
         zero_columns(info.rank, run.z_dim(), columns, run.components(), &mut run.report);
     }
     if !info.converged {
         let reduce = ", or reduce features to features.form = components";
         let reduce = if run.config.has_features() && info.code.is_none() { reduce } else { "" };
         let (count, passes) = (info.iterations, solver.passes());
-        run.note(format!(
+        run.report.warnings.push(format!(
             "the global stage was cut short after {count} {passes}: raise global.solver.{passes}{reduce}"
         ));
     }
@@ -187,52 +203,4 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
     };
     let why = if empty > 0 { why } else { "the motif counts have no further directions".into() };
     report.notes.push(format!("{} are zero: {why}", parts.join(" and ")));
-}
-
-/// Counts nodes whose rows of Z are zero, and says why and what to do. Where Z keeps the leading directions of `y`, a node
-/// may lie outside all of them.
-pub(super) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns, y: Option<&Columns>) {
-    let (rows, first) = (z.zero_rows(), z.own().range.start);
-    let entering = if graph.is_directed() { graph.in_degrees() } else { Vec::new() };
-    let (mut alone, mut sinks, mut lost, mut outside) = (0u64, 0, 0, 0);
-    let mut row = vec![0.0; y.map_or(0, Columns::cols)];
-    for &i in &rows {
-        let mut has_values = |y: &Columns| {
-            y.read_row(i, &mut row);
-            row.iter().any(|&value| value != 0.0)
-        };
-        let kind = match graph.degree((first + i) as u32) {
-            0 if entering.get(first + i).is_some_and(|&arcs| arcs > 0) => &mut sinks,
-            0 => &mut alone,
-            _ if y.is_some_and(&mut has_values) => &mut lost,
-            _ => &mut outside,
-        };
-        *kind += 1;
-    }
-    let mut totals = [rows.len() as u64, alone, sinks, lost, outside];
-    run.engine.totals(&mut totals);
-    let ([count, alone, sinks, lost, outside], nodes) = (totals, z.own().rows as u64);
-    if count == 0 || count == nodes && graph.edges() == 0 {
-        return;
-    }
-    let columns = z.cols();
-    let outside_why = match graph.is_directed() {
-        true => "that take part in none of the motifs, or whose walks along arcs end before the last step",
-        false => "that take part in none of the motifs",
-    };
-    let why = [
-        (alone, "without an edge".to_owned()),
-        (sinks, "that no arc leaves (direction = \"keep\" places them by the arcs that enter)".to_owned()),
-        (lost, format!("outside the {columns} leading directions that are kept (a larger global.dim keeps more)")),
-        (outside, outside_why.to_owned()),
-    ];
-    let why: Vec<String> =
-        why.into_iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
-    let have = match (count == 1, run.components() > 0) {
-        (true, false) => "has a vector of zeros",
-        (false, false) => "have vectors of zeros",
-        (true, true) => "has zeros in its proximity columns",
-        (false, true) => "have zeros in their proximity columns",
-    };
-    run.note(format!("{count} of {nodes} nodes {have}: {}", why.join(", ")));
 }

@@ -21,7 +21,8 @@ use super::subspace::{DEPTH, Image, MANY, Subspace};
 use super::{Factors, Info, Loss, Method, Task, share_left};
 use crate::dense::{Block, Columns, Panels, Small, orthonormalize};
 use crate::error::Result;
-use crate::operator::{Operator, Product, SQUARABLE, Scaled};
+use crate::operator::{Diagonal, Operator, Product, SQUARABLE, Scaled};
+use crate::random::Key;
 use crate::space::{Fold, Host, In, Map, Space, Workspace, panels, signs, widths};
 use crate::sparse::Fused;
 
@@ -169,10 +170,35 @@ fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result
     let v = v.filter(|_| task.right).map(|v| {
         let mut right = triplets.right(rank);
         right.scale_columns(&signs);
-        space.times(&v, &right, &widths(rank))
+        let v = space.times(&v, &right, &widths(rank));
+        vacated(space, s, v, task.key)
     });
     let sigma = triplets.padded(task.rank).into_iter().map(|sigma| sigma / scale).collect();
     Ok(Factors { u, sigma, v, info })
+}
+
+/// V with zeros in the rows of columns of S that have no entry: the random directions that V began with leave rounding noise
+/// there. A product with one random column tells which they are.
+fn vacated<S: Space>(space: &S, s: &Operator, v: Vec<S::Tall>, key: Key) -> Vec<S::Tall> {
+    let x = space.random(s.rows(), 0..1, key.with("occupied", 0));
+    let mut image = space.zeros(s.cols(), 1);
+    s.product(true, Product { space, x: &x, y: &mut image, then: Fused::default(), work: &mut Workspace::default() });
+    let occupied: Vec<f32> =
+        space.export(image).as_slice().iter().map(|&value| f32::from(u8::from(value != 0.0))).collect();
+    if !occupied.contains(&0.0) {
+        return v;
+    }
+    let occupied = Diagonal::new("occupied", occupied);
+    let kept = |panel: S::Tall| {
+        let (rows, cols) = space.shape(&panel);
+        let mut kept = space.zeros(rows, cols);
+        space.scale_rows(&occupied, &panel, &mut kept);
+        kept
+    };
+    let mut v: Vec<S::Tall> = v.into_iter().map(kept).collect();
+    // Triplets at the level of rounding may have had more than noise there.
+    orthonormalize(&mut In { space, panels: &mut v });
+    v
 }
 
 /// The largest residual of some singular triplets of a symmetric matrix, ‖S u − σ v‖ = √(‖S u‖² − σ²), relative to σ: that of the
@@ -302,6 +328,8 @@ fn dense_wide(y: &Columns, task: &Task) -> Result<Factors> {
     let triplets = Triplets::of_gram(&transposed.gram(), task.rank)?;
     task.progress.check()?;
     let mut u = Block::from(&triplets.right(task.rank));
+    // Rows without an entry have zeros, not rounding noise.
+    y.zero_rows().into_iter().for_each(|i| u.row_mut(i).fill(0.0));
     let signs = u.column_signs();
     u.scale_columns(&signs);
     let v = task.right.then(|| {

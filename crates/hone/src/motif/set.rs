@@ -138,7 +138,8 @@ fn unknown(name: &str) -> String {
     format!(
         "`{name}` is not a motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
          (orbits of at most that many vertices), for directed graphs `triads` or `triad-orbits`, or a list of the orbits \
-         {}, the graphlets {}, and the directed motifs {} (also M1 to M13)",
+         {}, the graphlets {}, and the directed motifs {} (also M1 to M13) and \
+         positions of arcs in them, such as 030T-first",
         orbits.join(", "),
         graphlets.join(", "),
         triads.join(", ")

@@ -65,11 +65,59 @@ fn nodes_that_no_arc_leaves_are_placed() {
     ] {
         let found = run(config(&[settings, &[("global.dim", "64"), ("local.dim", "40")]].concat()), &graph);
         assert_eq!(zero_rows(&found.embedding.vectors), [60], "{settings:?}");
-        let notes = found.report.notes.join("\n");
-        assert!(notes.contains("1 of 61 nodes has a vector of zeros"), "{notes}");
+        let warnings = found.report.warnings.join("\n");
+        assert!(warnings.contains("1 of 61 nodes has a vector of zeros: 1 without an edge"), "{warnings}");
     }
     let source = config(&[("motifs", "[\"edge\"]"), ("direction", "source"), ("global.dim", "64")]);
     assert!(zero_rows(&run(source, &graph).embedding.vectors).contains(&0));
+}
+
+/// Rows without an entry are zero, not rounding noise, however the matrix is decomposed, and are counted with what can be done.
+#[test]
+fn rows_without_entries_are_zero_and_the_reason_is_said() {
+    for n in [40, 900] {
+        let graph = downward(n);
+        let sinks: Vec<usize> = (0..=n as usize).filter(|&i| graph.degree(i as u32) == 0).collect();
+        let edge = [("motifs", "[\"edge\"]"), ("steps", "1"), ("global.dim", "16")];
+        for (settings, remedy) in [
+            (&[("psi", "l-norm")][..], "that no arc leaves, so that their degree is 0 (degree = \"total\""),
+            (&[("direction", "source")], "(direction = \"keep\" places them"),
+            (&[("local.solver.method", "autoencoder"), ("local.solver.epochs", "1")], "has source factors alone"),
+        ] {
+            let found = run(config(&[&edge[..], settings].concat()), &graph);
+            let warnings = found.report.warnings.join("\n");
+            let zero = zero_rows(&found.embedding.vectors);
+            assert!(sinks.iter().all(|sink| zero.contains(sink)), "{settings:?}, {n} nodes: {zero:?}");
+            assert!(warnings.contains(remedy) && warnings.contains("1 without an edge"), "{warnings}");
+        }
+        let total =
+            run(config(&[&edge[..], &[("psi", "l-norm"), ("degree", "total"), ("local.dim", "64")]].concat()), &graph);
+        assert_eq!(zero_rows(&total.embedding.vectors), [n as usize]);
+    }
+}
+
+/// Arcs of weight 0 place nobody, and weights may be large or small.
+#[test]
+fn weights_count_by_their_ratios() {
+    let plain = downward(300);
+    let arcs: Vec<(u32, u32)> = (0..301).flat_map(|i| plain.neighbors(i).iter().map(move |&j| (i, j))).collect();
+    let weighted = |scale: f32| {
+        let of = |&(u, v): &(u32, u32)| if u == 7 || v == 7 { 0.0 } else { scale * (1 + (u * 7 + v) % 5) as f32 };
+        let weights = arcs.iter().map(of).collect();
+        GraphBuilder::directed(301).edges(arcs.clone()).weights(weights).build().unwrap()
+    };
+    for name in ["hone", "hone-w", "hone-p", "hone-l", "hone-l-norm", "hone-l-rw"] {
+        let config = || Layers::new().preset(name).unwrap().build().unwrap();
+        let found = run(config(), &weighted(1.0));
+        let warnings = found.report.warnings.join("\n");
+        assert!(warnings.contains("1 whose edges all have the weight 0"), "{name}: {warnings}");
+        for power in [100, -100] {
+            let scaled = run(config(), &weighted(2f32.powi(power)));
+            let pairs = scaled.embedding.vectors.as_slice().iter().zip(found.embedding.vectors.as_slice());
+            let off = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(off < 1e-3, "{name}, weights times 2^{power}: {off}");
+        }
+    }
 }
 
 /// The default keeps directions where there are any: a pure source is not a pure sink.

@@ -16,8 +16,10 @@ pub(super) fn summary(report: &Report) -> String {
     if let Some(chosen) = &report.automatic_steps {
         let _ = writeln!(out, "note: --steps auto chose {}", chosen.steps);
     }
-    for note in &report.notes {
-        let _ = writeln!(out, "note: {}", options::worded(note, OPTIONS));
+    for (kind, texts) in [("warning", &report.warnings), ("note", &report.notes)] {
+        for text in texts {
+            let _ = writeln!(out, "{kind}: {}", options::worded(text, OPTIONS));
+        }
     }
     out.truncate(out.trim_end().len());
     out

@@ -106,7 +106,7 @@ impl Model {
     }
 
     fn placed(&self, run: &mut Context, graph: &Graph, like: &Like, of_fit: &[Option<u32>]) -> Result<Block> {
-        let graph = &*notes::as_chosen(run, graph, !like.structure_only);
+        let graph = &*notes::undirected_as_chosen(run.config, graph, !like.structure_only);
         let z_cols = if like.structure_only { 0 } else { self.z_columns() };
         let (nodes, x_cols) = (graph.nodes(), self.structure_columns());
         let shared = of_fit.iter().flatten().count();

@@ -8,7 +8,6 @@ use crate::graph::{Generator, Graph};
 use crate::matrix::{Accumulate, MotifMatrix, Order, Psi};
 use crate::motif::{MotifSet, Weighting, count};
 use crate::progress::Silent;
-use crate::random::Key;
 use crate::sparse::{Csr, Pattern};
 
 use std::sync::Arc;
@@ -89,6 +88,17 @@ fn check(s: &Operator, found: &Factors, what: &str) {
     assert!(info.converged && info.residual.is_some_and(|residual| residual <= 1e-4), "{what}: {info:?}");
 }
 
+/// Rows and columns of S without an entry have zeros in U and V, not noise.
+fn check_rows_without_entries(s: &Operator, found: &Factors, what: &str) {
+    let matrix = s.explicit();
+    let v = found.v.as_ref().expect("asked for");
+    for (side, of, image) in [("U", &found.u, &matrix), ("V", v, &matrix.transposed())] {
+        let empty = |i: &usize| image.row(*i).iter().all(|x| *x == 0.0);
+        let noise = (0..of.rows()).filter(empty).find(|&i| of.row(i).iter().any(|x| *x != 0.0));
+        assert_eq!(noise, None, "{what}: a row of {side} where S has no entry");
+    }
+}
+
 /// A random graph, undirected, or directed with arcs one way or both.
 fn leaf(n: usize, degree: f64, directed: bool, seed: u64) -> Operator {
     let mut random = Key::new(seed).rng();
@@ -128,7 +138,9 @@ fn blocks_of_up_to_half_of_the_rows() {
             let s = MotifMatrix { psi, ..MotifMatrix::default() }.operator(&w, k).expect("in range");
             for width in [n / 4, n / 3, n / 2] {
                 let found = lazily(&s, width - 8);
-                check(&s, &found, &format!("{}, {n} nodes, directed {directed}, width {width}", s.formula()));
+                let what = format!("{}, {n} nodes, directed {directed}, width {width}", s.formula());
+                check(&s, &found, &what);
+                check_rows_without_entries(&s, &found, &what);
             }
         }
     }
