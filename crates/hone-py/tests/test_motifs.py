@@ -321,9 +321,14 @@ def test_motif_matrices_are_the_structural_ones():
         c6 = (u @ b) * u
         c7 = (b @ u) * u
         c8 = (u @ none) * u
+        c9 = u * (none @ u.T) + u * (u.T @ none)
+        c10 = u * (none @ u)
+        c11 = b * (u @ none) + u * (b @ none)
+        c12 = b * (none @ u) + u * (none @ b)
         expected = {
             "M1": c1 + c1.T, "M2": c2 + c2.T, "M3": c3 + c3.T, "M4": (b @ b) * b, "M5": c5 + c5.T,
             "M6": c6 + c6.T + (u.T @ u) * b, "M7": c7 + c7.T + (u @ u.T) * b, "M8": c8 + c8.T,
+            "M9": c9 + c9.T, "M10": c10 + c10.T, "M11": c11 + c11.T, "M12": c12 + c12.T,
             "M13": (b @ none) * b + ((b @ none) * b).T,
         }  # fmt: skip
         for motif, matrix in expected.items():

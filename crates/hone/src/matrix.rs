@@ -58,6 +58,8 @@ pub enum Degree {
     In,
     /// Row plus column sums.
     Total,
+    /// As the graph has them: total where arcs keep their direction, else row sums.
+    Auto,
 }
 
 /// Which comes first, the function or the power (sec. 2.4).
@@ -242,7 +244,7 @@ fn degrees(w: &Operator, k: usize, degree: Degree) -> Arc<Vec<f64>> {
         return sums(false);
     }
     match degree {
-        Degree::Out => sums(false),
+        Degree::Out | Degree::Auto => sums(false),
         Degree::In => sums(true),
         Degree::Total => Arc::new(sums(false).iter().zip(&*sums(true)).map(|(a, b)| a + b).collect()),
     }

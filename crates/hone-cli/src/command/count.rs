@@ -259,6 +259,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let work = |graph: &Graph| count(&choices, graph, (&Cpu, Allowance::new(Some(1))), &Silent).map(drop);
     let graph = source.open_for(&work, false, context.memory(args.input.memory()), context)?;
     note_idle_weights(&graph, context);
+    if graph.is_directed() && !choices.motifs.motifs().iter().any(|motif| motif.is_directed()) {
+        context.note("note: these motifs ignore the directions of arcs; --motifs triads counts directed ones");
+    }
     if args.seed.is_some() && choices.sample == Sample::Exact {
         idle::note(&[("--seed".into(), "exact counts draw nothing at random".into())], context);
     }

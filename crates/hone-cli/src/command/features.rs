@@ -137,8 +137,13 @@ const OPTIONS: &[Known] = &[
 ];
 
 /// What the settings are before any option.
-const DEFAULTS: [(&str, &str); 4] =
-    [("structure.enabled", "true"), ("features.diffusion.steps", "0"), ("local.norm", "none"), ("motifs", "edge")];
+const DEFAULTS: [(&str, &str); 5] = [
+    ("structure.enabled", "true"),
+    ("structure.motifs", "auto"),
+    ("features.diffusion.steps", "0"),
+    ("local.norm", "none"),
+    ("motifs", "edge"),
+];
 
 impl FeatureArgs {
     /// Defaults or a file, flags and single settings, later ones on top.

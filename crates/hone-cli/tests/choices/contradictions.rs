@@ -118,7 +118,7 @@ fn options_without_effect_are_noted_in_one_line() {
 fn messages_of_one_motif_name_the_option() {
     let run = hone().args(["embed", "builtin:karate", "-o", "-", "--delta", "triangle=3"]).assert().code(2);
     run.stderr(contains(
-        "--delta (delta.triangle): `triangle` is not among the motifs used (edge); add it to --motifs, or",
+        "--delta (delta.triangle): `triangle` is not among the motifs used (edge); name them one by one in --motifs",
     ));
 }
 

@@ -84,7 +84,7 @@ fn stand_ins(folder: &Path) {
         write(file, &graph);
     }
     let paid = |(i, line): (usize, &str)| format!("{line}\t{}\n", 1 + i % 9);
-    write("payments.tsv", &graph.lines().enumerate().map(paid).collect::<String>());
+    write("transfers.tsv", &graph.lines().enumerate().map(paid).collect::<String>());
     write("people.csv", &format!("id,age\n{}", lines(&|i| format!("{},{}\n", name(i), 20 + i % 7))));
     write("labels.tsv", &lines(&|i| format!("{}\t{}\n", name(i), i / 30)));
 }

@@ -80,7 +80,19 @@ fn notes_name_options_and_no_settings() {
     let cases: [(&[&str], &str); 4] = [
         (&["embed", "d.tsv", "--directed", "-o", "-", "--dim", "8"], "--set direction=ignore"),
         (
-            &["embed", "d.tsv", "--directed", "-o", "-", "--dim", "8", "--set", "direction=source"],
+            &[
+                "embed",
+                "d.tsv",
+                "--directed",
+                "-o",
+                "-",
+                "--dim",
+                "8",
+                "--set",
+                "direction=source",
+                "--set",
+                "reverse=0",
+            ],
             "--set direction=keep",
         ),
         (&["embed", "builtin:karate", "-o", "-", "--dim", "1"], "--dim 1 leaves no column for structure"),

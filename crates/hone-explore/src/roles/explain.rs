@@ -134,9 +134,11 @@ impl Roles {
         let (role, ratio) = (self.roles[change.role].name.clone(), super::RATIOS[change.ratio]);
         let to = plain(&moved)[change.ratio];
         // Neighbours are whole: as many as are enough.
-        let value = match (change.ratio, change.to > at[change.ratio]) {
-            (0, true) => to.ceil(),
-            (0, false) => to.floor(),
+        let whole =
+            |value: f64| if change.to > at[change.ratio] { (value - 1e-9).ceil() } else { (value + 1e-9).floor() };
+        let value = match change.ratio {
+            0 => whole(to),
+            d if d >= WITHOUT_ARCS => whole(to * ratios[0].round()) / ratios[0].round().max(1.0),
             _ => to,
         };
         let text = format!("It would have been {} if {}.", being(&role), phrase(ratio, value, None));

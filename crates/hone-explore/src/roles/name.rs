@@ -17,7 +17,7 @@
 //! | core | more neighbours than the average node, that have many |
 //! | connector | neighbours that are not linked, as many as they have |
 //!
-//! In a directed graph a word goes before these names:
+//! In a directed graph with one-way arcs a word goes before these names, for nodes to which it applies:
 //!
 //! | | |
 //! |---|---|

@@ -81,7 +81,7 @@ def roles(
 ) -> Roles:
     """Find structural roles: groups of nodes with similar neighbourhoods.
 
-    In a directed graph directions count: names of roles begin with source, sink, mutual or broker.
+    In a directed graph directions count: names of roles may begin with source, sink, mutual or broker.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-//! Settings that are a value or a word: [`Dim`], [`FirstStep`], [`Weights`], [`Direction`].
+//! Settings that are a value or a word: [`Dim`], [`FirstStep`], [`Weights`],
+//! [`Direction`], [`Reverse`].
 //!
 //! Words stand for rules that depend on other settings, so that one choice can be changed alone: half the dimensions, one
 //! step less. The rules are here and in [`super::Config::resolved`].
@@ -59,7 +60,7 @@ pub(crate) const LOG: &str = ":log";
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// Whatever suits the graph: `keep` for directed graphs, with `reverse`, `degree` and motifs of features that go with
-    /// it; see [`super::Config::for_directed`].
+    /// it; see [`super::Config::of`].
     Auto,
     /// W_t holds an arc in its own direction only, as in the paper; target factors stand beside the source factors, so
     /// that nodes that no arc leaves are placed by the arcs that enter.
@@ -69,6 +70,62 @@ pub enum Direction {
     Source,
     /// W_t holds an edge wherever there is an arc in either direction, with the sum of their weights.
     Ignore,
+}
+
+/// The weight of an arc that is walked against its direction, beside the arc itself.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Decimal", into = "Decimal")]
+pub enum Reverse {
+    /// 0.5 where arcs keep their direction: `"auto"`.
+    Auto,
+    /// This weight, from 0 to 1.
+    Weight(f64),
+}
+
+impl Reverse {
+    /// The weight that is given; 0 where it is left to the graph.
+    pub fn given(self) -> f64 {
+        if let Reverse::Weight(weight) = self { weight } else { 0.0 }
+    }
+}
+
+impl TryFrom<Decimal> for Reverse {
+    type Error = &'static str;
+
+    fn try_from(written: Decimal) -> Result<Self, Self::Error> {
+        let number = written.number_or_auto("must be a number from 0 to 1 or \"auto\"")?;
+        Ok(number.map_or(Reverse::Auto, Reverse::Weight))
+    }
+}
+
+impl From<Reverse> for Decimal {
+    fn from(reverse: Reverse) -> Self {
+        match reverse {
+            Reverse::Auto => Decimal::Word("auto".into()),
+            Reverse::Weight(weight) => Decimal::Number(weight),
+        }
+    }
+}
+
+/// A number with decimals or a word, as written in a file; anything else is wrong.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Decimal {
+    Number(f64),
+    Word(String),
+    #[serde(skip_serializing)]
+    Other(IgnoredAny),
+}
+
+impl Decimal {
+    /// A number, or nothing for `auto`; else what was expected.
+    pub(super) fn number_or_auto(self, expected: &'static str) -> Result<Option<f64>, &'static str> {
+        match self {
+            Decimal::Number(number) => Ok(Some(number)),
+            Decimal::Word(word) if word == "auto" => Ok(None),
+            _ => Err(expected),
+        }
+    }
 }
 
 /// A number, true or false, or a word, as written in a file; anything else is wrong.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Config, Direction, Laziness};
+use super::{Config, Direction, Reverse};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::matrix::Degree;
@@ -12,11 +12,12 @@ use crate::motif::{Motif, MotifSet, Sample};
 /// Refuses weights of reversed arcs beyond those of the arcs, directed motifs where directions are ignored, and subgraphs of
 /// motifs that have no such counts.
 pub(super) fn check(config: &Config) -> Result<()> {
-    if !(0.0..=1.0).contains(&config.reverse) {
-        return Err(Error::config("reverse", format!("{} is not between 0 and 1", config.reverse)));
+    if !(0.0..=1.0).contains(&config.reverse.given()) {
+        let message = format!("{} is not between 0 and 1, nor \"auto\"", config.reverse.given());
+        return Err(Error::config("reverse", message));
     }
     let motifs = config.motifs.motifs();
-    if let Some(motif) = motifs.iter().find(|motif| motif.is_directed())
+    if let Some(motif) = config.counted_motifs().iter().find(|motif| motif.is_directed())
         && config.direction == Direction::Ignore
     {
         let message =
@@ -30,41 +31,32 @@ pub(super) fn check(config: &Config) -> Result<()> {
 }
 
 fn no_subgraphs(motif: Motif) -> Error {
-    let message = format!("subgraph counts exist for directed motifs, and {motif} is not one; use motifs = \"triads\"");
+    let message = format!(
+        "subgraph counts are for graphs of directed motifs, and {motif} is not one; use motifs = \"triads\" (features of \
+         structure count induced occurrences)"
+    );
     Error::config("occurrence", message)
 }
 
 impl Config {
-    /// The same configuration with what `direction = "auto"` stands for in a directed graph, where no other choice was made:
-    /// arcs keep their direction and are half as heavy when walked against it, degrees are of arcs both ways, and features
-    /// count dyads and triads.
-    #[must_use]
-    pub fn for_directed(&self) -> Config {
-        if self.direction != Direction::Auto {
-            return self.clone();
+    /// The same configuration with what `auto` stands for in a graph. Where arcs keep their direction, they are half as heavy
+    /// when walked against it, degrees are of arcs both ways, and structure counts dyads and triads.
+    pub fn of(&self, graph: &Graph) -> Cow<'_, Config> {
+        let directed = graph.is_directed() && self.direction != Direction::Ignore;
+        let mut config = Cow::Borrowed(self);
+        if directed && self.direction == Direction::Auto {
+            config.to_mut().direction = Direction::Keep;
         }
-        let mut config = Config { direction: Direction::Keep, ..self.clone() };
-        if config.reverse == 0.0 {
-            config.reverse = 0.5;
+        if self.reverse == Reverse::Auto {
+            config.to_mut().reverse = Reverse::Weight(if directed { 0.5 } else { 0.0 });
         }
-        if config.degree == Degree::Out {
-            config.degree = Degree::Total;
+        if self.degree == Degree::Auto {
+            config.to_mut().degree = if directed { Degree::Total } else { Degree::Out };
         }
-        // Few walks along arcs return or even go on: beside them those that stay would be most of what is seen.
-        if config.laziness == Laziness::Auto {
-            config.laziness = Laziness::Share(0.0);
-        }
-        // It is made of eigenvectors, which a matrix of arcs does not have.
-        config.local.log_window.steps = 0;
-        if config.structure.motifs == MotifSet::default() {
-            config.structure.motifs = MotifSet::Triads;
+        if self.structure.motifs == MotifSet::Auto {
+            config.to_mut().structure.motifs = if directed { MotifSet::Triads } else { MotifSet::Orbits };
         }
         config
-    }
-
-    /// The same for a graph: [`Config::for_directed`] where it is directed.
-    pub(crate) fn of(&self, graph: &Graph) -> Cow<'_, Config> {
-        if graph.is_directed() { Cow::Owned(self.for_directed()) } else { Cow::Borrowed(self) }
     }
 
     /// The motifs that a run counts: those of matrices, and those of features.

@@ -102,7 +102,9 @@ impl Config {
         if edges && self.pairs == Pairs::Occurrences && graph.weights().is_none() {
             add("pairs", "the only motif is the edge, whose pairs are the edges");
         }
-        if self.sample != Sample::Exact && !self.of(graph).estimates() {
+        // Where all motifs are directed, it is refused.
+        let edge = self.of(graph).counted_motifs().iter().any(|motif| !motif.is_directed());
+        if self.sample != Sample::Exact && edge && !self.of(graph).estimates() {
             add("sample", "counts of edges and of directed motifs are exact");
         }
         if !matches!(self.psi, Psi::P | Psi::ANorm) {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::choice::Decimal;
 use super::{Config, Direction};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -13,7 +14,7 @@ const OF_TWO_SIDES: f64 = 0.2;
 
 /// The share of steps in which a walk stays where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Text", into = "Text")]
+#[serde(try_from = "Decimal", into = "Decimal")]
 pub enum Laziness {
     /// 0.2 where the graph is bipartite, else 0: with every eigenvalue such a graph has its negative, and where both have the same
     /// weight, products of vectors across the two sides cancel.
@@ -22,30 +23,19 @@ pub enum Laziness {
     Share(f64),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Text {
-    Number(f64),
-    Word(String),
-}
+impl TryFrom<Decimal> for Laziness {
+    type Error = &'static str;
 
-impl TryFrom<Text> for Laziness {
-    type Error = String;
-
-    fn try_from(text: Text) -> Result<Self, String> {
-        match text {
-            Text::Number(share) => Ok(Laziness::Share(share)),
-            Text::Word(word) if word == "auto" => Ok(Laziness::Auto),
-            Text::Word(word) => Err(format!("laziness is a number or \"auto\", not {word:?}")),
-        }
+    fn try_from(written: Decimal) -> Result<Self, Self::Error> {
+        Ok(written.number_or_auto("must be a number or \"auto\"")?.map_or(Laziness::Auto, Laziness::Share))
     }
 }
 
-impl From<Laziness> for Text {
+impl From<Laziness> for Decimal {
     fn from(laziness: Laziness) -> Self {
         match laziness {
-            Laziness::Auto => Text::Word("auto".into()),
-            Laziness::Share(share) => Text::Number(share),
+            Laziness::Auto => Decimal::Word("auto".into()),
+            Laziness::Share(share) => Decimal::Number(share),
         }
     }
 }

@@ -26,7 +26,7 @@ mod window;
 mod with;
 
 pub use attributes::Attributes;
-pub use choice::{Dim, Direction, FirstStep, Weights};
+pub use choice::{Dim, Direction, FirstStep, Reverse, Weights};
 pub(crate) use choice::{LOG, TARGET};
 pub use features::{Balance, Combine, Components, Features, Form};
 pub use idle::Idle;
@@ -92,8 +92,8 @@ pub struct Config {
     pub order: Order,
     /// Whether motif graphs of directed graphs keep the direction of arcs.
     pub direction: Direction,
-    /// The weight of an arc that is walked against its direction, as a part of its own; 0 in the paper.
-    pub reverse: f64,
+    /// The weight of an arc that is walked against its direction; 0 in the paper.
+    pub reverse: Reverse,
     /// Which motif degree is used on directed graphs.
     pub degree: Degree,
     /// The number of steps K.
@@ -142,7 +142,7 @@ impl Config {
             psi: Psi::P,
             order: Order::Auto,
             direction: Direction::Keep,
-            reverse: 0.0,
+            reverse: Reverse::Weight(0.0),
             degree: Degree::Out,
             steps: Steps::Fixed(2),
             first_step: FirstStep::Fixed(1),
@@ -291,6 +291,9 @@ impl Config {
                  features.form.components.dim to less or to \"auto\""
             );
             return refuse("global.dim", message);
+        }
+        if self.motifs == MotifSet::Auto {
+            return refuse("motifs", "`auto` is for structure.motifs; name motifs, or a set such as `all`".into());
         }
         self.motifs.check()?;
         self.delta.check(&self.motifs)?;

@@ -28,6 +28,8 @@ steps = 3
 laziness = "auto"
 first-step = "last"
 direction = "auto"
+reverse = "auto"
+degree = "auto"
 [local]
 dim = "auto"
 scale = "sigma"
@@ -38,6 +40,7 @@ oversampling = 16
 filter = 8
 [structure]
 enabled = true
+motifs = "auto"
 [features]
 combine = "after"
 weight = 20.0

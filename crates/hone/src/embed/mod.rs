@@ -29,11 +29,12 @@ mod steps;
 mod storage;
 mod weighted;
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::{self, Config, Direction};
+use crate::config::{self, Config};
 use crate::dense::panels::Own;
 use crate::engine::{Cpu, Engine};
 use crate::error::{Error, Result};
@@ -68,7 +69,7 @@ use weighted::Counted;
 pub struct Hone {
     config: Config,
     memory_limit: Option<u64>,
-    attributes: Option<Named>,
+    attributes: Option<Arc<Named>>,
     temp_dir: Option<PathBuf>,
     checkpoint: Option<(PathBuf, Begin)>,
     factors: Option<(PathBuf, Existing)>,
@@ -178,7 +179,7 @@ impl Hone {
     /// Adds attributes of the user's own, one row per node in the graph's order.
     #[must_use]
     pub fn with_attributes(mut self, attributes: Named) -> Self {
-        self.attributes = Some(attributes);
+        self.attributes = Some(Arc::new(attributes));
         self
     }
 
@@ -194,8 +195,8 @@ impl Hone {
     /// Embeds a graph; the folder of [factors](Hone::factors) appears together with the other files of a batch, when that is
     /// committed.
     pub fn embed_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
-        if graph.is_directed() && self.config.direction == Direction::Auto {
-            return self.for_directed().embed_into(batch, graph, progress).map(|run| self.as_given(run));
+        if let Some(resolved) = self.resolved(graph) {
+            return resolved.embed_into(batch, graph, progress).map(|run| self.as_given(run));
         }
         Ok(self.run(batch, graph, progress, None)?.0)
     }
@@ -214,8 +215,8 @@ impl Hone {
 
     /// [`Hone::fit`] with a folder of factors that appears together with the other files of a batch.
     pub fn fit_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<(Run, Model)> {
-        if graph.is_directed() && self.config.direction == Direction::Auto {
-            let fit = self.for_directed().fit_into(batch, graph, progress);
+        if let Some(resolved) = self.resolved(graph) {
+            let fit = resolved.fit_into(batch, graph, progress);
             return fit.map(|(run, model)| (self.as_given(run), model));
         }
         self.check_model(graph)?;
@@ -230,7 +231,7 @@ impl Hone {
             let message = "a model has no attributes of other graphs: fit without attributes, or leave out the model";
             return Err(Error::config("attributes", message));
         }
-        if graph.is_directed() { model::check_directed(&self.config.for_directed(), graph) } else { Ok(()) }
+        if graph.is_directed() { model::check_directed(&self.config.of(graph), graph) } else { Ok(()) }
     }
 
     /// Embeds a graph; a draft becomes a model. What an engine throws is an error.
@@ -318,17 +319,20 @@ impl Hone {
     /// # Ok::<(), hone::Error>(())
     /// ```
     pub fn features(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
-        if graph.is_directed() && self.config.direction == Direction::Auto {
-            return self.for_directed().features(graph, progress).map(|run| self.as_given(run));
+        if let Some(resolved) = self.resolved(graph) {
+            return resolved.features(graph, progress).map(|run| self.as_given(run));
         }
         let mut run = self.begin(graph, progress);
         let embedding = features::features(&mut run, graph)?;
         Ok(Run { embedding, report: run.report })
     }
 
-    /// The same for directed graphs, where the direction of arcs is left to the graph.
-    fn for_directed(&self) -> Hone {
-        Hone { config: self.config.for_directed(), ..self.clone() }
+    /// The same with what `auto` stands for in a graph, where that is anything else.
+    fn resolved(&self, graph: &Graph) -> Option<Hone> {
+        match self.config.of(graph) {
+            Cow::Owned(config) => Some(Hone { config, ..self.clone() }),
+            Cow::Borrowed(_) => None,
+        }
     }
 
     /// A run whose report holds the settings that were given: they are resolved in the same way when it is repeated, and in
@@ -345,7 +349,7 @@ impl Hone {
             laziness: self.config.laziness_on(graph),
             engine: &*self.engine,
             own: Own::all(graph.nodes()),
-            given: self.attributes.as_ref(),
+            given: self.attributes.as_deref(),
             factors: self.factors.is_some(),
             written: self.written,
             memory_limit: self.memory_limit,

@@ -7,7 +7,7 @@ pub(super) use zero_rows::zero_rows;
 use std::borrow::Cow;
 
 use super::context::Context;
-use crate::config::{Config, Direction, Form, Weights};
+use crate::config::{Config, Dim, Direction, Form, Model, Weights};
 use crate::factor::loss::Divergence;
 use crate::factor::svd::Iterations;
 use crate::factor::{Info, Solver};
@@ -35,9 +35,9 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
     };
     run.report.notes.extend(weights.map(str::to_owned));
     if matrices && uses_weights(config) {
-        run.report.warnings.extend(graph.weights().and_then(|weights| vanishing(weights)));
+        run.report.warnings.extend(graph.weights().and_then(|weights| vanishing(graph, weights)));
     }
-    if graph.is_directed() && matrices && config.direction == Direction::Keep && config.reverse > 0.0 {
+    if graph.is_directed() && matrices && config.direction == Direction::Keep && config.reverse.given() > 0.0 {
         let note = "the graph is directed: nodes are placed by the arcs that leave them and by those that enter; \
                     direction = \"ignore\" ignores directions";
         run.note(note);
@@ -148,12 +148,18 @@ pub(super) fn no_room(run: &mut Context, own: usize) {
 }
 
 /// Says how many weights are so much smaller than the largest that they count as zero.
-fn vanishing(weights: &[f32]) -> Option<String> {
+fn vanishing(graph: &Graph, weights: &[f32]) -> Option<String> {
     let largest = weights.iter().copied().fold(0f32, f32::max);
     let least = f64::from(largest) * f64::from(f32::MIN_POSITIVE);
     let count = weights.iter().filter(|&&weight| weight > 0.0 && f64::from(weight) < least).count();
+    // An undirected edge has its weight twice.
+    let count = if graph.is_directed() { count } else { count / 2 };
     (count > 0).then(|| {
-        format!("{count} of {} weights are below 1e-38 of the largest, {largest:e}: they count as zero", weights.len())
+        format!(
+            "{count} of {} weights are below 1e-38 of the largest, {largest:e}: they count as zero; check the largest, or \
+             take logarithms",
+            graph.edges()
+        )
     })
 }
 
@@ -196,10 +202,14 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
     if lacking > 0 {
         parts.push(format!("the last {lacking} of {components} columns of structure"));
     }
+    let directions = if rank == 1 { "direction" } else { "directions" };
     let why = if rank == columns && empty > 0 {
         format!("the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more")
+    } else if matches!(report.config.local.dim, Dim::Fixed(_)) && report.config.model == Model::Separate {
+        let all = "a larger local.dim may give more, and a smaller global.dim is enough";
+        format!("the local embeddings have {rank} independent {directions}; {all}")
     } else {
-        format!("{whose} {rank} independent directions; a smaller global.dim is enough")
+        format!("{whose} {rank} independent {directions}; a smaller global.dim is enough")
     };
     let why = if empty > 0 { why } else { "the motif counts have no further directions".into() };
     report.notes.push(format!("{} are zero: {why}", parts.join(" and ")));

@@ -86,8 +86,8 @@ pub(super) fn weighted(
         Pairs::Edges => engine.motif_graph(counts, graph, motif, weighting),
         Pairs::Occurrences => counts.pair_graph(graph, motif, weighting.delta),
     })?;
-    let reverse = config.reverse > 0.0 && graph.is_directed();
-    let w = if reverse { w.with_reverse(config.reverse) } else { w };
+    let reverse = config.reverse.given();
+    let w = if reverse > 0.0 && graph.is_directed() { w.with_reverse(reverse) } else { w };
     let operator = Operator::sparse("W", w.matrix.clone(), !graph.is_directed());
     Ok(Weighted { graph: w, operator })
 }

@@ -52,8 +52,8 @@ impl Delta {
                     if !used.iter().any(|motif| motif.name() == name) {
                         name.parse::<Motif>().map_err(|unknown| at(name, unknown))?;
                         let message = format!(
-                            "`{name}` is not among the motifs used ({motifs}); add it to the setting `motifs`, or leave \
-                             it out here"
+                            "`{name}` is not among the motifs used ({motifs}); name them one by one in the setting \
+                             `motifs`, with it among them, or leave it out here"
                         );
                         return Err(Error::config(format!("delta.{name}"), message));
                     }
@@ -62,6 +62,11 @@ impl Delta {
             }
         }
     }
+}
+
+/// The name that a motif goes by: `030T` for `M5`.
+fn canonical(name: &str) -> String {
+    name.parse::<Motif>().map_or_else(|_| name.to_owned(), |motif| motif.name().to_owned())
 }
 
 /// An error about a motif, at its name here.
@@ -88,7 +93,7 @@ impl FromStr for Delta {
         for part in text.split(',').map(str::trim) {
             let (name, delta) = part.split_once('=').ok_or_else(|| wrong(part))?;
             let delta = delta.trim().parse().map_err(|_| wrong(part))?;
-            if deltas.insert(name.trim().to_owned(), delta).is_some() {
+            if deltas.insert(canonical(name.trim()), delta).is_some() {
                 return Err(Error::config("delta", format!("`{}` is named twice", name.trim())));
             }
         }
@@ -130,7 +135,9 @@ impl<'de> Deserialize<'de> for Delta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Delta, D::Error> {
         match Written::deserialize(deserializer)? {
             Written::Number(delta) => Ok(Delta::All(delta)),
-            Written::ByMotif(deltas) => Ok(Delta::ByMotif(deltas)),
+            Written::ByMotif(deltas) => {
+                Ok(Delta::ByMotif(deltas.into_iter().map(|(name, delta)| (canonical(&name), delta)).collect()))
+            }
             Written::Text(text) => text.parse().map_err(|error| match error {
                 Error::Config { message, .. } => serde::de::Error::custom(message),
                 other => serde::de::Error::custom(other),

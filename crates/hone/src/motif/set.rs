@@ -162,6 +162,8 @@ pub enum MotifSet {
     /// All 13 edge orbits: `all` or `orbits`.
     #[default]
     Orbits,
+    /// Those of the graph: `triads` where arcs keep their direction, else `all`; for structure alone: `auto`.
+    Auto,
     /// All 9 graphlets: `graphlets`.
     Graphlets,
     /// The 13 triads and two dyads of directed graphs: `triads`.
@@ -178,7 +180,7 @@ impl MotifSet {
     /// The motifs, in order.
     pub fn motifs(&self) -> Vec<Motif> {
         match self {
-            MotifSet::Orbits => Orbit::ALL.map(Motif::Orbit).to_vec(),
+            MotifSet::Orbits | MotifSet::Auto => Orbit::ALL.map(Motif::Orbit).to_vec(),
             MotifSet::Graphlets => Graphlet::ALL.map(Motif::Graphlet).to_vec(),
             MotifSet::Triads => Triad::ALL.map(Motif::Triad).to_vec(),
             MotifSet::TriadOrbits => ArcOrbit::ALL.map(Motif::of_arc).to_vec(),
@@ -218,6 +220,7 @@ impl MotifSet {
         let size = word.strip_prefix("size").and_then(|n| n.trim_start_matches(['=', ':']).parse().ok());
         match (word, size) {
             ("all" | "orbits", _) => Ok(MotifSet::Orbits),
+            ("auto", _) => Ok(MotifSet::Auto),
             ("graphlets", _) => Ok(MotifSet::Graphlets),
             ("triads", _) => Ok(MotifSet::Triads),
             ("triad-orbits", _) => Ok(MotifSet::TriadOrbits),
@@ -263,6 +266,7 @@ impl Display for MotifSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MotifSet::Orbits => f.write_str("all"),
+            MotifSet::Auto => f.write_str("auto"),
             MotifSet::Graphlets => f.write_str("graphlets"),
             MotifSet::Triads => f.write_str("triads"),
             MotifSet::TriadOrbits => f.write_str("triad-orbits"),

@@ -96,6 +96,49 @@ fn rows_without_entries_are_zero_and_the_reason_is_said() {
     }
 }
 
+/// Nodes that the factors of a motif matrix leave out are not said to be without the motif; weights of 0 count as none.
+#[test]
+fn the_reasons_of_zero_rows_are_true() {
+    let pairs = GraphBuilder::directed(60).edges((0..30).map(|i| (2 * i, 2 * i + 1)).collect()).build().unwrap();
+    let edge = [("motifs", "[\"edge\"]"), ("steps", "1"), ("local.dim", "16"), ("global.dim", "32")];
+    let warnings = run(config(&edge), &pairs).report.warnings.join("\n");
+    assert!(
+        warnings.contains("28 outside the leading directions of each motif matrix (a larger local.dim"),
+        "{warnings}"
+    );
+    let arcs = vec![(0, 1), (1, 2), (2, 0), (2, 1)];
+    let idle = GraphBuilder::directed(3).edges(arcs).weights(vec![0.0, 1.0, 1.0, 1.0]).build().unwrap();
+    for (settings, why) in [
+        (&[("psi", "l-norm")][..], "1 that no arc leaves, so that their degree is 0"),
+        (&[("direction", "source")], "1 that no arc leaves (direction = \"keep\""),
+    ] {
+        let warnings = run(config(&[&edge[..], settings].concat()), &idle).report.warnings.join("\n");
+        assert!(warnings.contains(why), "{settings:?}: {warnings}");
+    }
+}
+
+/// What `auto` decides can be decided otherwise, also by the value that an undirected graph would have.
+#[test]
+fn settings_that_are_made_stay_as_they_are() {
+    let graph = downward(60);
+    let with = |settings: &[(&str, &str)]| {
+        let hone = Layers::new().preset("hone").unwrap();
+        let layers = settings.iter().fold(hone, |layers, (key, value)| layers.set(key, value).unwrap());
+        run(layers.build().unwrap(), &graph)
+    };
+    let default = with(&[]);
+    for setting in [("reverse", "0"), ("degree", "out"), ("structure.motifs", "all")] {
+        let found = with(&[setting]);
+        assert!(found.embedding.vectors != default.embedding.vectors, "{setting:?}");
+        assert_eq!(run(found.report.config.clone(), &graph).embedding.vectors, found.embedding.vectors, "{setting:?}");
+    }
+    let explicit = [("direction", "keep"), ("reverse", "0.5"), ("degree", "total"), ("structure.motifs", "triads")];
+    assert!(with(&explicit).embedding.vectors == default.embedding.vectors);
+    assert!(with(&explicit[..1]).embedding.vectors == default.embedding.vectors, "keep leaves the others to the graph");
+    let window = with(&[("local.log-window.steps", "5")]).report;
+    assert!(window.notes.iter().any(|note| note.contains("local.log-window is left out")), "{:?}", window.notes);
+}
+
 /// Arcs of weight 0 place nobody, and weights may be large or small.
 #[test]
 fn weights_count_by_their_ratios() {

@@ -10,7 +10,7 @@ pub fn psi(a: &Matrix, m: &MotifMatrix, directed: bool) -> Matrix {
     let out: Vec<f64> = (0..n).map(|i| a[i].iter().sum()).collect();
     let into: Vec<f64> = (0..n).map(|j| (0..n).map(|i| a[i][j]).sum()).collect();
     let w: Vec<f64> = match m.degree {
-        Degree::Out => out,
+        Degree::Out | Degree::Auto => out,
         Degree::In => into,
         Degree::Total if directed => (0..n).map(|i| out[i] + into[i]).collect(),
         Degree::Total => out,

@@ -42,13 +42,12 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
 /// Refuses settings for a directed graph whose vectors a model cannot extend.
 pub(in crate::embed) fn check_directed(config: &Config, graph: &Graph) -> Result<()> {
     let refuse = |field: &str, why: &str| {
-        let message =
-            format!("a model of a directed graph needs {why}, as the preset hone has; leave out the model otherwise");
+        let message = format!("a model of a directed graph needs {why}; leave this setting out, or the model");
         Err(Error::config(field, message))
     };
     match config.direction {
         Direction::Ignore => Ok(()),
-        Direction::Source => refuse("direction", "direction = \"keep\", or \"ignore\""),
+        Direction::Source => refuse("direction", "factors of both sides, or direction = \"ignore\""),
         _ if config.degree != Degree::Total => refuse("degree", "degree = \"total\""),
         _ if config.laziness_on(graph) > 0.0 => refuse("laziness", "laziness = 0"),
         _ if config.local.log_window.steps > 0 => refuse("local.log-window.steps", "local.log-window.steps = 0"),

@@ -2,7 +2,7 @@
 //!
 //! Cost: O(rows · columns) to find them; where there are any, O(N + M) to say why.
 
-use crate::config::{Direction, Model};
+use crate::config::{Config, Direction, FirstStep, Model, Steps};
 use crate::dense::Columns;
 use crate::embed::context::Context;
 use crate::graph::Graph;
@@ -13,29 +13,34 @@ use crate::matrix::{Degree, Psi};
 enum Why {
     /// The node has no edge.
     Alone,
+    /// Y has a row, and Z keeps none of its directions.
+    Lost,
     /// All its edges have the weight 0.
     Weightless,
     /// No arc leaves it, and only source factors are columns.
     Sink,
     /// The degree that the matrix is divided by is 0.
     NoDegree,
-    /// Y has a row, and Z keeps none of its directions.
-    Lost,
-    /// It takes part in none of the motifs, or has no walk of enough steps.
+    /// Every edge is in the motif graph, and the factors keep none of its directions.
+    Cut,
+    /// It may take part in none of the motifs, or have no walk of enough steps.
     Outside,
 }
 
-const ALL: [Why; 6] = [Why::Alone, Why::Weightless, Why::Sink, Why::NoDegree, Why::Lost, Why::Outside];
+const ALL: [Why; 7] = [Why::Alone, Why::Lost, Why::Weightless, Why::Sink, Why::NoDegree, Why::Cut, Why::Outside];
 
 /// What the reasons of a graph are looked up in.
 struct Facts<'a> {
     graph: &'a Graph,
+    /// Arcs that enter each node.
     entering: Vec<u32>,
-    /// Nodes with an edge whose weight is not 0, where weights count.
-    weighed: Option<Vec<bool>>,
+    /// Whether an arc whose weight is not 0 leaves a node, and whether one enters it, where weights count.
+    weighed: Option<[Vec<bool>; 2]>,
     source_only: bool,
     /// The degree that a node needs to have a row at all.
     divided: Option<Degree>,
+    /// Whether the motif graph of edges, one step along it, is among those that are factored.
+    edges: bool,
 }
 
 /// Counts nodes whose rows of Z are zero, and says why and what to do. Where Z keeps the leading directions of `y`, a node
@@ -73,31 +78,41 @@ pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns,
 
 impl<'a> Facts<'a> {
     fn of(run: &Context, graph: &'a Graph) -> Facts<'a> {
-        let matrix = run.config.matrix();
+        let (config, matrix) = (run.config, run.config.matrix());
         let divides = matches!(matrix.psi, Psi::LNorm | Psi::ANorm) && graph.is_directed();
+        let weights = graph.weights().filter(|_| super::uses_weights(config));
+        let one_step = matches!(config.first_step, FirstStep::Fixed(1)) || config.steps == Steps::Fixed(1);
         Facts {
             graph,
             entering: if graph.is_directed() { graph.in_degrees() } else { Vec::new() },
-            weighed: graph.weights().filter(|_| super::uses_weights(run.config)).map(|weights| weighed(graph, weights)),
+            weighed: weights.map(|weights| weighed(graph, weights)),
             source_only: graph.is_directed() && !run.both_sides(graph),
             divided: divides.then_some(matrix.degree).filter(|_| matrix.regularize == 0.0),
+            edges: one_step && config.motifs.motifs().iter().any(|motif| motif.name() == "edge"),
         }
     }
 
     fn why(&self, node: usize, held: bool) -> Why {
-        let leaving = self.graph.degree(node as u32);
-        let entering = self.entering.get(node).map_or(leaving, |&arcs| arcs as usize);
+        let arcs = self.graph.degree(node as u32);
+        let (leaves, enters) = (arcs > 0, self.entering.get(node).map_or(arcs > 0, |&arcs| arcs > 0));
+        if !leaves && !enters {
+            return Why::Alone;
+        }
+        let (leaves, enters) = match &self.weighed {
+            Some([leaving, entering]) => (leaving[node], entering[node]),
+            None => (leaves, enters),
+        };
         let without = |degree| match degree {
-            Degree::Out => leaving == 0,
-            Degree::In => entering == 0,
-            Degree::Total => leaving + entering == 0,
+            Degree::Out | Degree::Auto => !leaves,
+            Degree::In => !enters,
+            Degree::Total => false,
         };
         match held {
-            _ if leaving + entering == 0 => Why::Alone,
             true => Why::Lost,
-            _ if self.weighed.as_ref().is_some_and(|weighed| !weighed[node]) => Why::Weightless,
-            _ if self.source_only && leaving == 0 => Why::Sink,
+            _ if !leaves && !enters => Why::Weightless,
+            _ if self.source_only && !leaves => Why::Sink,
             _ if self.divided.is_some_and(without) => Why::NoDegree,
+            _ if self.edges => Why::Cut,
             _ => Why::Outside,
         }
     }
@@ -109,6 +124,11 @@ impl Why {
         let config = run.config;
         let text = match self {
             Why::Alone => "without an edge",
+            Why::Lost => {
+                return format!(
+                    "outside the {columns} leading directions that are kept (a larger global.dim keeps more)"
+                );
+            }
             Why::Weightless => "whose edges all have the weight 0 (weights = false counts them all the same)",
             Why::Sink if config.direction == Direction::Source => {
                 "that no arc leaves (direction = \"keep\" places them by the arcs that enter)"
@@ -119,31 +139,37 @@ impl Why {
             Why::Sink => {
                 "that no arc leaves, and this local.solver has source factors alone (direction = \"ignore\" places them by all arcs)"
             }
-            Why::NoDegree => match config.matrix().degree {
-                Degree::In => "that no arc enters, so that their degree is 0 (degree = \"total\" counts both ways)",
-                _ => "that no arc leaves, so that their degree is 0 (degree = \"total\" counts both ways)",
-            },
-            Why::Lost => {
-                return format!(
-                    "outside the {columns} leading directions that are kept (a larger global.dim keeps more)"
-                );
+            Why::NoDegree if config.degree == Degree::In => {
+                "that no arc enters, so that their degree is 0 (degree = \"total\" counts both ways)"
             }
+            Why::NoDegree => "that no arc leaves, so that their degree is 0 (degree = \"total\" counts both ways)",
+            Why::Cut => return outside_factors("", config, graph),
             Why::Outside if graph.is_directed() => {
-                "that take part in none of the motifs, or whose walks along arcs end before the last step"
+                let others =
+                    "that take part in none of the motifs, or whose walks along arcs end before the last step, or ";
+                return outside_factors(others, config, graph);
             }
-            Why::Outside => "that take part in none of the motifs",
+            Why::Outside => return outside_factors("that take part in none of the motifs, or ", config, graph),
         };
         text.to_owned()
     }
 }
 
-/// Which nodes have an edge whose weight is not 0, in either direction.
-fn weighed(graph: &Graph, weights: &[f32]) -> Vec<bool> {
-    let mut weighed = vec![false; graph.nodes()];
+/// Rows that the leading factors of each motif matrix leave out.
+fn outside_factors(others: &str, config: &Config, graph: &Graph) -> String {
+    let weights = graph.weights().is_some_and(|_| super::uses_weights(config));
+    let small = if weights { "; very small weights beside large ones do the same" } else { "" };
+    format!("{others}outside the leading directions of each motif matrix (a larger local.dim keeps more{small})")
+}
+
+/// Whether an arc whose weight is not 0 leaves each node, and whether one enters it.
+fn weighed(graph: &Graph, weights: &[f32]) -> [Vec<bool>; 2] {
+    let mut weighed = [vec![false; graph.nodes()], vec![false; graph.nodes()]];
     for i in 0..graph.nodes() {
         let range = graph.pattern().range(i);
         for (&j, _) in graph.neighbors(i as u32).iter().zip(&weights[range]).filter(|(_, weight)| **weight > 0.0) {
-            (weighed[i], weighed[j as usize]) = (true, true);
+            weighed[0][i] = true;
+            weighed[1][j as usize] = true;
         }
     }
     weighed

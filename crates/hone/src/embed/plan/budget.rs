@@ -102,7 +102,7 @@ impl<'a> Work<'a> {
     pub(in crate::embed) fn new(run: &Context<'a>, graph: &'a Graph, motifs: &'a [Motif], own: usize) -> Self {
         let steps = *steps::computed(run.config).end();
         let both = run.both_sides(graph);
-        let reversed = graph.is_directed() && run.config.reverse > 0.0;
+        let reversed = graph.is_directed() && run.config.reverse.given() > 0.0;
         Work {
             config: run.config,
             own,

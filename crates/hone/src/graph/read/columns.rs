@@ -12,7 +12,7 @@ use super::comments::{Comments, Tally};
 use super::fields::{self, Delimiter, Field};
 use super::header::{find, find_pair};
 use super::reading::{ReadNote, TableColumns, shown};
-use super::shapes::is_sign;
+use super::shapes::{is_sign, points_back};
 use super::sides::Sides;
 use super::times::are_dates;
 use super::vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS, is_index, is_no_weight, is_time, is_unnamed, is_weight};
@@ -212,7 +212,11 @@ pub(super) fn columns(options: &ReadOptions, table: &[Vec<String>], header: bool
     let columns = table[0].len();
     let resolve = |column: &Option<Column>| column.as_ref().map(|c| position(c, names, columns)).transpose();
     let (source, target, weight) = (resolve(&options.source)?, resolve(&options.target)?, resolve(&options.weight)?);
+    let named = ID_COLUMNS.iter().any(|pair| find_pair(names, *pair).is_some());
+    let chosen = named || source.is_some() || target.is_some();
     let (source, target) = ends(names, body, columns, [source, target, weight])?;
+    let turned = !chosen && source < target && points_back(body, [source, target], options.directed)?;
+    let (source, target) = if turned { (target, source) } else { (source, target) };
     if source == target || Some(source) == weight || Some(target) == weight {
         return Err(("the same column is given twice".into(), "source, target and weight are three columns"));
     }

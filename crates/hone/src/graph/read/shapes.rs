@@ -13,13 +13,36 @@ const LEAST_MATRIX: usize = 3;
 /// Names from which rows and columns of the same names are a matrix.
 const LEAST_LABELS: usize = 2;
 
-/// Whether a column has the same sign in all lines, such as `->` or `--`, which only links the ids beside it.
+/// Whether a column has a sign in all lines, such as `->` or `--`, which only links the ids beside it.
 pub(super) fn is_sign(body: &[Vec<String>], column: usize) -> bool {
-    let mut fields = body.iter().map(|row| row.get(column));
-    let Some(Some(first)) = fields.next() else { return false };
-    let sign = |c: char| "-<>=~\u{2013}\u{2014}\u{2192}\u{2194}".contains(c);
-    let is_short = !first.is_empty() && first.chars().count() <= LONGEST_SIGN;
-    is_short && first.chars().all(sign) && fields.all(|field| field == Some(first))
+    let sign = |c: char| "-<>=~\u{2013}\u{2014}\u{2190}\u{2192}\u{2194}".contains(c);
+    let is = |field: &String| !field.is_empty() && field.chars().count() <= LONGEST_SIGN && field.chars().all(sign);
+    !body.is_empty() && body.iter().all(|row| row.get(column).is_some_and(is))
+}
+
+/// Whether the signs between two columns of ids point to the first: `a <- b`. For arcs it is wrong if they point both ways,
+/// neither way, or now one way and now the other.
+pub(super) fn points_back(
+    body: &[Vec<String>],
+    [first, second]: [usize; 2],
+    directed: bool,
+) -> Result<bool, (String, &'static str)> {
+    let Some(column) = (first.min(second) + 1..first.max(second)).find(|&c| is_sign(body, c)) else { return Ok(false) };
+    let ways =
+        |sign: &str| [sign.contains(['<', '\u{2190}', '\u{2194}']), sign.contains(['>', '\u{2192}', '\u{2194}'])];
+    let mut signs: Vec<&str> = body.iter().map(|row| row[column].as_str()).collect();
+    signs.sort_unstable();
+    signs.dedup();
+    let all: Vec<[bool; 2]> = signs.iter().map(|sign| ways(sign)).collect();
+    match all[..] {
+        [[true, false], ..] if all.iter().all(|ways| *ways == all[0]) => Ok(true),
+        [[false, true], ..] if all.iter().all(|ways| *ways == all[0]) => Ok(false),
+        _ if !directed => Ok(false),
+        _ => {
+            let what = format!("the signs between the ids ({}) do not say which way all arcs go", signs.join(" "));
+            Err((what, "write one arc per line, source first, without signs; or leave directions out"))
+        }
+    }
 }
 
 /// What is wrong with a list of the neighbours of each node (`1: 2 3`), as message and remedy.
@@ -82,6 +105,22 @@ mod tests {
 
     fn table(text: &str) -> Vec<Vec<String>> {
         text.lines().map(|line| line.split(' ').map(str::to_owned).collect()).collect()
+    }
+
+    #[test]
+    fn signs_between_ids() {
+        for (text, expected) in [
+            ("a -> b\nc -> d", Some(false)),
+            ("a <- b\nc <-- d", Some(true)),
+            ("a \u{2190} b", Some(true)),
+            ("a <-> b", None),
+            ("a -- b\nc -- d", None),
+            ("a -> b\nc <- d", None),
+            ("a x b\nc y d", Some(false)),
+        ] {
+            assert_eq!(points_back(&table(text), [0, 2], true).ok(), expected, "{text}");
+            assert_eq!(points_back(&table(text), [0, 2], false).ok(), Some(expected == Some(true)), "{text}");
+        }
     }
 
     #[test]
