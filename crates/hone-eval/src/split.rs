@@ -7,53 +7,15 @@
 //!
 //! Time and memory are linear in the edges, also for graphs so dense that non-edges are rare.
 
-use std::str::FromStr;
+mod negatives;
 
 use hone::graph::{Graph, GraphBuilder};
 use hone::{Error, Result};
 use rustc_hash::FxHashSet;
-use serde::{Deserialize, Serialize};
 
+pub use self::negatives::Negatives;
+pub(crate) use self::negatives::has_one_way;
 use crate::random::Stream;
-
-/// Which pairs without an arc are to be distinguished from removed arcs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Negatives {
-    /// Pairs at random.
-    #[default]
-    Random,
-    /// Removed arcs turned around, where the reverse is no arc: which way does the arc go?
-    Reversed,
-    /// Reversed arcs and random pairs, half each.
-    Mixed,
-}
-
-impl FromStr for Negatives {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "random" => Ok(Negatives::Random),
-            "reversed" => Ok(Negatives::Reversed),
-            "mixed" => Ok(Negatives::Mixed),
-            _ => Err(Error::config("negatives", format!("`{text}` is not one of random, reversed, mixed"))),
-        }
-    }
-}
-
-impl Negatives {
-    /// Refuses to turn edges around that have no direction.
-    fn check(self, graph: &Graph) -> Result<()> {
-        if self == Negatives::Random || graph.is_directed() {
-            return Ok(());
-        }
-        Err(Error::config(
-            "negatives",
-            "reversed arcs are of directed graphs, and this one is undirected; read it with directed = true, or use random",
-        ))
-    }
-}
 
 /// The graph a method may learn from.
 #[derive(Debug, Clone)]
@@ -155,8 +117,8 @@ impl LinkSplit {
         let take = |which: &[u32]| -> Vec<(u32, u32)> { which.iter().map(|&e| edges[e as usize]).collect() };
         let (gone, kept_edges) = (take(gone), take(kept));
         let label = |arcs: &[(u32, u32)], random: &[(u32, u32)]| negatives.pairs(&graph, arcs, random);
-        let pairs = label(&gone, &non_edges[..removed]);
-        let remaining = remaining.then(|| label(&kept_edges, &non_edges[removed..]));
+        let pairs = label(&gone, &non_edges[..removed])?;
+        let remaining = remaining.then(|| label(&kept_edges, &non_edges[removed..])).transpose()?;
         let kept_weights = weights.map(|w| kept.iter().map(|&e| w[e as usize]).collect::<Vec<f32>>());
         edges = kept_edges;
         let builder = if graph.is_directed() {
@@ -169,25 +131,6 @@ impl LinkSplit {
             builder = builder.weights(weights);
         }
         Ok(LinkSplit { train: TrainGraph(builder.build()?), pairs, remaining })
-    }
-}
-
-impl Negatives {
-    /// Arcs and as many pairs without one.
-    fn pairs(self, graph: &Graph, arcs: &[(u32, u32)], random: &[(u32, u32)]) -> LabeledPairs {
-        if self == Negatives::Random {
-            return LabeledPairs::new(arcs, random);
-        }
-        let one_way = |&&(u, v): &&(u32, u32)| graph.neighbors(v).binary_search(&u).is_err();
-        let arcs: Vec<(u32, u32)> = arcs.iter().filter(one_way).copied().collect();
-        let turned = arcs.iter().map(|&(u, v)| (v, u));
-        let reversed = if self == Negatives::Mixed { arcs.len().div_ceil(2) } else { arcs.len() };
-        // No pair twice: a random one may be a reversed arc.
-        let turned: Vec<(u32, u32)> = turned.take(reversed).collect();
-        let seen: FxHashSet<&(u32, u32)> = turned.iter().collect();
-        let others = random.iter().filter(|pair| !seen.contains(pair)).take(arcs.len() - reversed);
-        let others: Vec<(u32, u32)> = others.copied().collect();
-        LabeledPairs::new(&arcs, &[&turned[..], &others].concat())
     }
 }
 
@@ -319,12 +262,13 @@ mod tests {
         assert!(error.to_string().contains("only 0"), "{error}");
     }
 
-    /// Reversed arcs are never arcs, and no arc that stays tells its own direction.
+    /// Reversed arcs are never arcs, no arc that stays tells its own direction, and of the negatives exactly none, half or all
+    /// are arcs turned around.
     #[test]
     fn reversed_arcs_are_no_arcs() {
         let edges: Vec<(u32, u32)> = (0..300u32).map(|i| (i * 7 % 40, (i * i + 3 * i + 1) % 40)).collect();
         let whole = graph(40, edges, true);
-        for (negatives, reversed) in [(Negatives::Reversed, 1.0), (Negatives::Mixed, 0.5), (Negatives::Random, 0.1)] {
+        for negatives in [Negatives::Reversed, Negatives::Mixed, Negatives::Random] {
             let split = LinkSplit::against(whole.clone(), 0.5, (true, negatives), 3).expect("splits");
             for (labelled, there) in [(&split.pairs, false), (split.remaining.as_ref().expect("asked for"), true)] {
                 let arcs: Vec<_> = labelled.pairs.iter().zip(&labelled.labels).filter(|l| *l.1).map(|l| *l.0).collect();
@@ -332,14 +276,40 @@ mod tests {
                     labelled.pairs.iter().zip(&labelled.labels).filter(|l| !*l.1).map(|l| *l.0).collect();
                 assert!(arcs.iter().all(|&(u, v)| split.train.graph().neighbors(u).contains(&v) == there));
                 assert!(others.iter().all(|&(u, v)| u != v && !whole.neighbors(u).contains(&v)));
-                let turned = others.iter().filter(|&&(u, v)| arcs.contains(&(v, u))).count();
-                assert!(turned as f64 >= (reversed - 0.1) * others.len() as f64, "{negatives:?}: {turned}");
+                let turned = |&(u, v): &(u32, u32)| arcs.contains(&(v, u));
+                // Arcs that are turned around come first, in their order; a random pair may be one of them by chance.
+                let reversed = others.iter().zip(&arcs).take_while(|&(other, arc)| *other == (arc.1, arc.0)).count();
+                let by_chance = others[reversed..].iter().filter(|pair| turned(pair)).count();
+                let expected = match negatives {
+                    Negatives::Reversed => arcs.len(),
+                    Negatives::Mixed => arcs.len().div_ceil(2),
+                    Negatives::Random => 0,
+                };
+                assert_eq!(reversed, expected, "{negatives:?} of {}", arcs.len());
+                assert!(4 * by_chance < arcs.len(), "{negatives:?}: {by_chance} of {}", arcs.len());
                 let distinct: FxHashSet<_> = others.iter().collect();
-                assert!(distinct.len() == others.len() && others.len().abs_diff(arcs.len()) <= 2, "{negatives:?}");
+                assert_eq!((distinct.len(), others.len()), (others.len(), arcs.len()), "{negatives:?}");
             }
         }
         let plain = graph(4, vec![(0, 1), (1, 2), (2, 3)], false);
         assert!(LinkSplit::against(plain, 0.5, (false, Negatives::Reversed), 1).is_err());
+    }
+
+    /// Arcs that all have their reverse cannot be turned around; the message says so, and random pairs work.
+    #[test]
+    fn mutual_arcs_cannot_be_turned_around() {
+        let ring: Vec<(u32, u32)> = (0..40).flat_map(|i| [(i, (i + 1) % 40), ((i + 1) % 40, i)]).collect();
+        let split = |edges: &[(u32, u32)], negatives| {
+            LinkSplit::against(graph(41, edges.to_vec(), true), 0.1, (false, negatives), 1)
+        };
+        for negatives in [Negatives::Reversed, Negatives::Mixed] {
+            let error = split(&ring, negatives).expect_err("nothing to turn around").to_string();
+            assert!(error.contains("every arc has its reverse") && error.contains("negatives = \"random\""), "{error}");
+            // One arc in 81 is not among the removed ones of this seed.
+            let error = split(&[&ring[..], &[(0, 40)]].concat(), negatives).expect_err("none is removed").to_string();
+            assert!(error.contains("every removed arc has its reverse"), "{error}");
+        }
+        assert_eq!(split(&ring, Negatives::Random).expect("splits").pairs.len(), 16);
     }
 
     #[test]

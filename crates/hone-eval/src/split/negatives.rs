@@ -1,0 +1,94 @@
+//! Which pairs without an edge are told from edges: random ones, or arcs turned around.
+
+use std::str::FromStr;
+
+use hone::graph::Graph;
+use hone::{Error, Result};
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+
+use super::LabeledPairs;
+
+/// Which pairs without an arc are to be distinguished from removed arcs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Negatives {
+    /// Pairs at random.
+    #[default]
+    Random,
+    /// Removed arcs turned around, where the reverse is no arc: which way does the arc go?
+    Reversed,
+    /// Reversed arcs and random pairs, half each.
+    Mixed,
+}
+
+impl FromStr for Negatives {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "random" => Ok(Negatives::Random),
+            "reversed" => Ok(Negatives::Reversed),
+            "mixed" => Ok(Negatives::Mixed),
+            _ => Err(Error::config("negatives", format!("`{text}` is not one of random, reversed, mixed"))),
+        }
+    }
+}
+
+impl Negatives {
+    /// What suits a graph unless something else is named.
+    pub fn usual(directed: bool) -> Self {
+        if directed { Negatives::Mixed } else { Negatives::Random }
+    }
+
+    /// Refuses to turn edges around that have no direction.
+    pub(super) fn check(self, graph: &Graph) -> Result<()> {
+        if self == Negatives::Random || graph.is_directed() {
+            return Ok(());
+        }
+        Err(Error::config(
+            "negatives",
+            "reversed arcs are of directed graphs, and this one is undirected; read it with directed = true, or use \
+             negatives = \"random\"",
+        ))
+    }
+
+    /// Arcs and as many pairs without one.
+    pub(super) fn pairs(self, graph: &Graph, arcs: &[(u32, u32)], random: &[(u32, u32)]) -> Result<LabeledPairs> {
+        if self == Negatives::Random {
+            return Ok(LabeledPairs::new(arcs, random));
+        }
+        let arcs: Vec<(u32, u32)> = arcs.iter().filter(|arc| is_one_way(graph, **arc)).copied().collect();
+        if arcs.is_empty() {
+            return Err(nothing_to_turn(graph));
+        }
+        let turned = arcs.iter().map(|&(u, v)| (v, u));
+        let reversed = if self == Negatives::Mixed { arcs.len().div_ceil(2) } else { arcs.len() };
+        // No pair twice: a random one may be a reversed arc.
+        let turned: Vec<(u32, u32)> = turned.take(reversed).collect();
+        let seen: FxHashSet<&(u32, u32)> = turned.iter().collect();
+        let others = random.iter().filter(|pair| !seen.contains(pair)).take(arcs.len() - reversed);
+        let others: Vec<(u32, u32)> = others.copied().collect();
+        Ok(LabeledPairs::new(&arcs, &[&turned[..], &others].concat()))
+    }
+}
+
+fn is_one_way(graph: &Graph, (u, v): (u32, u32)) -> bool {
+    graph.neighbors(v).binary_search(&u).is_err()
+}
+
+/// Whether some arc has no reverse, so that it can be turned around.
+pub(crate) fn has_one_way(graph: &Graph) -> bool {
+    let mut nodes = 0..graph.nodes() as u32;
+    nodes.any(|u| graph.neighbors(u).iter().any(|&v| is_one_way(graph, (u, v))))
+}
+
+/// Why there are no reversed arcs, and what can be done.
+fn nothing_to_turn(graph: &Graph) -> Error {
+    let message = if has_one_way(graph) {
+        "every removed arc has its reverse, so that none can be turned around; remove a larger share, or use negatives = \"random\""
+    } else {
+        "every arc has its reverse, so that none can be turned around; use negatives = \"random\""
+    };
+    Error::config("negatives", message)
+}
