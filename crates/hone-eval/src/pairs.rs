@@ -23,9 +23,13 @@ enum Join {
     Both,
     Difference,
     Cross,
+    Outer,
 }
 
-const JOINS: [(&str, Join); 7] = [
+/// Entries of each vector whose products the operator `outer` takes, at most: 256 features.
+const OUTER: usize = 16;
+
+const JOINS: [(&str, Join); 8] = [
     ("mean", Join::Mean),
     ("hadamard", Join::Hadamard),
     ("l1", Join::L1),
@@ -33,6 +37,7 @@ const JOINS: [(&str, Join); 7] = [
     ("concat", Join::Both),
     ("difference", Join::Difference),
     ("cross", Join::Cross),
+    ("outer", Join::Outer),
 ];
 
 impl Join {
@@ -40,6 +45,7 @@ impl Join {
         match self {
             Join::Both => 2 * d,
             Join::Cross => d / 2,
+            Join::Outer => d.min(OUTER) * d.min(OUTER),
             _ => d,
         }
     }
@@ -61,12 +67,18 @@ impl Join {
                 out[..a.len()].copy_from_slice(a);
                 out[a.len()..].copy_from_slice(b);
             }
+            Join::Outer => {
+                let side = b.len().min(OUTER);
+                let products = out.chunks_exact_mut(side.max(1)).zip(a);
+                products.for_each(|(row, a)| row.iter_mut().zip(b).for_each(|(o, b)| *o = a * b));
+            }
         }
     }
 }
 
 /// `mean`, `hadamard`, `l1`, `l2`, `concat` (both vectors in a row), `difference` (a − b), `cross` (the first half of a times
-/// the second half of b, for vectors of sources and targets), or several joined by `+`. The last three tell a → b from b → a.
+/// the second half of b, for vectors of sources and targets), `outer` (each of the first 16 entries of a times each of the first
+/// 16 of b), or several joined by `+`. The last four tell a → b from b → a.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PairOperator(Vec<Join>);
@@ -77,14 +89,19 @@ impl PairOperator {
         PairOperator(vec![Join::Mean])
     }
 
-    /// Both vectors in a row.
-    pub fn concat() -> Self {
-        PairOperator(vec![Join::Both])
+    /// What pairs are judged by unless operators are named; validation chooses among several. A linear model of `concat` is a
+    /// sum of what source and target are worth by themselves. `cross` and `outer` have products of both: who goes with whom.
+    pub fn usual(directed: bool) -> Vec<Self> {
+        if !directed {
+            return vec![PairOperator::mean()];
+        }
+        let joins = [vec![Join::Both], vec![Join::Cross], vec![Join::Outer], vec![Join::Both, Join::Cross]];
+        joins.map(PairOperator).to_vec()
     }
 
     /// Whether it gives the same for a pair and for its reverse, so that it cannot tell the direction of an arc.
     pub fn is_symmetric(&self) -> bool {
-        !self.0.iter().any(|join| matches!(join, Join::Both | Join::Difference | Join::Cross))
+        !self.0.iter().any(|join| matches!(join, Join::Both | Join::Difference | Join::Cross | Join::Outer))
     }
 
     /// Features of each pair, one row per pair.
@@ -130,8 +147,11 @@ impl FromStr for PairOperator {
     fn from_str(text: &str) -> Result<Self> {
         let find = |name: &str| JOINS.iter().find(|j| j.0.eq_ignore_ascii_case(name)).map(|j| j.1);
         let joins: Option<Vec<Join>> = text.split('+').map(|part| find(part.trim())).collect();
-        let known = "mean, hadamard, l1, l2, concat, difference, cross, or several of them joined by +";
-        let joins = joins.ok_or_else(|| Error::config("operators", format!("`{text}` is not one of {known}")))?;
+        let unknown = || {
+            let known = JOINS.map(|join| join.0).join(", ");
+            Error::config("operators", format!("`{text}` is not one of {known}, or several of them joined by +"))
+        };
+        let joins = joins.ok_or_else(unknown)?;
         match (1..joins.len()).find(|&at| joins[..at].contains(&joins[at])) {
             Some(_) => Err(Error::config("operators", format!("`{text}` has an operator twice"))),
             None => Ok(PairOperator(joins)),
@@ -251,6 +271,10 @@ mod tests {
             ("l1", vec![2.0, 6.0]),
             ("l2", vec![4.0, 36.0]),
             ("concat", vec![1.0, -2.0, 3.0, 4.0]),
+            ("difference", vec![-2.0, -6.0]),
+            ("cross", vec![4.0]),
+            ("outer", vec![3.0, 4.0, -6.0, -8.0]),
+            ("concat+cross", vec![1.0, -2.0, 3.0, 4.0, 4.0]),
             ("Mean+L1", vec![2.0, 1.0, 2.0, 6.0]),
         ] {
             let operator: PairOperator = name.parse().expect("known");
@@ -258,6 +282,33 @@ mod tests {
             assert_eq!(operator.to_string(), name.to_lowercase());
         }
         assert!("mean+sum".parse::<PairOperator>().is_err() && "".parse::<PairOperator>().is_err());
+    }
+
+    /// Sixteen entries of each side are the most, and vectors of one entry or none have products too.
+    #[test]
+    fn outer_products_are_bounded() {
+        let outer: PairOperator = "outer".parse().expect("known");
+        for (d, width) in [(0, 0), (1, 1), (16, 256), (40, 256)] {
+            let z = Block::from_vec(2, d, (0..2 * d).map(|i| i as f32).collect());
+            let x = outer.features(&z, &[(1, 0)]).x;
+            assert_eq!(x.cols(), width, "{d}");
+            if d > 2 {
+                assert_eq!(x.row(0)[2 * 16 + 3], z.get(1, 2) * z.get(0, 3));
+            }
+        }
+    }
+
+    /// The usual operators of directed graphs tell a → b from b → a, and are what `is_symmetric` says.
+    #[test]
+    fn directions_are_told_where_they_exist() {
+        let names = |directed| PairOperator::usual(directed).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(names(true), ["concat", "cross", "outer", "concat+cross"]);
+        assert_eq!(names(false), ["mean"]);
+        for (name, _) in JOINS {
+            let operator: PairOperator = name.parse().expect("known");
+            let [there, back] = [(0, 1), (1, 0)].map(|pair| operator.features(&z(), &[pair]).x);
+            assert_eq!(operator.is_symmetric(), there.as_slice() == back.as_slice(), "{name}");
+        }
     }
 
     #[test]

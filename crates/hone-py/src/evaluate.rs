@@ -7,9 +7,9 @@ use hone_eval::cache::Cache;
 use hone_eval::embedder::Embedder;
 use hone_eval::labels::NodeLabels;
 use hone_eval::method::{Kind, Method, registry};
-use hone_eval::pairs::Scaling;
+use hone_eval::pairs::{PairOperator, Scaling};
 use hone_eval::save::Save;
-use hone_eval::split::{LabeledPairs, LinkSplit};
+use hone_eval::split::{LabeledPairs, LinkSplit, Negatives};
 use hone_eval::task::{LinkConfig, Setting, link};
 use hone_eval::tune::{CANDIDATES, TuneOptions};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
@@ -46,8 +46,8 @@ pub(crate) struct Settings {
     removed: f64,
     selection: f64,
     protocol: String,
-    operators: Vec<String>,
-    negatives: String,
+    operators: Option<Vec<String>>,
+    negatives: Option<String>,
     standardize: bool,
     grid: bool,
     cache: Option<PathBuf>,
@@ -55,17 +55,21 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    fn link(&self) -> PyResult<LinkConfig> {
-        if self.operators.is_empty() {
+    /// What was not chosen is what suits the graph.
+    fn link(&self, directed: bool) -> PyResult<LinkConfig> {
+        let parsed = |texts: &Vec<String>| texts.iter().map(|text| text.parse()).collect::<hone::Result<_>>();
+        let operators = self.operators.as_ref().map_or(Ok(PairOperator::usual(directed)), parsed).map_err(raise)?;
+        if operators.is_empty() {
             return Err(refuse("operators", "there must be at least one"));
         }
+        let negatives = self.negatives.as_ref().map_or(Ok(Negatives::usual(directed)), |text| text.parse());
         Ok(LinkConfig {
             removed: self.removed,
             protocol: self.protocol.parse().map_err(raise)?,
             selection: self.selection,
-            operators: self.operators.iter().map(|o| o.parse()).collect::<hone::Result<_>>().map_err(raise)?,
+            operators,
             scaling: if self.standardize { Scaling::Standardize } else { Scaling::Keep },
-            negatives: self.negatives.parse().map_err(raise)?,
+            negatives: negatives.map_err(raise)?,
         })
     }
 }
@@ -80,14 +84,14 @@ pub(crate) fn evaluate_link(
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let config = settings.link()?;
+    let graph = graph.get().inner.clone();
+    let config = settings.link(graph.is_directed())?;
     let methods = contestants.into_iter().map(|c| method(c, settings.grid)).collect::<PyResult<Vec<_>>>()?;
     let cache = match &settings.cache {
         Some(folder) => Cache::open(folder).map_err(raise)?,
         None => Cache::none(),
     };
     let save = settings.save.as_deref().map(|folder| Save::open(folder, false)).transpose().map_err(raise)?;
-    let graph = graph.get().inner.clone();
     let rows = run(py, jobs, listener, move |progress| {
         progress.stage("link prediction", (settings.seeds.len() * methods.len()) as u64);
         let mut rows = Vec::new();

@@ -101,8 +101,9 @@ def evaluate_link_prediction(
         Share of removed edges; share of pairs that options are chosen on; ``"select10"``, ``"cv"`` or
         ``"train-graph"``; how the vectors of a pair are joined (``"mean"``, ``"hadamard"``, ``"l1"``,
         ``"l2"``, ``"concat"``, ``"difference"``, ``"cross"`` (the first half of the source's times the second half of the
-        target's), or several with ``+``; by default ``"mean"``, for directed graphs ``"concat"``); whether features are
-        standardised.
+        target's), ``"outer"`` (products of the first 16 entries of the source's with the first 16 of the target's), or
+        several with ``+``; by default ``"mean"``, for directed graphs ``"concat"``, ``"cross"``, ``"outer"`` and
+        ``"concat+cross"``); whether features are standardised.
     negatives
         Pairs without an edge: ``"random"``; ``"reversed"``, removed arcs turned around (which way does the arc go?); or
         ``"mixed"``, half each. By default ``"random"``, for directed graphs ``"mixed"``.
@@ -131,16 +132,12 @@ def evaluate_link_prediction(
     if not entries:
         raise ValueError("methods: there must be at least one")
     graph = as_graph(graph, directed=directed)
-    if operators is None:
-        operators = "concat" if graph.directed else "mean"
-    if negatives is None:
-        negatives = "mixed" if graph.directed else "random"
     settings = {
         "seeds": list(range(1, seeds + 1)) if isinstance(seeds, int) else [int(seed) for seed in seeds],
         "removed": removed,
         "selection": selection,
         "protocol": protocol,
-        "operators": [operators] if isinstance(operators, str) else list(operators),
+        "operators": [operators] if isinstance(operators, str) else None if operators is None else list(operators),
         "negatives": negatives,
         "standardize": standardize,
         "grid": grid,

@@ -14,6 +14,7 @@ use super::output::OutputArgs;
 use super::{BenchArgs, note_ignored_weights, open};
 use crate::context::Context;
 use crate::input::ReadArgs;
+use crate::options::{Known, translated};
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree,log-degree";
 /// Those with vectors of sources and targets first.
@@ -30,7 +31,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     bench: BenchArgs,
     /// How the vectors of a pair are joined: mean, hadamard, l1, l2, concat, difference, cross (first half of the source
-    /// times second half of the target), or several with + [default: mean, for directed graphs concat].
+    /// times second half of the target), outer (products of the first 16 entries of the source with the first 16 of the
+    /// target), or several with + [default: mean, for directed graphs concat,cross,outer,concat+cross].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     operators: Vec<PairOperator>,
     /// Pairs without an edge: random, reversed (removed arcs turned around: which way does the arc go?), or mixed, half
@@ -55,18 +57,41 @@ impl Args {
     /// Operators and pairs without an edge: those given, or what suits the graphs.
     fn choices(&self, graphs: &[Named], context: &Context) -> (Vec<PairOperator>, Negatives) {
         let directed = graphs.iter().all(|named| named.graph.is_directed());
-        let usual = if directed { PairOperator::concat() } else { PairOperator::mean() };
-        let operators = if self.operators.is_empty() { vec![usual] } else { self.operators.clone() };
-        let negatives = self.negatives.unwrap_or(if directed { Negatives::Mixed } else { Negatives::Random });
-        if let Some(operator) =
-            operators.iter().find(|operator| operator.is_symmetric() && negatives != Negatives::Random)
-        {
+        let given = !self.operators.is_empty();
+        let operators = if given { self.operators.clone() } else { PairOperator::usual(directed) };
+        let negatives = self.negatives.unwrap_or(Negatives::usual(directed));
+        // An undirected graph is refused where direction matters, whatever the operator.
+        let blind = |operator: &&PairOperator| directed && operator.is_symmetric() && negatives != Negatives::Random;
+        if let Some(operator) = operators.iter().find(blind) {
             context.note(format_args!(
                 "note: {operator} is the same for a pair and its reverse: it cannot tell which way an arc goes; use concat, \
-                 difference or cross"
+                 difference, cross or outer"
             ));
         }
         (operators, negatives)
+    }
+}
+
+/// Settings and the options that give them.
+const OPTIONS: &[Known] = &[
+    ("directed", "--directed"),
+    ("negatives", "--negatives"),
+    ("operators", "--operators"),
+    ("protocol", "--protocol"),
+    ("removed", "--removed"),
+];
+
+/// An error of the library in the words of the command; it may begin with the name of one graph of several.
+fn in_options(error: Error) -> Error {
+    match error {
+        Error::Config { field, message } => match field.rsplit_once(": ") {
+            Some((graph, setting)) => match translated(Error::config(setting, message), OPTIONS) {
+                Error::Config { field, message } => Error::Config { field: format!("{graph}: {field}"), message },
+                other => other,
+            },
+            None => translated(Error::Config { field, message }, OPTIONS),
+        },
+        other => translated(other, OPTIONS),
     }
 }
 
@@ -91,7 +116,8 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         ..LinkConfig::default()
     };
     let folders = args.bench.folders(args.output.force())?;
-    let report = args.bench.bench(&methods, &folders, context.progress()).link_report(&graphs, &config)?;
+    let report = args.bench.bench(&methods, &folders, context.progress()).link_report(&graphs, &config);
+    let report = report.map_err(in_options)?;
     folders.finish(context)?;
     args.output.write(&report, context)
 }
