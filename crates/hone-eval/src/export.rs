@@ -5,7 +5,7 @@
 //! | `train.tsv` | the remaining edges, a third column with their weights when they have some |
 //! | `nodes.txt` | all node ids in order, one per line, also of nodes left without an edge |
 //! | `pairs.tsv` | `source target label`: removed edges (1) and as many pairs without an edge (0) |
-//! | `split.json` | seed, share and both graphs in figures |
+//! | `split.json` | seed, share, kind of the pairs without an edge, and both graphs in figures |
 //!
 //! Ids are quoted as in every other file of the project, so that the next command reads the same nodes and edges. Where
 //! ids are text, `train.tsv` begins with a line of column names: no edge can then be taken for one. All files are written
@@ -19,7 +19,7 @@ use hone::output::{Batch, Existing, NewFolder, Output};
 use hone::{Error, Result};
 use serde_json::json;
 
-use crate::split::LinkSplit;
+use crate::split::{LinkSplit, Negatives};
 
 /// Where a split comes from.
 #[derive(Debug, Clone)]
@@ -30,6 +30,8 @@ pub struct Origin {
     pub removed: f64,
     /// Seed of the split.
     pub seed: u64,
+    /// The pairs without an edge.
+    pub negatives: Negatives,
 }
 
 /// The files of a split in `folder`.
@@ -104,9 +106,10 @@ fn pairs(split: &LinkSplit, out: &mut Output) -> io::Result<()> {
 
 fn about(split: &LinkSplit, origin: &Origin, out: &mut Output) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
-    let Origin { graph, removed, seed } = origin;
+    let Origin { graph, removed, seed, negatives } = origin;
     let train = GraphFacts::of(split.train.graph());
-    let record = json!({"version": version, "seed": seed, "removed": removed, "graph": graph, "train": train});
+    let record = json!({"version": version, "seed": seed, "removed": removed, "negatives": negatives, "graph": graph,
+        "train": train});
     writeln!(out, "{record:#}")
 }
 
@@ -144,7 +147,8 @@ mod tests {
         let n = ids.len() as u32;
         let ring = (0..n).map(|i| (i, (i + 1) % n)).collect();
         let graph = GraphBuilder::undirected(0).ids(ids).edges(ring).build().expect("in range");
-        let origin = Origin { graph: GraphFacts::of(&graph), removed: 0.5, seed: 1 };
+        let negatives = Negatives::Random;
+        let origin = Origin { graph: GraphFacts::of(&graph), removed: 0.5, seed: 1, negatives };
         (LinkSplit::new(graph, 0.5, false, 1).expect("a ring splits"), origin)
     }
 

@@ -140,7 +140,7 @@ fn name_apart(graphs: &mut [Named], inputs: &[String]) -> Result<(), Error> {
 ///
 /// DIR/train.tsv holds the remaining edges (with --weighted their weights too), DIR/nodes.txt all node
 /// ids (also of nodes left without an edge), DIR/pairs.tsv the removed edges (label 1) and as many
-/// pairs without an edge (label 0), DIR/split.json what it was made of. Ids are quoted as in other files of hone.
+/// pairs without an edge (label 0; of directed graphs half are arcs turned around), DIR/split.json what it was made of. Ids are quoted as in other files of hone.
 ///
 /// Vectors made from it compete on the same split:
 ///   hone embed DIR/train.tsv --nodes DIR/nodes.txt -o z-1.npy
@@ -158,6 +158,10 @@ pub(crate) struct SplitArgs {
     /// Share of edges that are removed.
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     removed: f64,
+    /// Pairs without an edge: random, reversed (removed arcs turned around), or mixed, half each [default: random, for
+    /// directed graphs mixed, as `hone eval link` has it].
+    #[arg(long, value_name = "WHICH")]
+    negatives: Option<Negatives>,
     /// Folder to write to; it is made when absent.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -169,8 +173,9 @@ pub(crate) struct SplitArgs {
 pub(super) fn split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
     args.read.files([&args.input]).write("--output", export::files(&args.output)).check_places()?;
     let graph = open(&args.input, &args.read, context)?.graph;
-    let origin = Origin { graph: GraphFacts::of(&graph), removed: args.removed, seed: args.seed };
-    let split = LinkSplit::new(graph, args.removed, false, args.seed)?;
+    let negatives = args.negatives.unwrap_or(Negatives::usual(graph.is_directed()));
+    let origin = Origin { graph: GraphFacts::of(&graph), removed: args.removed, seed: args.seed, negatives };
+    let split = LinkSplit::against(graph, args.removed, (false, negatives), args.seed).map_err(in_options)?;
     export::write(&split, &origin, &args.output, args.force)?;
     let (edges, pairs) = (split.train.graph().edges(), split.pairs.len());
     context.note(format_args!("wrote {edges} training edges and {pairs} pairs"));
