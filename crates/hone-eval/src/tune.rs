@@ -1,7 +1,7 @@
 //! Settings for one graph: which of a handful of candidates is best on its own edges and labels.
 //!
 //! Each round hides some edges, embeds the rest with every candidate, and measures how well its vectors tell hidden edges from
-//! pairs without one (AUC), and how well they predict labels where there are some (micro F1). The first candidate is the
+//! pairs without one (AUC; of directed graphs half of these pairs are arcs turned around), and how well they predict labels where there are some (micro F1). The first candidate is the
 //! default. A rival replaces it only if it is better by more than chance: a paired, two-sided t-test over the rounds, with the
 //! variance that repeated splits of one data set need (Nadeau and Bengio, Machine Learning 52, 2003), and the level divided by
 //! the number of rivals (Bonferroni).
@@ -20,6 +20,7 @@ use crate::embedder::Embedder;
 use crate::labels::NodeLabels;
 use crate::method::{Kind, Method};
 use crate::pairs::PairOperator;
+use crate::split::{Negatives, has_one_way};
 use crate::stats::{self, LEVEL, Summary};
 use crate::task::{LinkConfig, NodesConfig, Setting, link, nodes};
 
@@ -48,7 +49,7 @@ const ROUNDS: usize = 3;
 /// Differences that vary less are taken to vary so much: scores over few nodes are coarse.
 const LEAST_STD: f64 = 0.002;
 
-/// Ways to join the vectors of a pair; validation chooses among them.
+/// Ways to join the vectors of a pair of an undirected graph; validation chooses among them. Directed graphs have the usual ones.
 const OPERATORS: [&str; 3] = ["mean", "hadamard", "mean+hadamard+l1"];
 
 /// What decides.
@@ -270,12 +271,23 @@ impl TuneOptions {
         }
     }
 
-    /// AUC and seconds of each candidate on one split.
-    fn links(&self, graph: &Graph, methods: &[Method], seed: u64, progress: &dyn Progress) -> Result<Vec<(f64, f64)>> {
-        let operators = OPERATORS.iter().map(|text| text.parse()).collect::<Result<Vec<PairOperator>>>()?;
+    /// How links are predicted: as `hone eval link` does it for directed graphs, against random pairs where no arc can be
+    /// turned around.
+    fn link_config(&self, graph: &Graph) -> Result<LinkConfig> {
+        let operators = if graph.is_directed() {
+            PairOperator::usual(true)
+        } else {
+            OPERATORS.iter().map(|text| text.parse()).collect::<Result<Vec<PairOperator>>>()?
+        };
+        let negatives = Negatives::usual(graph.is_directed() && has_one_way(graph));
         let pairs = 2.0 * self.removed * graph.edges() as f64;
         let selection = LinkConfig::default().selection.min(SELECTED / pairs.max(1.0));
-        let config = LinkConfig { removed: self.removed, operators, selection, ..LinkConfig::default() };
+        Ok(LinkConfig { removed: self.removed, operators, selection, negatives, ..LinkConfig::default() })
+    }
+
+    /// AUC and seconds of each candidate on one split.
+    fn links(&self, graph: &Graph, methods: &[Method], seed: u64, progress: &dyn Progress) -> Result<Vec<(f64, f64)>> {
+        let config = self.link_config(graph)?;
         let cells = link(graph, methods, &config, seed, Setting::new(&Cache::none(), progress))?;
         Ok(cells.iter().map(|cell| (cell.validated().map_or(0.5, |outcome| outcome.auc), cell.seconds)).collect())
     }

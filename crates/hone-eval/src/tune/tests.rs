@@ -1,5 +1,7 @@
 //! Judgements of made-up scores, and slips.
 
+use hone::graph::GraphBuilder;
+
 use super::*;
 
 fn judged(scores: &[&[f64]]) -> Tuned {
@@ -92,4 +94,32 @@ fn slips_are_named() {
     assert!(by(Some(By::Labels), None).is_err() && by(Some(By::Labels), Some(20)).is_ok());
     assert!(by(Some(By::Links), Some(20)).is_err() && by(None, Some(19)).is_err());
     assert_eq!((by(None, Some(20)).expect("labels"), by(None, None).expect("links")), (By::Both, By::Links));
+}
+
+/// Directed graphs are judged as `hone eval link --directed` judges them, by the direction of arcs too.
+#[test]
+fn directed_graphs_are_judged_by_directions() {
+    let build = |directed, both: bool| {
+        let arcs = (2..120u32).flat_map(|i| [(i, i / 2), (i, i * 7 % (i - 1)), (i, i / 3)]);
+        let arcs = arcs.flat_map(|(u, v)| if both { vec![(u, v), (v, u)] } else { vec![(u, v)] }).collect();
+        let builder = if directed { GraphBuilder::directed(120) } else { GraphBuilder::undirected(120) };
+        builder.edges(arcs).build().expect("in range")
+    };
+    let candidates = ["hone:dim=8", "hone:dim=4"].map(str::to_owned).to_vec();
+    let options = TuneOptions { candidates, rounds: 1, ..Default::default() };
+    let config = |graph: &Graph| options.link_config(graph).expect("operators are known");
+    let graph = build(true, false);
+    assert_eq!((config(&graph).negatives, config(&graph).operators), (Negatives::Mixed, PairOperator::usual(true)));
+    let judged = |config: LinkConfig| {
+        let (methods, seed) = (options.methods().expect("presets"), options.first_seed);
+        let cells = link(&graph, &methods, &config, seed, Setting::new(&Cache::none(), &hone::Silent)).expect("judged");
+        cells.iter().filter_map(|cell| cell.validated()).map(|outcome| outcome.auc).collect::<Vec<_>>()
+    };
+    let tuned = options.run(&graph, None, None, &hone::Silent).expect("tuned");
+    let found: Vec<f64> = tuned.rows.iter().map(|row| row.links[0]).collect();
+    assert_eq!(found, judged(config(&graph)));
+    assert_ne!(found, judged(LinkConfig { negatives: Negatives::Random, ..config(&graph) }));
+    assert_eq!(config(&build(true, true)).negatives, Negatives::Random, "no arc can be turned around");
+    let plain = config(&build(false, false));
+    assert_eq!((plain.negatives, plain.operators.len()), (Negatives::Random, OPERATORS.len()));
 }
