@@ -39,8 +39,11 @@ fn link(path: &Path, more: &[&str]) -> Assert {
     hone().args(["eval", "link"]).arg(path).args(["--directed", "--seeds", "1"]).args(more).assert()
 }
 
-/// AUC of every method under each operator, and under the one that validation chose.
-fn scores(path: &Path, more: &[&str]) -> Vec<(String, Vec<(String, f64)>, f64)> {
+/// A method, its AUC under each operator, and under the one that validation chose.
+type Score = (String, Vec<(String, f64)>, f64);
+
+/// The scores of every method.
+fn scores(path: &Path, more: &[&str]) -> Vec<Score> {
     let found = link(path, &[more, &["--json", "-"]].concat()).success();
     let report: Value = serde_json::from_slice(&found.get_output().stdout).expect("well formed");
     let (text, number) =
