@@ -200,11 +200,10 @@ pub enum Scaling {
     Standardize,
 }
 
-/// What makes a variance 1; 0 where it is nothing but rounding of the `square` mean, or of numbers that f32 does not have.
+/// What makes a variance 1; 0 where it is nothing next to the mean `square` of its block, or of numbers that f32 does not have.
 fn invert(variance: f64, square: f64) -> f32 {
-    let rounding = |size: f64| size * size;
-    let least = (square * rounding(f32::EPSILON.into())).max(rounding(f32::MIN_POSITIVE.into()));
-    if variance > least { (1.0 / variance.sqrt()) as f32 } else { 0.0 }
+    let least = f64::from(f32::MIN_POSITIVE).powi(2);
+    if variance > least.max(1e-30 * square) { (1.0 / variance.sqrt()) as f32 } else { 0.0 }
 }
 
 /// Shift and factor of every column, learnt from training rows.
@@ -226,21 +225,22 @@ impl Scaler {
             }
         }
         let n = x.rows().max(1) as f64;
+        let mut blocks = Vec::with_capacity(x.cols()); // mean square of the block of every column
+        for &end in &features.ends {
+            let start = blocks.len();
+            let size = (end - start).max(1) as f64;
+            blocks.resize(end, square[start..end].iter().sum::<f64>() / n / size);
+        }
+        let variance = |j: usize| square[j] / n - (sum[j] / n) * (sum[j] / n);
         match scaling {
             Scaling::Standardize => Scaler {
                 shift: sum.iter().map(|s| (s / n) as f32).collect(),
-                factor: sum.iter().zip(&square).map(|(s, q)| invert(q / n - (s / n) * (s / n), q / n)).collect(),
+                factor: (0..x.cols()).map(|j| invert(variance(j), blocks[j])).collect(),
             },
-            Scaling::Keep => {
-                let mut factor = Vec::with_capacity(x.cols());
-                for &end in &features.ends {
-                    let start = factor.len();
-                    let size = (end - start).max(1) as f64;
-                    let square = square[start..end].iter().sum::<f64>() / n / size;
-                    factor.resize(end, invert(square, square));
-                }
-                Scaler { shift: vec![0.0; x.cols()], factor }
-            }
+            Scaling::Keep => Scaler {
+                shift: vec![0.0; x.cols()],
+                factor: blocks.iter().map(|&square| invert(square, square)).collect(),
+            },
         }
     }
 
