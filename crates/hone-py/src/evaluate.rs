@@ -130,14 +130,17 @@ pub(crate) fn link_split<'py>(
     graph: &Bound<'py, Graph>,
     removed: f64,
     selection: f64,
+    negatives: Option<&str>,
     seed: u64,
 ) -> PyResult<(Graph, Pairs<'py>, Pairs<'py>)> {
     if !(selection > 0.0 && selection < 1.0) {
         return Err(refuse("selection", format!("is {selection}; must be between 0 and 1")));
     }
     let whole = graph.get().inner.clone();
+    let usual = Negatives::usual(whole.is_directed());
+    let negatives = negatives.map_or(Ok(usual), str::parse).map_err(raise)?;
     let (train, select, test) = run(py, 0, None, move |_| {
-        let split = LinkSplit::new(whole, removed, false, seed)?;
+        let split = LinkSplit::against(whole, removed, (false, negatives), seed)?;
         let (select, test) = split.pairs.divide(selection, seed);
         Ok((split.train.graph().clone(), select, test))
     })?;

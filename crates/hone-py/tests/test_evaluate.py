@@ -29,6 +29,16 @@ def test_splits_hide_what_they_remove(graph):
     assert labels.sum() == round(0.3 * graph.n_edges) and len(labels) == 2 * labels.sum()
     assert len(split.train_labels) == round(0.1 * len(labels))
     assert list(split.graph.node_ids) == list(graph.node_ids)
+    arcs = networkx.gnp_random_graph(60, 0.08, seed=3, directed=True)
+    turned = {}
+    for negatives in ("random", "reversed", "mixed", None):
+        split = link_split(arcs, negatives=negatives)
+        pairs = np.vstack([split.train_pairs, split.test_pairs])[~np.r_[split.train_labels, split.test_labels]]
+        turned[negatives] = np.mean([arcs.has_edge(int(v), int(u)) for u, v in split.graph.node_ids[pairs]])
+    assert turned["reversed"] == 1 and turned["random"] < 0.3 and 0.4 < turned["mixed"] < 0.7, turned
+    assert turned[None] == turned["mixed"]
+    with pytest.raises(ValueError, match="negatives"):
+        link_split(graph, negatives="reversed")
     assert list(link_split(Graph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")])).graph.node_ids) == list("abcde")
 
 

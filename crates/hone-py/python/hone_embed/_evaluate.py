@@ -41,7 +41,13 @@ class LinkSplit(NamedTuple):
 
 
 def link_split(
-    graph: Any, *, removed: float = 0.5, selection: float = 0.1, random_state: int = 1, directed: Optional[bool] = None
+    graph: Any,
+    *,
+    removed: float = 0.5,
+    selection: float = 0.1,
+    negatives: Optional[str] = None,
+    random_state: int = 1,
+    directed: Optional[bool] = None,
 ) -> LinkSplit:
     """Remove edges and draw as many pairs without one, for link prediction by any method.
 
@@ -53,6 +59,9 @@ def link_split(
         Share of the edges that are removed.
     selection
         Share of the labelled pairs to train on; the rest is for the test.
+    negatives
+        Pairs without an edge: ``"random"`` ones, ``"reversed"`` arcs, or ``"mixed"`` (half each). By default mixed for
+        directed graphs, else random.
 
     Examples
     --------
@@ -61,7 +70,7 @@ def link_split(
     (Graph(nodes=34, edges=39), 8, 70)
     """
     graph = as_graph(graph, directed=directed)
-    train, fit, test = _native.link_split(graph._native, removed, selection, random_state)
+    train, fit, test = _native.link_split(graph._native, removed, selection, negatives, random_state)
     return LinkSplit(Graph._of(train, graph._ids), *fit, *test)
 
 
