@@ -7,7 +7,7 @@ pub(super) use zero_rows::zero_rows;
 use std::borrow::Cow;
 
 use super::context::Context;
-use crate::config::{Config, Dim, Direction, Form, Model, Weights};
+use crate::config::{Config, Direction, Form, Weights};
 use crate::factor::loss::Divergence;
 use crate::factor::svd::Iterations;
 use crate::factor::{Info, Solver};
@@ -205,7 +205,7 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
     let directions = if rank == 1 { "direction" } else { "directions" };
     let why = if rank == columns && empty > 0 {
         format!("the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more")
-    } else if matches!(report.config.local.dim, Dim::Fixed(_)) && report.config.model == Model::Separate {
+    } else if report.local.iter().any(|facts| facts.rank >= report.config.local_dim()) {
         let all = "a larger local.dim may give more, and a smaller global.dim is enough";
         format!("the local embeddings have {rank} independent {directions}; {all}")
     } else {
