@@ -84,6 +84,8 @@ pub struct PaperConfig {
     pub data: PathBuf,
     /// Graphs left out.
     pub skip: Vec<String>,
+    /// Whether only tables 1 to 3 are made: no solvers, steps, labels or mirrored graphs.
+    pub printed: bool,
     /// Link prediction.
     pub link: LinkConfig,
     /// Node classification.
@@ -120,16 +122,8 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<C
         true => None,
         false => Some(link_prediction(benches, config, found, &mut report)?),
     };
-    if let Some(stand_in) = open(config, STAND_IN, progress)? {
-        report.tables.push(stand_in_table(&benches.link, &config.link, stand_in)?);
-    }
-    for (name, roles) in LABELED {
-        if let Some(named) = open(config, name, progress)? {
-            report.absorb(labeled(benches, config, &named, roles)?);
-        }
-    }
-    if let Some(base) = open(config, SYMMETRIC, progress)? {
-        report.tables.extend(benches.nodes.structure_report(&symmetric_graphs(&base.graph)?)?.tables);
+    if !config.printed {
+        unprinted(benches, config, &mut report)?;
     }
     if !absent.is_empty() {
         report.settings.push(("graphs not found or left out".into(), absent.join(" ")));
@@ -141,6 +135,23 @@ pub fn run(benches: &Benches<'_>, config: &PaperConfig) -> Result<(Report, Vec<C
     }
     let claims = scores.map(|scores| Evidence { scores: &scores, times: &times }.claims());
     Ok((report, claims.unwrap_or_default()))
+}
+
+/// What the paper does not print: a graph that stands in for one of its own, labelled graphs, mirrored graphs.
+fn unprinted(benches: &Benches<'_>, config: &PaperConfig, report: &mut Report) -> Result<()> {
+    let progress = benches.link.progress;
+    if let Some(stand_in) = open(config, STAND_IN, progress)? {
+        report.tables.push(stand_in_table(&benches.link, &config.link, stand_in)?);
+    }
+    for (name, roles) in LABELED {
+        if let Some(named) = open(config, name, progress)? {
+            report.absorb(labeled(benches, config, &named, roles)?);
+        }
+    }
+    if let Some(base) = open(config, SYMMETRIC, progress)? {
+        report.tables.extend(benches.nodes.structure_report(&symmetric_graphs(&base.graph)?)?.tables);
+    }
+    Ok(())
 }
 
 /// Tables 1 to 3 and those that belong to them; returns the scores under the first operator, of all methods.
@@ -159,6 +170,9 @@ fn link_prediction(
     report.plots.push(plot_scores(&results.validated(), "AUC, operator chosen by validation"));
     report.runs.extend(results.runs());
     report.settings.extend(benches.link.link_settings(&config.link));
+    if config.printed {
+        return Ok(all);
+    }
     let further = benches.further.link(&graphs, &first)?.auc(operator);
     report.tables.push(further.table(&format!("Solvers, local vectors and steps: AUC, {operator} operator")));
     Ok(all.joined(further))

@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Graphs to leave out.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     skip: Vec<String>,
+    /// Only what the paper prints, its tables 1 to 3; no solvers, steps, labelled graphs or mirrored graphs.
+    #[arg(long)]
+    printed: bool,
     /// Largest random graph of the run-time study; 0 leaves it out.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     largest: usize,
@@ -56,6 +59,7 @@ impl Args {
             command.push_str(&format!(" --first-seed {}", self.bench.first_seed));
         }
         command.push_str(if self.bench.grid { " --grid" } else { "" });
+        command.push_str(if self.printed { " --printed" } else { "" });
         command.push_str(if self.bench.search_once { " --search-once" } else { "" });
         if !self.bench.methods.is_empty() {
             command.push_str(&format!(" --methods '{}'", self.bench.methods.join(",")));
@@ -97,6 +101,7 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let config = PaperConfig {
         data: args.data.clone(),
         skip: args.skip.clone(),
+        printed: args.printed,
         link: LinkConfig { operators: operators?, ..LinkConfig::default() },
         nodes: NodesConfig::classification(),
         runtime: (!sizes.is_empty()).then(|| RuntimeConfig { sizes, ..RuntimeConfig::default() }),
