@@ -309,7 +309,9 @@ def test_what_was_loaded_has_no_report(fitted, tmp_path):
     fitted.save(tmp_path / "m.hone")
     loaded = HONE.load(tmp_path / "m.hone")
     assert not hasattr(loaded, "report_") and not hasattr(loaded, "motif_importance_")
-    assert loaded.config_ == fitted.config_
+    # A model says what "auto" stood for.
+    decided = {"degree": "out", "reverse": 0.0, "structure": {**fitted.config_["structure"], "motifs": "all"}}
+    assert loaded.config_ == {**fitted.config_, **decided}
     files = save(tmp_path / "z.npy", loaded)
     assert not any(file.endswith(".run.json") for file in files)
     np.testing.assert_array_equal(load(tmp_path / "z.npy").vectors, fitted.embedding_)
