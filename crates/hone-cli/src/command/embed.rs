@@ -13,7 +13,7 @@ use hone::config::{Config, Layers, Output as OutputKind, Weights, solver_setting
 use hone::graph::Graph;
 use hone::motif::{Delta, Sample};
 use hone::output::{Batch, Existing};
-use hone::report::{Stage, Start};
+use hone::report::{Report, Stage, Start};
 use hone::store::Embedding;
 use hone::store::factors::check_target;
 use hone::{Error, Hone, Model, Run, Silent, record};
@@ -308,15 +308,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     args.factors.as_deref().map_or(Ok(()), |to| check_target(to, Existing::replaced_if(args.table.force)))?;
     let format = args.table.format(&args.output)?;
     let alone = Hone::new(config.clone())?.written_as(format);
-    let (mut hone, note) = placed(args.device, &config, alone.clone(), context)?;
+    let (hone, note) = placed(args.device, &config, alone.clone(), context)?;
     let memory = context.memory(args.input.memory());
-    if let Some(bytes) = memory {
-        hone = hone.memory_limit(bytes);
-    }
-    if let Some(folder) = &args.factors {
-        hone = hone.factors(folder, Existing::replaced_if(args.table.force));
-    }
-    let hone = args.scale.lay(hone, &args.output);
+    let hone = args.lay(hone, memory);
     let start = Start::now();
     let work = |graph: &Graph| alone.clone().memory_limit(1).embed(graph, &Silent).map(drop);
     let graph = source.open_for(&work, true, memory, context)?;
@@ -328,12 +322,37 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         context.engine().meet();
         return Ok(());
     }
-    let Run { embedding, mut report } = run;
     drop(graph);
+    let Run { embedding, mut report } = run;
     report.notes.extend(note);
     report.input = Some(source.input);
     report.stages.insert(0, read);
     report.work = start.work();
+    write(args, batch, &embedding, model, report, context)
+}
+
+impl Args {
+    /// What the options say of memory and of further outputs.
+    fn lay(&self, mut hone: Hone, memory: Option<u64>) -> Hone {
+        if let Some(bytes) = memory {
+            hone = hone.memory_limit(bytes);
+        }
+        if let Some(folder) = &self.factors {
+            hone = hone.factors(folder, Existing::replaced_if(self.table.force));
+        }
+        self.scale.lay(hone, &self.output)
+    }
+}
+
+/// Writes vectors, model and record, all or none, and prints what was done.
+fn write(
+    args: &Args,
+    mut batch: Batch,
+    embedding: &Embedding,
+    model: Option<Model>,
+    mut report: Report,
+    context: &Context,
+) -> anyhow::Result<()> {
     context.progress().stage("writing", 0);
     report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
     if let (Some(model), Some(path)) = (model, &args.model) {

@@ -203,6 +203,13 @@ impl Beside {
 }
 
 impl Args {
+    /// The outputs, if they may be written.
+    fn check(&self, inputs: Files, record: Option<PathBuf>) -> Result<Batch, Error> {
+        self.check_extensions()?;
+        let outputs = inputs.write("--output", self.output.iter().chain(&record));
+        outputs.write("--svg", &self.svg).write("--png", &self.png).check(self.force)
+    }
+
     /// Refuses names that say something else than what is written.
     fn check_extensions(&self) -> Result<(), Error> {
         let pages = [(&self.output, &["html", "htm"][..]), (&self.svg, &["svg"]), (&self.png, &["png"])];
@@ -224,11 +231,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = beside.files(inputs);
     // The record stands beside the page, else beside a picture.
     let main = args.files().next().cloned();
-    let record_path = main.as_deref().and_then(record::path);
-    args.check_extensions()?;
-    let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
-    let outputs = outputs.write("--svg", &args.svg).write("--png", &args.png);
-    let mut batch = outputs.check(args.force)?;
+    let mut batch = args.check(inputs, main.as_deref().and_then(record::path))?;
     let start = Start::now();
     beside.describe(&mut choices, source.changed(), context)?;
     // Weights shape the vectors that are made here.

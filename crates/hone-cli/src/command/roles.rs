@@ -166,12 +166,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let nodes: Vec<u32> = nodes.collect::<Result<_, _>>()?;
     let found = options.find(&graph, context.progress());
     let found = found.map_err(|error| translated(error, &[("sample", "--sample")]))?;
-    if let Some(wanted) = options.roles.filter(|&wanted| wanted > found.roles.len()) {
-        let groups = found.roles.len();
-        context.note(format_args!(
-            "note: {wanted} roles were requested, but the nodes form only {groups} distinct groups"
-        ));
-    }
+    note_fewer(&options, found.roles.len(), context);
     let stages = vec![read, Stage::since("roles", &start)];
     let shown = shown(&found, graph.ids(), &nodes, &args.explain);
     if let Some(path) = &args.output {
@@ -189,8 +184,21 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         batch.commit()?;
     }
     context.progress_done();
+    print(args, &shown, &found, context)
+}
+
+fn note_fewer(options: &RoleOptions, groups: usize, context: &Context) {
+    if let Some(wanted) = options.roles.filter(|&wanted| wanted > groups) {
+        context.note(format_args!(
+            "note: {wanted} roles were requested, but the nodes form only {groups} distinct groups"
+        ));
+    }
+}
+
+/// Prints explanations where they were asked for, else the tables.
+fn print(args: &Args, shown: &Shown, found: &Roles, context: &Context) -> anyhow::Result<()> {
     if args.json {
-        return context.print(serde_json::to_string_pretty(&shown)? + "\n");
+        return context.print(serde_json::to_string_pretty(shown)? + "\n");
     }
     // With explanations, or where the table is the result on standard output, the tables would be in the way.
     if !shown.explanations.is_empty() {
@@ -200,7 +208,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if args.output.as_deref().is_some_and(hone::output::is_stream) {
         return Ok(());
     }
-    context.print(table(&shown, &found))
+    context.print(table(shown, found))
 }
 
 /// Names the option that an unknown id was given with.

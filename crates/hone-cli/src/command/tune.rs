@@ -1,10 +1,11 @@
 //! `hone tune GRAPH`: which settings suit a graph, judged by its own edges and labels.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hone::graph::RecordedFile;
+use hone::output::Batch;
 use hone::report::{GraphFacts, Input};
 use hone::{Error, record};
 use hone_eval::labels::NodeLabels;
@@ -151,14 +152,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (source, inputs) = args.input.resolve()?;
     let record_path = args.output.as_deref().and_then(record::path);
     let inputs = inputs.read("--labels", labels.as_ref().map(|labels| &labels.path));
-    let mut batch = inputs.write("--output", args.output.iter().chain(&record_path)).check(args.force)?;
+    let batch = inputs.write("--output", args.output.iter().chain(&record_path)).check(args.force)?;
     let facts = labels.as_ref().map(|labels| labels.facts(source.changed(), context)).transpose()?;
     let graph = source.open(true, args.input.memory(), context)?;
     let labels = labels.map(|labels| NodeLabels::read(&labels.path, &graph)).transpose()?;
-    if let Some(unknown) = labels.as_ref().map(|labels| labels.unknown).filter(|&unknown| unknown > 0) {
-        let are = if unknown == 1 { "node is" } else { "nodes are" };
-        context.note(format_args!("note: {unknown} labelled {are} not in the graph, and ignored"));
-    }
+    note_unknown(labels.as_ref(), context);
     let tuned = options.run(&graph, labels.as_ref(), args.time, context.progress());
     let tuned = tuned.map_err(|error| translated(error, OPTIONS))?;
     context.progress_done();
@@ -166,9 +164,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         context.note(format_args!("note: {} of {} rounds were completed in the time", tuned.rounds, options.rounds));
     }
     if let Some(path) = &args.output {
-        let mut out = batch.begin(path)?;
-        out.write_all(tuned.config.to_commented_toml().as_bytes()).map_err(|e| out.error(e))?;
-        batch.add(out)?;
         // As many rounds give the same result, whatever the time.
         let rounds = if tuned.rounds > 0 { tuned.rounds } else { options.rounds };
         let choices = Choices { choices: TuneOptions { rounds, ..options }, labels: facts };
@@ -181,8 +176,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             graph: GraphFacts::of(&graph),
             tuned: &tuned,
         };
-        record::add_to(&mut batch, path, &record)?;
-        batch.commit()?;
+        write(batch, path, &record)?;
     }
     if args.json {
         return context.print(serde_json::to_string_pretty(&tuned)? + "\n");
@@ -192,6 +186,25 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         return Ok(());
     }
     context.print(table(&tuned))
+}
+
+/// Counts labels of nodes that the graph does not have.
+fn note_unknown(labels: Option<&NodeLabels>, context: &Context) {
+    match labels.map_or(0, |labels| labels.unknown) {
+        0 => (),
+        1 => context.note("note: 1 labelled node is not in the graph, and ignored"),
+        many => context.note(format_args!("note: {many} labelled nodes are not in the graph, and ignored")),
+    }
+}
+
+/// Writes the chosen settings, and the record of how they were chosen.
+fn write(mut batch: Batch, path: &Path, record: &Record) -> anyhow::Result<()> {
+    let mut out = batch.begin(path)?;
+    out.write_all(record.tuned.config.to_commented_toml().as_bytes()).map_err(|e| out.error(e))?;
+    batch.add(out)?;
+    record::add_to(&mut batch, path, record)?;
+    batch.commit()?;
+    Ok(())
 }
 
 /// One line per candidate, and the verdict.

@@ -249,13 +249,43 @@ impl Config {
 
     /// Refuses values out of range, naming the field.
     pub fn check(&self) -> Result<()> {
-        let refuse = |field: &str, message: String| Err(Error::config(field, message));
         for (field, dim) in [("local.dim", self.local.dim), ("global.dim", Dim::Fixed(self.global.dim))] {
             if dim == Dim::Fixed(0) {
-                return refuse(field, "must be at least 1".into());
+                return Err(Error::config(field, "must be at least 1"));
             }
             check_dim(field, dim)?;
         }
+        self.check_steps()?;
+        let ranges = [("regularize", self.regularize, LARGEST), ("local.row-power", self.local.row_power, MAX_POWER)];
+        for (field, value, most) in ranges {
+            if !(0.0..=most).contains(&value) {
+                return Err(Error::config(field, format!("{value} is not between 0 and {most}")));
+            }
+        }
+        self.laziness.check()?;
+        self.structure.check("structure")?;
+        self.attributes.table.check("attributes.table")?;
+        self.features.check()?;
+        self.local.log_window.check()?;
+        self.check_models()?;
+        self.check_room()?;
+        if self.motifs == MotifSet::Auto {
+            let message = "`auto` is for structure.motifs; name motifs, or a set such as `all`";
+            return Err(Error::config("motifs", message));
+        }
+        self.motifs.check()?;
+        self.delta.check(&self.motifs)?;
+        pairs::check(self)?;
+        directed::check(self)?;
+        self.sample.check()?;
+        self.local.solver.check("local.solver")?;
+        self.global.solver.check("global.solver")?;
+        if self.model == Model::Separate { domain::check(self) } else { Ok(()) }
+    }
+
+    /// Refuses numbers of steps, and weights of them, that are out of range.
+    fn check_steps(&self) -> Result<()> {
+        let refuse = |field: &str, message: String| Err(Error::config(field, message));
         if let Steps::Fixed(k) = self.steps
             && !(1..=MAX_STEPS).contains(&k)
         {
@@ -272,37 +302,20 @@ impl Config {
         {
             return refuse("first-step", format!("{first} is not between 1 and steps ({steps}); or \"last\""));
         }
-        let ranges = [("regularize", self.regularize, LARGEST), ("local.row-power", self.local.row_power, MAX_POWER)];
-        for (field, value, most) in ranges {
-            if !(0.0..=most).contains(&value) {
-                return refuse(field, format!("{value} is not between 0 and {most}"));
-            }
+        Ok(())
+    }
+
+    /// Refuses node features that leave no column for motifs.
+    fn check_room(&self) -> Result<()> {
+        if self.z_dim(self.has_features()) > 0 {
+            return Ok(());
         }
-        self.laziness.check()?;
-        self.structure.check("structure")?;
-        self.attributes.table.check("attributes.table")?;
-        self.features.check()?;
-        self.local.log_window.check()?;
-        self.check_models()?;
-        if self.z_dim(self.has_features()) == 0 {
-            let (dim, components) = (self.global.dim, self.components_dim());
-            let message = format!(
-                "{dim} leaves no column next to {components} components of node features; raise it, or set \
-                 features.form.components.dim to less or to \"auto\""
-            );
-            return refuse("global.dim", message);
-        }
-        if self.motifs == MotifSet::Auto {
-            return refuse("motifs", "`auto` is for structure.motifs; name motifs, or a set such as `all`".into());
-        }
-        self.motifs.check()?;
-        self.delta.check(&self.motifs)?;
-        pairs::check(self)?;
-        directed::check(self)?;
-        self.sample.check()?;
-        self.local.solver.check("local.solver")?;
-        self.global.solver.check("global.solver")?;
-        if self.model == Model::Separate { domain::check(self) } else { Ok(()) }
+        let (dim, components) = (self.global.dim, self.components_dim());
+        let message = format!(
+            "{dim} leaves no column next to {components} components of node features; raise it, or set \
+             features.form.components.dim to less or to \"auto\""
+        );
+        Err(Error::config("global.dim", message))
     }
 
     /// Whether nodes have features: of structure, or attributes of a file.

@@ -160,31 +160,16 @@ fn factor(
         return Ok(([u].into_iter().chain(v.filter(|_| both)).collect(), facts(w, described, sigma, info)));
     }
     let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);
-    let Factors { mut u, sigma, mut v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
+    let Factors { u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
     let facts = facts(w, described, sigma, info);
-    if let Some(draft) = &mut run.draft {
-        let right = v.as_ref().filter(|_| both);
-        let found = Found { motif, weighted: w, u: &u, v: right, facts: &facts, ids: lazily.ids() };
-        draft.view(run.config, run.laziness, &found)?;
-    }
-    if let Some(factors) = factors {
-        u = u.into_block().into();
-        let right = v.map(Panels::into_block);
-        write_local(factors, solver, &facts, w.graph.nodes.as_deref(), &u.as_slice()[0], right.as_ref())?;
-        v = right.map(Panels::from);
-    }
+    let (mut u, v) = hand_out(run, lazily, (u, v), (both, &facts), factors)?;
     let mut view = None;
     if let Some(wanted) = log {
         let task = Task { rank: wanted.columns, right: false, ..task };
         let found = window(run, w, step, (u, &task)).map_err(|e| locate(e, "local", &stage()))?;
-        let weight = match run.config.local.log_window.weight {
-            ViewWeight::Auto => found.weight,
-            ViewWeight::Times(times) => times,
-        };
-        (u, view) = (found.u, Some((found.block, weight, found.landmarks)));
+        (u, view) = (found.u, Some((found.block, found.weight, found.landmarks)));
     }
-    let mut views = vec![u];
-    views.extend(v.filter(|_| both));
+    let mut views: Vec<Panels> = [u].into_iter().chain(v.filter(|_| both)).collect();
     views.iter_mut().for_each(|side| shape.apply(side, &facts.singular_values));
     if let Some((mut view, weight, landmarks)) = view {
         let size = shape_view(&run.config.local, &mut view, weight * energy(views[0].as_slice()));
@@ -194,6 +179,31 @@ fn factor(
         views.push(view.into());
     }
     Ok((views.into_iter().map(|view| Group::panels(None, view)).collect(), facts))
+}
+
+/// U and V of a motif and step.
+type Sides = (Panels, Option<Panels>);
+
+/// Gives the factors to the model that is made and to the folder of factors, where there are such. `both` says whether
+/// V has columns in Y.
+fn hand_out(
+    run: &mut Context,
+    lazily: &Lazily,
+    (u, v): Sides,
+    (both, facts): (bool, &LocalFacts),
+    factors: Option<&mut Writer>,
+) -> Result<Sides> {
+    let w = lazily.get()?;
+    if let Some(draft) = &mut run.draft {
+        let right = v.as_ref().filter(|_| both);
+        let found = Found { motif: lazily.motif, weighted: w, u: &u, v: right, facts, ids: lazily.ids() };
+        draft.view(run.config, run.laziness, &found)?;
+    }
+    let Some(factors) = factors else { return Ok((u, v)) };
+    let (u, v): Sides = (u.into_block().into(), v.map(Panels::into_block).map(Panels::from));
+    let (left, right) = (&u.as_slice()[0], v.as_ref().map(|v| &v.as_slice()[0]));
+    write_local(factors, &run.config.local.solver, facts, w.graph.nodes.as_deref(), left, right)?;
+    Ok((u, v))
 }
 
 /// What the report says of a motif and step, the formula of its matrix, and what that was multiplied with.
@@ -221,12 +231,16 @@ fn facts(
     }
 }
 
-/// The log window of a motif, from walks that never stay.
+/// The log window of a motif, from walks that never stay, with the weight that the settings give it.
 fn window(run: &Context, w: &Weighted, step: usize, (u, task): (Panels, &Task)) -> Result<log_window::View> {
     let busy = MotifMatrix { laziness: 0.0, ..run.config.matrix() };
-    let largest = run.config.local.solver.largest();
+    let (largest, settings) = (run.config.local.solver.largest(), &run.config.local.log_window);
     let (_, operator) = busy.scaled_operator_within(&w.operator, w.graph.scale, step, largest)?;
-    log_window(&operator, u, run.config.local.log_window.steps, task)
+    let mut found = log_window(&operator, u, settings.steps, task)?;
+    if let ViewWeight::Times(times) = settings.weight {
+        found.weight = times;
+    }
+    Ok(found)
 }
 
 /// Sum of all squares.

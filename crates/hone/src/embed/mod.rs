@@ -41,12 +41,14 @@ use crate::error::{Error, Result};
 use crate::features::Named;
 use crate::graph::Graph;
 use crate::memory;
+use crate::motif::Motif;
 use crate::output::{Batch, Existing};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report, Start};
 use crate::store::factors::{Writer, check_outside};
 use crate::store::{Embedding, Format};
+use attributes::X;
 use context::Context;
 use model::Draft;
 pub use model::{Like, Model, ModelFacts, ViewFacts, ViewSide};
@@ -270,9 +272,7 @@ impl Hone {
         notes::no_log_window(&mut run, graph);
         let motifs = self.config.motifs.motifs();
         let mut checkpoint = resume::open(&run, graph, &own)?;
-        let factors = self.factors.as_ref().filter(|_| self.engine.leads());
-        let factors = factors.map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids()));
-        let factors = factors.transpose()?;
+        let factors = self.factors_of(graph)?;
         let mut work = Work::new(&run, graph, &motifs, own.columns());
         self.engine.plan(&work.largest())?;
         run.own = work.own_rows(&*self.engine);
@@ -286,9 +286,7 @@ impl Hone {
         drop(own);
         let embedding = if self.config.model == config::Model::Separate {
             let counted = Counted { graph, counts: Arc::new(counts) };
-            let parts = run.time("local", |run| local::all(run, counted, &motifs, x, &mut shelf))?;
-            notes::local(&mut run);
-            run.time("global", |run| global::join(run, graph, parts, shelf.factors()))?
+            separate(&mut run, counted, &motifs, x, &mut shelf)?
         } else {
             let hold = work.holds_slices(self.memory_limit);
             let sources = joint::Sources { config: &self.config, graph, counts: &counts, motifs: &motifs, hold };
@@ -303,6 +301,12 @@ impl Hone {
             draft.map(|draft| run.time("model", |run| draft.finish(run.config, &run.report, whole, &embedding)));
         run.report.work = start.work();
         Ok((Run { embedding, report: run.report }, model))
+    }
+
+    /// The folder of factors, where there is to be one, and this process writes it.
+    fn factors_of(&self, graph: &Graph) -> Result<Option<Writer>> {
+        let factors = self.factors.as_ref().filter(|_| self.engine.leads());
+        factors.map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids())).transpose()
     }
 
     /// X as the embedding would use it: features of structure, attributes of a file, attributes of the
@@ -360,6 +364,20 @@ impl Hone {
             report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),
         }
     }
+}
+
+/// Local embeddings of every motif and step, then the global one.
+fn separate(
+    run: &mut Context,
+    counted: Counted,
+    motifs: &[Motif],
+    x: Option<X>,
+    shelf: &mut Shelf,
+) -> Result<Embedding> {
+    let graph = counted.graph;
+    let parts = run.time("local", |run| local::all(run, counted, motifs, x, shelf))?;
+    notes::local(run);
+    run.time("global", |run| global::join(run, graph, parts, shelf.factors()))
 }
 
 /// Refuses vectors that no file should have.

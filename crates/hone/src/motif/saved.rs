@@ -5,6 +5,7 @@
 //! checksum).
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::sync::Arc;
 
 use super::column::Column;
 use super::counts::{Counts, Values};
@@ -14,6 +15,7 @@ use super::sampled::{Estimated, Estimates, Sampled};
 use super::triad::Triads;
 use crate::graph::Graph;
 use crate::pages::Pages;
+use crate::sparse::Pattern;
 
 const ABSENT: u8 = 0;
 const EXACT: u8 = 1;
@@ -51,44 +53,13 @@ impl Counts {
     /// Reads what [`Counts::save`] wrote for this graph.
     pub fn load(graph: &Graph, input: &mut dyn Read) -> io::Result<Counts> {
         let pattern = super::counted_on(graph);
-        let (slots, nodes) = (pattern.nnz(), pattern.rows());
         let mut kind = [0];
         input.read_exact(&mut kind)?;
         let mut counts = match kind[0] {
             ABSENT => Counts::absent(pattern),
-            EXACT => {
-                let (t, c) = (Column::load(slots, input)?, Column::load(slots, input)?);
-                let inside = t.nonzeros(0..slots);
-                let mut next = |len: usize| Column::load(len, input);
-                let (k, q, r) = (next(inside)?, next(inside)?, next(inside)?);
-                let (d, triangles, s) = (next(nodes)?, next(nodes)?, next(nodes)?);
-                // What products are made of; everything else is only added up.
-                let fits = |i: usize| {
-                    let range = pattern.range(i);
-                    d.get(i) == range.len() as u64 && range.into_iter().all(|slot| t.get(slot) < d.get(i))
-                };
-                if !(0..nodes).all(fits) {
-                    return Err(io::Error::new(ErrorKind::InvalidData, "these are the motif counts of another graph"));
-                }
-                let rank = Rank::new(slots, |range| t.nonzeros(range));
-                Counts::exact(pattern, Exact { t, c, rank, k, q, r, d, triangles, s })
-            }
-            ESTIMATED => {
-                let mut length = [0; 8];
-                input.read_exact(&mut length)?;
-                let mut facts = Vec::new();
-                let length = u64::from_le_bytes(length);
-                if length > LONGEST_FACTS {
-                    return Err(io::Error::new(ErrorKind::InvalidData, "these are not facts of a sample"));
-                }
-                input.take(length).read_to_end(&mut facts)?;
-                let facts: Sampled = serde_json::from_slice(&facts)?;
-                let mut column = |most: f32| load_f32(slots, input, most).map(Pages::from);
-                let (t, p, c) = (column(MOST_COMMON)?, column(MOST)?, column(MOST)?);
-                let edge = Estimates { t, p, c, k: column(MOST)?, q: column(MOST)?, r: column(MOST)? };
-                Counts::estimated(pattern.clone(), Estimated::new(&pattern, edge, facts))
-            }
-            _ => return Err(io::Error::new(ErrorKind::InvalidData, "not motif counts")),
+            EXACT => load_exact(pattern, input)?,
+            ESTIMATED => load_estimated(pattern, input)?,
+            _ => return Err(invalid("not motif counts")),
         };
         input.read_exact(&mut kind)?;
         if kind[0] == 1 {
@@ -96,9 +67,48 @@ impl Counts {
         }
         match input.read(&mut kind)? {
             0 => Ok(counts),
-            _ => Err(io::Error::new(ErrorKind::InvalidData, "there is more than the motif counts of this graph")),
+            _ => Err(invalid("there is more than the motif counts of this graph")),
         }
     }
+}
+
+fn invalid(message: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, message)
+}
+
+fn load_exact(pattern: Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts> {
+    let (slots, nodes) = (pattern.nnz(), pattern.rows());
+    let (t, c) = (Column::load(slots, input)?, Column::load(slots, input)?);
+    let inside = t.nonzeros(0..slots);
+    let mut next = |len: usize| Column::load(len, input);
+    let (k, q, r) = (next(inside)?, next(inside)?, next(inside)?);
+    let (d, triangles, s) = (next(nodes)?, next(nodes)?, next(nodes)?);
+    // What products are made of; everything else is only added up.
+    let fits = |i: usize| {
+        let range = pattern.range(i);
+        d.get(i) == range.len() as u64 && range.into_iter().all(|slot| t.get(slot) < d.get(i))
+    };
+    if !(0..nodes).all(fits) {
+        return Err(invalid("these are the motif counts of another graph"));
+    }
+    let rank = Rank::new(slots, |range| t.nonzeros(range));
+    Ok(Counts::exact(pattern, Exact { t, c, rank, k, q, r, d, triangles, s }))
+}
+
+fn load_estimated(pattern: Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts> {
+    let mut length = [0; 8];
+    input.read_exact(&mut length)?;
+    let length = u64::from_le_bytes(length);
+    if length > LONGEST_FACTS {
+        return Err(invalid("these are not facts of a sample"));
+    }
+    let mut facts = Vec::new();
+    input.take(length).read_to_end(&mut facts)?;
+    let facts: Sampled = serde_json::from_slice(&facts)?;
+    let mut column = |most: f32| load_f32(pattern.nnz(), input, most).map(Pages::from);
+    let (t, p, c) = (column(MOST_COMMON)?, column(MOST)?, column(MOST)?);
+    let edge = Estimates { t, p, c, k: column(MOST)?, q: column(MOST)?, r: column(MOST)? };
+    Ok(Counts::estimated(pattern.clone(), Estimated::new(&pattern, edge, facts)))
 }
 
 fn save_f32(values: &[f32], out: &mut dyn Write) -> io::Result<()> {

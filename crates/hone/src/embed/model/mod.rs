@@ -31,6 +31,7 @@ mod refine;
 mod rows;
 mod shared;
 mod support;
+mod told;
 
 pub(super) use draft::{Draft, Found};
 pub use place::Like;

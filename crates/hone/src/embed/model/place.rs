@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::Model;
 use super::rows::{Placing, times};
 use super::shared::{names, numbers};
+use super::told;
 use crate::config::{Direction, Weights};
 use crate::dense::{Block, Columns, Group, Small};
 use crate::embed::context::Context;
@@ -27,9 +28,6 @@ pub struct Like {
     /// Bytes that this process may hold, instead of what the machine has free.
     pub memory_limit: Option<u64>,
 }
-
-/// What a rotation leaves of factors when a new model is better.
-const OLD: f64 = 0.4;
 
 /// Rows that are placed by one task.
 const CHUNK: usize = 256;
@@ -188,33 +186,11 @@ impl Model {
             }
         });
         let kept = (0..of_fit.len()).into_par_iter().with_min_len(CHUNK).filter(|&i| stays(i).is_some()).count();
-        for fitting in facts.iter().filter(|fitting| fitting.iterations > 0) {
-            let (motif, left) = (&fitting.motif, fitting.rotation.unwrap_or(0.0));
-            let remedy = if left > OLD { "; that is much: it is time to fit a new model" } else { "" };
-            run.note(format!(
-                "edges between nodes of the model changed much: the factors of motif {motif} were refined and rotated onto \
-                 those of the model (relative residual {left:.3}){remedy}"
-            ));
-        }
+        told::refined(run, &facts);
         if self.is_of_arcs() {
-            let left = self.moved(of_fit, out)?;
-            if left > OLD {
-                run.note(format!(
-                    "arcs between nodes of the model changed much ({left:.2} of the places of shared nodes are other than at \
-                     the fit): it is time to fit a new model"
-                ));
-            }
+            told::moved(run, self.moved(of_fit, out)?);
         }
-        let into = if graph.is_directed() { graph.in_degrees() } else { Vec::new() };
-        let has_edges = |i: usize| graph.degree(i as u32) > 0 || into.get(i).is_some_and(|&into| into > 0);
-        let lost = (0..out.rows()).filter(|&i| has_edges(i) && out.row(i)[..z_cols].iter().all(|&z| z == 0.0));
-        match lost.count() {
-            0 => (),
-            1 => run.note("1 node with edges has zero proximity columns: no short walk leads from it to a node of the model"),
-            many => run.note(format!(
-                "{many} nodes with edges have zero proximity columns: no short walk leads from them to a node of the model"
-            )),
-        }
+        told::lost(run, graph, out, z_cols);
         if let Some(like) = &mut run.report.like {
             (like.kept, like.views) = (kept, facts);
         }

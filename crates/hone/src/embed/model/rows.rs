@@ -60,32 +60,9 @@ impl<'a> Placing<'a> {
         graph: &'a MotifGraph,
         (of_fit, names): (&[Option<u32>], &[u64]),
     ) -> Result<(Self, Fitting)> {
-        let node = |row: usize| graph.nodes.as_ref().map_or(row as u32, |nodes| nodes[row]);
-        let known: Vec<u32> = (0..graph.matrix.rows())
-            .map(|row| {
-                let found = of_fit[node(row) as usize].and_then(|model| view.row_of(model));
-                found.filter(|&row| view.degrees[row] > 0.0).map_or(NONE, |row| row as u32)
-            })
-            .collect();
         let back = (view.side != ViewSide::Both).then(|| graph.matrix.transposed());
-        // A node of which only edges to new nodes are left is placed as they are.
-        let known: Vec<u32> = (0..known.len())
-            .map(|row| {
-                let edges = || neighbours(&graph.matrix, row).chain(back.iter().flat_map(|w| neighbours(w, row)));
-                let adrift = edges().next().is_some() && edges().all(|(j, _)| known[j] == NONE);
-                if adrift { NONE } else { known[row] }
-            })
-            .collect();
-        let changes = |row: usize| {
-            let sum = |w: &Csr, mark: fn(u64, f64) -> u64| {
-                let shared = neighbours(w, row).filter(|(j, _)| known[*j] != NONE);
-                let of = |(j, w): (usize, f64)| mark(names[node(j) as usize], w / graph.scale);
-                shared.map(of).fold(0, u64::wrapping_add)
-            };
-            let marks = sum(&graph.matrix, mark).wrapping_add(back.as_ref().map_or(0, |back| sum(back, mark_back)));
-            known[row] != NONE && marks != view.marks[known[row] as usize]
-        };
-        let changed: Vec<bool> = (0..known.len()).into_par_iter().map(changes).collect();
+        let known = known(view, graph, back.as_ref(), of_fit);
+        let changed = changed(view, graph, back.as_ref(), (&known, names));
         let mut facts = Fitting::new(view.motif.name(), view.step);
         facts.changed = changed.iter().filter(|changed| **changed).count();
         let may_refine = facts.changed > 0 && view.side == ViewSide::Both;
@@ -95,30 +72,33 @@ impl<'a> Placing<'a> {
             (ViewSide::Target, Some(back)) => (back, Some(forth)),
             (_, back) => (forth, back),
         };
+        let refined = better.is_some();
+        let (x, basis, degrees, at) = match better {
+            Some(better) => (Cow::Owned(better.x), Cow::Owned(better.basis), Cow::Owned(better.degrees), better.at),
+            None => (Cow::Borrowed(&view.x), Cow::Borrowed(&view.basis), Cow::Borrowed(&view.degrees[..]), known),
+        };
+        let roots = degrees.iter().map(|&d| root(d, view.tau)).collect();
+        let stays = basis.power(view.step).times(&basis.q);
+        let moves = Small::zeros(0, 0);
+        let (new_at, new, new_degrees) = (Vec::new(), Vec::new(), Vec::new());
         let mut placing = Placing {
             view,
             graph,
             matrix,
             other,
-            degrees: Cow::Borrowed(&view.degrees),
-            roots: Vec::new(),
-            x: Cow::Borrowed(&view.x),
-            basis: Cow::Borrowed(&view.basis),
-            stays: Small::zeros(0, 0),
-            moves: Small::zeros(0, 0),
-            at: known,
+            x,
+            basis,
+            stays,
+            moves,
+            at,
+            degrees,
+            roots,
             changed,
-            refined: better.is_some(),
-            new_at: Vec::new(),
-            new: Vec::new(),
-            new_degrees: Vec::new(),
+            refined,
+            new_at,
+            new,
+            new_degrees,
         };
-        if let Some(better) = better {
-            placing.degrees = Cow::Owned(better.degrees);
-            (placing.x, placing.basis, placing.at) = (Cow::Owned(better.x), Cow::Owned(better.basis), better.at);
-        }
-        placing.roots = placing.degrees.iter().map(|&d| root(d, view.tau)).collect();
-        placing.stays = placing.basis.power(view.step).times(&placing.basis.q);
         placing.moves = placing.moving();
         placing.extend();
         Ok((placing, facts))
@@ -262,6 +242,39 @@ impl<'a> Placing<'a> {
         };
         new.par_iter().zip(lefts).flat_map_iter(of).collect()
     }
+}
+
+/// The row of the view for each row of W, or [`NONE`]. A node of which only edges to new nodes are left is placed as they are.
+fn known(view: &View, graph: &MotifGraph, back: Option<&Csr>, of_fit: &[Option<u32>]) -> Vec<u32> {
+    let shared = |row: usize| {
+        let found = of_fit[node(graph, row)].and_then(|model| view.row_of(model));
+        found.filter(|&row| view.degrees[row] > 0.0).map_or(NONE, |row| row as u32)
+    };
+    let known: Vec<u32> = (0..graph.matrix.rows()).map(shared).collect();
+    let adrift = |row: usize| {
+        let edges = || neighbours(&graph.matrix, row).chain(back.into_iter().flat_map(|w| neighbours(w, row)));
+        edges().next().is_some() && edges().all(|(j, _)| known[j] == NONE)
+    };
+    (0..known.len()).map(|row| if adrift(row) { NONE } else { known[row] }).collect()
+}
+
+/// Whether the edges of each row of W to nodes of the fit are others than at the fit.
+fn changed(view: &View, graph: &MotifGraph, back: Option<&Csr>, (known, names): (&[u32], &[u64])) -> Vec<bool> {
+    let changes = |row: usize| {
+        let sum = |w: &Csr, mark: fn(u64, f64) -> u64| {
+            let shared = neighbours(w, row).filter(|(j, _)| known[*j] != NONE);
+            let of = |(j, w): (usize, f64)| mark(names[node(graph, j)], w / graph.scale);
+            shared.map(of).fold(0, u64::wrapping_add)
+        };
+        let marks = sum(&graph.matrix, mark).wrapping_add(back.map_or(0, |back| sum(back, mark_back)));
+        known[row] != NONE && marks != view.marks[known[row] as usize]
+    };
+    (0..known.len()).into_par_iter().map(changes).collect()
+}
+
+/// The node of a row of W.
+fn node(graph: &MotifGraph, row: usize) -> usize {
+    graph.nodes.as_ref().map_or(row, |nodes| nodes[row] as usize)
 }
 
 /// The neighbours of a row and the weights of the edges to them, zeros left out.

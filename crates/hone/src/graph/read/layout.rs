@@ -43,11 +43,26 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
         return Err(Error::config("comment", "the character that separates columns cannot begin comments"));
     }
     let suspects = skip_comments(source, marks, options.comment.is_none())?;
+    let detected = detect_after(source, options, (asked, marks), &suspects)?;
+    if detected.header {
+        let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
+        source.skip(end);
+    }
+    Ok(detected)
+}
+
+/// Decides the layout of an edge list whose first comments, the `suspects` among them, were skipped.
+fn detect_after(
+    source: &mut Source,
+    options: &ReadOptions,
+    (asked, marks): (Option<Delimiter>, &[u8]),
+    suspects: &[Vec<u8>],
+) -> Result<Detected> {
     source.fill(SAMPLE_BYTES)?;
     let asked = asked.or(skip_separator(source)?);
     let lines = sample(source, marks);
     if lines.is_empty() {
-        return Err(no_edges(source, &suspects));
+        return Err(no_edges(source, suspects));
     }
     let separates = |byte: u8| byte.is_ascii_punctuation() || byte == b' ' || byte == b'\t';
     check_width(&lines[0], separates).map_err(|fault| fault.into_error(source, source.lines()))?;
@@ -66,15 +81,15 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     if index.is_some() {
         first::name_index(&mut table);
     }
-    let mut detected = understand(source, options, &lines[0], &table, found.delimiter, &suspects)?;
+    let mut detected = understand(source, options, &lines[0], &table, found.delimiter, suspects)?;
+    let file = || source.path().display().to_string();
     if index.is_some_and(|(_, guessed)| guessed) {
-        let (file, line) = (source.path().display().to_string(), shown(&lines[0]));
-        detected.notes.insert(0, ReadNote::Header { file, line });
+        detected.notes.insert(0, ReadNote::Header { file: file(), line: shown(&lines[0]) });
     }
     if let Some(rival) = found.rival {
-        let (file, line) = (source.path().display().to_string(), shown(lines.last().unwrap_or(&lines[0])));
+        let line = shown(lines.last().unwrap_or(&lines[0]));
         let (cut, rival) = (found.delimiter.name(), rival.option());
-        detected.notes.insert(0, ReadNote::Delimiter { file, line, cut, rival });
+        detected.notes.insert(0, ReadNote::Delimiter { file: file(), line, cut, rival });
     }
     if options.comment.is_none() && !detected.header {
         detected.notes.extend(first::comment_note(&lines, source));
@@ -82,10 +97,6 @@ pub(super) fn detect(source: &mut Source, options: &ReadOptions) -> Result<Detec
     detected.notes.extend(first::trailing_note(&lines, found.delimiter, source));
     if options.header.is_none() && !detected.header {
         detected.head = table.into_iter().next();
-    }
-    if detected.header {
-        let end = memchr::memchr(b'\n', source.ahead()).map_or(source.ahead().len(), |at| at + 1);
-        source.skip(end);
     }
     Ok(detected)
 }

@@ -46,6 +46,19 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         ));
     };
     let header = header(first, weighted).map_err(|fault| fault.on_line(number).into_error(&source, before))?;
+    let mut ends = ends(&source, before, lines, &header, progress)?;
+    check_ends(&mut ends, &header).map_err(|(message, remedy)| Error::input(source.path(), message, remedy))?;
+    Ok(ends.into_joined(&header, weighted))
+}
+
+/// Reads one line for each node, and checks that there are as many as the header says.
+fn ends<'a>(
+    source: &Source,
+    before: u64,
+    lines: impl Iterator<Item = (&'a [u8], u64)>,
+    header: &Header,
+    progress: &dyn Progress,
+) -> Result<Ends> {
     let mut ends = Ends::default();
     let mut node = 0;
     for (line, number) in lines {
@@ -55,40 +68,42 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
             }
             let message = format!("a line beyond the {} nodes of the header", header.nodes);
             let fault = Fault::new(line, message, "fix the number of nodes, or remove the line");
-            return Err(fault.on_line(number).into_error(&source, before));
+            return Err(fault.on_line(number).into_error(source, before));
         }
         if line.len() > LONG || node % (1 << 16) == 0 {
             // Two bytes of a line can be one end of an edge.
             source.allowance().check(source.path(), (line.len() / 2 * size_of::<End>()) as u64)?;
         }
-        ends.add_line(node, line, &header).map_err(|fault| fault.on_line(number).into_error(&source, before))?;
+        ends.add_line(node, line, header).map_err(|fault| fault.on_line(number).into_error(source, before))?;
         node += 1;
         if node.is_multiple_of(1 << 16) {
             progress.check()?;
         }
     }
-    let fail = |message: String, remedy: &str| Err(Error::input(source.path(), message, remedy));
     if node < header.nodes {
         let message = format!("the header promises {} nodes, but there are lines for {node}", header.nodes);
-        return fail(
-            message,
-            "the file is truncated or its first line is wrong; a node without neighbours has an empty line",
-        );
+        let remedy = "the file is truncated or its first line is wrong; a node without neighbours has an empty line";
+        return Err(Error::input(source.path(), message, remedy));
     }
+    Ok(ends)
+}
+
+/// Sorts the ends of edges, and refuses, with a remedy, those that are not what the header says.
+fn check_ends(ends: &mut Ends, header: &Header) -> Result<(), (String, &'static str)> {
     if ends.up.is_empty() && ends.loops == 0 {
-        return fail("there are no edges".into(), "it needs at least one edge");
+        return Err(("there are no edges".into(), "it needs at least one edge"));
     }
     ends.sort();
     if let Some((u, v)) = ends.one_sided() {
         let message = format!("the edge between {} and {} is not in both lines with the same weight", u + 1, v + 1);
-        return fail(message, "METIS lists each edge at both its nodes; use an edge list for a directed graph");
+        return Err((message, "METIS lists each edge at both its nodes; use an edge list for a directed graph"));
     }
     let found = ends.up.len() as u64;
     if found != header.edges && found + ends.loops != header.edges {
         let message = format!("the header promises {} edges, but there are {found}", header.edges);
-        return fail(message, "the second number counts each edge once; fix it");
+        return Err((message, "the second number counts each edge once; fix it"));
     }
-    Ok(ends.into_joined(&header, weighted))
+    Ok(())
 }
 
 /// Reads `NODES EDGES [FORMAT [WEIGHTS]]`.

@@ -1,0 +1,47 @@
+//! What a user should know of vectors that a model placed.
+
+use crate::dense::Block;
+use crate::embed::context::Context;
+use crate::graph::Graph;
+use crate::report::Fitting;
+
+/// What a rotation leaves of factors when a new model is better.
+const OLD: f64 = 0.4;
+
+/// Names motifs whose factors were refined, and what was left after rotating them back.
+pub(super) fn refined(run: &mut Context, facts: &[Fitting]) {
+    for fitting in facts.iter().filter(|fitting| fitting.iterations > 0) {
+        let (motif, left) = (&fitting.motif, fitting.rotation.unwrap_or(0.0));
+        let remedy = if left > OLD { "; that is much: it is time to fit a new model" } else { "" };
+        run.note(format!(
+            "edges between nodes of the model changed much: the factors of motif {motif} were refined and rotated onto \
+             those of the model (relative residual {left:.3}){remedy}"
+        ));
+    }
+}
+
+/// Says when arcs changed so much that a new model is better; `left` is the share of the places that is new.
+pub(super) fn moved(run: &mut Context, left: f64) {
+    if left > OLD {
+        run.note(format!(
+            "arcs between nodes of the model changed much ({left:.2} of the places of shared nodes are other than at \
+             the fit): it is time to fit a new model"
+        ));
+    }
+}
+
+/// Counts nodes with edges that have no place among the first `z_cols` columns.
+pub(super) fn lost(run: &mut Context, graph: &Graph, out: &Block, z_cols: usize) {
+    let into = if graph.is_directed() { graph.in_degrees() } else { Vec::new() };
+    let has_edges = |i: usize| graph.degree(i as u32) > 0 || into.get(i).is_some_and(|&into| into > 0);
+    let lost = (0..out.rows()).filter(|&i| has_edges(i) && out.row(i)[..z_cols].iter().all(|&z| z == 0.0));
+    match lost.count() {
+        0 => (),
+        1 => {
+            run.note("1 node with edges has zero proximity columns: no short walk leads from it to a node of the model")
+        }
+        many => run.note(format!(
+            "{many} nodes with edges have zero proximity columns: no short walk leads from them to a node of the model"
+        )),
+    }
+}
