@@ -176,10 +176,10 @@ fn directions_of_arcs_are_kept_or_ignored() {
     assert!(!said.contains("vectors of zeros"), "{said}");
     // Edges go from larger to smaller numbers: no arc leaves node 0. Target factors place it.
     let (_, said) = run(&["--directed", "--preset", "hone-p", "--set", "direction=source"]);
-    assert!(said.contains("that no arc leaves") && said.contains("--set direction=keep"), "{said}");
+    assert!(said.contains("without an arc that leaves") && said.contains("--set direction=keep"), "{said}");
     for options in [&["--set", "direction=keep"][..], &["--set", "direction=ignore"], &["--motifs", "triads"]] {
         let (_, said) = run(&[&["--directed", "--preset", "hone-p"], options].concat());
-        assert!(!said.contains("that no arc leaves"), "{said}");
+        assert!(!said.contains("without an arc that leaves"), "{said}");
     }
 }
 
@@ -237,11 +237,14 @@ fn rows_of_zeros_are_explained_and_zeros_have_no_sign() {
     let run = hone().args(path).write_stdin("a b\nb c\n").assert().success();
     let (table, said) = (&run.get_output().stdout, String::from_utf8_lossy(&run.get_output().stderr).into_owned());
     assert!(!said.contains("none of the motifs"), "every node has an edge: {said}");
-    assert!(said.contains("1 outside the 1 leading directions that are kept (a larger --dim keeps more)"), "{said}");
+    assert!(
+        said.contains("1 outside the directions that fit into 1 column (a larger --dim has room for more)"),
+        "{said}"
+    );
     assert!(!String::from_utf8_lossy(table).contains("-0.0"), "{table:?}");
     let triangles = ["embed", "-", "--preset", "hone-p", "--motifs", "triangle", "-o", "-"];
     let run = hone().args(triangles).write_stdin("a b\nb c\nc a\nc d\nd e\n").assert().success();
-    run.stderr(contains("2 of 5 nodes have vectors of zeros: 2 that take part in none of the motifs"));
+    run.stderr(contains("2 of 5 nodes have vectors of zeros: 2 without the motifs"));
 }
 
 #[test]

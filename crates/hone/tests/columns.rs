@@ -122,5 +122,13 @@ fn rows_of_several_owners_add_up_to_the_bits_of_all() {
         assert_eq!(gram.as_slice(), whole.gram().as_slice(), "{rows}");
         assert_eq!(product, whole.times(&m).as_slice(), "{rows}");
         assert_eq!(zero, whole.zero_rows());
+        let some: Vec<usize> = (0..rows).filter(|row| row % 97 < 2 || row % 4096 > 4080).collect();
+        let read = whole.map_rows(&some, |row, values| (row, values.to_vec()));
+        let mut row_of = vec![0.0; whole.cols()];
+        assert!(read.len() == some.len() && whole.map_rows(&[], |row, _| row).is_empty());
+        for (&row, (number, values)) in some.iter().zip(&read) {
+            whole.read_row(row, &mut row_of);
+            assert_eq!((row, &row_of), (*number, values));
+        }
     }
 }

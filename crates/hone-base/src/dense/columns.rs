@@ -124,6 +124,19 @@ impl Columns {
         starts.par_iter().map_init(|| (self.window(), Vec::new()), of).flatten_iter().collect()
     }
 
+    /// What `of` makes of some rows, ascending; the pieces that hold any of them are read whole.
+    pub fn map_rows<T: Send>(&self, rows: &[usize], of: impl Fn(usize, &[f32]) -> T + Sync) -> Vec<T> {
+        let (chunk, cols) = (chunk_rows(self.cols), self.cols);
+        let pieces: Vec<&[usize]> = rows.chunk_by(|a, b| a / chunk == b / chunk).collect();
+        let read = |(window, values): &mut (Window<'_>, Vec<f32>), piece: &&[usize]| {
+            let range = piece[0]..piece[piece.len() - 1] + 1;
+            values.resize(range.len() * cols, 0.0);
+            window.read(&range, values, |value| value);
+            piece.iter().map(|&i| of(i, &values[(i - range.start) * cols..][..cols])).collect::<Vec<T>>()
+        };
+        pieces.par_iter().map_init(|| (self.window(), Vec::new()), read).flatten_iter().collect()
+    }
+
     /// Writes row `i` into `to`, without reading ahead; for rows in any order.
     pub fn read_row(&self, i: usize, to: &mut [f32]) {
         let mut rest = to;

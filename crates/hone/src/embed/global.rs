@@ -6,6 +6,7 @@ use super::attributes::weigh;
 use super::context::{Context, locate};
 use super::model::Scales;
 use super::part::Part;
+use super::rounding::{self, Floors};
 use super::storage::factors::write_global;
 use super::{notes, steps};
 use crate::config::{Combine, Output, Steps};
@@ -92,16 +93,21 @@ pub(super) fn join(
     keep_views(run);
     let before = run.config.features.combine == Combine::Before;
     let (inside, beside) = if before { (attributes, Vec::new()) } else { (Vec::new(), attributes) };
-    let size = locals.iter().map(Part::energy).sum();
+    let (size, count) = (locals.iter().map(Part::energy).sum(), locals.len());
     locals.extend(weigh(run.config, inside, size).0);
-    let z = global(run, graph, locals, factors)?;
+    let z = global(run, graph, (locals, count), factors)?;
     let (vectors, scales) = if beside.is_empty() { (z, Scales::default()) } else { append(run, z, beside) };
     run.draft.iter_mut().for_each(|draft| draft.scales(scales));
     Ok(vectors.into_embedding(graph.ids().clone(), run))
 }
 
-/// Z, or Y itself.
-fn global(run: &mut Context, graph: &Graph, parts: Vec<Part>, factors: Option<&mut Writer>) -> Result<Vectors> {
+/// Z, or Y itself, of whose parts the first `locals` are factors.
+fn global(
+    run: &mut Context,
+    graph: &Graph,
+    (parts, locals): (Vec<Part>, usize),
+    factors: Option<&mut Writer>,
+) -> Result<Vectors> {
     let (labels, y) = columns(&run.own, parts);
     if run.config.global.output == Output::Local {
         run.report.importance = importance(&labels, &y.column_energy());
@@ -109,13 +115,15 @@ fn global(run: &mut Context, graph: &Graph, parts: Vec<Part>, factors: Option<&m
         return Ok(Vectors { labels, values: y });
     }
     let y = Arc::new(y);
-    let (z, h) = factor(run, &y, &labels)?;
+    let (mut z, h) = factor(run, &y, &labels)?;
     if let (Some(draft), Some(h)) = (&mut run.draft, &h) {
         draft.global(h);
     }
     let h = h.filter(|_| factors.is_some());
+    let floors = Floors::of(run, &y, locals);
+    rounding::clear(run, &y, &floors, &mut z);
     let z = Columns::part(run.own.clone(), vec![Group::full(z)]);
-    notes::zero_rows(run, graph, &z, Some(&y));
+    notes::zero_rows(run, graph, &z, Some((&y, &floors)));
     drop(y);
     let z = z.into_block();
     if let Some(factors) = factors {

@@ -25,6 +25,7 @@ mod notes;
 mod part;
 mod plan;
 mod resume;
+mod rounding;
 mod steps;
 mod storage;
 mod weighted;

@@ -2,7 +2,7 @@
 
 mod zero_rows;
 
-pub(super) use zero_rows::zero_rows;
+pub(super) use zero_rows::{short_rows, zero_rows};
 
 use std::borrow::Cow;
 
@@ -36,6 +36,7 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
     run.report.notes.extend(weights.map(str::to_owned));
     if matrices && uses_weights(config) {
         run.report.warnings.extend(graph.weights().and_then(|weights| vanishing(graph, weights)));
+        run.report.notes.extend(graph.weights().and_then(|weights| dominated(weights)));
     }
     if graph.is_directed() && matrices && config.direction == Direction::Keep && config.reverse.given() > 0.0 {
         let note = "the graph is directed: nodes are placed by the arcs that leave them and by those that enter; \
@@ -163,6 +164,21 @@ fn vanishing(graph: &Graph, weights: &[f32]) -> Option<String> {
     })
 }
 
+/// How many times the weight of most edges the largest one is before that is said.
+const HEAVY: f32 = 1e4;
+
+/// Says that the heaviest edges outweigh most others by far.
+fn dominated(weights: &[f32]) -> Option<String> {
+    let largest = weights.iter().copied().fold(0f32, f32::max);
+    let light = weights.iter().filter(|&&weight| weight > 0.0 && weight < largest / HEAVY).count();
+    (2 * light > weights.len()).then(|| {
+        format!(
+            "the largest weight, {largest:e}, is more than {HEAVY} times that of most edges, and vectors follow the heaviest \
+             edges: logarithms of such weights usually say more"
+        )
+    })
+}
+
 /// Says what a global stage leaves open; `columns` are those of Y.
 pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     let solver = &run.config.global.solver;
@@ -187,6 +203,9 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
 fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, report: &mut Report) {
     let solver = &report.config.local.solver;
     let whose = match solver {
+        Solver::Svd(_) if report.graph.weighted && uses_weights(&report.config) => {
+            "this graph with its weights has".to_owned()
+        }
         Solver::Svd(_) => "this graph has".to_owned(),
         other => format!("local.solver.method = {} found", other.name()),
     };

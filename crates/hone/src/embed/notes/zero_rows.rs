@@ -1,10 +1,11 @@
 //! Nodes whose vectors are zero: how many, why, and what to do.
 //!
-//! Cost: O(rows · columns) to find them; where there are any, O(N + M) to say why.
+//! Cost: O(rows · columns) to find them; where there are any, the same of Y and O(N + M) to say why.
 
-use crate::config::{Config, Direction, FirstStep, Model, Steps};
+use crate::config::{Config, Dim, Direction, FirstStep, Model, Steps};
 use crate::dense::Columns;
 use crate::embed::context::Context;
+use crate::embed::rounding::Floors;
 use crate::graph::Graph;
 use crate::matrix::{Degree, Psi};
 
@@ -15,6 +16,8 @@ enum Why {
     Alone,
     /// Y has a row, and Z keeps none of its directions.
     Lost,
+    /// No motif occurs in the graph.
+    Absent,
     /// All its edges have the weight 0.
     Weightless,
     /// No arc leaves it, and only source factors are columns.
@@ -27,7 +30,8 @@ enum Why {
     Outside,
 }
 
-const ALL: [Why; 7] = [Why::Alone, Why::Lost, Why::Weightless, Why::Sink, Why::NoDegree, Why::Cut, Why::Outside];
+const ALL: [Why; 8] =
+    [Why::Alone, Why::Lost, Why::Absent, Why::Weightless, Why::Sink, Why::NoDegree, Why::Cut, Why::Outside];
 
 /// What the reasons of a graph are looked up in.
 struct Facts<'a> {
@@ -37,26 +41,25 @@ struct Facts<'a> {
     /// Whether an arc whose weight is not 0 leaves a node, and whether one enters it, where weights count.
     weighed: Option<[Vec<bool>; 2]>,
     source_only: bool,
+    /// Whether any motif matrix has an entry.
+    occurs: bool,
     /// The degree that a node needs to have a row at all.
     divided: Option<Degree>,
-    /// Whether the motif graph of edges, one step along it, is among those that are factored.
+    /// Whether every node with an edge has a row in one of the matrices that are factored: that of edges, after one step, or
+    /// after several where walks can always turn back.
     edges: bool,
 }
 
-/// Counts nodes whose rows of Z are zero, and says why and what to do. Where Z keeps the leading directions of `y`, a node
+/// Counts nodes whose rows of Z are zero, and says why and what to do. Where Z keeps the leading directions of Y, a node
 /// may lie outside all of them.
-pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns, y: Option<&Columns>) {
+pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns, y: Option<(&Columns, &Floors)>) {
     let (rows, first) = (z.zero_rows(), z.own().range.start);
     let mut totals = [0; ALL.len()];
     if !rows.is_empty() {
         let facts = Facts::of(run, graph);
-        let mut row = vec![0.0; y.map_or(0, Columns::cols)];
-        for &i in &rows {
-            let held = y.is_some_and(|y| {
-                y.read_row(i, &mut row);
-                row.iter().any(|&value| value != 0.0)
-            });
-            totals[facts.why(first + i, held) as usize] += 1;
+        let held = y.map(|(y, floors)| y.map_rows(&rows, |_, row| floors.length(row) > 0.0));
+        for (number, &i) in rows.iter().enumerate() {
+            totals[facts.why(first + i, held.as_ref().is_some_and(|held| held[number])) as usize] += 1;
         }
     }
     run.engine.totals(&mut totals);
@@ -76,6 +79,27 @@ pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns,
     run.report.warnings.push(format!("{count} of {nodes} nodes {have}: {}", reasons.join(", ")));
 }
 
+/// Counts nodes whose rows of Z are far shorter than the typical one.
+pub(in crate::embed) fn short_rows(run: &mut Context, count: u64) {
+    let (nodes, more) = (run.own.rows, room(run.config));
+    match count {
+        0 => (),
+        1 => run.note(format!(
+            "1 of {nodes} nodes has a vector far shorter than the typical one: the leading directions hold next to nothing of it \
+             (a larger {more} holds more)"
+        )),
+        _ => run.note(format!(
+            "{count} of {nodes} nodes have vectors far shorter than the typical one: the leading directions hold next to \
+             nothing of them (a larger {more} holds more)"
+        )),
+    }
+}
+
+/// The setting that gives the factors of motif matrices more columns.
+fn room(config: &Config) -> &'static str {
+    if config.local.dim == Dim::Auto { "global.dim" } else { "local.dim" }
+}
+
 impl<'a> Facts<'a> {
     fn of(run: &Context, graph: &'a Graph) -> Facts<'a> {
         let (config, matrix) = (run.config, run.config.matrix());
@@ -87,8 +111,11 @@ impl<'a> Facts<'a> {
             entering: if graph.is_directed() { graph.in_degrees() } else { Vec::new() },
             weighed: weights.map(|weights| weighed(graph, weights)),
             source_only: graph.is_directed() && !run.both_sides(graph),
+            occurs: run.report.local.is_empty()
+                || run.report.local.iter().any(|facts| facts.singular_values.first().is_some_and(|&most| most > 0.0)),
             divided: divides.then_some(matrix.degree).filter(|_| matrix.regularize == 0.0),
-            edges: one_step && config.motifs.motifs().iter().any(|motif| motif.name() == "edge"),
+            edges: (one_step || !graph.is_directed() || config.reverse.given() > 0.0)
+                && config.motifs.motifs().iter().any(|motif| motif.name() == "edge"),
         }
     }
 
@@ -109,6 +136,7 @@ impl<'a> Facts<'a> {
         };
         match held {
             true => Why::Lost,
+            _ if !self.occurs => Why::Absent,
             _ if !leaves && !enters => Why::Weightless,
             _ if self.source_only && !leaves => Why::Sink,
             _ if self.divided.is_some_and(without) => Why::NoDegree,
@@ -125,31 +153,35 @@ impl Why {
         let text = match self {
             Why::Alone => "without an edge",
             Why::Lost => {
+                let columns = if columns == 1 { "1 column".into() } else { format!("{columns} columns") };
                 return format!(
-                    "outside the {columns} leading directions that are kept (a larger global.dim keeps more)"
+                    "outside the directions that fit into {columns} (a larger global.dim has room for more)"
                 );
             }
-            Why::Weightless => "whose edges all have the weight 0 (weights = false counts them all the same)",
+            Why::Absent => "without the motifs, which do not occur in this graph (motifs = \"all\" has edges too)",
+            Why::Weightless => "with edges of weight 0 only (weights = false counts them all the same)",
             Why::Sink if config.direction == Direction::Source => {
-                "that no arc leaves (direction = \"keep\" places them by the arcs that enter)"
+                "without an arc that leaves (direction = \"keep\" places them by the arcs that enter)"
             }
             Why::Sink if config.model != Model::Separate => {
-                "that no arc leaves, and this model has source factors alone (direction = \"ignore\" places them by all arcs)"
+                "without an arc that leaves, where this model has source factors alone (direction = \"ignore\" places them by all arcs)"
             }
             Why::Sink => {
-                "that no arc leaves, and this local.solver has source factors alone (direction = \"ignore\" places them by all arcs)"
+                "without an arc that leaves, where this local.solver has source factors alone (direction = \"ignore\" places them by all arcs)"
             }
             Why::NoDegree if config.degree == Degree::In => {
-                "that no arc enters, so that their degree is 0 (degree = \"total\" counts both ways)"
+                "without an arc that enters, hence of degree 0 (degree = \"total\" counts both ways)"
             }
-            Why::NoDegree => "that no arc leaves, so that their degree is 0 (degree = \"total\" counts both ways)",
+            Why::NoDegree => "without an arc that leaves, hence of degree 0 (degree = \"total\" counts both ways)",
             Why::Cut => return outside_factors("", config, graph),
             Why::Outside if graph.is_directed() => {
-                let others =
-                    "that take part in none of the motifs, or whose walks along arcs end before the last step, or ";
-                return outside_factors(others, config, graph);
+                return outside_factors(
+                    "without the motifs, without walks of enough steps along arcs, or ",
+                    config,
+                    graph,
+                );
             }
-            Why::Outside => return outside_factors("that take part in none of the motifs, or ", config, graph),
+            Why::Outside => return outside_factors("without the motifs, or ", config, graph),
         };
         text.to_owned()
     }
@@ -159,7 +191,8 @@ impl Why {
 fn outside_factors(others: &str, config: &Config, graph: &Graph) -> String {
     let weights = graph.weights().is_some_and(|_| super::uses_weights(config));
     let small = if weights { "; very small weights beside large ones do the same" } else { "" };
-    format!("{others}outside the leading directions of each motif matrix (a larger local.dim keeps more{small})")
+    let more = room(config);
+    format!("{others}outside the leading directions of each motif matrix (a larger {more} keeps more{small})")
 }
 
 /// Whether an arc whose weight is not 0 leaves each node, and whether one enters it.

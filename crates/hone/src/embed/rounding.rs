@@ -1,0 +1,90 @@
+//! Rows that hold nothing but rounding: a node outside all leading directions has zeros in exact arithmetic, and in floats
+//! what is left of sums that cancel. Its direction is chance, and whoever compares nodes would compare chance.
+//!
+//! A part of a row of Y is rounding when it is shorter than [`FLOOR`] of a typical row of its block: factors are f32, and small
+//! entries of them are differences of large ones. A row of Z = Y H, H orthonormal, is rounding when it is shorter than
+//! [`LOST`] of its row of Y. Rows of rounding are written as zeros, and counted in a warning (`notes::zero_rows`). Other rows
+//! that are far shorter than the typical one may be those of nodes far from the core, or what iterations leave that end
+//! at a residual of 10⁻⁴: they stay, and a note counts them.
+//! Cost: one pass over Z, and one over those pieces of Y that have rows far shorter than others.
+
+use rayon::prelude::*;
+
+use super::context::Context;
+use super::notes;
+use crate::config::Config;
+use crate::dense::{Block, Columns, Norm};
+use crate::factor::Solver;
+
+/// A part of Y below so much of a typical row is rounding.
+const FLOOR: f64 = 1e-5;
+/// Z has nothing of a row of Y of which it keeps less.
+const LOST: f64 = 1e-5;
+/// Rows of Z are short below so much of a typical row.
+const SHORT: f64 = 1e-3;
+
+/// The least length of a row of each block of Y that is more than rounding.
+pub(super) struct Floors {
+    /// Width and least length of each block.
+    blocks: Vec<(usize, f64)>,
+}
+
+impl Floors {
+    /// Those of `y`, whose first `locals` blocks are factors.
+    pub(super) fn of(run: &Context, y: &Columns, locals: usize) -> Floors {
+        let share = match run.config.local.solver {
+            Solver::Svd(_) => shortened(FLOOR, run.config),
+            _ => 0.0,
+        };
+        let typical = |energy: f64| (energy / run.own.rows.max(1) as f64).sqrt();
+        let least = |(number, group): (usize, &crate::dense::Group)| {
+            let energy = group.column_norms(Norm::L2).iter().map(|length| length * length).sum();
+            (group.cols(), if number < locals { share * typical(energy) } else { 0.0 })
+        };
+        Floors { blocks: y.groups().iter().enumerate().map(least).collect() }
+    }
+
+    /// The length of what is more than rounding in a row of Y.
+    pub(super) fn length(&self, row: &[f32]) -> f64 {
+        let (mut rest, mut sum) = (row, 0.0);
+        for &(width, least) in &self.blocks {
+            let (part, others) = rest.split_at(width);
+            rest = others;
+            let squared = squared(part);
+            if squared > least * least {
+                sum += squared;
+            }
+        }
+        sum.sqrt()
+    }
+}
+
+/// Makes rows of Z zeros where there is nothing but rounding, and counts other short ones in a note.
+pub(super) fn clear(run: &mut Context, y: &Columns, floors: &Floors, z: &mut Block) {
+    if !matches!(run.config.global.solver, Solver::Svd(_)) {
+        return;
+    }
+    let sigma = run.report.global.as_ref().map_or(&[][..], |facts| &facts.singular_values);
+    let typical = (sigma.iter().map(|sigma| sigma * sigma).sum::<f64>() / run.own.rows.max(1) as f64).sqrt();
+    let least = shortened(SHORT, run.config) * typical;
+    let length = |i: usize| squared(z.row(i)).sqrt();
+    let short = |&i: &usize| (0.0..least).contains(&length(i)) && length(i) > 0.0;
+    let short: Vec<usize> = (0..z.rows()).into_par_iter().filter(short).collect();
+    let nothing = y.map_rows(&short, |i, row| {
+        let solid = floors.length(row);
+        solid == 0.0 || length(i) < LOST * solid
+    });
+    let mut left = [nothing.iter().filter(|nothing| !**nothing).count() as u64];
+    short.iter().zip(nothing).filter(|(_, nothing)| *nothing).for_each(|(&i, _)| z.row_mut(i).fill(0.0));
+    run.engine.totals(&mut left);
+    notes::short_rows(run, left[0]);
+}
+
+/// A share of a length as it is after rows were divided by a power of theirs.
+fn shortened(share: f64, config: &Config) -> f64 {
+    share.powf((1.0 - config.local.row_power).max(0.0))
+}
+
+fn squared(row: &[f32]) -> f64 {
+    row.iter().map(|&x| f64::from(x) * f64::from(x)).sum()
+}
