@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use hone::Error;
-use hone::output::{Batch, Existing, Output, is_stream, same_file, spelled_out};
+use hone::output::{Batch, Existing, Output, companions, is_stream, same_file, spelled_out};
 use hone::record;
 
 use crate::exit::{self, Kept};
@@ -24,8 +24,10 @@ pub(crate) struct Files {
 pub(crate) enum Use {
     /// A new one takes its place: nothing else of the run may be in it.
     Replaced,
-    /// Files in it may be replaced: no input may be one of them.
+    /// Files in it may be replaced: no input and no output may be one of them.
     Rewritten,
+    /// Files are added, under names that the run chooses: no output may have one of them.
+    Filled,
     /// Files are added.
     Kept,
 }
@@ -92,6 +94,15 @@ impl Files {
                 let message = format!("{} is the input{}; write to another file", path.display(), of_option(of));
                 return Err(Error::config(*option, message));
             }
+            let beside = if is_stream(path) { Vec::new() } else { companions(path) };
+            let beside = |other: &Path| beside.iter().any(|file| file.exists() && same_file(other, file));
+            if let Some((of, input)) = self.inputs.iter().find(|other| beside(&other.1)) {
+                let (input, of, path) = (input.display(), of_option(of), path.display());
+                let message = format!(
+                    "{input}, the input{of}, has the name of a file that belongs to {path}; write to another file"
+                );
+                return Err(Error::config(*option, message));
+            }
             let place = spelled_out(path);
             let twice = |other: &Path| other == path || spelled_out(other) == place || same(other);
             if self.outputs[..at].iter().any(|other| twice(&other.1)) {
@@ -108,7 +119,9 @@ impl Files {
         let refused = |message: String| Err(Error::config(*option, message));
         let inside = |(_, other): &&(&str, PathBuf)| !is_stream(other) && spelled_out(other).starts_with(&folder);
         // Companions of a file come before it.
-        if let Some((of, input)) = self.inputs.iter().rev().find(inside).filter(|_| *used != Use::Kept) {
+        if let Some((of, input)) =
+            self.inputs.iter().rev().find(inside).filter(|_| matches!(used, Use::Replaced | Use::Rewritten))
+        {
             let (input, of) = (input.display(), of_option(of));
             return refused(format!("{input}, the input{of}, is in the folder {shown}; name another folder"));
         }
@@ -116,7 +129,7 @@ impl Files {
         if let Some((of, output)) = self.outputs.iter().find(above) {
             return refused(format!("{} is also the file of {of}; name another folder", output.display()));
         }
-        if let Some((of, output)) = self.outputs.iter().find(inside).filter(|_| *used == Use::Replaced) {
+        if let Some((of, output)) = self.outputs.iter().find(inside).filter(|_| *used != Use::Kept) {
             let output = output.display();
             return refused(format!("{output}, the file of {of}, is in the folder {shown}; name another folder"));
         }

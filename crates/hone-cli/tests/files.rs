@@ -18,6 +18,8 @@ mod skip;
 
 #[path = "files/hostile.rs"]
 mod hostile;
+#[path = "files/others.rs"]
+mod others;
 #[path = "files/sets.rs"]
 mod sets;
 #[path = "files/signals.rs"]

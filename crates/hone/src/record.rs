@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, human_bytes};
-use crate::output::companions::record as beside;
+use crate::output::companions::{is_record, record as beside};
 use crate::output::{Batch, Existing, Written, WrittenFolder, checksum, is_stream, plain, same_file};
 
 /// What a record says of files, and all else that it says.
@@ -108,8 +108,21 @@ pub fn add_to(batch: &mut Batch, output: &Path, run: &impl Serialize) -> Result<
 pub fn without(output: &Path, existing: Existing, add: impl FnOnce(&mut Batch) -> Result<()>) -> Result<Vec<PathBuf>> {
     let mut batch = Batch::new(existing);
     add(&mut batch)?;
-    path(output).map_or(Ok(()), |record| batch.obsolete(&record))?;
+    outdated(output).map_or(Ok(()), |record| batch.obsolete(&record))?;
     batch.commit()
+}
+
+/// The record of an earlier run beside an output.
+fn outdated(output: &Path) -> Option<PathBuf> {
+    path(output).filter(|path| is_record(path))
+}
+
+/// Refuses the record of an earlier run beside an output that will have none, where it may not be removed.
+///
+/// # Errors
+/// [`Error::Exists`].
+pub fn check_without(output: &Path, existing: Existing) -> Result<()> {
+    outdated(output).map_or(Ok(()), |record| Batch::new(existing).obsolete(&record))
 }
 
 /// The folder of this process as seen from that of a record, when both can be known.

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use hone::draw::Drawing;
+use hone::output::Existing;
+use hone::record;
 
 use crate::context::Context;
 use crate::input::InputArgs;
@@ -47,6 +49,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let motifs = args.motif.join(",").parse()?;
     let drawing = Drawing { motifs, delta: args.delta, labels: args.labels, title: args.title.clone() };
     let mut batch = args.input.files().write("--output", [&args.output]).check(args.force)?;
+    record::check_without(&args.output, Existing::replaced_if(args.force))?;
     let graph = args.input.open_without_weights(context)?;
     let svg = drawing.svg(&graph, &args.input.name(), context.progress())?;
     context.progress_done();

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use hone::graph::{Generator, GraphFormat, WriteOptions};
 
 use crate::context::Context;
-use crate::options::translated;
+use crate::options::{Known, translated};
 
 /// Make a random or regular graph.
 #[derive(Debug, clap::Args)]
@@ -124,6 +124,9 @@ struct Target {
     force: bool,
 }
 
+/// Options by the names that the library has for them.
+const OPTIONS: &[Known] = &[("format", "--output-format"), ("size", "--size"), ("degree", "--degree")];
+
 /// So many edges take minutes, and gigabytes on disk: their number is noted first.
 const MANY: f64 = 1e8;
 
@@ -135,7 +138,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         context.note(format_args!("note: this graph has about {expected:.1e} edges"));
     }
     let edges = generator.write(target.seed, &target.output, &options, context.progress());
-    let edges = edges.map_err(|error| translated(error, &[("format", "--output-format")]))?;
+    let edges = edges.map_err(|error| translated(error, OPTIONS))?;
     if target.output.as_os_str() != "-" {
         context.note(format_args!("wrote {edges} edges to {}", target.output.display()));
     }

@@ -30,6 +30,8 @@ pub type Edges = Vec<(u32, u32)>;
 
 /// Edges a chunk has, about.
 const CHUNK: u64 = 1 << 15;
+/// The most edges that are drawn: a terabyte of text.
+const MOST_EDGES: f64 = 1e11;
 /// Chunks drawn at a time, by all threads together.
 const BATCH: u64 = 32;
 /// What an edge of a whole graph takes at the very least: once as drawn, twice in the graph.
@@ -114,10 +116,23 @@ impl Generator {
 
     /// Fails, naming the parameter, when there is no such graph.
     pub fn check(&self) -> Result<()> {
-        let n = self.nodes();
+        let (n, edges) = (self.nodes(), self.expected_edges());
         if n == 0 || n > u64::from(u32::MAX) {
             return Err(Error::config("nodes", format!("{n} nodes; there can be from 1 to {}", u32::MAX)));
         }
+        self.check_shape()?;
+        let field = match self {
+            Generator::RingOfCliques { .. } | Generator::Barbell { .. } => "size",
+            _ => "degree",
+        };
+        match edges > MOST_EDGES {
+            true => Err(Error::config(field, format!("about {edges:.1e} edges; there can be up to {MOST_EDGES:.0e}"))),
+            false => Ok(()),
+        }
+    }
+
+    fn check_shape(&self) -> Result<()> {
+        let n = self.nodes();
         match *self {
             Generator::Er { degree, .. } | Generator::Ba { degree, .. } => check_degree(degree, n),
             Generator::Rmat { degree, quadrants, .. } => check_degree(degree, n).and(check_quadrants(quadrants)),

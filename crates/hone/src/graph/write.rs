@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::output::{Existing, Output};
 use crate::parallel;
 use crate::progress::Progress;
+use crate::record;
 
 /// A file format for graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,7 +118,9 @@ impl Generator {
         if let (GraphFormat::Parquet, Some(_)) = (format, compression) {
             return Err(Error::input(path, "Parquet is compressed inside", "leave out .gz or .zst"));
         }
-        let mut output = Output::create(path, Existing::replaced_if(options.overwrite))?;
+        let existing = Existing::replaced_if(options.overwrite);
+        record::check_without(path, existing)?;
+        let mut output = Output::create(path, existing)?;
         let drawn = Drawn { generator: self, seed, progress };
         let edges = match format {
             GraphFormat::Parquet => drawn.parquet(path, &mut output)?,

@@ -5,7 +5,7 @@
 //! fails, all that was done is undone (`exchange`). A process that is killed between two renames leaves no mixture that
 //! could be taken for a whole: the file added first, which is the one that is opened later, is set aside first and comes
 //! last; folders come before all files.
-//! Companions of a replaced file that the new ones do not replace are removed with it.
+//! Companions of a replaced file that the new ones do not replace are removed with it; what is no record of a run stays.
 //! A record of checksums among the files ([`crate::record`]) lets readers detect what a crash of the machine may leave.
 
 use std::path::{Path, PathBuf};
@@ -121,8 +121,12 @@ impl Batch {
                 Ok(Place::File { target, existing: Some(_) }) if !known(&target) => Some(path),
                 _ => None,
             };
-            let stale: Vec<PathBuf> =
-                ready.iter().flat_map(|file| companions::of(&file.target)).filter_map(real).collect();
+            let is_stale = |path: &PathBuf, of: &Path| *path != companions::record(of) || companions::is_record(path);
+            let stale = |file: &Temporary| {
+                let companions = companions(&file.target).into_iter();
+                companions.filter(|path| is_stale(path, &file.target)).collect::<Vec<_>>()
+            };
+            let stale: Vec<PathBuf> = ready.iter().flat_map(stale).filter_map(real).collect();
             obsolete.extend(stale);
         }
         paths.extend(ready_folders.iter().map(|(_, target)| target.clone()));

@@ -1,6 +1,7 @@
 //! Files that belong to another one: ids and names of columns of formats that have no place for them, and the record of a
 //! run. Where a file is replaced, companions of the old one would be taken for those of the new one.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The ids of the rows of `path`: `z.npy` → `z.ids.txt`.
@@ -24,8 +25,24 @@ fn with(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Bytes of a record at most.
+const LARGEST: u64 = 64 << 20;
+
+/// Whether a file is the record of a run: a JSON object with a version and files, and not notes of someone's own.
+pub(crate) fn is_record(path: &Path) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Record {
+        #[serde(rename = "version")]
+        _version: String,
+        #[serde(rename = "files")]
+        _files: Vec<serde::de::IgnoredAny>,
+    }
+    let small = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST);
+    small && fs::read(path).is_ok_and(|text| serde_json::from_slice::<Record>(&text).is_ok())
+}
+
 /// All files that would be taken for companions of `path`.
-pub(super) fn of(path: &Path) -> Vec<PathBuf> {
+pub fn companions(path: &Path) -> Vec<PathBuf> {
     let mut all = vec![columns(path), record(path)];
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy")) {
         all.push(ids(path));

@@ -20,6 +20,7 @@ mod temporary;
 mod written;
 
 pub use batch::Batch;
+pub use companions::companions;
 pub(crate) use place::plain;
 pub use place::{is_stream, same_file, spelled_out};
 pub(crate) use sum::{Sum, checksum};
@@ -73,6 +74,7 @@ pub struct Output {
     /// As the user named it.
     path: PathBuf,
     sink: Sink,
+    existing: Existing,
     /// Of what was written; of no use once a part was written over.
     sum: Sum,
     rewritten: bool,
@@ -93,7 +95,7 @@ impl Output {
     /// [`Error::Exists`] when there is a file already that may not be replaced; an error with a remedy
     /// when the path is a folder, or its folder is missing or cannot be written to.
     pub fn create(path: impl AsRef<Path>, existing: Existing) -> Result<Self> {
-        let path = path.as_ref().to_path_buf();
+        let (path, replaces) = (path.as_ref().to_path_buf(), existing);
         let sink = match Place::of(&path)? {
             Place::Stdout => Sink::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())),
             Place::Stream => direct(&path)?,
@@ -105,7 +107,7 @@ impl Output {
                 Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary)
             }
         };
-        Ok(Output { path, sink, sum: Sum::default(), rewritten: false })
+        Ok(Output { path, sink, existing: replaces, sum: Sum::default(), rewritten: false })
     }
 
     /// Opens a file in a folder of our own, such as a checkpoint: whatever has its name is replaced, a symbolic link itself
@@ -120,7 +122,7 @@ impl Output {
         };
         let (file, temporary) = Temporary::create(&path, path.clone(), existing)?;
         let sink = Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary);
-        Ok(Output { path, sink, sum: Sum::default(), rewritten: false })
+        Ok(Output { path, sink, existing: Existing::Replace, sum: Sum::default(), rewritten: false })
     }
 
     /// The path as given to [`Output::create`].
@@ -145,14 +147,14 @@ impl Output {
 
     /// Finishes: all data is on disk, and the target is complete under its own name.
     pub fn commit(self) -> Result<()> {
-        let mut alone = Batch::new(Existing::Replace);
+        let mut alone = Batch::new(self.existing);
         alone.add(self)?;
         alone.commit().map(drop)
     }
 
     /// Brings all data to disk, under the temporary name where there is one, and measures it.
     fn seal(self) -> Result<(PathBuf, Option<Temporary>, Sum)> {
-        let Output { path, sink, sum, rewritten } = self;
+        let Output { path, sink, sum, rewritten, .. } = self;
         let sealed = match sink {
             Sink::Stdout(mut out) => out.flush().map(|()| (None, sum)),
             Sink::Direct(mut file) => file.flush().map(|()| (None, sum)),

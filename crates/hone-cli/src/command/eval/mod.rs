@@ -137,8 +137,8 @@ impl BenchArgs {
         let of_seeds = |path: String| seeds.clone().map(move |seed| path.replace("{seed}", &seed.to_string()));
         let files = files.read_vectors("--embedding", &self.embedding);
         let files = files.read_vectors("--methods", paths.flat_map(of_seeds));
-        let saved = if force { Use::Rewritten } else { Use::Kept };
-        files.folder("--save", self.save.as_deref(), saved).folder("--cache", self.cache.as_deref(), Use::Kept)
+        let saved = if force { Use::Rewritten } else { Use::Filled };
+        files.folder("--save", self.save.as_deref(), saved).folder("--cache", self.cache.as_deref(), Use::Filled)
     }
 
     /// Makes the folders that cells and vectors are kept in.
