@@ -4,9 +4,11 @@
 //! one byte, on a ring with as many of both, in which each node is linked to the next few; the refusal says what it needs. For
 //! a large graph two smaller rings show what each part of it adds.
 
-use hone::graph::{Graph, GraphBuilder, Input, Sizes, sizes};
+use hone::graph::{Graph, GraphBuilder, Input, ReadOptions, Sizes, sizes};
 use hone::{Error, Silent};
 
+/// Bytes that may be held, whatever the limit, to read a file for its size alone.
+const AGAIN: u64 = 256 << 20;
 /// Edges of the largest ring: as many as can be, and bytes of the limit for each.
 const LARGEST: u64 = 1 << 20;
 const PER_EDGE: u64 = 128;
@@ -23,7 +25,8 @@ pub(crate) fn foreseen(error: anyhow::Error, input: &Input, work: Work) -> anyho
         Ok(other) => return other.into(),
         Err(other) => return other,
     };
-    let sizes = sizes(&input.path, &input.options, &Silent).ok().flatten();
+    let options = ReadOptions { memory: Some(limit.max(AGAIN)), ..input.options.clone() };
+    let sizes = sizes(&input.path, &options, &Silent).ok().flatten();
     match sizes.and_then(|sizes| all(&sizes, (limit / PER_EDGE).clamp(SMALLEST, LARGEST), input, work)) {
         Some(more) => {
             let (stage, need) = (format!("{stage} and the work that follows"), need.max(more));
@@ -36,7 +39,7 @@ pub(crate) fn foreseen(error: anyhow::Error, input: &Input, work: Work) -> anyho
 
 /// Bytes that the work on a graph of this size takes.
 fn all(sizes: &Sizes, largest: u64, input: &Input, work: Work) -> Option<u64> {
-    let parts = sizes.edges.div_ceil(largest).max(1);
+    let parts = sizes.edges.max(sizes.nodes).div_ceil(largest).max(1);
     let of = |parts: u64| -> Option<u64> {
         let graph = ring(sizes.nodes.div_ceil(parts), sizes.edges.div_ceil(parts), input)?;
         match work(&graph) {

@@ -186,7 +186,7 @@ impl Beside {
         Ok(Embedding::with_columns(graph.ids().clone(), vectors, read.columns.clone()))
     }
 
-    fn colours(&self, graph: &Graph, context: &Context) -> anyhow::Result<Vec<Colour>> {
+    fn colours(&self, graph: &Graph, memory: Option<u64>, context: &Context) -> anyhow::Result<Vec<Colour>> {
         type Reader = fn(&str, &NodeIds, Option<u64>, &dyn hone::Progress) -> hone::Result<(Vec<Colour>, Vec<String>)>;
         let mut colours = Vec::new();
         let files: [(&Option<Chosen>, Reader); 2] = [(&self.labels, read_labels), (&self.attributes, read_attributes)];
@@ -194,7 +194,7 @@ impl Beside {
             let Some(file) = Self::paths(chosen) else { continue };
             let name =
                 file.to_str().ok_or_else(|| Error::input(file, "the path is not valid UTF-8", "rename the file"))?;
-            let (found, notes) = read(name, graph.ids(), None, context.progress())?;
+            let (found, notes) = read(name, graph.ids(), memory, context.progress())?;
             notes.iter().for_each(|note| context.note(format_args!("note: {note}")));
             colours.extend(found);
         }
@@ -240,7 +240,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if !weights {
         note_idle_weights(&graph, context);
     }
-    let colours = beside.colours(&graph, context)?;
+    let colours = beside.colours(&graph, args.input.memory(), context)?;
     let mut stages = vec![Stage::since("read", &start)];
     let (placed, roles) = place_and_find(&choices, &beside, &graph, &mut stages, context)?;
     let map = Map {

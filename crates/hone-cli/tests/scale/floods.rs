@@ -67,6 +67,18 @@ fn long_lines_and_many_columns_are_refused_within_the_budget() {
     }
 }
 
+/// A header that promises many nodes, and line feeds for them: what the work would take is foreseen without a graph of that size.
+#[test]
+fn many_nodes_without_edges_are_refused_within_the_budget() {
+    let folder = folder();
+    let feeds = vec![b'\n'; 1 << 20];
+    let path = packed(folder.path().join("m.graph.gz"), &[(b"20971520 1\n", 1), (&feeds, 20)]);
+    let out = folder.path().join("z.npy").display().to_string();
+    let args = ["-q", "embed", "--memory", "48M", "-o", &out].map(str::to_owned);
+    let refused = under(500 << 10, &[&args[..], &[path.display().to_string()]].concat());
+    refused.code(2).stderr(contains("and the work that follows").or(contains("needs more than")));
+}
+
 /// Names of nodes, in an edge list and in a node list: a refusal within the budget, and one that names enough.
 #[test]
 fn many_names_keep_to_the_budget() {

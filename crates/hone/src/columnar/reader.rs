@@ -10,9 +10,12 @@ use parquet::errors::ParquetError;
 
 use rustc_hash::FxHashMap;
 
-use super::{Column, Nullable, Opened, ROW_GROUP};
+use super::{Column, Nullable, Opened};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
+
+/// Values decoded at once.
+const BATCH: usize = 1 << 16;
 
 /// An open table.
 pub struct TableReader {
@@ -103,39 +106,58 @@ impl TableReader {
         converted: ConvertedType,
         levels: &mut Vec<i16>,
     ) -> Result<Column> {
-        let broken = |e: ParquetError| self.opened.damaged(format!("column `{name}`: {e}"));
         Ok(match reader {
             ColumnReader::BoolColumnReader(r) => {
-                let values = drain::<BoolType>(r, levels).map_err(broken)?;
+                let values = self.drain::<BoolType>(name, r, levels)?;
                 Column::Integers(values.into_iter().map(i64::from).collect())
             }
             ColumnReader::Int64ColumnReader(r) => {
-                let values = drain::<Int64Type>(r, levels).map_err(broken)?;
+                let values = self.drain::<Int64Type>(name, r, levels)?;
                 match converted {
                     ConvertedType::UINT_64 => Column::Counts(values.into_iter().map(i64::cast_unsigned).collect()),
                     _ => Column::Integers(values),
                 }
             }
             ColumnReader::Int32ColumnReader(r) => {
-                let values = drain::<Int32Type>(r, levels).map_err(broken)?.into_iter();
+                let values = self.drain::<Int32Type>(name, r, levels)?.into_iter();
                 match converted {
                     ConvertedType::UINT_32 => Column::Integers(values.map(|v| v.cast_unsigned().into()).collect()),
                     _ => Column::Integers(values.map(i64::from).collect()),
                 }
             }
-            ColumnReader::FloatColumnReader(r) => Column::Floats(drain::<FloatType>(r, levels).map_err(broken)?),
+            ColumnReader::FloatColumnReader(r) => Column::Floats(self.drain::<FloatType>(name, r, levels)?),
             ColumnReader::DoubleColumnReader(r) => {
-                let values = drain::<DoubleType>(r, levels).map_err(broken)?;
+                let values = self.drain::<DoubleType>(name, r, levels)?;
                 Column::Floats(values.into_iter().map(|v| v as f32).collect())
             }
             ColumnReader::ByteArrayColumnReader(r) => {
-                self.texts(name, &drain::<ByteArrayType>(r, levels).map_err(broken)?)?
+                self.texts(name, &self.drain::<ByteArrayType>(name, r, levels)?)?
             }
             _ => {
                 let message = format!("column `{name}` has a type that is not supported");
                 return Err(Error::input(&self.path, message, "use integers, floats or text"));
             }
         })
+    }
+
+    /// All non-null values of a column chunk without lists; `levels` gets the definition level of every row. Few bytes may
+    /// stand for many values.
+    fn drain<T: DataType>(
+        &self,
+        name: &str,
+        mut reader: ColumnReaderImpl<T>,
+        levels: &mut Vec<i16>,
+    ) -> Result<Vec<T::T>> {
+        let broken = |e: ParquetError| self.opened.damaged(format!("column `{name}`: {e}"));
+        let batch = if size_of::<T::T>() > size_of::<u64>() { BATCH / 16 } else { BATCH };
+        let mut values = Vec::new();
+        loop {
+            self.opened.check_memory((batch * size_of::<T::T>()) as u64)?;
+            let read = reader.read_records(batch, Some(levels), None, &mut values).map_err(broken)?;
+            if read.0 == 0 {
+                return Ok(values);
+            }
+        }
     }
 
     /// Texts of their own; a dictionary may have made many of few bytes.
@@ -168,16 +190,5 @@ impl TableReader {
             }
         }
         Ok(whole)
-    }
-}
-
-/// All non-null values of a column chunk without lists; `levels` gets the definition level of every row.
-fn drain<T: DataType>(mut reader: ColumnReaderImpl<T>, levels: &mut Vec<i16>) -> Result<Vec<T::T>, ParquetError> {
-    let mut values = Vec::new();
-    loop {
-        let read = reader.read_records(ROW_GROUP, Some(levels), None, &mut values)?;
-        if read.0 == 0 {
-            return Ok(values);
-        }
     }
 }

@@ -217,7 +217,7 @@ pub fn sizes(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Res
     if input == "-" || input.starts_with(BUILTIN_PREFIX) {
         return Ok(None);
     }
-    let mut source = Source::open(input, Allowance::new(None))?.thrifty();
+    let mut source = Source::open(input, Allowance::new(options.memory))?.thrifty();
     let format = options.format.map_or_else(|| detect(&mut source), Ok)?;
     if format != InputFormat::Parquet {
         source.check_text("it needs at least one edge")?;

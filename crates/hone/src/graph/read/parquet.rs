@@ -319,13 +319,17 @@ impl Table<'_> {
         column: &ColumnDescriptor,
         before: u64,
     ) -> Result<Vec<T::T>> {
+        // Texts may be long.
+        let batch = if size_of::<T::T>() > size_of::<u64>() { BATCH / 16 } else { BATCH };
         let mut values = Vec::new();
         let mut levels = Vec::new();
         loop {
             levels.clear();
             let row = before + values.len() as u64;
+            // Few bytes may stand for many values.
+            self.opened.check_memory((batch * size_of::<T::T>()) as u64)?;
             let (records, read, _) = reader
-                .read_records(BATCH, Some(&mut levels), None, &mut values)
+                .read_records(batch, Some(&mut levels), None, &mut values)
                 .map_err(|error| self.opened.damaged(error))?;
             if records != read {
                 let null = levels.iter().position(|&level| level == 0).unwrap_or(0) as u64;
