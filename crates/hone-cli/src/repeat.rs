@@ -83,23 +83,36 @@ pub(crate) fn note_version(record: &Path, context: &Context) -> Result<(), Error
     Ok(())
 }
 
+/// What a record says of the model that its graph was placed with, and the folder of its run.
+pub(crate) fn likeness(path: &Path) -> Option<(Likeness, Option<PathBuf>)> {
+    #[derive(Deserialize)]
+    struct Facts {
+        like: Likeness,
+        folder: Option<PathBuf>,
+    }
+    let text = path.is_file().then(|| record::read(path).ok().flatten()).flatten()?;
+    serde_json::from_slice(&text).ok().map(|Facts { like, folder }| (like, folder))
+}
+
 /// Refuses the record of `hone features`, whose settings are those of features, and all others of no run; and that of an
 /// embedding like a model, whose settings are those of the model.
 pub(crate) fn refuse_others(path: &Path) -> Result<(), Error> {
-    #[derive(serde::Deserialize)]
+    #[derive(Deserialize)]
     struct Facts {
         local: Vec<serde::de::IgnoredAny>,
         joint: Option<serde::de::IgnoredAny>,
-        like: Option<Likeness>,
+    }
+    if likeness(path).is_some() {
+        let remedy = "`hone embed --config` repeats it; the settings are in the record of the model's run";
+        return Err(Error::input(
+            path,
+            "it is the record of an embedding like a model, which has the settings",
+            remedy,
+        ));
     }
     let Some(text) = path.is_file().then(|| record::read(path).ok().flatten()).flatten() else { return Ok(()) };
     match serde_json::from_slice(&text) {
-        Ok(Facts { like: Some(like), .. }) => {
-            let model = like.model.unwrap_or_else(|| "MODEL".into());
-            let remedy = format!("give the graph and --like {model}, without --config");
-            Err(Error::input(path, "it is the record of an embedding like a model, which has the settings", remedy))
-        }
-        Ok(Facts { local, joint: None, .. }) if local.is_empty() => {
+        Ok(Facts { local, joint: None }) if local.is_empty() => {
             let remedy = "give the record of an embedding, or a configuration";
             Err(Error::input(path, "it is the record of `hone features`, not of an embedding", remedy))
         }

@@ -1,17 +1,17 @@
 //! `hone embed INPUT -o OUT`: a graph in, node vectors out.
 
+mod choices;
 mod like;
 mod summary;
 mod table;
 
+pub(crate) use choices::{AttributeArgs, ConfigArgs, OPTIONS};
 pub(crate) use table::TableArgs;
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-use hone::config::{Config, Layers, Output as OutputKind, Weights, solver_settings};
+use hone::config::{Config, Weights};
 use hone::graph::Graph;
-use hone::motif::{Delta, Sample};
 use hone::output::{Batch, Existing};
 use hone::report::{Report, Stage, Start};
 use hone::store::Embedding;
@@ -22,11 +22,9 @@ use hone_gpu::Device;
 use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::{Files, Use};
-use crate::idle;
 use crate::input::GraphArgs;
-use crate::options::{self, Known};
-use crate::repeat;
-use crate::settings::{self, Flag};
+use crate::options;
+use like::Asked;
 use summary::summary;
 
 /// Embed a graph: one vector per node, built from network motifs.
@@ -116,183 +114,9 @@ Examples:
 OUT.run.json, next to OUT, records the graph and how it was read, all settings, the seed and what was measured.
 --config OUT.run.json repeats the run bit for bit, and refuses a graph that has changed.";
 
-/// Settings that have an option of their own.
-pub(crate) const OPTIONS: &[Known] = &[
-    ("preset", "--preset"),
-    ("global.dim", "--dim"),
-    ("local.dim", "--local-dim"),
-    ("steps", "--steps"),
-    ("motifs", "--motifs"),
-    ("directed", "--directed"),
-    ("sample", "--sample"),
-    ("delta", "--delta"),
-    ("seed", "--seed"),
-    ("pairs", "--pairs"),
-    ("local.solver.method", "--solver"),
-    ("global.solver.method", "--solver"),
-    ("global.output", "--vectors"),
-    ("attributes.file", "--attributes"),
-    ("attributes.table.id", "--attribute-id"),
-    ("like", "--like"),
-    ("structure-only", "--structure-only"),
-    ("weights", "--weighted"),
-    options::OTHERS,
-];
-
-/// What an embedding starts from when no other preset is named.
-const DEFAULT_PRESET: &str = "hone";
-
-/// The choices of the method; shared by `embed` and `config`.
-#[derive(Debug, Default, clap::Args)]
-#[command(next_help_heading = "Method")]
-pub(crate) struct ConfigArgs {
-    /// Start from a named variant: hone (the default), or the paper's hone-w, hone-p, hone-l, hone-l-norm, hone-l-rw,
-    /// each also with +x for diffused motif features.
-    #[arg(long, value_name = "NAME")]
-    preset: Option<String>,
-    /// Read settings from a TOML file, or repeat an earlier run: its OUT.run.json, which also names the graph; with
-    /// --preset, the two may not contradict each other.
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Dimensions of the vectors. With the preset hone, one in eight (at most 16) is for structure.
-    #[arg(long, value_name = "D")]
-    dim: Option<usize>,
-    /// Dimensions of each local embedding, of which there is one per motif and step [default: 16, more where --dim needs
-    /// more].
-    #[arg(long, value_name = "D")]
-    local_dim: Option<String>,
-    /// Number of steps along the edges of each motif graph, or auto.
-    #[arg(long, value_name = "K")]
-    steps: Option<String>,
-    /// Motifs: orbits, graphlets, or names separated by commas (see `hone count --help`).
-    #[arg(long, value_name = "SET")]
-    motifs: Option<String>,
-    /// Leave out motifs of more nodes than this.
-    #[arg(long, value_name = "2-4", value_parser = clap::value_parser!(u8).range(2..=4))]
-    motif_size: Option<u8>,
-    /// Estimate motif counts: from at most cap=64 neighbours of a node, or with error=0.1,confidence=0.95.
-    #[arg(long, value_name = "HOW")]
-    sample: Option<Sample>,
-    /// Leave out edges with fewer occurrences of a motif than this; also by motif: triangle=3,clique4=2.
-    #[arg(long, value_name = "COUNT")]
-    delta: Option<Delta>,
-    /// Pairs of nodes that a motif graph links: edges, or occurrences (all pairs that share an occurrence of the graphlet,
-    /// adjacent or not).
-    #[arg(long, value_name = "WHICH", value_parser = ["edges", "occurrences"])]
-    pairs: Option<String>,
-    /// Solver of the matrix factorisations, in both stages (autoencoder: in the global one); `hone solvers` lists them.
-    #[arg(long, value_name = "NAME")]
-    solver: Option<String>,
-    #[command(flatten)]
-    attributes: AttributeArgs,
-    /// Which vectors to write: global, or local (all local embeddings side by side).
-    #[arg(long, value_enum, value_name = "WHICH")]
-    vectors: Option<Vectors>,
-    /// Seed of all random numbers.
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Any setting by its dotted name; may be repeated, the last wins.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    set: Vec<String>,
-}
-
-/// The user's own attributes; shared by every command that uses them.
-#[derive(Debug, Default, clap::Args)]
-pub(crate) struct AttributeArgs {
-    /// Attributes of the nodes: .csv, .tsv or .parquet with an id column, or .npy, .mtx or .svm in node order.
-    #[arg(long, value_name = "FILE")]
-    attributes: Option<String>,
-    /// Column of the node ids in that file: a name, or a position from 0 [default: id, node, …, else the first].
-    #[arg(long, value_name = "COLUMN")]
-    attribute_id: Option<String>,
-}
-
-impl AttributeArgs {
-    /// The settings that it gives.
-    pub(crate) fn flags(&self) -> [Flag; 2] {
-        // Quoted, so that whatever it is called is text and no TOML value.
-        let text = |text: &String| serde_json::Value::from(text.as_str()).to_string();
-        let id = self.attribute_id.as_ref().map(|id| id.parse::<u32>().map_or_else(|_| text(id), |at| at.to_string()));
-        [("attributes.file", self.attributes.as_ref().map(text)), ("attributes.table.id", id)]
-    }
-}
-
-/// Which vectors are returned.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Vectors {
-    Global,
-    Local,
-}
-
-impl ConfigArgs {
-    /// Adds the files that these choices name.
-    fn files(&self, files: Files, config: &Config) -> Files {
-        files.read("--config", &self.config).read_vectors("--attributes", &config.attributes.file)
-    }
-
-    /// Preset, file, flags and single settings, later ones on top.
-    pub(crate) fn build(&self) -> Result<Config, Error> {
-        self.lay().map_err(|error| options::translated(error, OPTIONS))
-    }
-
-    /// The settings that options give.
-    fn flags(&self) -> Vec<Flag> {
-        let vectors = self.vectors.map(|vectors| match vectors {
-            Vectors::Global => OutputKind::Global.to_string(),
-            Vectors::Local => OutputKind::Local.to_string(),
-        });
-        let flags = [
-            ("global.dim", self.dim.map(|v| v.to_string())),
-            ("local.dim", self.local_dim.clone()),
-            ("steps", self.steps.clone()),
-            ("motifs", self.motifs.clone()),
-            ("sample", self.sample.map(|v| v.to_string())),
-            ("delta", self.delta.as_ref().map(ToString::to_string)),
-            ("pairs", self.pairs.clone()),
-            ("global.output", vectors),
-            ("seed", self.seed.map(|v| v.to_string())),
-        ];
-        let solvers =
-            self.solver.iter().flat_map(|name| solver_settings(name).iter().map(|key| (*key, Some(name.clone()))));
-        flags.into_iter().chain(solvers).chain(self.attributes.flags()).collect()
-    }
-
-    /// Notes options that were given and have no effect on the embedding of this graph.
-    fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
-        let mut found = idle::given(&self.flags(), &self.set, OPTIONS, &config.idle(graph, false));
-        let motifs = self.motif_size.and_then(|_| Some((self.lay_all().ok()?.motifs, config.motifs.clone())));
-        if let Some((all, kept)) = motifs
-            && all.motifs() == kept.motifs()
-        {
-            found.push(("--motif-size".into(), format!("no motif of {all} is larger")));
-        }
-        idle::note(&found, context);
-    }
-
-    fn lay(&self) -> Result<Config, Error> {
-        let mut config = self.lay_all()?;
-        if let Some(size) = self.motif_size {
-            config.motifs = config.motifs.at_most(size.into());
-            config.check()?;
-        }
-        Ok(config)
-    }
-
-    /// With motifs of any size.
-    fn lay_all(&self) -> Result<Config, Error> {
-        self.config.as_deref().map_or(Ok(()), repeat::refuse_others)?;
-        let layers = match (&self.preset, &self.config) {
-            (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
-            (None, Some(file)) => Layers::new().preset(DEFAULT_PRESET)?.file(file)?,
-            (preset, None) => Layers::new().preset(preset.as_deref().unwrap_or(DEFAULT_PRESET))?,
-        };
-        settings::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
-    }
-}
-
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    if let Some(model) = &args.like.like {
-        return like::run(args, model, context);
+    if let Some(asked) = Asked::of(args)? {
+        return like::run(args, &asked, context);
     }
     let config = args.choices.build()?;
     let files = Embedding::files(&args.output, args.table.output_format)?;

@@ -44,7 +44,16 @@ fn the_same_graph_has_the_same_bytes_and_new_nodes_their_place() {
     assert_eq!((&report["like"]["new"], &report["like"]["same"]), (&1.into(), &false.into()));
     assert!(report["like"]["model"].as_str().is_some_and(|model| model.ends_with("m.hone")));
     let again = hone().args(["embed", "-o"]).arg(at("d.tsv")).arg("--config").arg(at("c.tsv.run.json")).assert();
-    again.code(2).stderr(contains("like a model").and(contains("--like")));
+    again.success();
+    assert_eq!(bytes(&at("c.tsv")), bytes(&at("d.tsv")));
+    let other =
+        hone().args(["embed", "--dim", "8", "-o"]).arg(at("e.tsv")).arg("--config").arg(at("c.tsv.run.json")).assert();
+    other.code(2).stderr(contains("like a model").and(contains("leave out")));
+    fs::create_dir(at("other")).expect("made");
+    fit(&at("other"), "builtin:karate");
+    fs::rename(at("other/m.hone"), at("m.hone")).expect("moved");
+    let again = hone().args(["embed", "-o"]).arg(at("e.tsv")).arg("--config").arg(at("c.tsv.run.json")).assert();
+    again.code(2).stderr(contains("not the model of").and(contains("--changed allow")));
 }
 
 #[test]

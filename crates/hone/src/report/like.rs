@@ -8,6 +8,9 @@ pub struct Likeness {
     /// The file of the model, where it was read from one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Whether only structure columns were asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub structure_only: bool,
     /// Fingerprint of the graph of the model.
     pub fingerprint: String,
     /// Whether this is the very graph of the model.

@@ -1,6 +1,6 @@
 //! `hone embed INPUT -o OUT --like MODEL`: a graph in the space of an earlier one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hone::memory::Allowance;
 use hone::report::{Stage, Start};
@@ -12,6 +12,7 @@ use super::summary::summary;
 use super::{Args, OPTIONS};
 use crate::context::Context;
 use crate::options;
+use crate::repeat::{self, Changed};
 
 /// Settings that are those of the model.
 const OWN: [&str; 18] = [
@@ -48,22 +49,67 @@ pub(super) struct LikeArgs {
     structure_only: bool,
 }
 
-pub(super) fn run(args: &Args, model: &Path, context: &Context) -> anyhow::Result<()> {
+/// A model, and what is asked of it.
+pub(super) struct Asked {
+    model: PathBuf,
+    structure_only: bool,
+    /// The record of the run that is repeated, and the graph of its model.
+    repeated: Option<(PathBuf, String)>,
+}
+
+impl Asked {
+    /// What the options ask for, or the record that is repeated; nothing for an embedding with settings of its own.
+    pub(super) fn of(args: &Args) -> Result<Option<Asked>, Error> {
+        if let Some(model) = &args.like.like {
+            let (model, structure_only) = (model.clone(), args.like.structure_only);
+            return Ok(Some(Asked { model, structure_only, repeated: None }));
+        }
+        let Some(record) = &args.choices.config else { return Ok(None) };
+        let Some((like, folder)) = repeat::likeness(record) else { return Ok(None) };
+        if args.choices.any_setting() || args.model.is_some() || args.factors.is_some() {
+            let message = "it is the record of an embedding like a model, which has the settings; leave out all others";
+            return Err(Error::config("--config", message));
+        }
+        let named = like.model.ok_or_else(|| {
+            let remedy = "give the graph and --like MODEL, without --config";
+            Error::input(record, "it is the record of an embedding like a model that was in no file", remedy)
+        })?;
+        let model = record::locate(record, folder.as_deref(), &named)?.into();
+        let repeated = Some((record.clone(), like.fingerprint));
+        Ok(Some(Asked { model, structure_only: like.structure_only, repeated }))
+    }
+
+    /// Refuses or notes another model than that of the record.
+    fn compare(&self, fit: &Model, changed: Changed, context: &Context) -> Result<(), Error> {
+        match &self.repeated {
+            Some((record, fingerprint)) if *fingerprint != fit.facts().fingerprint => {
+                let message = format!("not the model of {}: it was made of another graph", record.display());
+                changed.differs(&self.model.to_string_lossy(), message, context)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Result<()> {
     check(args)?;
+    let model = asked.model.as_path();
     let files = Embedding::files(&args.output, args.table.output_format)?;
-    let source = args.input.resolve(None)?;
-    let inputs = source.files().read("--like", [model]);
+    let record = asked.repeated.as_ref().map(|(record, _)| record.as_path());
+    let source = args.input.resolve(record)?;
+    let inputs = source.files().read("--like", [model]).read("--config", record);
     let outputs = inputs.write("--output", files.iter().chain(&record::path(&args.output)));
     let leads = context.engine().leads();
     let mut batch = outputs.check_by(leads, args.table.force)?;
     let memory = context.memory(args.input.memory());
     let start = Start::now();
     let fit = Model::read_within(model, Allowance::new(memory))?;
+    asked.compare(&fit, source.changed(), context)?;
     let opened = Stage::since("read model", &start);
     let reading = Start::now();
     let graph = source.open(true, memory, context)?;
     let read = Stage::since("read", &reading);
-    let like = Like { structure_only: args.like.structure_only, memory_limit: memory };
+    let like = Like { structure_only: asked.structure_only, memory_limit: memory };
     let run = fit.embed(&graph, &like, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
     context.engine().meet();
     if !leads {
@@ -82,7 +128,7 @@ pub(super) fn run(args: &Args, model: &Path, context: &Context) -> anyhow::Resul
     record::add_to(&mut batch, &args.output, &report)?;
     batch.commit()?;
     context.progress_done();
-    if let Some(like) = report.like.as_ref().filter(|_| !args.like.structure_only) {
+    if let Some(like) = report.like.as_ref().filter(|_| !asked.structure_only) {
         let (shared, new, kept) = (like.shared, like.new, like.kept);
         let of = model.display();
         context.note(format_args!("nodes: {shared} shared with {of}, {kept} of them where they were, {new} new"));

@@ -53,8 +53,17 @@ impl Model {
         let fingerprint = self.facts.fingerprint.clone();
         let same = graph.fingerprint() == fingerprint;
         let (new, kept) = (graph.nodes() - shared, if same { shared } else { 0 });
-        run.report.like =
-            Some(Likeness { model: None, fingerprint, same, shared, new, kept, views: Vec::new(), drift: Vec::new() });
+        run.report.like = Some(Likeness {
+            model: None,
+            structure_only: like.structure_only,
+            fingerprint,
+            same,
+            shared,
+            new,
+            kept,
+            views: Vec::new(),
+            drift: Vec::new(),
+        });
         let vectors =
             if same { self.of_fit(like.structure_only) } else { self.placed(&mut run, graph, like, &of_fit)? };
         self.describe(&mut run, like);

@@ -1,0 +1,206 @@
+//! The choices of the method as options: presets, settings, attributes.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use hone::Error;
+use hone::config::{Config, Layers, Output as OutputKind, solver_settings};
+use hone::graph::Graph;
+use hone::motif::{Delta, Sample};
+
+use crate::context::Context;
+use crate::files::Files;
+use crate::idle;
+use crate::options::{self, Known};
+use crate::repeat;
+use crate::settings::{self, Flag};
+
+/// Settings that have an option of their own.
+pub(crate) const OPTIONS: &[Known] = &[
+    ("preset", "--preset"),
+    ("global.dim", "--dim"),
+    ("local.dim", "--local-dim"),
+    ("steps", "--steps"),
+    ("motifs", "--motifs"),
+    ("directed", "--directed"),
+    ("sample", "--sample"),
+    ("delta", "--delta"),
+    ("seed", "--seed"),
+    ("pairs", "--pairs"),
+    ("local.solver.method", "--solver"),
+    ("global.solver.method", "--solver"),
+    ("global.output", "--vectors"),
+    ("attributes.file", "--attributes"),
+    ("attributes.table.id", "--attribute-id"),
+    ("like", "--like"),
+    ("structure-only", "--structure-only"),
+    ("weights", "--weighted"),
+    options::OTHERS,
+];
+
+/// What an embedding starts from when no other preset is named.
+const DEFAULT_PRESET: &str = "hone";
+
+/// The choices of the method; shared by `embed` and `config`.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Method")]
+pub(crate) struct ConfigArgs {
+    /// Start from a named variant: hone (the default), or the paper's hone-w, hone-p, hone-l, hone-l-norm, hone-l-rw,
+    /// each also with +x for diffused motif features.
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+    /// Read settings from a TOML file, or repeat an earlier run: its OUT.run.json, which also names the graph; with
+    /// --preset, the two may not contradict each other.
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Dimensions of the vectors. With the preset hone, one in eight (at most 16) is for structure.
+    #[arg(long, value_name = "D")]
+    dim: Option<usize>,
+    /// Dimensions of each local embedding, of which there is one per motif and step [default: 16, more where --dim needs
+    /// more].
+    #[arg(long, value_name = "D")]
+    local_dim: Option<String>,
+    /// Number of steps along the edges of each motif graph, or auto.
+    #[arg(long, value_name = "K")]
+    steps: Option<String>,
+    /// Motifs: orbits, graphlets, or names separated by commas (see `hone count --help`).
+    #[arg(long, value_name = "SET")]
+    motifs: Option<String>,
+    /// Leave out motifs of more nodes than this.
+    #[arg(long, value_name = "2-4", value_parser = clap::value_parser!(u8).range(2..=4))]
+    motif_size: Option<u8>,
+    /// Estimate motif counts: from at most cap=64 neighbours of a node, or with error=0.1,confidence=0.95.
+    #[arg(long, value_name = "HOW")]
+    sample: Option<Sample>,
+    /// Leave out edges with fewer occurrences of a motif than this; also by motif: triangle=3,clique4=2.
+    #[arg(long, value_name = "COUNT")]
+    delta: Option<Delta>,
+    /// Pairs of nodes that a motif graph links: edges, or occurrences (all pairs that share an occurrence of the graphlet,
+    /// adjacent or not).
+    #[arg(long, value_name = "WHICH", value_parser = ["edges", "occurrences"])]
+    pairs: Option<String>,
+    /// Solver of the matrix factorisations, in both stages (autoencoder: in the global one); `hone solvers` lists them.
+    #[arg(long, value_name = "NAME")]
+    solver: Option<String>,
+    #[command(flatten)]
+    attributes: AttributeArgs,
+    /// Which vectors to write: global, or local (all local embeddings side by side).
+    #[arg(long, value_enum, value_name = "WHICH")]
+    vectors: Option<Vectors>,
+    /// Seed of all random numbers.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Any setting by its dotted name; may be repeated, the last wins.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+/// The user's own attributes; shared by every command that uses them.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct AttributeArgs {
+    /// Attributes of the nodes: .csv, .tsv or .parquet with an id column, or .npy, .mtx or .svm in node order.
+    #[arg(long, value_name = "FILE")]
+    attributes: Option<String>,
+    /// Column of the node ids in that file: a name, or a position from 0 [default: id, node, …, else the first].
+    #[arg(long, value_name = "COLUMN")]
+    attribute_id: Option<String>,
+}
+
+impl AttributeArgs {
+    /// The settings that it gives.
+    pub(crate) fn flags(&self) -> [Flag; 2] {
+        // Quoted, so that whatever it is called is text and no TOML value.
+        let text = |text: &String| serde_json::Value::from(text.as_str()).to_string();
+        let id = self.attribute_id.as_ref().map(|id| id.parse::<u32>().map_or_else(|_| text(id), |at| at.to_string()));
+        [("attributes.file", self.attributes.as_ref().map(text)), ("attributes.table.id", id)]
+    }
+}
+
+/// Which vectors are returned.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Vectors {
+    Global,
+    Local,
+}
+
+impl ConfigArgs {
+    /// Whether any setting is given, a file of settings aside.
+    pub(super) fn any_setting(&self) -> bool {
+        let flags = self.flags().iter().any(|(_, value)| value.is_some());
+        flags || self.preset.is_some() || self.motif_size.is_some() || !self.set.is_empty()
+    }
+
+    /// Adds the files that these choices name.
+    pub(super) fn files(&self, files: Files, config: &Config) -> Files {
+        files.read("--config", &self.config).read_vectors("--attributes", &config.attributes.file)
+    }
+
+    /// Preset, file, flags and single settings, later ones on top.
+    pub(crate) fn build(&self) -> Result<Config, Error> {
+        self.lay().map_err(|error| self.of_file(options::translated(error, OPTIONS)))
+    }
+
+    /// Names the file of settings where no option could be meant.
+    fn of_file(&self, error: Error) -> Error {
+        match (error, &self.config) {
+            (Error::Config { field, message }, Some(file)) if !self.any_setting() => {
+                Error::Config { field, message: format!("{message} (a setting of {})", file.display()) }
+            }
+            (error, _) => error,
+        }
+    }
+
+    /// The settings that options give.
+    fn flags(&self) -> Vec<Flag> {
+        let vectors = self.vectors.map(|vectors| match vectors {
+            Vectors::Global => OutputKind::Global.to_string(),
+            Vectors::Local => OutputKind::Local.to_string(),
+        });
+        let flags = [
+            ("global.dim", self.dim.map(|v| v.to_string())),
+            ("local.dim", self.local_dim.clone()),
+            ("steps", self.steps.clone()),
+            ("motifs", self.motifs.clone()),
+            ("sample", self.sample.map(|v| v.to_string())),
+            ("delta", self.delta.as_ref().map(ToString::to_string)),
+            ("pairs", self.pairs.clone()),
+            ("global.output", vectors),
+            ("seed", self.seed.map(|v| v.to_string())),
+        ];
+        let solvers =
+            self.solver.iter().flat_map(|name| solver_settings(name).iter().map(|key| (*key, Some(name.clone()))));
+        flags.into_iter().chain(solvers).chain(self.attributes.flags()).collect()
+    }
+
+    /// Notes options that were given and have no effect on the embedding of this graph.
+    pub(super) fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
+        let mut found = idle::given(&self.flags(), &self.set, OPTIONS, &config.idle(graph, false));
+        let motifs = self.motif_size.and_then(|_| Some((self.lay_all().ok()?.motifs, config.motifs.clone())));
+        if let Some((all, kept)) = motifs
+            && all.motifs() == kept.motifs()
+        {
+            found.push(("--motif-size".into(), format!("no motif of {all} is larger")));
+        }
+        idle::note(&found, context);
+    }
+
+    fn lay(&self) -> Result<Config, Error> {
+        let mut config = self.lay_all()?;
+        if let Some(size) = self.motif_size {
+            config.motifs = config.motifs.at_most(size.into());
+            config.check()?;
+        }
+        Ok(config)
+    }
+
+    /// With motifs of any size.
+    fn lay_all(&self) -> Result<Config, Error> {
+        self.config.as_deref().map_or(Ok(()), repeat::refuse_others)?;
+        let layers = match (&self.preset, &self.config) {
+            (Some(preset), Some(file)) => Layers::new().preset_and_file(preset, file)?,
+            (None, Some(file)) => Layers::new().preset(DEFAULT_PRESET)?.file(file)?,
+            (preset, None) => Layers::new().preset(preset.as_deref().unwrap_or(DEFAULT_PRESET))?,
+        };
+        settings::lay(layers, &self.flags(), &self.set, OPTIONS)?.build()
+    }
+}
