@@ -14,7 +14,6 @@ use hone::{Error, Result};
 use rustc_hash::FxHashSet;
 
 pub use self::negatives::Negatives;
-pub(crate) use self::negatives::has_one_way;
 use crate::random::Stream;
 
 /// The graph a method may learn from.

@@ -20,7 +20,7 @@ use crate::embedder::Embedder;
 use crate::labels::NodeLabels;
 use crate::method::{Kind, Method};
 use crate::pairs::PairOperator;
-use crate::split::{Negatives, has_one_way};
+use crate::split::Negatives;
 use crate::stats::{self, LEVEL, Summary};
 use crate::task::{LinkConfig, NodesConfig, Setting, link, nodes};
 
@@ -279,7 +279,7 @@ impl TuneOptions {
         } else {
             OPERATORS.iter().map(|text| text.parse()).collect::<Result<Vec<PairOperator>>>()?
         };
-        let negatives = Negatives::usual(graph.is_directed() && has_one_way(graph));
+        let negatives = Negatives::usual(graph);
         let pairs = 2.0 * self.removed * graph.edges() as f64;
         let selection = LinkConfig::default().selection.min(SELECTED / pairs.max(1.0));
         Ok(LinkConfig { removed: self.removed, operators, selection, negatives, ..LinkConfig::default() })

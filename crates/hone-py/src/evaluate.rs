@@ -56,13 +56,14 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// What was not chosen is what suits the graph.
-    fn link(&self, directed: bool) -> PyResult<LinkConfig> {
+    fn link(&self, graph: &hone::graph::Graph) -> PyResult<LinkConfig> {
         let parsed = |texts: &Vec<String>| texts.iter().map(|text| text.parse()).collect::<hone::Result<_>>();
-        let operators = self.operators.as_ref().map_or(Ok(PairOperator::usual(directed)), parsed).map_err(raise)?;
+        let operators =
+            self.operators.as_ref().map_or(Ok(PairOperator::usual(graph.is_directed())), parsed).map_err(raise)?;
         if operators.is_empty() {
             return Err(refuse("operators", "there must be at least one"));
         }
-        let negatives = self.negatives.as_ref().map_or(Ok(Negatives::usual(directed)), |text| text.parse());
+        let negatives = self.negatives.as_ref().map_or_else(|| Ok(Negatives::usual(graph)), |text| text.parse());
         Ok(LinkConfig {
             removed: self.removed,
             protocol: self.protocol.parse().map_err(raise)?,
@@ -85,7 +86,7 @@ pub(crate) fn evaluate_link(
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let graph = graph.get().inner.clone();
-    let config = settings.link(graph.is_directed())?;
+    let config = settings.link(&graph)?;
     let methods = contestants.into_iter().map(|c| method(c, settings.grid)).collect::<PyResult<Vec<_>>>()?;
     let cache = match &settings.cache {
         Some(folder) => Cache::open(folder).map_err(raise)?,
@@ -137,7 +138,7 @@ pub(crate) fn link_split<'py>(
         return Err(refuse("selection", format!("is {selection}; must be between 0 and 1")));
     }
     let whole = graph.get().inner.clone();
-    let usual = Negatives::usual(whole.is_directed());
+    let usual = Negatives::usual(&whole);
     let negatives = negatives.map_or(Ok(usual), str::parse).map_err(raise)?;
     let (train, select, test) = run(py, 0, None, move |_| {
         let split = LinkSplit::against(whole, removed, (false, negatives), seed)?;

@@ -121,11 +121,16 @@ fn refusals_name_options() {
     hone().args(plain).assert().code(2).stderr(remedy.and(contains("cannot tell").not()));
     let mutual = write(folder.path(), downward().filter(|arc| arc.0 != arc.1).flat_map(|(u, v)| [(u, v), (v, u)]));
     let said = contains("every arc has its reverse, so that none can be turned around; use --negatives random");
-    link(&mutual, &["--methods", "degree"]).code(2).stderr(said.clone());
+    link(&mutual, &["--methods", "degree", "--negatives", "mixed"]).code(2).stderr(said.clone());
+    link(&mutual, &["--methods", "degree"]).success().stderr(contains("pairs without an arc are random"));
     link(&mutual, &["--methods", "degree", "--negatives", "random"]).success();
     let split = folder.path().join("split");
-    hone().args(["eval", "split", "--directed"]).arg(&mutual).arg("-o").arg(&split).assert().code(2).stderr(said);
+    let run = |more: &[&str]| {
+        hone().args(["eval", "split", "--directed"]).arg(&mutual).arg("-o").arg(&split).args(more).assert()
+    };
+    run(&["--negatives", "reversed"]).code(2).stderr(said);
     assert!(!split.exists());
+    run(&[]).success();
 }
 
 /// A split has the pairs that `eval link` would have, and says which they are.

@@ -36,9 +36,9 @@ impl FromStr for Negatives {
 }
 
 impl Negatives {
-    /// What suits a graph unless something else is named.
-    pub fn usual(directed: bool) -> Self {
-        if directed { Negatives::Mixed } else { Negatives::Random }
+    /// What suits a graph unless something else is named: reversed arcs and random pairs, where any arc can be turned around.
+    pub fn usual(graph: &Graph) -> Self {
+        if graph.is_directed() && has_one_way(graph) { Negatives::Mixed } else { Negatives::Random }
     }
 
     /// Refuses to turn edges around that have no direction.
@@ -78,7 +78,7 @@ fn is_one_way(graph: &Graph, (u, v): (u32, u32)) -> bool {
 }
 
 /// Whether some arc has no reverse, so that it can be turned around.
-pub(crate) fn has_one_way(graph: &Graph) -> bool {
+fn has_one_way(graph: &Graph) -> bool {
     let mut nodes = 0..graph.nodes() as u32;
     nodes.any(|u| graph.neighbors(u).iter().any(|&v| is_one_way(graph, (u, v))))
 }

@@ -59,7 +59,16 @@ impl Args {
         let directed = graphs.iter().all(|named| named.graph.is_directed());
         let given = !self.operators.is_empty();
         let operators = if given { self.operators.clone() } else { PairOperator::usual(directed) };
-        let negatives = self.negatives.unwrap_or(Negatives::usual(directed));
+        let usual = || {
+            let mut each = graphs.iter().map(|named| Negatives::usual(&named.graph));
+            if each.all(|usual| usual == Negatives::Mixed) { Negatives::Mixed } else { Negatives::Random }
+        };
+        let negatives = self.negatives.unwrap_or_else(usual);
+        if directed && self.negatives.is_none() && negatives == Negatives::Random {
+            context.note(
+                "note: every arc has its reverse, so that none can be turned around: pairs without an arc are random",
+            );
+        }
         // An undirected graph is refused where direction matters, whatever the operator.
         let blind = |operator: &&PairOperator| directed && operator.is_symmetric() && negatives != Negatives::Random;
         if let Some(operator) = operators.iter().find(blind) {
@@ -173,7 +182,7 @@ pub(crate) struct SplitArgs {
 pub(super) fn split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
     args.read.files([&args.input]).write("--output", export::files(&args.output)).check_places()?;
     let graph = open(&args.input, &args.read, context)?.graph;
-    let negatives = args.negatives.unwrap_or(Negatives::usual(graph.is_directed()));
+    let negatives = args.negatives.unwrap_or_else(|| Negatives::usual(&graph));
     let origin = Origin { graph: GraphFacts::of(&graph), removed: args.removed, seed: args.seed, negatives };
     let split = LinkSplit::against(graph, args.removed, (false, negatives), args.seed).map_err(in_options)?;
     export::write(&split, &origin, &args.output, args.force)?;
