@@ -8,6 +8,9 @@ use serde_json::Value;
 
 use crate::target::karate;
 
+/// The name of the target.
+pub(crate) const NAME: &str = "model";
+
 /// Reads a model as it is and with checksums made right; what is accepted places a graph.
 pub(crate) fn read(path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
@@ -49,14 +52,14 @@ fn sealed(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Small models: of numbered and of named nodes, and of several motifs.
-pub(crate) fn seeds() -> Result<Vec<(&'static str, Vec<u8>)>> {
+pub(crate) fn seeds() -> Result<Vec<Vec<u8>>> {
     let of = |name: &str, settings: &[(&str, &str)]| {
         let layers = Layers::new().preset("hone")?.set("global.dim", "6")?;
         let layers = settings.iter().try_fold(layers, |layers, (key, value)| layers.set(key, value))?;
         let (_, model) = Hone::new(layers.build()?)?.fit(&graph::builtin(name)?, &Silent)?;
         let mut bytes = Vec::new();
         model.write_to(&mut bytes).map_err(|e| Error::io("model", e))?;
-        Ok(("model", bytes))
+        Ok(bytes)
     };
     let motifs = [("motifs", "[\"edge\", \"triangle\"]"), ("local.dim", "3"), ("first-step", "1"), ("steps", "2")];
     Ok(vec![of("petersen", &[])?, of("florentine", &[])?, of("karate", &motifs)?])

@@ -151,7 +151,9 @@ fn start(part: &Part<'_>, own: &Path) -> Result<Child> {
 fn save(target: &Target, folder: &Path) -> Result<String> {
     let from = child::input_file(folder, target);
     let bytes = fs::read(&from).map_err(|e| Error::io(&from, e))?;
-    let to = seeds::folder(target).join(format!("failure-{:08x}", crc32fast::hash(&bytes)));
+    let folder = seeds::folder(target);
+    fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
+    let to = folder.join(format!("failure-{:08x}", crc32fast::hash(&bytes)));
     fs::write(&to, bytes).map_err(|e| Error::io(&to, e))?;
     Ok(format!("saved as {}", to.display()))
 }

@@ -29,14 +29,30 @@ fn corpus() -> PathBuf {
     if here.is_dir() { here.to_path_buf() } else { Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus") }
 }
 
-/// All files of a target, in the order of their names.
+/// All files of a target, in the order of their names, and those that are made anew.
 pub(crate) fn read(target: &Target) -> Result<Vec<Vec<u8>>> {
     let folder = folder(target);
+    let mut all = fresh(target)?;
+    if !folder.exists() && !all.is_empty() {
+        return Ok(all);
+    }
     let wrong = |e| Error::io(&folder, e);
     let files = fs::read_dir(&folder).map_err(wrong)?;
     let mut files = files.map(|file| file.map(|file| file.path())).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
     files.sort();
-    files.iter().map(|file| fs::read(file).map_err(|e| Error::io(file, e))).collect()
+    for file in &files {
+        all.push(fs::read(file).map_err(|e| Error::io(file, e))?);
+    }
+    Ok(all)
+}
+
+/// Files that hold the settings and the checksums of a run: old ones would be refused at the door, and nothing behind it tried.
+fn fresh(target: &Target) -> Result<Vec<Vec<u8>>> {
+    if let Some((_, file)) = checkpoint::SEEDS.iter().find(|(name, _)| *name == target.name) {
+        return Ok(vec![checkpoint::seed(file)]);
+    }
+    let models = if target.name == models::NAME { models::seeds()? } else { Vec::new() };
+    Ok(models)
 }
 
 /// Writes all seeds again; past failures stay.
@@ -129,8 +145,30 @@ fn runs(seeds: &mut Vec<(&str, Vec<u8>)>) -> Result<()> {
         sample.count(karate(), 0, &Silent)?.save(&mut bytes).map_err(|e| Error::io("counts", e))?;
         seeds.push(("counts", bytes));
     }
-    seeds.extend(checkpoint::SEEDS.iter().map(|&(target, file)| (target, checkpoint::seed(file))));
     seeds.extend(folders::seeds()?);
-    seeds.extend(models::seeds()?);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::read;
+    use crate::child;
+    use crate::target::TARGETS;
+
+    /// What is refused at the door says nothing of what is behind it.
+    #[test]
+    fn every_target_accepts_some_of_its_files() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for target in TARGETS {
+            let file = child::input_file(folder.path(), target);
+            let accepted = |bytes: &Vec<u8>| {
+                fs::write(&file, bytes).expect("written");
+                (target.run)(&file).is_ok()
+            };
+            let name = target.name;
+            assert!(read(target).expect("there").iter().any(accepted), "{name}: `hone-fuzz seeds` writes them again");
+        }
+    }
 }
