@@ -156,6 +156,7 @@ fn about(least: bool) -> &'static str {
 fn io_remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound => "; check its name and the folder it is looked for in",
+        io::ErrorKind::IsADirectory => "; give a file in its place",
         io::ErrorKind::PermissionDenied => "; change its permissions, or choose another",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, or write elsewhere",
         io::ErrorKind::ReadOnlyFilesystem => "; write elsewhere, or have the file system mounted for writing",

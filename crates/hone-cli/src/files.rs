@@ -94,7 +94,21 @@ impl Files {
                 let message = format!("{} is the input{}; write to another file", path.display(), of_option(of));
                 return Err(Error::config(*option, message));
             }
-            let beside = if is_stream(path) { Vec::new() } else { companions(path) };
+            let place = spelled_out(path);
+            let twice = |other: &Path| other == path || spelled_out(other) == place || same(other);
+            if self.outputs[..at].iter().any(|other| twice(&other.1)) {
+                let message = format!("two outputs go to {}; give each its own path", path.display());
+                return Err(Error::config(*option, message));
+            }
+        }
+        self.check_companions()?;
+        (0..self.folders.len()).try_for_each(|at| self.check_folder(at))
+    }
+
+    /// Refuses inputs that would be taken for files that belong to an output, and removed with the old ones.
+    fn check_companions(&self) -> Result<(), Error> {
+        for (option, path) in self.outputs.iter().filter(|(_, path)| !is_stream(path)) {
+            let beside = companions(path);
             let beside = |other: &Path| beside.iter().any(|file| file.exists() && same_file(other, file));
             if let Some((of, input)) = self.inputs.iter().find(|other| beside(&other.1)) {
                 let (input, of, path) = (input.display(), of_option(of), path.display());
@@ -103,14 +117,8 @@ impl Files {
                 );
                 return Err(Error::config(*option, message));
             }
-            let place = spelled_out(path);
-            let twice = |other: &Path| other == path || spelled_out(other) == place || same(other);
-            if self.outputs[..at].iter().any(|other| twice(&other.1)) {
-                let message = format!("two outputs go to {}; give each its own path", path.display());
-                return Err(Error::config(*option, message));
-            }
         }
-        (0..self.folders.len()).try_for_each(|at| self.check_folder(at))
+        Ok(())
     }
 
     fn check_folder(&self, at: usize) -> Result<(), Error> {

@@ -72,7 +72,7 @@ fn long_lines_and_many_columns_are_refused_within_the_budget() {
 fn many_nodes_without_edges_are_refused_within_the_budget() {
     let folder = folder();
     let feeds = vec![b'\n'; 1 << 20];
-    let path = packed(folder.path().join("m.graph.gz"), &[(b"20971520 1\n", 1), (&feeds, 20)]);
+    let path = packed(folder.path().join("m.graph.gz"), &[(b"62914560 1\n", 1), (&feeds, 60)]);
     let out = folder.path().join("z.npy").display().to_string();
     let args = ["-q", "embed", "--memory", "48M", "-o", &out].map(str::to_owned);
     let refused = under(500 << 10, &[&args[..], &[path.display().to_string()]].concat());

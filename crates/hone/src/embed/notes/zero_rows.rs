@@ -41,7 +41,7 @@ struct Facts<'a> {
     /// Whether an arc whose weight is not 0 leaves a node, and whether one enters it, where weights count.
     weighed: Option<[Vec<bool>; 2]>,
     source_only: bool,
-    /// Whether any motif matrix has an entry.
+    /// Whether any of the motifs occurs.
     occurs: bool,
     /// The degree that a node needs to have a row at all.
     divided: Option<Degree>,
@@ -112,7 +112,7 @@ impl<'a> Facts<'a> {
             weighed: weights.map(|weights| weighed(graph, weights)),
             source_only: graph.is_directed() && !run.both_sides(graph),
             occurs: run.report.local.is_empty()
-                || run.report.local.iter().any(|facts| facts.singular_values.first().is_some_and(|&most| most > 0.0)),
+                || run.report.local.iter().any(|facts| facts.nonzeros + facts.below_delta > 0),
             divided: divides.then_some(matrix.degree).filter(|_| matrix.regularize == 0.0),
             edges: (one_step || !graph.is_directed() || config.reverse.given() > 0.0)
                 && config.motifs.motifs().iter().any(|motif| motif.name() == "edge"),
