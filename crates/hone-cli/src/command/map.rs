@@ -204,9 +204,9 @@ impl Beside {
 
 impl Args {
     /// The outputs, if they may be written.
-    fn check(&self, inputs: Files, record: Option<PathBuf>) -> Result<Batch, Error> {
+    fn check(&self, inputs: Files, record: Option<&Path>) -> Result<Batch, Error> {
         self.check_extensions()?;
-        let outputs = inputs.write("--output", self.output.iter().chain(&record));
+        let outputs = inputs.write("--output", self.output.as_deref().into_iter().chain(record));
         outputs.write("--svg", &self.svg).write("--png", &self.png).check(self.force)
     }
 
@@ -231,7 +231,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = beside.files(inputs);
     // The record stands beside the page, else beside a picture.
     let main = args.files().next().cloned();
-    let mut batch = args.check(inputs, main.as_deref().and_then(record::path))?;
+    let mut batch = args.check(inputs, main.as_deref().and_then(record::path).as_deref())?;
     let start = Start::now();
     beside.describe(&mut choices, source.changed(), context)?;
     // Weights shape the vectors that are made here.

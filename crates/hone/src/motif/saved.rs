@@ -58,7 +58,7 @@ impl Counts {
         let mut counts = match kind[0] {
             ABSENT => Counts::absent(pattern),
             EXACT => load_exact(pattern, input)?,
-            ESTIMATED => load_estimated(pattern, input)?,
+            ESTIMATED => load_estimated(&pattern, input)?,
             _ => return Err(invalid("not motif counts")),
         };
         input.read_exact(&mut kind)?;
@@ -95,7 +95,7 @@ fn load_exact(pattern: Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts>
     Ok(Counts::exact(pattern, Exact { t, c, rank, k, q, r, d, triangles, s }))
 }
 
-fn load_estimated(pattern: Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts> {
+fn load_estimated(pattern: &Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts> {
     let mut length = [0; 8];
     input.read_exact(&mut length)?;
     let length = u64::from_le_bytes(length);
@@ -108,7 +108,7 @@ fn load_estimated(pattern: Arc<Pattern>, input: &mut dyn Read) -> io::Result<Cou
     let mut column = |most: f32| load_f32(pattern.nnz(), input, most).map(Pages::from);
     let (t, p, c) = (column(MOST_COMMON)?, column(MOST)?, column(MOST)?);
     let edge = Estimates { t, p, c, k: column(MOST)?, q: column(MOST)?, r: column(MOST)? };
-    Ok(Counts::estimated(pattern.clone(), Estimated::new(&pattern, edge, facts)))
+    Ok(Counts::estimated(pattern.clone(), Estimated::new(pattern, edge, facts)))
 }
 
 fn save_f32(values: &[f32], out: &mut dyn Write) -> io::Result<()> {

@@ -38,7 +38,9 @@ pub(super) fn lost(run: &mut Context, graph: &Graph, out: &Block, z_cols: usize)
     match lost.count() {
         0 => (),
         1 => {
-            run.note("1 node with edges has zero proximity columns: no short walk leads from it to a node of the model")
+            run.note(
+                "1 node with edges has zero proximity columns: no short walk leads from it to a node of the model",
+            );
         }
         many => run.note(format!(
             "{many} nodes with edges have zero proximity columns: no short walk leads from them to a node of the model"
