@@ -22,6 +22,8 @@ const FLOOR: f64 = 1e-5;
 const LOST: f64 = 1e-5;
 /// Rows of Z are short below so much of a typical row.
 const SHORT: f64 = 1e-3;
+/// The same where rows were divided by a power of their lengths, at most.
+const SHORTEST: f64 = 0.03;
 
 /// The least length of a row of each block of Y that is more than rounding.
 pub(super) struct Floors {
@@ -33,7 +35,7 @@ impl Floors {
     /// Those of `y`, whose first `locals` blocks are factors.
     pub(super) fn of(run: &Context, y: &Columns, locals: usize) -> Floors {
         let share = match run.config.local.solver {
-            Solver::Svd(_) => shortened(FLOOR, run.config),
+            Solver::Svd(_) => shortened(FLOOR, run.config).unwrap_or(0.0),
             _ => 0.0,
         };
         let typical = |energy: f64| (energy / run.own.rows.max(1) as f64).sqrt();
@@ -66,7 +68,7 @@ pub(super) fn clear(run: &mut Context, y: &Columns, floors: &Floors, z: &mut Blo
     }
     let sigma = run.report.global.as_ref().map_or(&[][..], |facts| &facts.singular_values);
     let typical = (sigma.iter().map(|sigma| sigma * sigma).sum::<f64>() / run.own.rows.max(1) as f64).sqrt();
-    let least = shortened(SHORT, run.config) * typical;
+    let least = shortened(SHORT, run.config).map_or(SHORT, |share| share.min(SHORTEST)) * typical;
     let length = |i: usize| squared(z.row(i)).sqrt();
     let short = |&i: &usize| (0.0..least).contains(&length(i)) && length(i) > 0.0;
     let short: Vec<usize> = (0..z.rows()).into_par_iter().filter(short).collect();
@@ -80,9 +82,10 @@ pub(super) fn clear(run: &mut Context, y: &Columns, floors: &Floors, z: &mut Blo
     notes::short_rows(run, left[0]);
 }
 
-/// A share of a length as it is after rows were divided by a power of theirs.
-fn shortened(share: f64, config: &Config) -> f64 {
-    share.powf((1.0 - config.local.row_power).max(0.0))
+/// A share of a length as it is after rows were divided by a power of theirs; nothing where that makes most lengths alike.
+fn shortened(share: f64, config: &Config) -> Option<f64> {
+    let left = 1.0 - config.local.row_power;
+    (left >= 0.25).then(|| share.powf(left))
 }
 
 fn squared(row: &[f32]) -> f64 {

@@ -168,6 +168,18 @@ fn rows_of_rounding_are_zeros() {
     }
 }
 
+/// Where rows have nearly one length, being shorter than the typical one says nothing.
+#[test]
+fn rows_of_equal_length_are_not_taken_for_rounding() {
+    let graph = hone::graph::builtin("karate").unwrap();
+    for power in ["0.5", "0.8", "1", "2", "4"] {
+        let layers = Layers::new().preset("hone").unwrap().set("local.row-power", power).unwrap();
+        let found = run(layers.set("structure.enabled", "false").unwrap().build().unwrap(), &graph);
+        assert_eq!(zero_rows(&found.embedding.vectors), [0usize; 0], "row-power {power}");
+        assert!(found.report.warnings.is_empty(), "{power}: {:?}", found.report.warnings);
+    }
+}
+
 /// What `auto` decides can be decided otherwise, also by the value that an undirected graph would have.
 #[test]
 fn settings_that_are_made_stay_as_they_are() {

@@ -136,8 +136,8 @@ impl<'a> Facts<'a> {
         };
         match held {
             true => Why::Lost,
-            _ if !self.occurs => Why::Absent,
             _ if !leaves && !enters => Why::Weightless,
+            _ if !self.occurs && self.weighed.is_none() => Why::Absent,
             _ if self.source_only && !leaves => Why::Sink,
             _ if self.divided.is_some_and(without) => Why::NoDegree,
             _ if self.edges => Why::Cut,
