@@ -32,6 +32,18 @@ pub(crate) enum Use {
     Kept,
 }
 
+impl Use {
+    /// Whether a file in the folder may be written by the run itself, under a name that it chooses: vectors, cells, records.
+    fn may_replace(self, path: &Path) -> bool {
+        let ends = |endings: &[&str]| path.extension().is_some_and(|own| endings.iter().any(|ending| own == *ending));
+        match self {
+            Use::Replaced => true,
+            Use::Rewritten | Use::Filled => ends(&["json", "npz", "txt"]),
+            Use::Kept => false,
+        }
+    }
+}
+
 impl Files {
     /// Adds files that are read; `INPUT` is the graph.
     pub(crate) fn read<P: AsRef<Path>>(mut self, option: &'static str, paths: impl IntoIterator<Item = P>) -> Self {
@@ -108,7 +120,7 @@ impl Files {
     /// Refuses inputs that would be taken for files that belong to an output, and removed with the old ones.
     fn check_companions(&self) -> Result<(), Error> {
         for (option, path) in self.outputs.iter().filter(|(_, path)| !is_stream(path)) {
-            let beside = companions(path);
+            let beside: Vec<PathBuf> = [companions(path), companions(&spelled_out(path))].concat();
             let beside = |other: &Path| beside.iter().any(|file| file.exists() && same_file(other, file));
             if let Some((of, input)) = self.inputs.iter().find(|other| beside(&other.1)) {
                 let (input, of, path) = (input.display(), of_option(of), path.display());
@@ -137,7 +149,7 @@ impl Files {
         if let Some((of, output)) = self.outputs.iter().find(above) {
             return refused(format!("{} is also the file of {of}; name another folder", output.display()));
         }
-        if let Some((of, output)) = self.outputs.iter().find(inside).filter(|_| *used != Use::Kept) {
+        if let Some((of, output)) = self.outputs.iter().filter(inside).find(|output| used.may_replace(&output.1)) {
             let output = output.display();
             return refused(format!("{output}, the file of {of}, is in the folder {shown}; name another folder"));
         }

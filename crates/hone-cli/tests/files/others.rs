@@ -40,6 +40,11 @@ fn only_records_are_removed_and_only_by_force() {
     assert!(at("q.tsv.run.json").exists() && !at("q.tsv").exists());
     generate(" --force").success();
     assert!(!at("q.tsv.run.json").exists());
+    for (text, stays) in [("{\"version\": \"0.1.0\", \"fi", false), ("{\"my\": \"notes\"}", true)] {
+        fs::write(at("q.tsv.run.json"), text).expect("written");
+        generate(" --force").success();
+        assert_eq!(at("q.tsv.run.json").exists(), stays, "{text}");
+    }
     hone(folder.path(), "-q draw g.tsv -o q.tsv --force").success();
 }
 
@@ -53,6 +58,8 @@ fn reports_stay_out_of_folders_with_names_of_their_own() {
         refused.stderr(contains(option).and(contains("is in the folder")));
         assert!(!folder.path().join("kept/manifest.json").exists());
     }
+    fs::create_dir(folder.path().join("kept")).expect("made");
+    hone(folder.path(), &format!("{run} --save kept --html kept/report.html")).success();
 }
 
 /// Sizes far beyond any disk are refused before anything is made.

@@ -28,17 +28,18 @@ fn with(path: &Path, ending: &str) -> PathBuf {
 /// Bytes of a record at most.
 const LARGEST: u64 = 64 << 20;
 
-/// Whether a file is the record of a run: a JSON object with a version and files, and not notes of someone's own.
+/// Whether a file is taken for the record of a run, sound or damaged: it begins like a JSON object, and is none of another
+/// tool, without version and files.
 pub(crate) fn is_record(path: &Path) -> bool {
     #[derive(serde::Deserialize)]
     struct Record {
-        #[serde(rename = "version")]
-        _version: String,
-        #[serde(rename = "files")]
-        _files: Vec<serde::de::IgnoredAny>,
+        version: Option<serde::de::IgnoredAny>,
+        files: Option<serde::de::IgnoredAny>,
     }
     let small = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST);
-    small && fs::read(path).is_ok_and(|text| serde_json::from_slice::<Record>(&text).is_ok())
+    let Some(text) = small.then(|| fs::read(path).ok()).flatten() else { return false };
+    let others = |record: Record| record.version.is_none() && record.files.is_none();
+    text.trim_ascii_start().starts_with(b"{") && !serde_json::from_slice(&text).is_ok_and(others)
 }
 
 /// All files that would be taken for companions of `path`.
