@@ -83,15 +83,20 @@ pub(crate) fn note_version(record: &Path, context: &Context) -> Result<(), Error
     Ok(())
 }
 
-/// What a record says of the model that its graph was placed with, and the folder of its run.
-pub(crate) fn likeness(path: &Path) -> Option<(Likeness, Option<PathBuf>)> {
-    #[derive(Deserialize)]
-    struct Facts {
-        like: Likeness,
-        folder: Option<PathBuf>,
-    }
+/// What a record says of an embedding like a model.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Alike {
+    pub(crate) like: Likeness,
+    /// The folder of the run, as seen from that of the record.
+    pub(crate) folder: Option<PathBuf>,
+    /// The settings of the model.
+    pub(crate) config: serde_json::Value,
+}
+
+/// Reads the record of an embedding like a model; nothing for any other file.
+pub(crate) fn alike(path: &Path) -> Option<Alike> {
     let text = path.is_file().then(|| record::read(path).ok().flatten()).flatten()?;
-    serde_json::from_slice(&text).ok().map(|Facts { like, folder }| (like, folder))
+    serde_json::from_slice(&text).ok()
 }
 
 /// Refuses the record of `hone features`, whose settings are those of features, and all others of no run; and that of an
@@ -102,7 +107,7 @@ pub(crate) fn refuse_others(path: &Path) -> Result<(), Error> {
         local: Vec<serde::de::IgnoredAny>,
         joint: Option<serde::de::IgnoredAny>,
     }
-    if likeness(path).is_some() {
+    if alike(path).is_some() {
         let remedy = "`hone embed --config` repeats it; the settings are in the record of the model's run";
         return Err(Error::input(
             path,

@@ -12,7 +12,7 @@ use super::summary::summary;
 use super::{Args, OPTIONS};
 use crate::context::Context;
 use crate::options;
-use crate::repeat::{self, Changed};
+use crate::repeat::{self, Alike, Changed};
 
 /// Settings that are those of the model.
 const OWN: [&str; 18] = [
@@ -53,8 +53,8 @@ pub(super) struct LikeArgs {
 pub(super) struct Asked {
     model: PathBuf,
     structure_only: bool,
-    /// The record of the run that is repeated, and the graph of its model.
-    repeated: Option<(PathBuf, String)>,
+    /// The record of the run that is repeated, and what it says.
+    repeated: Option<(PathBuf, Alike)>,
 }
 
 impl Asked {
@@ -65,29 +65,30 @@ impl Asked {
             return Ok(Some(Asked { model, structure_only, repeated: None }));
         }
         let Some(record) = &args.choices.config else { return Ok(None) };
-        let Some((like, folder)) = repeat::likeness(record) else { return Ok(None) };
+        let Some(alike) = repeat::alike(record) else { return Ok(None) };
         if args.choices.any_setting() || args.model.is_some() || args.factors.is_some() {
             let message = "it is the record of an embedding like a model, which has the settings; leave out all others";
             return Err(Error::config("--config", message));
         }
-        let named = like.model.ok_or_else(|| {
+        let named = alike.like.model.as_deref().ok_or_else(|| {
             let remedy = "give the graph and --like MODEL, without --config";
             Error::input(record, "it is the record of an embedding like a model that was in no file", remedy)
         })?;
-        let model = record::locate(record, folder.as_deref(), &named)?.into();
-        let repeated = Some((record.clone(), like.fingerprint));
-        Ok(Some(Asked { model, structure_only: like.structure_only, repeated }))
+        let model = record::locate(record, alike.folder.as_deref(), named)?.into();
+        Ok(Some(Asked { model, structure_only: alike.like.structure_only, repeated: Some((record.clone(), alike)) }))
     }
 
     /// Refuses or notes another model than that of the record.
     fn compare(&self, fit: &Model, changed: Changed, context: &Context) -> Result<(), Error> {
-        match &self.repeated {
-            Some((record, fingerprint)) if *fingerprint != fit.facts().fingerprint => {
-                let message = format!("not the model of {}: it was made of another graph", record.display());
-                changed.differs(&self.model.to_string_lossy(), message, context)
-            }
-            _ => Ok(()),
-        }
+        let Some((record, Alike { like, config, .. })) = &self.repeated else { return Ok(()) };
+        let facts = fit.facts();
+        let how = match () {
+            () if like.fingerprint != facts.fingerprint => "it was made of another graph",
+            () if serde_json::to_value(&facts.config).is_ok_and(|now| now != *config) => "it has other settings",
+            () => return Ok(()),
+        };
+        let message = format!("not the model of {}: {how}", record.display());
+        changed.differs(&self.model.to_string_lossy(), message, context)
     }
 }
 

@@ -59,16 +59,14 @@ impl Args {
         let directed = graphs.iter().all(|named| named.graph.is_directed());
         let given = !self.operators.is_empty();
         let operators = if given { self.operators.clone() } else { PairOperator::usual(directed) };
-        let usual = || {
-            let mut each = graphs.iter().map(|named| Negatives::usual(&named.graph));
-            if each.all(|usual| usual == Negatives::Mixed) { Negatives::Mixed } else { Negatives::Random }
-        };
-        let negatives = self.negatives.unwrap_or_else(usual);
-        if directed && self.negatives.is_none() && negatives == Negatives::Random {
-            context.note(
-                "note: every arc has its reverse, so that none can be turned around: pairs without an arc are random",
-            );
+        let mutual = graphs.iter().find(|named| Negatives::usual(&named.graph) == Negatives::Random);
+        let usual = if mutual.is_none() { Negatives::Mixed } else { Negatives::Random };
+        if let (true, None, Some(Named { name, .. })) = (directed, self.negatives, mutual) {
+            context.note(format_args!(
+                "note: every arc of {name} has its reverse, so that none can be turned around: pairs without an arc are random"
+            ));
         }
+        let negatives = self.negatives.unwrap_or(usual);
         // An undirected graph is refused where direction matters, whatever the operator.
         let blind = |operator: &&PairOperator| directed && operator.is_symmetric() && negatives != Negatives::Random;
         if let Some(operator) = operators.iter().find(blind) {
