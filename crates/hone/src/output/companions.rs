@@ -28,8 +28,8 @@ fn with(path: &Path, ending: &str) -> PathBuf {
 /// Bytes of a record at most.
 const LARGEST: u64 = 64 << 20;
 
-/// Whether a file is taken for the record of a run, sound or damaged: it begins like a JSON object, and is none of another
-/// tool, without version and files.
+/// Whether readers would take a file for the record of a run, intact or damaged: it starts as a JSON object, and it is not
+/// that of another tool, which has neither `version` nor `files`.
 pub(crate) fn is_record(path: &Path) -> bool {
     #[derive(serde::Deserialize)]
     struct Record {
