@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hone::Result;
 use hone::dense::{Group, Norm, Stored};
-use hone::engine::{Shape, relative};
+use hone::engine::Shape;
 use hone::factor::svd::{Side, svd_there};
 use hone::factor::{Factors, Solver, Task};
 use hone::operator::Operator;
@@ -119,8 +119,8 @@ impl Cuda {
         }
         let over = |length: f64| if length > 0.0 && shape.norm == Norm::L2 { 1.0 / length } else { 1.0 };
         let mut factors: Vec<f64> = lengths.into_iter().map(over).collect();
-        if shape.sigma {
-            factors.iter_mut().zip(relative(sigma)).for_each(|(factor, sigma)| *factor *= sigma);
+        if let Some(weights) = shape.weights(sigma) {
+            factors.iter_mut().zip(weights).for_each(|(factor, weight)| *factor *= weight);
         }
         self.map(&mut panels, &Map::Scale(&factors));
         if shape.row_power > 0.0 {

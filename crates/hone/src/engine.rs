@@ -15,8 +15,8 @@
 
 mod shape;
 
+pub use shape::Shape;
 pub(crate) use shape::shorten;
-pub use shape::{Shape, relative};
 
 use std::any::Any;
 use std::fmt::Debug;

@@ -1,6 +1,7 @@
 //! Counts, W_t, features and products with Y of a device against those of this process.
 
 use hone::Silent;
+use hone::config::Scale;
 use hone::dense::{Block, Columns, Group, Norm, Small};
 use hone::engine::{Counting, Cpu, Engine, Shape};
 use hone::factor::svd::{Iterations, Svd};
@@ -167,9 +168,14 @@ fn local_embeddings_are_shaped_there() {
     let s = operator(&rmat(), "edge".parse().unwrap(), hone::matrix::Psi::ANorm, 1);
     let task = Task { rank: 40, right: true, key: Key::new(1), progress: &Silent };
     let solver = Solver::Svd(Svd { iterations: Iterations::AtMost(2), ..Svd::default() });
-    let choices = [(Norm::L2, false, 0.0), (Norm::L2, true, 0.5), (Norm::None, true, 1.0), (Norm::L1, false, 0.0)];
-    for (norm, sigma, row_power) in choices {
-        let shape = Shape { norm, sigma, row_power };
+    let choices = [
+        (Norm::L2, Scale::Unit, 0.0),
+        (Norm::L2, Scale::Spectral, 0.5),
+        (Norm::None, Scale::Sigma, 1.0),
+        (Norm::L1, Scale::Unit, 0.0),
+    ];
+    for (norm, scale, row_power) in choices {
+        let shape = Shape { norm, scale, steps: 1, laziness: 0.0, columns: 32, row_power };
         let host = shape.of_factors(cuda.factor(&solver, &s, &task).unwrap());
         let device = cuda.local(&solver, &s, &task, &shape).unwrap();
         assert_eq!(host.sigma, device.sigma);

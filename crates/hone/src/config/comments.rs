@@ -52,7 +52,10 @@ const COMMENTS: &[(&str, &str)] = &[
     ("local", "Local embeddings, one per motif and step: each motif matrix S is factored, S ≈ U V."),
     ("local.dim", "Columns of each local embedding, or \"auto\": 16, more where global.dim needs more."),
     ("local.norm", "How columns are normalised: l2, l1, max or none."),
-    ("local.scale", "unit: columns as the norm left them; sigma: times their singular value."),
+    (
+        "local.scale",
+        "unit: columns as the norm left them; sigma: times their singular value; spectral: times a power of it, lower where the spectrum shows no communities.",
+    ),
     ("local.row-power", "Each row is divided by its length to this power; 0 in the paper."),
     (
         "local.log-window",
@@ -104,13 +107,17 @@ const COMMENTS: &[(&str, &str)] = &[
     ("features", "How node features, structure and attributes alike, join the embedding."),
     (
         "features.form",
-        "columns, or { components = { dim, size-decay, level-decay, offset } }; dim = \"auto\": one column in 8, 16 at most.",
+        "columns, or { components = { dim, size-decay, level-decay, offset, extremes } }; dim = \"auto\": one column in 8, 16 at most.",
     ),
     ("features.form.components", "Columns are replaced by principal components, whose scale is kept."),
     ("features.form.components.dim", "How many components, or \"auto\": one column in 8, 16 at most."),
     ("features.form.components.size-decay", "Counts of motifs of s nodes are divided by this to the power s − 2."),
     ("features.form.components.level-decay", "Aggregates over neighbours are divided by this, once per level."),
     ("features.form.components.offset", "Added to each component, in standard deviations."),
+    (
+        "features.form.components.extremes",
+        "Size of the last column, x²/(1 + x²) of the first component x: how far a node is from the middle; 0 for none.",
+    ),
     ("features.combine", "before: joined to the local embeddings; after: columns next to the global embedding."),
     (
         "features.weight",

@@ -95,15 +95,23 @@ pub struct Components {
     /// Each component is moved up by this many of its standard deviations, so that products of two
     /// nodes' components hold their sum.
     pub offset: f64,
+    /// The last column is x²/(1 + x²) of the standardised first component x, times this: how far a node is from the middle,
+    /// on either side. 0 for a component instead; fewer than four columns are all components.
+    pub extremes: f64,
 }
 
 impl Default for Components {
     fn default() -> Self {
-        Components { dim: Dim::Auto, size_decay: 3.0, level_decay: 2.0, offset: 3.0 }
+        Components { dim: Dim::Auto, size_decay: 3.0, level_decay: 2.0, offset: 3.0, extremes: 0.0 }
     }
 }
 
 impl Components {
+    /// Whether the last of so many columns is that of extremes.
+    pub(crate) fn has_extremes(&self, dim: usize) -> bool {
+        self.extremes > 0.0 && dim >= 4
+    }
+
     /// What a column is multiplied by once it has unit variance.
     pub(crate) fn weight(&self, origin: &Origin) -> f64 {
         self.size_decay.powi(2 - origin.size().max(2) as i32) * self.level_decay.powi(-(origin.level as i32))
@@ -129,7 +137,7 @@ impl Features {
         {
             return refuse("weight", format!("{times} is not above 0 and at most {LARGEST}, nor \"unit\""));
         }
-        if let Form::Components(Components { dim, size_decay, level_decay, offset }) = self.form {
+        if let Form::Components(Components { dim, size_decay, level_decay, offset, extremes }) = self.form {
             super::check_dim("features.form.components.dim", dim)?;
             for (name, decay) in [("size-decay", size_decay), ("level-decay", level_decay)] {
                 if !(1.0 / LARGEST..=LARGEST).contains(&decay) {
@@ -139,6 +147,9 @@ impl Features {
             }
             if !(-LARGEST..=LARGEST).contains(&offset) {
                 return refuse("form.components.offset", format!("{offset} is not between -{LARGEST} and {LARGEST}"));
+            }
+            if !(0.0..=LARGEST).contains(&extremes) {
+                return refuse("form.components.extremes", format!("{extremes} is not between 0 and {LARGEST}"));
             }
         }
         self.diffusion.check("features.diffusion")

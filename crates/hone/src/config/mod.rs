@@ -200,6 +200,9 @@ pub enum Scale {
     Unit,
     /// Times the singular value, relative to the largest: U Σ instead of U.
     Sigma,
+    /// Times a power of it: after K steps that of K − 1 steps or more, up to K the more the spectrum shows communities
+    /// ([`crate::factor::communities`]). Factors of directed graphs are as with `Sigma`.
+    Spectral,
 }
 
 /// The global embedding: Y ≈ Z H.

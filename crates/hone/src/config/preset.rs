@@ -32,8 +32,10 @@ reverse = "auto"
 degree = "auto"
 [local]
 dim = "auto"
-scale = "sigma"
+scale = "spectral"
 row-power = 0.5
+[local.log-window]
+steps = 2
 [local.solver]
 method = "svd"
 oversampling = 16
@@ -44,7 +46,7 @@ motifs = "auto"
 [features]
 combine = "after"
 weight = 20.0
-form = { components = { dim = "auto", size-decay = 3.0, level-decay = 2.0, offset = 3.0 } }
+form = { components = { dim = "auto", size-decay = 3.0, level-decay = 2.0, offset = 3.0, extremes = 1.0 } }
 [features.diffusion]
 steps = 0
 "#;

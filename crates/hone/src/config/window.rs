@@ -26,7 +26,7 @@ pub struct LogWindow {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WeightText", into = "WeightText")]
 pub enum ViewWeight {
-    /// What the spectrum says, see [`crate::factor::log_window::weight`].
+    /// What the spectrum says, see [`crate::factor::communities::weight`].
     Auto,
     /// So many times.
     Times(f64),
@@ -86,7 +86,7 @@ impl LogWindow {
 }
 
 impl Config {
-    /// Why the log-window view, if it is wanted, cannot be made.
+    /// Why the log-window view, if it is wanted, cannot be made. Arcs that keep their direction have none, whatever is wanted.
     pub(crate) fn without_log_window(&self, directed: bool) -> Option<&'static str> {
         let obstacles = [
             (self.psi != Psi::ANorm, "psi is not a-norm"),

@@ -108,7 +108,9 @@ pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result
                 let wide = || Error::config("features", "a model needs fewer features; leave out the model");
                 draft.structure(features, matrix.ok_or_else(wide)?);
             }
-            let names = (0..block.cols()).map(|j| format!("pc{j}")).collect();
+            let last = if components.has_extremes(block.cols()) { block.cols() - 1 } else { block.cols() };
+            let names =
+                (0..block.cols()).map(|j| if j < last { format!("pc{j}") } else { "extremes".into() }).collect();
             X { kind, block, names }
         }
     }))

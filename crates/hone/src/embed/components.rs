@@ -3,6 +3,9 @@
 //! Columns are centred, brought to a variance that their origin gives, and replaced by their leading components. Which
 //! motifs carry them is a fact of the graph, not of those weights: each component's part of the variance is divided among
 //! the features by their squared correlation with it, r²ᵢⱼ = λⱼ v²ᵢⱼ / Gᵢᵢ with G = XᵀX = V Λ Vᵀ, and summed by motif.
+//! The last column, x²/(1 + x²) of the standardised first component x, says how far a node is from the middle, on either side:
+//! classes that lie between two others, as medium sizes do between small and large ones, are then within reach of a linear
+//! model. It is bounded, so that no hub outweighs all other nodes.
 //! Cost: O(N F²) for F features, and one eigen decomposition of F × F; where F is larger than N, or than [`WIDEST`], the
 //! same of N × N, or iterations.
 
@@ -60,21 +63,43 @@ pub(super) fn principal(
     let moments = Moments::of(&engine.products(&x)?, rows, &weights);
     moments.check(&names)?;
     let components = moments.gram.eigen()?;
-    let kept = dim.min(width);
+    let extremes = options.has_extremes(dim);
+    let kept = (dim - usize::from(extremes)).min(width);
     let mut basis = Small::from_fn(width, dim, |i, j| if j < kept { components.vectors.get(i, j) } else { 0.0 });
     // Positive with the sum of all features: 1ᵀXᵀX v = λ · Σ v.
     let sum = |j: usize| (0..width).map(|i| basis.get(i, j)).sum::<f64>();
     let signs: Vec<f64> = (0..dim).map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 }).collect();
     basis.scale_columns(&signs);
     let value = |j: usize| components.values.get(j).filter(|_| j < kept).map_or(0.0, |value| value.max(0.0));
-    let offset = |j: usize| options.offset * (value(j) / rows.max(1) as f64).sqrt();
-    let matrix = moments.towards(&basis, offset);
-    let block = engine.times(&x, &matrix)?;
+    let deviation = |j: usize| (value(j) / rows.max(1) as f64).sqrt();
+    if extremes {
+        let factor = inverse(deviation(0));
+        (0..width).for_each(|i| basis.set(i, dim - 1, factor * basis.get(i, 0)));
+    }
+    let matrix = moments.towards(&basis, |j| options.offset * deviation(j));
+    let mut block = engine.times(&x, &matrix)?;
+    if extremes {
+        bend_last(&mut block, options.extremes);
+    }
     let own: Vec<f64> = (0..width).map(|i| moments.gram.get(i, i)).collect();
     let whole = components.values.iter().map(|value| value.max(0.0)).sum();
     let values = &components.values[..kept];
     let structure = facts(&own, whole, values, |i, j| components.vectors.get(i, j), &origins);
     Ok(Principal { block, structure, features: names, matrix: Some(matrix) })
+}
+
+/// Replaces the last column, x, by x²/(1 + x²) times a size.
+pub(super) fn bend_last(block: &mut Block, size: f64) {
+    let bent = |x: f32| {
+        let square = f64::from(x).powi(2);
+        (size * square / (1.0 + square)) as f32
+    };
+    block.update_rows(|_, row| row.last_mut().into_iter().for_each(|x| *x = bent(*x)));
+}
+
+/// 1/x, and 0 of 0.
+fn inverse(x: f64) -> f64 {
+    if x > 0.0 { 1.0 / x } else { 0.0 }
 }
 
 /// What is known of columns from their sums and sums of products.
@@ -132,14 +157,26 @@ impl Moments {
 fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, Block)> {
     let rows = x.rows().max(1) as f64;
     let x = Operator::dense("X", Columns::from(x));
-    let task = Task { rank: dim, right: true, key: Key::new(0).with("components", 0), progress: &Silent };
+    let extremes = options.has_extremes(dim);
+    let kept = dim - usize::from(extremes);
+    let task = Task { rank: kept, right: true, key: Key::new(0).with("components", 0), progress: &Silent };
     let Factors { u: mut z, sigma, v, .. } = svd(&x, &Svd::default(), &task)?;
     let v = v.expect("the right factor was asked for");
     // Positive with the sum of all features, as above.
     let sum = |j: usize| (0..v.rows()).map(|i| f64::from(v.get(i, j))).sum::<f64>();
     let signed = sigma.iter().enumerate().map(|(j, sigma)| if sum(j) < 0.0 { -sigma } else { *sigma });
     z.scale_columns(&signed.collect::<Vec<_>>());
-    move_up(&mut z, |j| options.offset * sigma[j] / rows.sqrt());
+    if extremes {
+        let factor = inverse(sigma[0] / rows.sqrt()) as f32;
+        let mut wider = Block::zeros(z.rows(), dim);
+        wider.update_rows(|i, row| {
+            row[..kept].copy_from_slice(z.row(i));
+            row[kept] = factor * row[0];
+        });
+        bend_last(&mut wider, options.extremes);
+        z = wider;
+    }
+    move_up(&mut z, |j| sigma.get(j).map_or(0.0, |sigma| options.offset * sigma / rows.sqrt()));
     Ok((z, sigma.iter().map(|sigma| sigma * sigma).collect(), v))
 }
 
@@ -240,6 +277,32 @@ mod tests {
                 (structure.motifs[0].share - 1.0).abs() < 1e-9 && structure.explained.len() == dim,
                 "{structure:?}"
             );
+        }
+    }
+    /// The last column follows from the first by its definition, both ways; few columns have none.
+    #[test]
+    fn the_last_column_says_how_far_a_node_is_from_the_middle() {
+        let options = Components { extremes: 0.7, ..Components::default() };
+        for (rows, cols, dim) in [(90, 40, 6), (30, 600, 6), (50, 4, 3), (40, 3, 6)] {
+            let block = Block::random(rows, cols, Key::new(8));
+            let names = (0..cols).map(|j| j.to_string()).collect();
+            let named = Named { names, origins: vec![Origin::default(); cols], block };
+            let made =
+                |options: &Components| principal(&Cpu, vec![named.clone().into()], options, dim).expect("finite").block;
+            let (bent, plain) = (made(&options), made(&Components::default()));
+            let n = rows as f64;
+            let first: Vec<f64> = (0..rows).map(|i| f64::from(plain.get(i, 0))).collect();
+            let mean = first.iter().sum::<f64>() / n;
+            let variance = first.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+            for i in 0..rows {
+                let kept = if dim < 4 { dim } else { dim - 1 };
+                for j in 0..kept {
+                    assert!((bent.get(i, j) - plain.get(i, j)).abs() < 1e-4, "({i}, {j}) of {rows} × {cols}");
+                }
+                let square = (first[i] - mean).powi(2) / variance;
+                let expected = 0.7 * square / (1.0 + square);
+                assert!(dim < 4 || (f64::from(bent.get(i, dim - 1)) - expected).abs() < 1e-3, "row {i}: {expected}");
+            }
         }
     }
 }

@@ -150,7 +150,8 @@ fn factor(
     let both = wanted.iter().any(|view| view.side == Side::Target);
     let key = Key::new(run.config.seed).with(motif.name(), step as u64);
     let task = Task { rank: run.config.local_dim(), right: both || run.factors, key, progress: run.progress };
-    let shape = Shape::from(&run.config.local);
+    let way = (step, run.laziness);
+    let shape = Shape::new(&run.config.local, way, operator.rows(), operator.is_symmetric());
     let described = (motif, step, operator.formula(), scale);
     let log = wanted.iter().find(|view| view.side == Side::Log);
     if run.draft.is_none() && factors.is_none() && log.is_none() {
@@ -166,7 +167,8 @@ fn factor(
     let mut view = None;
     if let Some(wanted) = log {
         let task = Task { rank: wanted.columns, right: false, ..task };
-        let found = window(run, w, step, (u, &task)).map_err(|e| locate(e, "local", &stage()))?;
+        let mut found = window(run, w, step, (u, &task)).map_err(|e| locate(e, "local", &stage()))?;
+        found.keep(shape.columns / 2);
         (u, view) = (found.u, Some((found.block, found.weight, found.landmarks)));
     }
     let mut views: Vec<Panels> = [u].into_iter().chain(v.filter(|_| both)).collect();

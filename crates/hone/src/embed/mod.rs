@@ -270,7 +270,7 @@ impl Hone {
         let own = attributes::own(&mut run, whole)?;
         notes::no_room(&mut run, own.columns());
         let graph = &*notes::as_chosen(&mut run, whole, true);
-        notes::no_log_window(&mut run, graph);
+        notes::no_log_window(&mut run);
         let motifs = self.config.motifs.motifs();
         let mut checkpoint = resume::open(&run, graph, &own)?;
         let factors = self.factors_of(graph)?;

@@ -61,9 +61,9 @@ pub(super) fn undirected_as_chosen<'a>(config: &Config, graph: &'a Graph, matric
     }
 }
 
-/// Says why a log window that is wanted is left out.
-pub(super) fn no_log_window(run: &mut Context, graph: &Graph) {
-    if let Some(why) = run.config.without_log_window(graph.is_directed()) {
+/// Says why a log window that is wanted is left out. Directed graphs never have one, which needs no note.
+pub(super) fn no_log_window(run: &mut Context) {
+    if let Some(why) = run.config.without_log_window(false) {
         run.note(format!("local.log-window is left out: {why}"));
     }
 }

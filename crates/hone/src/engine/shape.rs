@@ -2,35 +2,73 @@
 
 use crate::config::{Local, Scale};
 use crate::dense::{Group, Norm, Panels};
-use crate::factor::Factors;
+use crate::factor::{Factors, communities};
+
+/// Nodes for each column that is kept with [`Scale::Spectral`]: later ones say more of chance than of the graph.
+const NODES_PER_COLUMN: usize = 8;
+/// Columns that are kept whatever the number of nodes.
+const LEAST_COLUMNS: usize = 16;
 
 /// How columns and rows of a local embedding are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
     /// g, how the columns are normalised.
     pub norm: Norm,
-    /// Whether each column then gets the weight of its singular value, relative to the largest.
-    pub sigma: bool,
+    /// What each column is then multiplied with.
+    pub scale: Scale,
+    /// K, the power whose singular values are given.
+    pub steps: usize,
+    /// The share of steps in which a walk stays.
+    pub laziness: f64,
+    /// Columns that are kept; the others become zero.
+    pub columns: usize,
     /// Each row is divided by its length to this power.
     pub row_power: f64,
 }
 
-impl From<&Local> for Shape {
-    fn from(local: &Local) -> Self {
-        Shape { norm: local.norm, sigma: local.scale == Scale::Sigma, row_power: local.row_power }
-    }
-}
-
 impl Shape {
+    /// As the settings ask for, for factors of K steps of a graph with so many nodes. Only a symmetric matrix has a spectrum
+    /// that powers share.
+    pub fn new(local: &Local, (steps, laziness): (usize, f64), nodes: usize, symmetric: bool) -> Self {
+        let (scale, columns) = match local.scale {
+            Scale::Spectral if symmetric => (Scale::Spectral, (nodes / NODES_PER_COLUMN).max(LEAST_COLUMNS)),
+            Scale::Spectral => (Scale::Sigma, usize::MAX),
+            scale => (scale, usize::MAX),
+        };
+        Shape { norm: local.norm, scale, steps, laziness, columns, row_power: local.row_power }
+    }
+
     /// Brings the columns of U to the length and the rows to the size that the settings ask for.
     pub fn apply(&self, u: &mut Panels, sigma: &[f64]) {
         u.normalize_columns(self.norm);
-        if self.sigma {
-            u.scale_columns(&relative(sigma));
+        if let Some(weights) = self.weights(sigma) {
+            u.scale_columns(&weights);
         }
         if self.row_power > 0.0 {
             u.update_rows(|row| shorten(row, self.row_power));
         }
+    }
+
+    /// What columns of unit length are multiplied with: singular values relative to the largest, or a power of these. Nothing
+    /// where columns keep their length.
+    pub fn weights(&self, sigma: &[f64]) -> Option<Vec<f64>> {
+        let power = match self.scale {
+            Scale::Unit => return None,
+            Scale::Sigma => 1.0,
+            Scale::Spectral => {
+                let steps = self.steps as f64;
+                (steps - 1.0 + communities::weight(&self.of_one_step(sigma))) / steps
+            }
+        };
+        let largest = sigma.first().copied().filter(|&largest| largest > 0.0).unwrap_or(1.0);
+        let weight = |(j, sigma): (usize, &f64)| if j < self.columns { (sigma / largest).powf(power) } else { 0.0 };
+        Some(sigma.iter().enumerate().map(weight).collect())
+    }
+
+    /// Sizes of the eigenvalues of one step of a walk that never stays.
+    fn of_one_step(&self, sigma: &[f64]) -> Vec<f64> {
+        let root = |sigma: f64| (sigma.max(0.0).powf(1.0 / self.steps as f64) - self.laziness) / (1.0 - self.laziness);
+        sigma.iter().map(|&sigma| root(sigma)).collect()
     }
 
     /// Both sides of factors, shaped.
@@ -43,17 +81,40 @@ impl Shape {
     }
 }
 
-/// Singular values relative to the largest.
-pub fn relative(sigma: &[f64]) -> Vec<f64> {
-    let largest = sigma.first().copied().filter(|&largest| largest > 0.0).unwrap_or(1.0);
-    sigma.iter().map(|sigma| sigma / largest).collect()
-}
-
 /// Divides a row by its length to a power.
 pub(crate) fn shorten(row: &mut [f32], power: f64) {
     let length = row.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
     if length > 0.0 {
         let factor = length.powf(-power);
         row.iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Communities keep the last power; a spectrum without them has the power before.
+    #[test]
+    fn spectral_weights_are_those_of_the_last_two_steps() {
+        let weights = |values: [f64; 6], laziness: f64| {
+            let sigma = values.map(|value| (laziness + (1.0 - laziness) * value).powi(3));
+            let local = Local { scale: Scale::Spectral, ..Local::default() };
+            Shape::new(&local, (3, laziness), 1000, true).weights(&sigma).expect("a scale")
+        };
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+        close(weights([0.8, 0.7, 0.7, 0.6, 0.6, 0.6], 0.0)[5], (0.6f64 / 0.8).powi(3));
+        close(weights([0.8, 0.2, 0.2, 0.2, 0.2, 0.2], 0.0)[5], (0.2f64 / 0.8).powf(2.02));
+        close(weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.0)[5], 0.5f64.powf(2.0 + 0.8f64.powi(6)));
+        close(weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.2)[5], (0.52f64 / 0.84).powf(2.0 + 0.8f64.powi(6)));
+        let unit = Shape::new(&Local::default(), (3, 0.0), 1000, true).weights(&[2.0, 1.0]);
+        assert_eq!(unit, None);
+        let local = Local { scale: Scale::Spectral, ..Local::default() };
+        assert_eq!(Shape::new(&local, (3, 0.0), 1000, false).weights(&[2.0, 1.0]), Some(vec![1.0, 0.5]));
+        let kept = |nodes: usize| {
+            let weights = Shape::new(&local, (3, 0.0), nodes, true).weights(&[1.0; 64]).expect("a scale");
+            weights.iter().filter(|&&weight| weight > 0.0).count()
+        };
+        assert_eq!([0, 100, 200, 511, 512, 9999].map(kept), [16, 16, 25, 63, 64, 64]);
     }
 }

@@ -9,14 +9,15 @@
 //! Columns stand for all: c landmarks are drawn with probabilities p ∝ d (systematic sampling, so that no part of the
 //! nodes is left out), column j scaled by (c pⱼ)^-½; then C Cᵀ is an unbiased estimate of M Mᵀ (Frieze, Kannan, Vempala
 //! 2004). With c ≥ N it is exact. Rows of C are computed when they are read: once for CᵀC, whose eigenvectors give the right
-//! side, once for the product. Cost: 2 N c (h + c) multiply-adds for h columns of U, memory N (h + columns) and c²; the
-//! bits depend on neither threads nor who reads which rows.
+//! side, once for the product. Of more than 65 536 nodes half as many rows, one at random from each of 32 768 stretches of nodes,
+//! stand for all in CᵀC. Cost: N c (h + columns) multiply-adds for h columns of U, and min(N, 32 768) c (h + c); memory
+//! N (h + columns) and c²; the bits depend on neither threads nor who reads which rows.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Task;
 use super::svd::options::ZERO;
+use super::{Task, communities};
 use crate::dense::{Block, Columns, Eigen, Group, Panels, Small, Stored, panels};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, Scaled};
@@ -25,17 +26,17 @@ use crate::operator::{Operator, Scaled};
 const MOST: usize = 1024;
 /// Landmarks at least, as long as there are nodes.
 const LEAST: usize = 256;
-/// Squared landmarks times nodes.
-const BUDGET: usize = 1 << 34;
-/// The least weight of a view.
-const LEAST_WEIGHT: f64 = 0.05;
+/// Landmarks times nodes.
+const BUDGET: usize = 1 << 28;
+/// Rows that stand for all in CᵀC, where there are more than twice as many.
+const SAMPLED: usize = 1 << 15;
 /// Values of rows that are computed at a time.
 const PIECE: usize = 1 << 14;
 
 /// How many landmarks a graph of so many nodes gets: a power of two, fewer for large graphs. Never fewer than twice the
 /// columns.
 pub fn landmarks(nodes: usize, columns: usize) -> usize {
-    let affordable = (BUDGET / nodes.max(1)).isqrt().clamp(LEAST, MOST);
+    let affordable = (BUDGET / nodes.max(1)).clamp(LEAST, MOST);
     let power = if affordable.is_power_of_two() { affordable } else { affordable.next_power_of_two() / 2 };
     power.max((2 * columns).next_power_of_two()).min(nodes)
 }
@@ -46,10 +47,21 @@ pub struct View {
     pub block: Block,
     /// The eigenvectors that it was made of.
     pub u: Panels,
-    /// How large it is beside them, as the spectrum says: see [`weight`].
+    /// How large it is beside them, as the spectrum says: see [`communities`].
     pub weight: f64,
     /// What gives the row of any other node: see [`Landmarks::row`].
     pub landmarks: Landmarks,
+}
+
+impl View {
+    /// Keeps so many columns; the others become zero.
+    pub fn keep(&mut self, columns: usize) {
+        let kept: Vec<f64> = (0..self.block.cols()).map(|j| f64::from(u8::from(j < columns))).collect();
+        if columns < kept.len() {
+            self.block.scale_columns(&kept);
+            self.landmarks.turn.scale_columns(&kept);
+        }
+    }
 }
 
 /// The columns of the window matrix that stand for all, and what they are multiplied with.
@@ -79,18 +91,6 @@ impl Landmarks {
     }
 }
 
-/// How large a view is beside the eigenvectors it was made of, (2 λ̄)⁴ between 0.05 and 1, where λ̄ is the mean of the five largest
-/// eigenvalues after the first. Walks stay within communities where these are large, and a window of several steps tells
-/// more than an edge. Where they are small, as in dense networks of words, walks forget where they began after a step,
-/// and what a window adds is mostly noise.
-pub fn weight(values: &[f64]) -> f64 {
-    let mut falling = values.to_vec();
-    falling.sort_by(|a, b| b.total_cmp(a));
-    let next: Vec<f64> = falling.into_iter().skip(1).take(5).collect();
-    let mean = next.iter().sum::<f64>() / next.len().max(1) as f64;
-    (2.0 * mean.max(0.0)).powi(4).clamp(LEAST_WEIGHT, 1.0)
-}
-
 /// E = V √Σ of the log window matrix of S, the base of a power or S itself; U are the eigenvectors of S.
 pub fn log_window(s: &Operator, u: Panels, steps: usize, task: &Task) -> Result<View> {
     let s = s.same_vectors_as();
@@ -103,7 +103,7 @@ pub fn log_window(s: &Operator, u: Panels, steps: usize, task: &Task) -> Result<
     let u = Arc::new(u);
     let rows = Arc::new(Rows::new(u.clone(), roots, &filter, &chosen));
     let c = Columns::new(u.rows(), vec![Group::stored(None, rows.clone())]);
-    let eigen = c.gram().eigen()?;
+    let eigen = gram(&rows, &c, SAMPLED, task).eigen()?;
     task.progress.check()?;
     // σ² are the eigenvalues: V √Σ = C E Σ^-½.
     let most = eigen.values.first().copied().unwrap_or(0.0).max(0.0).sqrt();
@@ -124,7 +124,25 @@ pub fn log_window(s: &Operator, u: Panels, steps: usize, task: &Task) -> Result<
     let landmarks = Landmarks { rows: rows.landmarks.clone(), scales, turn };
     drop((c, rows));
     let u = Arc::try_unwrap(u).unwrap_or_else(|shared| (*shared).clone());
-    Ok(View { block: view, u, weight: weight(&ritz.values), landmarks })
+    Ok(View { block: view, u, weight: communities::weight(&ritz.values), landmarks })
+}
+
+/// CᵀC, of large graphs estimated from `sampled` rows.
+fn gram(rows: &Rows, c: &Columns, sampled: usize, task: &Task) -> Small {
+    let nodes = c.rows();
+    if nodes <= 2 * sampled {
+        return c.gram();
+    }
+    let key = task.key.with("rows of the window", 0);
+    let sample: Vec<usize> = (0..sampled)
+        .map(|k| {
+            let (first, end) = (k * nodes / sampled, (k + 1) * nodes / sampled);
+            first + (key.of_row(k as u64).bits(0) % (end - first) as u64) as usize
+        })
+        .collect();
+    let picked = Columns::new(sampled, vec![Group::stored(None, Arc::new(rows.picked(&sample)))]);
+    let (gram, times) = (picked.gram(), nodes as f64 / sampled as f64);
+    Small::from_fn(gram.rows(), gram.cols(), |i, j| times * gram.get(i, j))
 }
 
 /// d of S = diag(r) W diag(r): the sums of the rows of W.
@@ -229,6 +247,14 @@ impl Rows {
         }
         let piece = (PIECE / chosen.nodes.len().max(1).next_power_of_two()).max(1);
         Rows { u, roots, landmarks, scales: chosen.scales.clone(), piece }
+    }
+
+    /// The same for some rows alone.
+    fn picked(&self, rows: &[usize]) -> Self {
+        let mut u = Block::zeros(rows.len(), self.u.cols());
+        u.update_rows(|k, row| self.u.read(rows[k]..rows[k] + 1, row));
+        let roots = rows.iter().map(|&row| self.roots[row]).collect();
+        Rows { u: Arc::new(u.into()), roots, landmarks: self.landmarks.clone(), scales: self.scales.clone(), ..*self }
     }
 
     /// One piece of rows.

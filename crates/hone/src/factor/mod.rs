@@ -9,6 +9,7 @@ pub mod autoencoder;
 mod bilinear;
 pub mod bregman;
 pub mod ccd;
+pub mod communities;
 pub(crate) mod exact;
 mod iterate;
 pub mod log_window;

@@ -39,7 +39,7 @@ fn columns_of_the_default_say_what_they_are() {
     let found = run(Config::preset("hone").unwrap(), &builtin("karate").unwrap());
     let columns = &found.embedding.columns;
     assert_eq!((columns[0].as_str(), columns[111].as_str()), ("z0", "z111"));
-    assert_eq!((columns[112].as_str(), columns[127].as_str()), ("structure.pc0", "structure.pc15"));
+    assert_eq!((columns[112].as_str(), columns[127].as_str()), ("structure.pc0", "structure.extremes"));
     let blocks: Vec<_> = found.report.blocks.iter().map(|b| (b.name.as_str(), b.first, b.count)).collect();
     assert_eq!(blocks, [("z", 0, 112), ("structure", 112, 16)]);
 }

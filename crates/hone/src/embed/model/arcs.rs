@@ -16,6 +16,7 @@ use super::shared::{mark, mark_back, names};
 use super::{Basis, Model, View, ViewSide};
 use crate::config::Config;
 use crate::dense::{Block, Eigen, Panels, Small};
+use crate::engine::Shape;
 use crate::error::{Error, Result};
 use crate::sparse::Csr;
 
@@ -49,7 +50,11 @@ pub(super) fn views(config: &Config, found: &Found, v: &Panels) -> Result<[View;
             side,
             nodes: graph.nodes.clone(),
             marks: marks.clone(),
-            weights: weights(&config.local, own, &found.facts.singular_values),
+            weights: weights(
+                &Shape::new(&config.local, (step, 0.0), own.rows(), false),
+                own,
+                &found.facts.singular_values,
+            ),
             basis: Basis { q: Small::identity(c.rows()), c, laziness: 0.0 },
             x,
             degrees: degrees.clone(),

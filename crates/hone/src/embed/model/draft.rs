@@ -4,9 +4,10 @@ use rayon::prelude::*;
 
 use super::shared::{mark, names};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide, arcs};
-use crate::config::{Config, Local, Scale};
+use crate::config::Config;
 use crate::dense::{Block, Eigen, Norm, Panels, Small};
 use crate::embed::weighted::Weighted;
+use crate::engine::Shape;
 use crate::error::Result;
 use crate::factor::log_window::Landmarks;
 use crate::graph::{Graph, NodeIds};
@@ -126,6 +127,7 @@ impl View {
         let residual = relative_residual(image, &x, &c);
         let mut basis = Basis { q: Small::identity(c.rows()), c, laziness };
         basis.q = signs_to(&basis.step(), facts.step)?;
+        let shape = Shape::new(&config.local, (facts.step, laziness), x.rows(), true);
         let names = names(ids);
         let name = |i: usize| graph.nodes.as_ref().map_or(i as u32, |nodes| nodes[i]);
         let marks = (0..x.rows()).into_par_iter().map(|i| {
@@ -139,7 +141,7 @@ impl View {
             side: ViewSide::Both,
             nodes: graph.nodes.clone(),
             marks: marks.collect(),
-            weights: weights(&config.local, &x, &facts.singular_values),
+            weights: weights(&shape, &x, &facts.singular_values),
             basis,
             x,
             degrees,
@@ -210,12 +212,11 @@ const SMALL: f64 = 1e-2;
 const NOISE: f64 = 1e-6;
 
 /// What the columns of U Σ^K are multiplied with by the norm and the scale of a local embedding.
-pub(super) fn weights(local: &Local, x: &Block, sigma: &[f64]) -> Vec<f64> {
+pub(super) fn weights(shape: &Shape, x: &Block, sigma: &[f64]) -> Vec<f64> {
     let largest = sigma.first().copied().unwrap_or(0.0);
-    let weight = |(norm, &sigma): (f64, &f64)| match local.scale {
-        _ if norm <= 0.0 || sigma <= NOISE * largest => 0.0,
-        Scale::Sigma => 1.0 / (norm * largest),
-        Scale::Unit => 1.0 / (norm * sigma),
+    let scales = shape.weights(sigma).unwrap_or_else(|| vec![1.0; sigma.len()]);
+    let weight = |(norm, (&sigma, scale)): (f64, (&f64, f64))| {
+        if norm > 0.0 && sigma > NOISE * largest { scale / (norm * sigma) } else { 0.0 }
     };
-    x.column_norms(local.norm).into_iter().zip(sigma).map(weight).collect()
+    x.column_norms(shape.norm).into_iter().zip(sigma.iter().zip(scales)).map(weight).collect()
 }

@@ -6,8 +6,9 @@ use super::Model;
 use super::rows::{Placing, times};
 use super::shared::{names, numbers};
 use super::told;
-use crate::config::{Direction, Weights};
+use crate::config::{Direction, Form, Weights};
 use crate::dense::{Block, Columns, Group, Small};
+use crate::embed::components::bend_last;
 use crate::embed::context::Context;
 use crate::embed::weighted::weighted;
 use crate::embed::{Hone, Run, counts, notes};
@@ -217,6 +218,11 @@ impl Model {
         let mut groups = named.columns.into_groups();
         groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));
         let mut x = Columns::new(rows, groups).times(matrix);
+        if let Form::Components(components) = run.config.features.form
+            && components.has_extremes(x.cols())
+        {
+            bend_last(&mut x, components.extremes);
+        }
         x.scale_columns(&vec![self.scales.x; x.cols()]);
         x.update_rows(|_, row| row.iter_mut().for_each(|value| *value += 0.0));
         Ok(x)

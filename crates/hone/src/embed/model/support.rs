@@ -50,7 +50,6 @@ pub(in crate::embed) fn check_directed(config: &Config, graph: &Graph) -> Result
         Direction::Source => refuse("direction", "factors of both sides, or direction = \"ignore\""),
         _ if config.degree != Degree::Total => refuse("degree", "degree = \"total\""),
         _ if config.laziness_on(graph) > 0.0 => refuse("laziness", "laziness = 0"),
-        _ if config.local.log_window.steps > 0 => refuse("local.log-window.steps", "local.log-window.steps = 0"),
         _ => Ok(()),
     }
 }
