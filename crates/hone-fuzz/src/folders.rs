@@ -13,7 +13,7 @@ use hone_eval::embedder::{Embedder, Random};
 use hone_eval::foreign;
 use hone_eval::save::{Save, Whose};
 
-use crate::target::karate;
+use crate::karate::karate;
 
 /// What one of the folders holds.
 const FACTORS: &str = "factors";

@@ -13,7 +13,8 @@ use hone::{Error, Progress, Result, Silent};
 use hone_eval::labels::NodeLabels;
 use hone_explore::{Colour, read_labels};
 
-use crate::child::unquoted;
+use crate::karate::karate;
+use crate::message::unquoted;
 use crate::{checkpoint, folders, models};
 
 /// Bytes that readers are allowed to hold.
@@ -127,12 +128,6 @@ pub(crate) const TARGETS: &[Target] = &[
     target("map-labels", "tsv", TEXT, |path| colours(path, read_labels)),
     target("map-attributes", "csv", TEXT, |path| colours(path, hone_explore::read_attributes)),
 ];
-
-/// A small graph that other files refer to.
-pub(crate) fn karate() -> &'static Graph {
-    static GRAPH: OnceLock<Graph> = OnceLock::new();
-    GRAPH.get_or_init(|| graph::builtin("karate").expect("built in"))
-}
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("the fuzzer's own path")

@@ -7,7 +7,7 @@
 //! Cost: O(n³), one thread; six n × n matrices of f64.
 
 use super::subspace::DEPTH;
-use super::svd::options::{Svd, ZERO};
+use super::svd_options::{Svd, ZERO};
 use super::{Factors, Info, Task};
 use crate::dense::{Block, Small, SmallSvd};
 use crate::error::Result;

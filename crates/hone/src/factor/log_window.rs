@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Task;
-use super::svd::options::ZERO;
+use super::svd_options::ZERO;
 use crate::dense::{Block, Columns, Eigen, Group, Panels, Small, Stored, panels};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, Scaled};

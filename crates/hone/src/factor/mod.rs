@@ -20,6 +20,7 @@ mod sample;
 pub mod sgd;
 mod subspace;
 pub mod svd;
+mod svd_options;
 
 pub use bilinear::Start;
 

@@ -19,7 +19,7 @@ mod squared;
 use self::basis::Basis;
 use self::ritz::{Ritz, Until};
 use self::squared::Squared;
-use super::svd::options::{NOISE, Svd};
+use super::svd_options::{NOISE, Svd};
 use super::{Info, Task};
 use crate::dense::{Small, orthonormalize};
 use crate::error::Result;

@@ -29,6 +29,7 @@
 //! either, and [`Counts::update`] keeps them exact when edges come and go (`update/`). W_t of edges is made in
 //! `motif_graph`, that of all pairs in `pairs`.
 
+mod arc_orbit;
 mod column;
 mod counting;
 mod counts;

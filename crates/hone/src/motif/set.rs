@@ -10,8 +10,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::arc_orbit::{ArcOrbit, Triad};
 use super::orbit::{Graphlet, Orbit};
-use super::triad::{ArcOrbit, Triad};
 use crate::error::{Error, Result};
 
 /// What a weighted motif graph counts: one edge orbit, or a whole graphlet (the sum of its orbits); in directed graphs

@@ -1,8 +1,8 @@
 //! Log windows against their definition, and rows against how they are read.
 
 use super::*;
-use crate::config::Config;
 use crate::graph::{Generator, Graph, GraphBuilder};
+use crate::matrix::{MotifMatrix, Psi};
 use crate::motif::{Counts, Motif, Weighting, count};
 use crate::progress::Silent;
 use crate::random::Key;
@@ -13,8 +13,8 @@ fn matrix(graph: &Graph, steps: usize) -> Operator {
     let w = counts
         .motif_graph(graph, edge, Weighting { delta: 1, use_weights: true, ..Weighting::default() })
         .expect("made");
-    let config = Config::preset("hone").expect("known");
-    config.matrix().operator(&Operator::sparse("W", w.matrix, true), steps).expect("in range")
+    let matrix = MotifMatrix { psi: Psi::ANorm, regularize: 0.5, ..MotifMatrix::default() };
+    matrix.operator(&Operator::sparse("W", w.matrix, true), steps).expect("in range")
 }
 
 fn task(rank: usize) -> Task<'static> {

@@ -1,7 +1,7 @@
 //! Rounded power iterations and the filter, against exact ones on a graph with hubs.
 
 use super::*;
-use crate::factor::svd::Iterations;
+use crate::factor::svd_options::Iterations;
 use crate::graph::Generator;
 use crate::operator::{Diagonal, Scaled};
 use crate::progress::Silent;
