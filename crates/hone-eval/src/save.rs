@@ -23,7 +23,7 @@ use crate::embedder::Embedder;
 #[derive(Debug)]
 pub struct Save {
     folder: PathBuf,
-    overwrite: bool,
+    existing: Existing,
     kept: Mutex<Vec<Entry>>,
 }
 
@@ -86,13 +86,14 @@ fn plain(name: &str) -> String {
 }
 
 impl Save {
-    /// Keeps vectors in `folder`, which is made when absent; files of other content are replaced only with `overwrite`.
-    pub fn open(folder: &Path, overwrite: bool) -> Result<Self> {
+    /// Keeps vectors in `folder`, which is made when absent; `existing` is for files of other
+    /// content.
+    pub fn open(folder: &Path, existing: Existing) -> Result<Self> {
         if folder.exists() && !folder.is_dir() {
             return Err(Error::config("save", format!("{} is a file; give a folder", folder.display())));
         }
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        let save = Save { folder: folder.to_path_buf(), overwrite, kept: Mutex::new(Vec::new()) };
+        let save = Save { folder: folder.to_path_buf(), existing, kept: Mutex::new(Vec::new()) };
         // Now, not after hours.
         save.listed()?;
         Ok(save)
@@ -132,7 +133,7 @@ impl Save {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let entry = entry(whose, graph, vectors.cols())?;
         // A record without vectors belongs to some that are gone.
-        let mut batch = Batch::new(Existing::replaced_if(self.overwrite || !path.exists()));
+        let mut batch = Batch::new(if path.exists() { self.existing } else { Existing::Replace });
         Embedding::new(graph.ids().clone(), vectors.clone()).add_to(&mut batch, &path, None)?;
         record::add_to(&mut batch, &path, &entry)?;
         batch.commit()?;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use hone::attributes::{self, Table};
 use hone::config::Layers;
-use hone::graph::{self, Graph, InputFormat, NodeIds, ReadOptions, Recorded};
+use hone::graph::{self, Graph, InputFormat, NodeIds, Orientation, ReadOptions, Recorded};
 use hone::memory::Allowance;
 use hone::motif::{Counts, MotifSet, Weighting};
 use hone::store::{Embedding, Format};
@@ -140,7 +140,7 @@ fn read_graph(path: &Path, format: InputFormat) -> Result<String> {
             ReadOptions { format: Some(format), directed, weighted, memory: Some(ALLOWED), ..ReadOptions::default() };
         let read = graph::read(text(path), &options, &Silent)?;
         let (pattern, weights) = (read.pattern().clone(), read.weights().cloned());
-        Graph::from_pattern(pattern, weights, directed, read.ids().clone())?;
+        Graph::from_pattern(pattern, weights, Orientation::directed_if(directed), read.ids().clone())?;
         Ok(format!("{} edges", if read.edges() == 0 { "no" } else { "some" }))
     };
     let weighted = read(true, true).unwrap_or_else(|error: Error| error.to_string());

@@ -54,7 +54,8 @@ pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> Py
 /// Settings that have no effect on the embedding of a graph, and why; `own` says that attributes are given beside it.
 #[pyfunction]
 pub(crate) fn idle(graph: &Bound<'_, Graph>, config: &str, own: bool) -> PyResult<Vec<(&'static str, String)>> {
-    Ok(parse(config)?.idle(&graph.get().inner, own))
+    let (config, graph) = (parse(config)?, &graph.get().inner);
+    Ok(if own { config.idle_with_attributes(graph) } else { config.idle(graph) })
 }
 
 /// The number of bytes that `8G`, `512M` or the like stand for.

@@ -83,7 +83,11 @@ fn diffuse_and_compare(graph: &Graph, counts: &motif::Counts, motif: Motif, psi:
         .collect();
     let x = Block::from_vec(n, 2, (0..2 * n).map(|e| (e * 7 % 5) as f32 - 1.5).collect());
     let start: Vec<Vec<f64>> = (0..n).map(|i| x.row(i).iter().map(|&v| f64::from(v)).collect()).collect();
-    let operator = Operator::sparse("W", w.matrix.clone(), !graph.is_directed());
+    let operator = if graph.is_directed() {
+        Operator::sparse("W", w.matrix.clone())
+    } else {
+        Operator::symmetric("W", w.matrix.clone())
+    };
     let matrix = MotifMatrix { psi, ..MotifMatrix::default() };
     let mut expected = start.clone();
     let diffusion = Diffusion { steps: 3, original: false, process };
@@ -146,7 +150,7 @@ fn orders_of_diffusion_can_be_chosen() {
     let graph = graph(false);
     let counts = motif::count(&graph, &Silent).unwrap();
     let w = counts.motif_graph(&graph, Motif::Orbit(Orbit::Edge), Weighting::default()).unwrap();
-    let operator = Operator::sparse("W", w.matrix.clone(), true);
+    let operator = Operator::symmetric("W", w.matrix.clone());
     let x = Block::from_vec(w.matrix.pattern().rows(), 1, (0..w.matrix.pattern().rows()).map(|i| i as f32).collect());
     let second = |order| {
         let mut last = None;

@@ -173,10 +173,11 @@ fn more_dimensions_than_columns_are_zero_and_said_so() {
 /// What "auto" stands for: D_l is 16, or as many as Z needs; components get one column in eight.
 #[test]
 fn columns_are_shared_by_a_rule() {
+    let karate = builtin("karate").unwrap();
     let of = |preset: &str, settings: &[(&str, &str)]| {
         let layers = Layers::new().preset(preset).unwrap().set_all(settings.iter().copied()).unwrap();
         let config = layers.build().unwrap().resolved();
-        (config.local_dim(), config.log_window_dim(false), config.components_dim())
+        (config.local_dim(), config.log_window_dim(&karate), config.components_dim())
     };
     let window = ("local.log-window.steps", "2");
     assert_eq!(of("hone", &[]), (112, 0, 16));

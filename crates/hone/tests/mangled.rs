@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hone::graph::{Graph, InputFormat, ReadOptions, read};
+use hone::graph::{Graph, InputFormat, Orientation, ReadOptions, read};
 use hone::{Error, Silent};
 use proptest::prelude::*;
 
@@ -246,7 +246,7 @@ fn try_reading(bytes: &[u8], format: InputFormat) {
         match load(&path, &options) {
             Ok(graph) => {
                 let (pattern, weights) = (graph.pattern().clone(), graph.weights().cloned());
-                Graph::from_pattern(pattern, weights, directed, graph.ids().clone()).unwrap();
+                Graph::from_pattern(pattern, weights, Orientation::directed_if(directed), graph.ids().clone()).unwrap();
                 assert!(graph.nodes() <= 1 << 21, "{} nodes from {} bytes", graph.nodes(), bytes.len());
             }
             Err(error) => assert!(error.to_string().contains("input"), "{error}"),

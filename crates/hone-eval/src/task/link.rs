@@ -18,7 +18,7 @@ use crate::logistic::{self, Model, Stop, Task};
 use crate::method::{Kind, Method};
 use crate::metrics;
 use crate::pairs::{PairOperator, Scaler, Scaling};
-use crate::split::{LabeledPairs, LinkSplit, Negatives, TrainGraph};
+use crate::split::{LabeledPairs, LinkSplit, Negatives, Removal, TrainGraph};
 use crate::validate::{self, Selection};
 
 /// What labelled pairs are used for.
@@ -190,7 +190,8 @@ impl<'a> Bench<'a> {
             return Err(Error::config("selection", format!("is {}; must be between 0 and 1", config.selection)));
         }
         let remaining = config.protocol == Protocol::TrainGraph;
-        let split = LinkSplit::against(graph, config.removed, (remaining, config.negatives), seed)?;
+        let removal = Removal { share: config.removed, remaining, negatives: config.negatives, seed };
+        let split = LinkSplit::of(graph, &removal)?;
         let (select, fit, test) = match split.remaining {
             Some(fit) => (fit.divide(config.selection, seed).0, Some(fit), split.pairs),
             None => {

@@ -307,7 +307,7 @@ impl Config {
 
     /// Refuses node features that leave no column for motifs.
     fn check_room(&self) -> Result<()> {
-        if self.z_dim(self.has_features()) > 0 {
+        if self.z_dim() > 0 {
             return Ok(());
         }
         let (dim, components) = (self.global.dim, self.components_dim());

@@ -174,7 +174,7 @@ impl ConfigArgs {
 
     /// Notes options that were given and have no effect on the embedding of this graph.
     pub(super) fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
-        let mut found = idle::given(&self.flags(), &self.set, OPTIONS, &config.idle(graph, false));
+        let mut found = idle::given(&self.flags(), &self.set, OPTIONS, &config.idle(graph));
         let motifs = self.motif_size.and_then(|_| Some((self.lay_all().ok()?.motifs, config.motifs.clone())));
         if let Some((all, kept)) = motifs
             && all.motifs() == kept.motifs()

@@ -9,6 +9,7 @@ mod runtime;
 use std::path::PathBuf;
 
 use clap::Subcommand;
+use hone::output::Existing;
 use hone::{Error, Progress};
 use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
@@ -147,7 +148,7 @@ impl BenchArgs {
         if let Some(folder) = &self.cache {
             exit::keep(Kept::Cells(folder.clone()));
         }
-        let save = self.save.as_deref().map(|folder| Save::open(folder, force)).transpose()?;
+        let save = self.save.as_deref().map(|folder| Save::open(folder, Existing::replaced_if(force))).transpose()?;
         Ok(Folders { cache, save })
     }
 
@@ -163,10 +164,10 @@ fn parse_methods(named: &[String], files: &[PathBuf], default: &str, grid: bool)
     let given = if named.is_empty() { vec![default.to_string()] } else { named.to_vec() };
     let mut methods = Vec::new();
     for text in given.iter().flat_map(|text| split_methods(text)) {
-        methods.push(Method::parse(&text, grid)?);
+        methods.push(if grid { Method::parse_searched(&text) } else { Method::parse(&text) }?);
     }
     for path in files {
-        methods.push(Method::parse(&format!("file:{}", path.display()), false)?);
+        methods.push(Method::parse(&format!("file:{}", path.display()))?);
     }
     let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
     if names.is_empty() {

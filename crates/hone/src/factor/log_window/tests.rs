@@ -14,7 +14,7 @@ fn matrix(graph: &Graph, steps: usize) -> Operator {
         .motif_graph(graph, edge, Weighting { delta: 1, use_weights: true, ..Weighting::default() })
         .expect("made");
     let matrix = MotifMatrix { psi: Psi::ANorm, regularize: 0.5, ..MotifMatrix::default() };
-    matrix.operator(&Operator::sparse("W", w.matrix, true), steps).expect("in range")
+    matrix.operator(&Operator::symmetric("W", w.matrix), steps).expect("in range")
 }
 
 fn task(rank: usize) -> Task<'static> {
@@ -150,7 +150,6 @@ fn directed_graphs_are_refused_and_logarithms_are_right() {
     let directed = Operator::sparse(
         "W",
         crate::sparse::Csr::new(Arc::new(crate::sparse::Pattern::new(vec![0, 1, 1], vec![1], 2)), vec![1.0].into()),
-        false,
     );
     let u = Block::random(2, 2, Key::new(1)).into();
     assert!(log_window(&directed, u, 1, &task(2)).is_err());
