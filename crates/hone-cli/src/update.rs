@@ -151,8 +151,7 @@ fn changes(path: &Path, options: &ReadOptions, context: &Context) -> anyhow::Res
     if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
         return Ok(None);
     }
-    let name = path.to_str().ok_or_else(|| Error::input(path, "the path is not valid UTF-8", "rename the file"))?;
-    let graph = read(name, options, context.progress())?;
+    let graph = read(path, options, context.progress())?;
     note_dropped(&graph, false, context);
     Ok(Some(graph))
 }

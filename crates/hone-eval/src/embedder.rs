@@ -83,7 +83,7 @@ impl Embedder {
             Embedder::Spectral(options) => options.embed(graph, seed),
             Embedder::Degree(options) => options.embed(graph),
             Embedder::Random(options) => Ok(baseline::random(graph.nodes(), options.dim, seed)),
-            Embedder::File(path) => return foreign::read(&file_of_seed(path, seed), graph),
+            Embedder::File(path) => return foreign::read(file_of_seed(path, seed), graph),
         };
         Ok(Vectors { block: block?, notes: Vec::new() })
     }

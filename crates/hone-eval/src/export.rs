@@ -35,12 +35,17 @@ pub struct Origin {
 }
 
 /// The files of a split in `folder`.
-pub fn files(folder: &Path) -> [PathBuf; 4] {
+pub fn files(folder: impl AsRef<Path>) -> [PathBuf; 4] {
+    let folder = folder.as_ref();
     ["train.tsv", "nodes.txt", "pairs.tsv", "split.json"].map(|name| folder.join(name))
 }
 
 /// Writes the files of a split into `folder`, which is made when absent.
-pub fn write(split: &LinkSplit, origin: &Origin, folder: &Path, existing: Existing) -> Result<()> {
+pub fn write(split: &LinkSplit, origin: &Origin, folder: impl AsRef<Path>, existing: Existing) -> Result<()> {
+    write_at(split, origin, folder.as_ref(), existing)
+}
+
+fn write_at(split: &LinkSplit, origin: &Origin, folder: &Path, existing: Existing) -> Result<()> {
     refuse_unwritable(split.train.graph().ids(), folder)?;
     if folder.exists() && !folder.is_dir() {
         return Err(Error::config("output", format!("{} is a file; give a folder", folder.display())));

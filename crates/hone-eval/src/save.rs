@@ -88,7 +88,11 @@ fn plain(name: &str) -> String {
 impl Save {
     /// Keeps vectors in `folder`, which is made when absent; `existing` is for files of other
     /// content.
-    pub fn open(folder: &Path, existing: Existing) -> Result<Self> {
+    pub fn open(folder: impl AsRef<Path>, existing: Existing) -> Result<Self> {
+        Self::open_at(folder.as_ref(), existing)
+    }
+
+    fn open_at(folder: &Path, existing: Existing) -> Result<Self> {
         if folder.exists() && !folder.is_dir() {
             return Err(Error::config("save", format!("{} is a file; give a folder", folder.display())));
         }
@@ -113,7 +117,7 @@ impl Save {
     /// Whether these vectors are in the folder already. They are then listed too.
     pub fn has(&self, whose: &Whose<'_>, graph: &Graph) -> Result<bool> {
         let path = self.folder.join(whose.file());
-        let record = record::path(&path).map(|record| record::read(&record)).transpose()?.flatten();
+        let record = record::path(&path).map(record::read).transpose()?.flatten();
         let stored = record.and_then(|text| serde_json::from_slice::<Entry>(&text).ok());
         let Some(stored) = stored.filter(|_| path.exists()) else { return Ok(false) };
         let same = stored == entry(whose, graph, stored.dim)?;

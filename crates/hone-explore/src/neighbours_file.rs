@@ -37,7 +37,11 @@ impl<'a> NeighbourTable<'a> {
     }
 
     /// The files that a table takes, the main one first. Fails when the extension names no format.
-    pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    pub fn files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
+        Self::files_at(path.as_ref())
+    }
+
+    fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
         let mut files = vec![path.to_path_buf()];
         if Layout::of(path)? == Layout::Npy {
             files.extend([path.with_extension("ids.txt"), path.with_extension("similarity.npy")]);
@@ -52,7 +56,11 @@ impl<'a> NeighbourTable<'a> {
     }
 
     /// Writes the table into a batch, where further files may join it.
-    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+        self.add_to_at(batch, path.as_ref(), progress)
+    }
+
+    fn add_to_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         if Layout::of(path)? == Layout::Npy {
             return self.arrays(batch, path, progress);
         }
@@ -146,7 +154,11 @@ impl<'a> AnswerTable<'a> {
     }
 
     /// Writes the table, as text or Parquet, into a batch.
-    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+        self.add_to_at(batch, path.as_ref(), progress)
+    }
+
+    fn add_to_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let lines: Vec<(usize, usize)> = self
             .answers
             .iter()

@@ -34,8 +34,8 @@ pub(crate) fn presets() -> Vec<(&'static str, &'static str)> {
 pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> PyResult<String> {
     // The default preset may not have been chosen by anybody: a file may say anything else.
     let mut layers = match file {
-        Some(file) if preset == DEFAULT_PRESET => Layers::new().preset(preset).and_then(|layers| layers.file(&file)),
-        Some(file) => Layers::new().preset_and_file(preset, &file),
+        Some(file) if preset == DEFAULT_PRESET => Layers::new().preset(preset).and_then(|layers| layers.file(file)),
+        Some(file) => Layers::new().preset_and_file(preset, file),
         None => Layers::new().preset(preset),
     }
     .map_err(raise)?;

@@ -355,9 +355,9 @@ pub(crate) fn read_recorded(
 /// How a file of attributes differs from the one in the record of a run, if that is known.
 #[pyfunction]
 pub(crate) fn attributes_difference(record: PathBuf, file: PathBuf) -> PyResult<Option<String>> {
-    let recorded = Recorded::read(&record).map_err(raise)?.and_then(|recorded| recorded.attributes);
+    let recorded = Recorded::read(record).map_err(raise)?.and_then(|recorded| recorded.attributes);
     let Some(recorded) = recorded else { return Ok(None) };
-    Ok(recorded.difference(&hone::attributes::content(&file).map_err(raise)?))
+    Ok(recorded.difference(&hone::attributes::content(file).map_err(raise)?))
 }
 
 /// Whether two columns of a table, by their names, name nodes of two kinds.

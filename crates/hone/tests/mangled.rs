@@ -113,7 +113,7 @@ fn mangled() -> PathBuf {
 }
 
 fn load(path: &Path, options: &ReadOptions) -> Result<Graph, Error> {
-    read(path.to_str().unwrap(), options, &Silent)
+    read(path, options, &Silent)
 }
 
 #[test]

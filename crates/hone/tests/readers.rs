@@ -26,7 +26,7 @@ fn put(folder: &TempDir, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
 }
 
 fn load(path: &Path, options: &ReadOptions) -> Result<Graph, Error> {
-    read(path.to_str().unwrap(), options, &Silent)
+    read(path, options, &Silent)
 }
 
 fn text(name: &str, content: impl AsRef<[u8]>, options: &ReadOptions) -> Graph {

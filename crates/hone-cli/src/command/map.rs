@@ -187,14 +187,13 @@ impl Beside {
     }
 
     fn colours(&self, graph: &Graph, memory: Option<u64>, context: &Context) -> anyhow::Result<Vec<Colour>> {
-        type Reader = fn(&str, &NodeIds, Option<u64>, &dyn hone::Progress) -> hone::Result<(Vec<Colour>, Vec<String>)>;
+        type Reader =
+            fn(PathBuf, &NodeIds, Option<u64>, &dyn hone::Progress) -> hone::Result<(Vec<Colour>, Vec<String>)>;
         let mut colours = Vec::new();
         let files: [(&Option<Chosen>, Reader); 2] = [(&self.labels, read_labels), (&self.attributes, read_attributes)];
         for (chosen, read) in files {
             let Some(file) = Self::paths(chosen) else { continue };
-            let name =
-                file.to_str().ok_or_else(|| Error::input(file, "the path is not valid UTF-8", "rename the file"))?;
-            let (found, notes) = read(name, graph.ids(), memory, context.progress())?;
+            let (found, notes) = read(file.to_path_buf(), graph.ids(), memory, context.progress())?;
             notes.iter().for_each(|note| context.note(format_args!("note: {note}")));
             colours.extend(found);
         }

@@ -166,7 +166,7 @@ fn refuse_leaks(method: &Method, whole: &Graph, bench: &Bench<'_>) -> Result<Vec
     for (_, embedder) in method.candidates() {
         if let Embedder::File(path) = embedder {
             let path = file_of_seed(path, bench.seed);
-            notes.extend(foreign::refuse_leak(&path, whole, bench.train.graph(), bench.seed)?);
+            notes.extend(foreign::refuse_leak(path, whole, bench.train.graph(), bench.seed)?);
         }
     }
     Ok(notes)

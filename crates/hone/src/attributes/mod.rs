@@ -185,7 +185,7 @@ struct Request<'a> {
 /// # let file = folder.path().join("people.csv");
 /// std::fs::write(&file, "id,age,city\nann,30,Rome\nbob,,Oslo\n").unwrap();
 /// let ids = hone::graph::NodeIds::from_texts(&["bob", "ann", "cid"]);
-/// let read = attributes::read(file.to_str().unwrap(), &Table::default(), &ids, None, &hone::Silent)?;
+/// let read = attributes::read(&file, &Table::default(), &ids, None, &hone::Silent)?;
 /// assert_eq!(read.named.names, ["age", "city=Oslo", "city=Rome"]);
 /// assert_eq!(read.named.block.row(1), [30.0, 0.0, 1.0]);
 /// assert_eq!(read.named.block.row(2), [30.0, 0.0, 0.0], "the mean where nothing is known");
@@ -193,14 +193,15 @@ struct Request<'a> {
 /// # Ok::<(), hone::Error>(())
 /// ```
 pub fn read(
-    file: &str,
+    file: impl AsRef<Path>,
     options: &Table,
     ids: &NodeIds,
     memory: Option<u64>,
     progress: &dyn Progress,
 ) -> Result<Loaded> {
+    let file = file.as_ref();
     options.check("attributes.table")?;
-    let content = content(Path::new(file))?;
+    let content = content(file)?;
     let (request, format, raw) = open(file, options, ids, memory, false, progress)?;
     let mut loaded = encode::encode(&raw, format, &request)?;
     loaded.facts.content = content;
@@ -209,20 +210,20 @@ pub fn read(
 
 /// The columns of a file as they are, and what was requested; with `words` numbers are words too.
 fn open<'a>(
-    file: &'a str,
+    file: &'a Path,
     options: &'a Table,
     ids: &'a NodeIds,
     memory: Option<u64>,
     words: bool,
     progress: &'a dyn Progress,
 ) -> Result<(Request<'a>, Format, Raw)> {
-    if file == "-" {
+    if file == Path::new("-") {
         return Err(Error::config("attributes.file", "attributes cannot come from standard input; name a file"));
     }
-    crate::record::verify(Path::new(file))?;
+    crate::record::verify(file)?;
     let allowance = Allowance::new(memory);
     let mut source = Source::open(file, allowance)?;
-    let request = Request { path: Path::new(file), options, ids, allowance, words, progress };
+    let request = Request { path: file, options, ids, allowance, words, progress };
     let format = Format::of(&mut source)?;
     let raw = match format {
         Format::Text => text::read(source, &request)?,
@@ -238,10 +239,10 @@ fn open<'a>(
 
 /// Length and checksum of a file of attributes, and of `NAME.ids.txt` and `FILE.columns.txt` where they stand beside it
 /// and count; nothing for a stream, which can be read only once.
-pub fn content(file: &Path) -> Result<Vec<Written>> {
+pub fn content(file: impl AsRef<Path>) -> Result<Vec<Written>> {
+    let file = file.as_ref();
     let array = extension(file).is_some_and(|extension| extension == "npy");
-    let beside = [companions::ids(file), companions::columns(file)];
-    let beside = beside.into_iter().filter(|path| array && path.is_file());
+    let beside = [companions::ids(file), companions::columns(file)].into_iter().filter(|path| array && path.is_file());
     let files = [file.to_path_buf()].into_iter().chain(beside);
     files.filter(|path| path.is_file()).map(|path| crate::record::content(&path)).collect()
 }

@@ -199,7 +199,7 @@ fn twins_are_in_the_same_place() {
         let (run, model) = fit(&old, &settings);
         let mut bytes = Vec::new();
         model.write_to(&mut bytes).unwrap();
-        let model = Model::from_bytes(&bytes, Path::new("m.hone")).unwrap();
+        let model = Model::from_bytes(&bytes, "m.hone").unwrap();
         let placed = like(&model, &new).embedding;
         let first = placed.columns.iter().position(|name| name.starts_with("structure")).unwrap();
         let (old, new) = (&run.embedding.vectors.row(5)[..first], &placed.vectors.row(200)[..first]);

@@ -174,33 +174,43 @@ impl str::FromStr for InputFormat {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let file = folder.path().join("friends.csv");
 /// std::fs::write(&file, "source,target\nann,bob\nbob,cid\n").unwrap();
-/// let graph = hone::graph::read(file.to_str().unwrap(), &Default::default(), &hone::Silent)?;
+/// let graph = hone::graph::read(&file, &Default::default(), &hone::Silent)?;
 /// assert_eq!((graph.nodes(), graph.edges()), (3, 2));
 /// assert_eq!(graph.ids().get(2).to_string(), "cid");
 /// # Ok::<(), hone::Error>(())
 /// ```
-pub fn read(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
-    if let Some(name) = input.strip_prefix(BUILTIN_PREFIX) {
+pub fn read(input: impl AsRef<Path>, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
+    read_input(input.as_ref(), options, progress)
+}
+
+fn read_input(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
+    if let Some(name) = builtin_name(input) {
         return read_builtin(name, options);
     }
     let held = memory::resident().unwrap_or(0);
     read_file(input, options, progress).map_err(|error| match error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound && is_builtin(input) => {
-            let remedy = format!("check its name and folder; the built-in graph is `{BUILTIN_PREFIX}{input}`");
+            let known = input.display();
+            let remedy = format!("check its name and folder; the built-in graph is `{BUILTIN_PREFIX}{known}`");
             Error::input(input, "no such file", remedy)
         }
         error => enough(error, held, input, options, progress),
     })
 }
 
-fn is_builtin(name: &str) -> bool {
-    BUILTINS.iter().any(|builtin| builtin.0 == name)
+/// What follows the prefix of built-in graphs.
+fn builtin_name(input: &Path) -> Option<&str> {
+    input.to_str()?.strip_prefix(BUILTIN_PREFIX)
+}
+
+fn is_builtin(name: &Path) -> bool {
+    BUILTINS.iter().any(|builtin| name == Path::new(builtin.0))
 }
 
 /// A refusal that names what is enough to read the whole file, where it can be looked through.
-fn enough(error: Error, held: u64, input: &str, options: &ReadOptions, progress: &dyn Progress) -> Error {
+fn enough(error: Error, held: u64, input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Error {
     match error {
-        Error::Memory { stage, need, least, limit, remedy } => match sizes(input, options, progress) {
+        Error::Memory { stage, need, least, limit, remedy } => match sizes_of(input, options, progress) {
             Ok(Some(sizes)) => {
                 let need = held.saturating_add(sizes.reading(options)).max(limit.saturating_add(1));
                 Error::Memory { stage, need, least: true, limit, remedy }
@@ -213,8 +223,12 @@ fn enough(error: Error, held: u64, input: &str, options: &ReadOptions, progress:
 
 /// How large the graph of a file is, as these options have it, without holding it; nothing for standard input and built-in
 /// graphs. Takes one pass over the file.
-pub fn sizes(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Result<Option<Sizes>> {
-    if input == "-" || input.starts_with(BUILTIN_PREFIX) {
+pub fn sizes(input: impl AsRef<Path>, options: &ReadOptions, progress: &dyn Progress) -> Result<Option<Sizes>> {
+    sizes_of(input.as_ref(), options, progress)
+}
+
+fn sizes_of(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Result<Option<Sizes>> {
+    if input == Path::new("-") || builtin_name(input).is_some() {
         return Ok(None);
     }
     let mut source = Source::open(input, Allowance::new(options.memory))?.thrifty();
@@ -229,7 +243,7 @@ pub fn sizes(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Res
     }))
 }
 
-fn read_file(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
+fn read_file(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
     let allowance = Allowance::new(options.memory);
     let mut source = Source::open(input, allowance)?;
     let format = match options.format {
@@ -249,9 +263,9 @@ fn read_file(input: &str, options: &ReadOptions, progress: &dyn Progress) -> Res
     let slot = if joined.weights.is_some() { 12 } else { 8 };
     // Every edge stands in two rows, or in one; a copy of it is sorted, and each node has an offset.
     let slots = if options.directed && !joined.symmetric { 1 } else { 2 } * joined.pairs.len() as u64;
-    allowance.check(Path::new(input), slots * slot + 8 * joined.ids.len() as u64)?;
+    allowance.check(input, slots * slot + 8 * joined.ids.len() as u64)?;
     let (columns, notes) = (joined.columns.take(), std::mem::take(&mut joined.notes));
-    let reading = Reading { file: input.to_owned(), format, columns, notes };
+    let reading = Reading { file: input.display().to_string(), format, columns, notes };
     Ok(build(joined, options.directed)?.with_reading(reading))
 }
 

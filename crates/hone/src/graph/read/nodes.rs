@@ -74,7 +74,7 @@ pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<Option
 
 fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Result<NodeList> {
     let name = path.to_str().ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
-    let mut source = Source::open(name, allowance)?;
+    let mut source = Source::open(path, allowance)?;
     source.check_text("give one id per line, or leave it out")?;
     let before = source.lines();
     let text = source.take_all()?;

@@ -49,9 +49,9 @@ pub(crate) enum Kind {
 
 impl Source {
     /// Opens a file, or standard input for `-`; finds out whether it is compressed.
-    pub(crate) fn open(input: &str, allowance: Allowance) -> Result<Source> {
-        let path = PathBuf::from(input);
-        if input == "-" {
+    pub(crate) fn open(input: &Path, allowance: Allowance) -> Result<Source> {
+        let path = input.to_path_buf();
+        if input == Path::new("-") {
             return Source::stream(path, Box::new(io::stdin()), allowance);
         }
         let io_error = |error| Error::io(&path, error);
