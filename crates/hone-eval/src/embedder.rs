@@ -13,6 +13,7 @@ use crate::split::TrainGraph;
 /// A method that gives every node a vector, with all its options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Embedder {
     /// HONE; the seed of the configuration is replaced by that of the run.
     Hone(Box<Config>),

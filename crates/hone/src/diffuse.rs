@@ -40,6 +40,7 @@ impl Default for Diffusion {
 /// A diffusion process.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Process {
     /// X^(k) = S^(k) X^(k-1).
     Linear,

@@ -100,6 +100,7 @@ fn diffuse_and_compare(graph: &Graph, counts: &motif::Counts, motif: Motif, psi:
                 Psi::ANorm => power(&function(Psi::ANorm, &dense), k),
                 psi => function(psi, &power(&dense, k)),
             },
+            other => unreachable!("{other:?} has no definition here"),
         };
         expected = times(&s, &expected);
         if let Process::Laplacian(theta) = process {
@@ -140,6 +141,7 @@ fn function(psi: Psi, a: &[Vec<f64>]) -> Vec<Vec<f64>> {
             Psi::LNorm => one - over(a[i][j], (d[i] * d[j]).sqrt()),
             Psi::LRw => one - over(a[i][j], d[i]),
             Psi::ANorm => over(a[i][j], (d[i] * d[j]).sqrt()),
+            other => unreachable!("{other:?} has no definition here"),
         }
     };
     (0..a.len()).map(|i| (0..a.len()).map(|j| entry(i, j)).collect()).collect()

@@ -24,6 +24,7 @@ use crate::validate::{self, Selection};
 /// What labelled pairs are used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Protocol {
     /// Options and model are chosen and fitted on 10 % of the pairs, tested on the other 90 %.
     #[default]

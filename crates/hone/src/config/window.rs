@@ -25,6 +25,7 @@ pub struct LogWindow {
 /// The squared size of a view beside that of the local embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WeightText", into = "WeightText")]
+#[non_exhaustive]
 pub enum ViewWeight {
     /// What the spectrum says, see [`crate::factor::log_window::weight`].
     Auto,

@@ -51,6 +51,7 @@ impl Default for Als {
 /// Which factors are constrained to have orthonormal columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Orthogonal {
     /// Neither.
     #[default]

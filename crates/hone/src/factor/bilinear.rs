@@ -23,6 +23,7 @@ const ZERO: f64 = 1e-11;
 /// Where a solver begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Start {
     /// A singular value decomposition of few iterations (exact for a dense matrix).
     #[default]

@@ -73,6 +73,7 @@ impl Default for Bregman {
 /// Which entries are used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Entries {
     /// All up to a million of them, else a sample.
     #[default]

@@ -36,6 +36,7 @@ pub struct CountTable<'a> {
 
 /// What a row of a table of counts stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CountsBy {
     /// An edge.
     Edge,

@@ -79,6 +79,7 @@ impl Default for Autoencoder {
 /// The function that follows a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Activation {
     /// 1 / (1 + exp(−x)), as in the paper.
     Sigmoid,
@@ -93,6 +94,7 @@ pub enum Activation {
 /// What the weights are before the first batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Start {
     /// The SVD where it can be had: one hidden layer, and an activation with a linear middle.
     Auto,

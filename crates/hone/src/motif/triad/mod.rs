@@ -30,6 +30,7 @@ use sweep::Swept;
 /// What counts as an occurrence of a triad.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Occurrence {
     /// Three nodes whose arcs are those of the triad, and no others ("structural").
     #[default]
