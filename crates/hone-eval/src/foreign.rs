@@ -151,8 +151,8 @@ fn refuse_leak_at(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Resul
         )));
     };
     let remedy = format!(
-        "embed the training graph of every seed (`hone eval split INPUT --seed {seed} -o DIR`, or link_split in Python) \
-         and name the files by their seeds: file:z-{{seed}}.npy"
+        "embed the training graph of every seed (the split of seed {seed}) and name the files by their seeds: \
+         file:z-{{seed}}.npy"
     );
     Err(Error::input(path, message, remedy))
 }

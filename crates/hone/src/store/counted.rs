@@ -18,7 +18,7 @@ use crate::motif::{Counts, Motif, OrbitTable};
 use crate::progress::Progress;
 use crate::record;
 
-const REMEDY: &str = "give exact counts that `hone count GRAPH --by edge` wrote for this graph, with all motifs";
+const REMEDY: &str = "give exact counts by edge of this graph, with all motifs";
 
 /// What the record of counts says that matters here.
 #[derive(Deserialize)]

@@ -252,7 +252,11 @@ impl Source {
         match &self.kind {
             Kind::Stream(_, "zstd") if error.to_string().contains("too much memory") => {
                 let message = "the zstd data was compressed with a longer window than memory allows";
-                Error::input(&self.path, message, "raise the memory limit, or compress it again without --long")
+                Error::input(
+                    &self.path,
+                    message,
+                    "raise the memory limit, or compress it again without the option --long of zstd",
+                )
             }
             Kind::Stream(_, name) if !name.is_empty() => {
                 let message = format!("the {name} data is truncated or damaged ({error})");
