@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::files::Files;
-use crate::input::GraphSource;
 use crate::options::translated;
 use crate::reading::note_dropped;
+use crate::source::GraphSource;
 
 /// What changed since an earlier count.
 #[derive(Debug, clap::Args)]

@@ -232,7 +232,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let main = args.files().next().cloned();
     let mut batch = args.check(inputs, main.as_deref().and_then(record::path).as_deref())?;
     let start = Start::now();
-    beside.describe(&mut choices, source.changed(), context)?;
+    beside.describe(&mut choices, source.changed, context)?;
     // Weights shape the vectors that are made here.
     let weights = beside.vectors.is_none();
     let graph = source.open(weights, args.input.memory(), context)?;

@@ -20,7 +20,8 @@ use hone_eval::search::Search;
 use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::{Files, Use};
-use crate::input::{ReadArgs, stem};
+use crate::input::ReadArgs;
+use crate::source::stem;
 
 /// Evaluate embeddings: link prediction, node labels, roles, symmetry, run time; the paper's tables.
 #[derive(Debug, clap::Args)]
