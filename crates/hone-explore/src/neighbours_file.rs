@@ -10,15 +10,14 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use hone::columnar::{Column, Kind};
 use hone::graph::NodeIds;
 use hone::output::{Batch, Existing, Output};
 use hone::record;
+use hone::store::table::{Column, Kind, Layout, Table};
 use hone::store::{write_ids, write_npy_header};
 use hone::{Error, Progress, Result};
 
 use crate::neighbours::{Neighbour, Neighbours};
-use crate::table::{Layout, Table};
 
 /// Values written at a time.
 const PIECE: usize = 1 << 16;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hone::config::{Layers, PRESETS};
+use hone::config::{DEFAULT_PRESET, Layers, PRESETS};
 use hone::dense::Block;
 use hone::features::{Named, Origin};
 use hone::output::Existing;
@@ -18,9 +18,6 @@ use crate::graph::Graph;
 use crate::memory;
 use crate::model::Model;
 use crate::work::run;
-
-/// What an embedding starts from when no other preset is named.
-const DEFAULT_PRESET: &str = "hone";
 
 /// Names of all presets with what they stand for.
 #[pyfunction]

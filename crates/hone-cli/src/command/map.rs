@@ -161,7 +161,7 @@ impl Beside {
     /// The vectors of the file, in the graph's node order, or new ones.
     fn embedding(&self, graph: &Graph, format: Option<Format>, context: &Context) -> anyhow::Result<Embedding> {
         let Some(path) = Self::paths(&self.vectors) else {
-            let hone = Hone::new(Config::preset("hone")?)?;
+            let hone = Hone::new(Config::default())?;
             let hone = self.memory.map_or_else(|| hone.clone(), |bytes| hone.clone().memory_limit(bytes));
             return Ok(hone.embed(graph, context.progress())?.embedding);
         };

@@ -5,13 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
-use hone::columnar::{Column, Kind};
 use hone::graph::NodeIds;
 use hone::output::{Batch, Existing};
+use hone::store::table::{Column, Kind, Layout, Table};
 use hone::{Error, Progress, Result, record};
 
 use super::Roles;
-use crate::table::{Layout, Table};
 
 /// Roles with the names of their nodes, ready to be written.
 #[derive(Debug, Clone, Copy)]

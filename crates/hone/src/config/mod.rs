@@ -34,7 +34,7 @@ pub(crate) use joint::combine_before;
 pub use joint::{Joint, MODELS, Model};
 pub use layers::{Layers, solver_settings};
 pub use laziness::Laziness;
-pub use preset::PRESETS;
+pub use preset::{DEFAULT_PRESET, PRESETS};
 pub use steps::Steps;
 pub use window::{LogWindow, ViewWeight};
 
@@ -124,7 +124,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Config::preset("hone").expect("the default is valid")
+        Config::preset(DEFAULT_PRESET).expect("the default is valid")
     }
 }
 

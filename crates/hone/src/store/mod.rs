@@ -20,6 +20,7 @@ mod parquet;
 mod quiet;
 mod records;
 mod safetensors;
+pub mod table;
 pub(crate) mod tensors;
 mod text;
 
@@ -37,7 +38,7 @@ use crate::record;
 pub use counts::{CountTable, CountsBy};
 pub(crate) use npy::read_npy_array;
 pub use npy::write_header as write_npy_header;
-pub use text::{compressed, write_ids};
+pub use text::write_ids;
 
 /// Bytes of buffers that every writer has.
 const WRITING: u64 = 1 << 20;

@@ -31,12 +31,11 @@ pub(super) fn write(embedding: &Embedding, path: &Path, format: Format, out: &mu
 }
 
 /// Writes text, compressed when the extension says so.
-pub fn compressed(
-    path: impl AsRef<Path>,
+pub(super) fn compressed(
+    path: &Path,
     out: &mut dyn Write,
     write: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
-    let path = path.as_ref();
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
         "gz" => {
