@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -56,6 +57,12 @@ fn shown(graph: &Graph) -> Vec<String> {
 
 fn ids(graph: &Graph) -> Vec<String> {
     graph.ids().iter().map(|id| id.to_string()).collect()
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use super::columns::{NO_CATEGORY, Values};
 use super::encode::{NO_ROW, row_of_node};
-use super::{Raw, Request, Table, open};
+use super::open;
+use super::request::{Raw, Request};
+use super::table::Table;
 use crate::error::Result;
 use crate::graph::NodeIds;
 use crate::progress::Progress;

@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::method::{Factors, Info, Loss, Task};
 use super::svd::{Iterations, Svd, svd};
-use super::{Factors, Info, Task};
 use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::Result;
 use crate::operator::{Energy, Operator, in_chunks};
@@ -196,7 +196,7 @@ pub(super) fn inner(x: &Block, y: &Block) -> f64 {
 
 /// The factors of a zero matrix.
 pub(super) fn nothing(s: &Operator, task: &Task, measure: String) -> Factors {
-    let loss = Some(super::Loss { measure, values: vec![0.0] });
+    let loss = Some(Loss { measure, values: vec![0.0] });
     Factors {
         u: Block::zeros(s.rows(), task.rank),
         sigma: vec![0.0; task.rank],

@@ -15,7 +15,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Task;
+use super::method::Task;
 use super::svd_options::ZERO;
 use crate::dense::{Block, Columns, Eigen, Group, Panels, Small, Stored, panels};
 use crate::error::{Error, Result};

@@ -214,6 +214,11 @@ impl Graph {
         counts.into_iter().map(AtomicU32::into_inner).collect()
     }
 
+    /// The symmetric adjacency of the same graph without directions and weights: what motifs are counted on.
+    pub(crate) fn symmetric_pattern(&self) -> Arc<Pattern> {
+        if self.directed { self.underlying().pattern } else { self.pattern.clone() }
+    }
+
     /// The same graph without directions: an edge where there is an arc either way, with the sum
     /// of their weights (at most `f32::MAX`). Cheap when the graph is undirected already.
     pub fn underlying(&self) -> Graph {

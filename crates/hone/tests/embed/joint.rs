@@ -2,7 +2,7 @@
 
 use hone::config::Layers;
 use hone::graph::builtin;
-use hone::{Config, Error, Hone, Silent};
+use hone::{Error, Hone, Silent};
 
 use super::{chorded_ring, config, run};
 

@@ -1,17 +1,9 @@
 //! Files that are read block by block, in parallel: the same graphs and the same errors as line by line.
 
-use std::io::Write;
-
 use hone::Error;
 use hone::graph::{Graph, GraphBuilder, NodeIds, ReadOptions};
 
-use super::{default, folder, load, put, shown, text};
-
-fn gzip(content: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(content).unwrap();
-    encoder.finish().unwrap()
-}
+use super::{default, folder, gzip, load, put, shown, text};
 
 /// A large edge list with everything in it that the fast path must leave to the general one.
 fn large(kind: usize) -> String {

@@ -11,8 +11,8 @@ use hone_eval::pairs::{PairOperator, Scaling};
 use hone_eval::split::{LinkSplit, Negatives, Removal};
 use hone_eval::task::{LinkConfig, Protocol};
 
+use super::bench::{BenchArgs, note_ignored_weights, open};
 use super::output::OutputArgs;
-use super::{BenchArgs, note_ignored_weights, open};
 use crate::context::Context;
 use crate::input::ReadArgs;
 use crate::options::{Known, translated};

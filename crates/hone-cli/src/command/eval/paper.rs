@@ -9,7 +9,7 @@ use hone_eval::method::Method;
 use hone_eval::paper::{self, Benches, PaperConfig};
 use hone_eval::task::{LinkConfig, NodesConfig, RuntimeConfig};
 
-use super::BenchArgs;
+use super::bench::BenchArgs;
 use super::output::OutputArgs;
 use crate::context::Context;
 use crate::files::Files;

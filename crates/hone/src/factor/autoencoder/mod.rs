@@ -20,12 +20,13 @@ mod start;
 mod tests;
 mod train;
 
-pub use train::{Encoding, Fit, encode, encode_lazy};
+pub use super::method::Fit;
+pub use train::{Encoding, encode, encode_lazy};
 
 use serde::{Deserialize, Serialize};
 
 use super::memory::{Held, OVERSAMPLING, Shape};
-use super::{Coded, Factors, Info, Loss, Method, Task};
+use super::method::{Coded, Factors, Info, Loss, Method, Task};
 use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE};

@@ -2,7 +2,7 @@
 
 use crate::dense::Small;
 use crate::error::Result;
-use crate::factor::Info;
+use crate::factor::method::Info;
 use crate::factor::svd_options::{NOISE, ZERO};
 
 /// Leading eigenvalues of H by magnitude, and their vectors.

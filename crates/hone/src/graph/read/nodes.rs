@@ -12,12 +12,13 @@ use super::super::NodeIds;
 use super::super::ids::Names;
 use super::super::quote::list_header;
 use super::blocks::Fault;
+use super::comments::Comment;
 use super::comments::{Tally, is_tight, marks};
 use super::fields::{self, Delimiter, id, without_end};
+use super::options::ReadOptions;
 use super::reading::{ReadNote, shown};
 use super::source::{BINARY, Source};
 use super::vocabulary::is_known;
-use super::{ReadOptions, comments::Comment};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 

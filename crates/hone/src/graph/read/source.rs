@@ -308,3 +308,12 @@ pub(crate) fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Re
     file.seek(SeekFrom::Start(offset))?;
     file.read(buffer)
 }
+
+/// The extension in lower case, that of the compression left out.
+pub(crate) fn extension(path: &Path) -> Option<String> {
+    let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
+    match lower(path)?.as_str() {
+        "gz" | "zst" | "zstd" | "bgz" => lower(Path::new(path.file_stem()?)),
+        other => Some(other.to_string()),
+    }
+}

@@ -8,8 +8,8 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::super::ids::canonical_integer;
-use super::ReadOptions;
 use super::join::{Chunk, Ends};
+use super::options::ReadOptions;
 
 /// Bits of a hash that choose a register.
 const BITS: u32 = 14;
