@@ -2,12 +2,16 @@
 //!
 //! A crate of its own because it is the only door to the dense linear algebra library, whose
 //! generic code is slow to compile: changes above it do not compile that again. Use it through the
-//! crate `hone`, which re-exports all of it.
+//! crate `hone`, which re-exports what its users need.
 
+// For the other crates of this project; nothing that a user of the library needs.
+#[doc(hidden)]
 pub mod clock;
 pub mod dense;
 pub mod error;
+#[doc(hidden)]
 pub mod pages;
+#[doc(hidden)]
 pub mod parallel;
 pub mod progress;
 pub mod random;

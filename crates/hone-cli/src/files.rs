@@ -120,7 +120,7 @@ impl Files {
     /// Refuses inputs that would be taken for files that belong to an output, and removed with the old ones.
     fn check_companions(&self) -> Result<(), Error> {
         for (option, path) in self.outputs.iter().filter(|(_, path)| !is_stream(path)) {
-            let beside: Vec<PathBuf> = [companions(path), companions(&spelled_out(path))].concat();
+            let beside: Vec<PathBuf> = [companions(path), companions(spelled_out(path))].concat();
             let beside = |other: &Path| beside.iter().any(|file| file.exists() && same_file(other, file));
             if let Some((of, input)) = self.inputs.iter().find(|other| beside(&other.1)) {
                 let (input, of, path) = (input.display(), of_option(of), path.display());

@@ -21,6 +21,7 @@ mod reading;
 mod repeat;
 mod report;
 mod settings;
+mod source;
 mod team;
 pub mod together;
 mod update;

@@ -11,7 +11,7 @@ pub(crate) type Known = (&'static str, &'static str);
 /// Stands among the options of a command that has `--set` for all other settings.
 pub(crate) const OTHERS: Known = ("", "--set");
 
-/// What errors of every command may mention.
+/// What errors of every command may mention; `…` stands for a number.
 const COMMON: &[Known] = &[
     ("overwrite = true", "--force"),
     ("resume = true", "--resume"),
@@ -19,6 +19,8 @@ const COMMON: &[Known] = &[
     ("(temp_dir)", "(--temp-dir)"),
     ("the memory limit", "--memory"),
     ("attributes.table.id", "--attribute-id"),
+    ("exact counts by edge of this graph", "exact counts that `hone count GRAPH --by edge` wrote for this graph"),
+    ("(the split of seed …)", "(`hone eval split INPUT --seed … -o DIR`)"),
 ];
 
 /// Groups of settings, which have no value.
@@ -26,7 +28,21 @@ const GROUPS: [&str; 5] = ["local.solver", "global.solver", "attributes.table", 
 
 /// A message in the words of every command.
 pub(crate) fn in_options(text: &str) -> String {
-    COMMON.iter().fold(text.to_owned(), |text, (setting, option)| text.replace(setting, option))
+    COMMON.iter().fold(text.to_owned(), |text, (setting, option)| match setting.split_once('…') {
+        Some(around) => {
+            let worded = with_number(&text, around)
+                .map(|(before, number, after)| [before, &option.replace('…', number), after].concat());
+            worded.unwrap_or(text)
+        }
+        None => text.replace(setting, option),
+    })
+}
+
+/// What stands before a number between two texts, the number, and what comes after; the first there is.
+fn with_number<'a>(text: &'a str, (left, right): (&str, &str)) -> Option<(&'a str, &'a str, &'a str)> {
+    let (before, rest) = text.split_once(left)?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).filter(|&end| end > 0)?;
+    Some((before, &rest[..end], rest[end..].strip_prefix(right)?))
 }
 
 /// An error in the words of a command with these options: the field that it is about, and what can be done.
@@ -200,6 +216,8 @@ mod tests {
         let expected = "--steps (steps.triangle): add it to --steps, or to the setting `psi`";
         assert_eq!(translated(delta, OPTIONS).to_string(), expected);
         assert_eq!(in_options("a.npy exists; overwrite = true replaces it"), "a.npy exists; --force replaces it");
+        let split = in_options("embed it (the split of seed 12) and (the split of seeds)");
+        assert_eq!(split, "embed it (`hone eval split INPUT --seed 12 -o DIR`) and (the split of seeds)");
     }
 
     #[test]

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::files::Files;
-use crate::input::GraphSource;
 use crate::options::translated;
 use crate::reading::note_dropped;
+use crate::source::GraphSource;
 
 /// What changed since an earlier count.
 #[derive(Debug, clap::Args)]
@@ -151,8 +151,7 @@ fn changes(path: &Path, options: &ReadOptions, context: &Context) -> anyhow::Res
     if std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
         return Ok(None);
     }
-    let name = path.to_str().ok_or_else(|| Error::input(path, "the path is not valid UTF-8", "rename the file"))?;
-    let graph = read(name, options, context.progress())?;
+    let graph = read(path, options, context.progress())?;
     note_dropped(&graph, false, context);
     Ok(Some(graph))
 }

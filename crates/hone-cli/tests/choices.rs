@@ -61,6 +61,13 @@ fn presets() -> Vec<String> {
 }
 
 #[test]
+fn the_default_is_that_of_the_library() {
+    let printed = hone().arg("config").assert().success().get_output().stdout.clone();
+    let printed = String::from_utf8(printed).expect("text");
+    assert_eq!(printed.trim_end(), hone::Config::default().to_commented_toml().trim_end());
+}
+
+#[test]
 fn everyday_options_work_with_every_preset() {
     let folder = folder();
     let graph = graph_file(folder.path());

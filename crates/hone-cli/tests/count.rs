@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
-use hone::columnar::{Column, TableReader};
+use hone::store::table::{Column, TableReader};
 use predicates::prelude::*;
 use predicates::str::{contains, starts_with};
 
@@ -90,7 +90,7 @@ fn parquet_tables() {
     let folder = folder();
     hone(folder.path(), &["count", "graph.tsv", "-o", "x.parquet", "--motifs", "path3,triangle"]).success();
     let table =
-        TableReader::open(&folder.path().join("x.parquet"), hone::memory::Allowance::new(None)).expect("a table");
+        TableReader::open(folder.path().join("x.parquet"), hone::memory::Allowance::new(None)).expect("a table");
     assert_eq!(table.columns(), ["source", "target", "path3", "triangle"]);
     let names = |names: [&str; 4]| Column::Texts(names.map(str::to_owned).to_vec());
     assert_eq!(table.column("source").expect("there"), names(["b,1", "b,1", "c", "c"]));

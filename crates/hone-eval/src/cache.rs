@@ -56,7 +56,11 @@ impl Cache {
     }
 
     /// A cache in `folder`, which is made when absent.
-    pub fn open(folder: &Path) -> Result<Self> {
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        Self::open_at(folder.as_ref())
+    }
+
+    fn open_at(folder: &Path) -> Result<Self> {
         if folder.is_file() {
             return Err(Error::config("cache", format!("{} is a file; give a folder", folder.display())));
         }
@@ -124,7 +128,7 @@ mod tests {
     #[test]
     fn cells_are_computed_once_and_survive_damage() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let cache = Cache::open(&folder.path().join("deep/er")).expect("made");
+        let cache = Cache::open(folder.path().join("deep/er")).expect("made");
         let calls = Cell::new(0);
         let compute = || {
             calls.set(calls.get() + 1);

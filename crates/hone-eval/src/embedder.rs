@@ -13,6 +13,7 @@ use crate::split::TrainGraph;
 /// A method that gives every node a vector, with all its options.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Embedder {
     /// HONE; the seed of the configuration is replaced by that of the run.
     Hone(Box<Config>),
@@ -83,7 +84,7 @@ impl Embedder {
             Embedder::Spectral(options) => options.embed(graph, seed),
             Embedder::Degree(options) => options.embed(graph),
             Embedder::Random(options) => Ok(baseline::random(graph.nodes(), options.dim, seed)),
-            Embedder::File(path) => return foreign::read(&file_of_seed(path, seed), graph),
+            Embedder::File(path) => return foreign::read(file_of_seed(path, seed), graph),
         };
         Ok(Vectors { block: block?, notes: Vec::new() })
     }

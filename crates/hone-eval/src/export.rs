@@ -35,23 +35,28 @@ pub struct Origin {
 }
 
 /// The files of a split in `folder`.
-pub fn files(folder: &Path) -> [PathBuf; 4] {
+pub fn files(folder: impl AsRef<Path>) -> [PathBuf; 4] {
+    let folder = folder.as_ref();
     ["train.tsv", "nodes.txt", "pairs.tsv", "split.json"].map(|name| folder.join(name))
 }
 
 /// Writes the files of a split into `folder`, which is made when absent.
-pub fn write(split: &LinkSplit, origin: &Origin, folder: &Path, overwrite: bool) -> Result<()> {
+pub fn write(split: &LinkSplit, origin: &Origin, folder: impl AsRef<Path>, existing: Existing) -> Result<()> {
+    write_at(split, origin, folder.as_ref(), existing)
+}
+
+fn write_at(split: &LinkSplit, origin: &Origin, folder: &Path, existing: Existing) -> Result<()> {
     refuse_unwritable(split.train.graph().ids(), folder)?;
     if folder.exists() && !folder.is_dir() {
         return Err(Error::config("output", format!("{} is a file; give a folder", folder.display())));
     }
     let made = NewFolder::make(folder)?;
-    write_files(split, origin, folder, overwrite)?;
+    write_files(split, origin, folder, existing)?;
     made.keep();
     Ok(())
 }
 
-fn write_files(split: &LinkSplit, origin: &Origin, folder: &Path, overwrite: bool) -> Result<()> {
+fn write_files(split: &LinkSplit, origin: &Origin, folder: &Path, existing: Existing) -> Result<()> {
     type Write<'a> = Box<dyn Fn(&mut Output) -> io::Result<()> + 'a>;
     let train = split.train.graph();
     let writers: [Write<'_>; 4] = [
@@ -60,7 +65,7 @@ fn write_files(split: &LinkSplit, origin: &Origin, folder: &Path, overwrite: boo
         Box::new(|out| pairs(split, out)),
         Box::new(|out| about(split, origin, out)),
     ];
-    let mut batch = Batch::new(Existing::replaced_if(overwrite));
+    let mut batch = Batch::new(existing);
     for (path, write) in files(folder).into_iter().zip(writers) {
         let mut output = batch.begin(path)?;
         write(&mut output).map_err(|e| output.error(e))?;
@@ -141,6 +146,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::split::Removal;
     use hone::graph::GraphBuilder;
 
     fn split(ids: NodeIds) -> (LinkSplit, Origin) {
@@ -149,7 +155,7 @@ mod tests {
         let graph = GraphBuilder::undirected(0).ids(ids).edges(ring).build().expect("in range");
         let negatives = Negatives::Random;
         let origin = Origin { graph: GraphFacts::of(&graph), removed: 0.5, seed: 1, negatives };
-        (LinkSplit::new(graph, 0.5, false, 1).expect("a ring splits"), origin)
+        (LinkSplit::of(graph, &Removal { seed: 1, ..Removal::default() }).expect("a ring splits"), origin)
     }
 
     #[test]
@@ -157,14 +163,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let deep = folder.path().join("a/b");
         let (bad, origin) = split(NodeIds::from_texts(&["a\nb", "c", "d", "e", "f", "g"]));
-        assert!(write(&bad, &origin, &deep, false).is_err());
+        assert!(write(&bad, &origin, &deep, Existing::Refuse).is_err());
         assert!(!folder.path().join("a").exists());
         let (good, origin) = split(NodeIds::from_texts(&["a", "c", "d", "e", "f", "g"]));
         fs::create_dir_all(&deep).expect("made");
         fs::write(deep.join("split.json"), "mine").expect("written");
-        assert!(matches!(write(&good, &origin, &deep, false), Err(Error::Exists { .. })));
+        assert!(matches!(write(&good, &origin, &deep, Existing::Refuse), Err(Error::Exists { .. })));
         assert_eq!(fs::read_dir(&deep).expect("listed").count(), 1, "no file but the one that was there");
-        write(&good, &origin, &deep, true).expect("replaced");
+        write(&good, &origin, &deep, Existing::Replace).expect("replaced");
         assert_eq!(fs::read_dir(&deep).expect("listed").count(), 4);
     }
 }

@@ -27,7 +27,11 @@ pub struct Vectors {
 ///
 /// Nodes without an edge may be absent, and count as zero. A file of which most rows, or that lacks most nodes, is of
 /// another graph and is refused, and so is one that lacks a node with edges.
-pub fn read(path: &Path, graph: &Graph) -> Result<Vectors> {
+pub fn read(path: impl AsRef<Path>, graph: &Graph) -> Result<Vectors> {
+    read_at(path.as_ref(), graph)
+}
+
+fn read_at(path: &Path, graph: &Graph) -> Result<Vectors> {
     let file = Embedding::read(path)?;
     if file.vectors.cols() == 0 {
         return Err(Error::input(path, "vectors have no columns", "write at least one number per node"));
@@ -111,13 +115,18 @@ fn first(ids: &[String]) -> String {
 }
 
 /// The graph that the vectors of a file were made from, where the record beside them says so.
-pub fn origin(path: &Path) -> Option<GraphFacts> {
+pub fn origin(path: impl AsRef<Path>) -> Option<GraphFacts> {
+    let path = path.as_ref();
     let recorded = Recorded::read(&record::path(path)?).ok()??;
     Some(recorded.graph)
 }
 
 /// Refuses vectors that have seen the edges to be predicted. Gives a warning where that cannot be known.
-pub fn refuse_leak(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Result<Option<String>> {
+pub fn refuse_leak(path: impl AsRef<Path>, whole: &Graph, train: &Graph, seed: u64) -> Result<Option<String>> {
+    refuse_leak_at(path.as_ref(), whole, train, seed)
+}
+
+fn refuse_leak_at(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Result<Option<String>> {
     let name = path.display();
     let Some((facts, edges)) = origin(path).and_then(|facts| Some((facts.clone(), facts.edge_fingerprint?))) else {
         return Ok(Some(format!(
@@ -142,14 +151,18 @@ pub fn refuse_leak(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Resu
         )));
     };
     let remedy = format!(
-        "embed the training graph of every seed (`hone eval split INPUT --seed {seed} -o DIR`, or link_split in Python) \
-         and name the files by their seeds: file:z-{{seed}}.npy"
+        "embed the training graph of every seed (the split of seed {seed}) and name the files by their seeds: \
+         file:z-{{seed}}.npy"
     );
     Err(Error::input(path, message, remedy))
 }
 
 /// What to know where edges are no secret: whether the vectors are of this graph.
-pub fn note_other_graph(path: &Path, graph: &Graph) -> Option<String> {
+pub fn note_other_graph(path: impl AsRef<Path>, graph: &Graph) -> Option<String> {
+    note_other_graph_at(path.as_ref(), graph)
+}
+
+fn note_other_graph_at(path: &Path, graph: &Graph) -> Option<String> {
     let facts = origin(path)?;
     let same = *facts.edge_fingerprint.as_ref()? == graph.edge_fingerprint();
     (!same).then(|| {

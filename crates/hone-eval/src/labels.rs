@@ -30,7 +30,11 @@ pub struct NodeLabels {
 
 impl NodeLabels {
     /// Reads a label file and looks its nodes up in `graph`.
-    pub fn read(path: &Path, graph: &Graph) -> Result<Self> {
+    pub fn read(path: impl AsRef<Path>, graph: &Graph) -> Result<Self> {
+        Self::read_at(path.as_ref(), graph)
+    }
+
+    fn read_at(path: &Path, graph: &Graph) -> Result<Self> {
         let size = fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
         // Two bytes can be a label.
         Allowance::new(None).check(path, size.saturating_mul(32))?;

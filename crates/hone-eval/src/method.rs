@@ -113,8 +113,17 @@ const fn entry(name: &'static str, summary: &'static str, grid: &'static str) ->
 }
 
 impl Method {
-    /// Reads `NAME[:options]`. With `grid`, options the paper searches are searched unless given.
-    pub fn parse(text: &str, grid: bool) -> Result<Self> {
+    /// Reads `NAME[:options]`.
+    pub fn parse(text: &str) -> Result<Self> {
+        Method::read(text, false)
+    }
+
+    /// The same where options that the paper searches are searched unless given.
+    pub fn parse_searched(text: &str) -> Result<Self> {
+        Method::read(text, true)
+    }
+
+    fn read(text: &str, grid: bool) -> Result<Self> {
         let (name, options) = text.split_once(':').unwrap_or((text, ""));
         if name == "file" {
             if options.is_empty() || (!options.contains("{seed}") && !Path::new(options).exists()) {
@@ -266,7 +275,7 @@ mod tests {
     use super::*;
 
     fn candidates(text: &str, grid: bool) -> Vec<(String, Embedder)> {
-        match Method::parse(text, grid).expect("well formed").kind {
+        match Method::read(text, grid).expect("well formed").kind {
             Kind::Vectors(candidates) => candidates,
             Kind::Score(_) => Vec::new(),
         }
@@ -275,8 +284,8 @@ mod tests {
     #[test]
     fn every_name_of_the_registry_is_built() {
         for (name, _) in registry() {
-            Method::parse(&name, false).expect("built");
-            Method::parse(&name, true).expect("built");
+            Method::parse(&name).expect("built");
+            Method::parse_searched(&name).expect("built");
         }
         assert_eq!(candidates("hone-w", true).len(), 4);
         assert_eq!(candidates("node2vec", true).len(), 25);
@@ -348,7 +357,7 @@ mod tests {
             ("katz:beta=1", "no option `beta`"),
             ("degree:dim=1", "unknown field `dim`"),
         ] {
-            let error = Method::parse(text, false).expect_err("refused").to_string();
+            let error = Method::parse(text).expect_err("refused").to_string();
             assert!(error.contains(part), "{error}");
         }
     }

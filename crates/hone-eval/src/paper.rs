@@ -179,7 +179,7 @@ fn link_prediction(
 }
 
 fn labeled(benches: &Benches<'_>, config: &PaperConfig, named: &Named, roles: bool) -> Result<Report> {
-    let labels = NodeLabels::read(&config.data.join(format!("{}.labels", named.name)), &named.graph)?;
+    let labels = NodeLabels::read(config.data.join(format!("{}.labels", named.name)), &named.graph)?;
     let (bench, nodes) =
         if roles { (&benches.roles, NodesConfig::roles()) } else { (&benches.nodes, config.nodes.clone()) };
     bench.nodes_report(named, &labels, &nodes, &named.name)
@@ -234,7 +234,7 @@ fn open(config: &PaperConfig, name: &str, progress: &dyn Progress) -> Result<Opt
     let Some(path) = path(config, name) else {
         return Ok(None);
     };
-    let graph = read(&path.to_string_lossy(), &hone::graph::ReadOptions::default(), progress)?;
+    let graph = read(path, &hone::graph::ReadOptions::default(), progress)?;
     Ok(Some(Named { name: name.to_string(), graph }))
 }
 
@@ -307,7 +307,8 @@ pub fn markdown(report: &Report, claims: &[Claim], command: &str) -> String {
 }
 
 /// Whether `data` looks like a folder of graphs.
-pub fn any_graph(data: &Path) -> bool {
+pub fn any_graph(data: impl AsRef<Path>) -> bool {
+    let data = data.as_ref();
     names().iter().any(|name| data.join(format!("{name}.edges")).exists())
 }
 

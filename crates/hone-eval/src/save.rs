@@ -23,7 +23,7 @@ use crate::embedder::Embedder;
 #[derive(Debug)]
 pub struct Save {
     folder: PathBuf,
-    overwrite: bool,
+    existing: Existing,
     kept: Mutex<Vec<Entry>>,
 }
 
@@ -86,13 +86,18 @@ fn plain(name: &str) -> String {
 }
 
 impl Save {
-    /// Keeps vectors in `folder`, which is made when absent; files of other content are replaced only with `overwrite`.
-    pub fn open(folder: &Path, overwrite: bool) -> Result<Self> {
+    /// Keeps vectors in `folder`, which is made when absent; `existing` is for files of other
+    /// content.
+    pub fn open(folder: impl AsRef<Path>, existing: Existing) -> Result<Self> {
+        Self::open_at(folder.as_ref(), existing)
+    }
+
+    fn open_at(folder: &Path, existing: Existing) -> Result<Self> {
         if folder.exists() && !folder.is_dir() {
             return Err(Error::config("save", format!("{} is a file; give a folder", folder.display())));
         }
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
-        let save = Save { folder: folder.to_path_buf(), overwrite, kept: Mutex::new(Vec::new()) };
+        let save = Save { folder: folder.to_path_buf(), existing, kept: Mutex::new(Vec::new()) };
         // Now, not after hours.
         save.listed()?;
         Ok(save)
@@ -112,7 +117,7 @@ impl Save {
     /// Whether these vectors are in the folder already. They are then listed too.
     pub fn has(&self, whose: &Whose<'_>, graph: &Graph) -> Result<bool> {
         let path = self.folder.join(whose.file());
-        let record = record::path(&path).map(|record| record::read(&record)).transpose()?.flatten();
+        let record = record::path(&path).map(record::read).transpose()?.flatten();
         let stored = record.and_then(|text| serde_json::from_slice::<Entry>(&text).ok());
         let Some(stored) = stored.filter(|_| path.exists()) else { return Ok(false) };
         let same = stored == entry(whose, graph, stored.dim)?;
@@ -132,7 +137,7 @@ impl Save {
         fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
         let entry = entry(whose, graph, vectors.cols())?;
         // A record without vectors belongs to some that are gone.
-        let mut batch = Batch::new(Existing::replaced_if(self.overwrite || !path.exists()));
+        let mut batch = Batch::new(if path.exists() { self.existing } else { Existing::Replace });
         Embedding::new(graph.ids().clone(), vectors.clone()).add_to(&mut batch, &path, None)?;
         record::add_to(&mut batch, &path, &entry)?;
         batch.commit()?;

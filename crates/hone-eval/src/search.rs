@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn winners_of_the_split_before_the_first_are_kept() {
-        let methods = ["degree", "hone-w:steps=1|2|3"].map(|text| Method::parse(text, false).expect("well formed"));
+        let methods = ["degree", "hone-w:steps=1|2|3"].map(|text| Method::parse(text).expect("well formed"));
         let narrowed = Search::Once.narrow(&methods, 101, |several, seed| {
             assert_eq!((several.len(), seed), (1, 100));
             Ok(vec![vec!["steps=2".to_string(), "steps=2".to_string()]])

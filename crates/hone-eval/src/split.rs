@@ -1,6 +1,6 @@
 //! Link-prediction splits that cannot leak.
 //!
-//! [`LinkSplit::new`] takes the whole graph away from its caller and gives back two things: a
+//! [`LinkSplit::of`] takes the whole graph away from its caller and gives back two things: a
 //! [`TrainGraph`], all that an embedding method ever accepts, and [`LabeledPairs`], the removed
 //! edges with as many sampled non-edges. No [`TrainGraph`] with removed edges can be made from a
 //! split. Nodes keep their number and order, so a node that lost all its edges stays, isolated.
@@ -93,18 +93,31 @@ pub struct LinkSplit {
     pub remaining: Option<LabeledPairs>,
 }
 
-impl LinkSplit {
-    /// Removes `share` of the edges at random and samples as many non-edges; with `remaining`, the
-    /// edges that stay get as many further non-edges.
-    pub fn new(graph: Graph, share: f64, remaining: bool, seed: u64) -> Result<Self> {
-        LinkSplit::against(graph, share, (remaining, Negatives::Random), seed)
-    }
+/// Which edges a [`LinkSplit`] removes, and what they are told apart from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Removal {
+    /// The share of edges that is removed, at random.
+    pub share: f64,
+    /// Whether edges that stay get as many further non-edges.
+    pub remaining: bool,
+    /// The pairs without an edge. Reversed arcs are those of one-way arcs alone; with them arcs and non-arcs of a class are
+    /// as many as there are one-way arcs among the removed (or remaining) ones, and mutual arcs are left out.
+    pub negatives: Negatives,
+    /// Seed of all random choices.
+    pub seed: u64,
+}
 
-    /// The same with other pairs without an edge. Reversed arcs are those of one-way arcs alone; with them arcs and
-    /// non-arcs of a class are as many as there are one-way arcs among the removed (or remaining) ones, and mutual arcs are
-    /// left out.
+impl Default for Removal {
+    fn default() -> Self {
+        Removal { share: 0.5, remaining: false, negatives: Negatives::Random, seed: 0 }
+    }
+}
+
+impl LinkSplit {
+    /// Removes edges at random and finds as many pairs without one.
     #[expect(clippy::needless_pass_by_value, reason = "the whole graph must not stay with the caller")]
-    pub fn against(graph: Graph, share: f64, (remaining, negatives): (bool, Negatives), seed: u64) -> Result<Self> {
+    pub fn of(graph: Graph, removal: &Removal) -> Result<Self> {
+        let Removal { share, remaining, negatives, seed } = *removal;
         negatives.check(&graph)?;
         let (mut edges, weights) = edges_of(&graph);
         let removed = check_share(&graph, share)?;
@@ -219,7 +232,7 @@ mod tests {
         fn nothing_leaks(edges in prop::collection::vec((0u32..12, 0u32..12), 4..60), directed: bool, seed: u64) {
             let whole = graph(12, edges, directed);
             prop_assume!(whole.edges() >= 3);
-            let Ok(split) = LinkSplit::new(whole.clone(), 0.5, false, seed) else {
+            let Ok(split) = LinkSplit::of(whole.clone(), &Removal { share: 0.5, seed, ..Removal::default() }) else {
                 return Ok(());
             };
             let train = split.train.graph();
@@ -240,7 +253,13 @@ mod tests {
     #[test]
     fn seeds_repeat_and_differ() {
         let ring: Vec<(u32, u32)> = (0..40).map(|i| (i, (i + 1) % 40)).collect();
-        let split = |seed| LinkSplit::new(graph(40, ring.clone(), false), 0.5, true, seed).expect("a ring splits");
+        let split = |seed| {
+            LinkSplit::of(
+                graph(40, ring.clone(), false),
+                &Removal { share: 0.5, remaining: true, seed, ..Removal::default() },
+            )
+            .expect("a ring splits")
+        };
         assert_eq!(split(1).pairs, split(1).pairs);
         assert_ne!(split(1).pairs, split(2).pairs);
         let (split, rest) = (split(1), split(1).remaining.expect("asked for"));
@@ -254,10 +273,12 @@ mod tests {
     #[test]
     fn dense_graphs_list_their_non_edges() {
         let edges: Vec<(u32, u32)> = (0..9).flat_map(|u| (u + 1..9).map(move |v| (u, v))).skip(20).collect();
-        let split = LinkSplit::new(graph(9, edges, false), 0.5, false, 3).expect("20 non-edges suffice");
+        let split = LinkSplit::of(graph(9, edges, false), &Removal { share: 0.5, seed: 3, ..Removal::default() })
+            .expect("20 non-edges suffice");
         assert_eq!(split.pairs.len(), 16);
         let complete: Vec<(u32, u32)> = (0..5).flat_map(|u| (u + 1..5).map(move |v| (u, v))).collect();
-        let error = LinkSplit::new(graph(5, complete, false), 0.5, false, 3).expect_err("no non-edge");
+        let error = LinkSplit::of(graph(5, complete, false), &Removal { share: 0.5, seed: 3, ..Removal::default() })
+            .expect_err("no non-edge");
         assert!(error.to_string().contains("only 0"), "{error}");
     }
 
@@ -268,7 +289,8 @@ mod tests {
         let edges: Vec<(u32, u32)> = (0..300u32).map(|i| (i * 7 % 40, (i * i + 3 * i + 1) % 40)).collect();
         let whole = graph(40, edges, true);
         for negatives in [Negatives::Reversed, Negatives::Mixed, Negatives::Random] {
-            let split = LinkSplit::against(whole.clone(), 0.5, (true, negatives), 3).expect("splits");
+            let split = LinkSplit::of(whole.clone(), &Removal { share: 0.5, remaining: true, negatives, seed: 3 })
+                .expect("splits");
             for (labelled, there) in [(&split.pairs, false), (split.remaining.as_ref().expect("asked for"), true)] {
                 let arcs: Vec<_> = labelled.pairs.iter().zip(&labelled.labels).filter(|l| *l.1).map(|l| *l.0).collect();
                 let others: Vec<_> =
@@ -291,7 +313,10 @@ mod tests {
             }
         }
         let plain = graph(4, vec![(0, 1), (1, 2), (2, 3)], false);
-        assert!(LinkSplit::against(plain, 0.5, (false, Negatives::Reversed), 1).is_err());
+        assert!(
+            LinkSplit::of(plain, &Removal { share: 0.5, remaining: false, negatives: Negatives::Reversed, seed: 1 })
+                .is_err()
+        );
     }
 
     /// Arcs that all have their reverse cannot be turned around; the message says so, and random pairs work.
@@ -299,7 +324,10 @@ mod tests {
     fn mutual_arcs_cannot_be_turned_around() {
         let ring: Vec<(u32, u32)> = (0..40).flat_map(|i| [(i, (i + 1) % 40), ((i + 1) % 40, i)]).collect();
         let split = |edges: &[(u32, u32)], negatives| {
-            LinkSplit::against(graph(41, edges.to_vec(), true), 0.1, (false, negatives), 1)
+            LinkSplit::of(
+                graph(41, edges.to_vec(), true),
+                &Removal { share: 0.1, remaining: false, negatives, seed: 1 },
+            )
         };
         for negatives in [Negatives::Reversed, Negatives::Mixed] {
             let error = split(&ring, negatives).expect_err("nothing to turn around").to_string();
@@ -314,7 +342,10 @@ mod tests {
     #[test]
     fn bad_shares_are_refused() {
         for share in [0.0, 1.0, -0.1, f64::NAN, 0.01] {
-            assert!(LinkSplit::new(graph(4, vec![(0, 1), (1, 2)], false), share, false, 1).is_err());
+            assert!(
+                LinkSplit::of(graph(4, vec![(0, 1), (1, 2)], false), &Removal { share, seed: 1, ..Removal::default() })
+                    .is_err()
+            );
         }
     }
 
@@ -323,7 +354,7 @@ mod tests {
         let edges: Vec<(u32, u32)> = (0..10).map(|i| (i, i + 1)).collect();
         let weights = (0..10).map(|i| i as f32 + 1.0).collect();
         let whole = GraphBuilder::undirected(11).edges(edges).weights(weights).build().expect("in range");
-        let split = LinkSplit::new(whole, 0.5, false, 9).expect("splits");
+        let split = LinkSplit::of(whole, &Removal { share: 0.5, seed: 9, ..Removal::default() }).expect("splits");
         let train = split.train.graph();
         let weights = train.weights().expect("kept");
         for u in 0..11usize {

@@ -231,7 +231,7 @@ impl TuneOptions {
                 let message = format!("`{preset}` is not a preset; the presets are {}", known.join(", "));
                 return Err(Error::config("candidates", message));
             }
-            let parsed = Method::parse(text, false).map_err(|error| match error {
+            let parsed = Method::parse(text).map_err(|error| match error {
                 Error::Config { message, .. } => Error::config("candidates", message),
                 other => other,
             })?;
@@ -275,7 +275,7 @@ impl TuneOptions {
     /// turned around.
     fn link_config(&self, graph: &Graph) -> Result<LinkConfig> {
         let operators = if graph.is_directed() {
-            PairOperator::usual(true)
+            PairOperator::usual_directed()
         } else {
             OPERATORS.iter().map(|text| text.parse()).collect::<Result<Vec<PairOperator>>>()?
         };

@@ -6,6 +6,7 @@ use std::fs;
 
 use hone::Silent;
 use hone::graph::{Graph, GraphBuilder, GraphFacts};
+use hone::output::Existing;
 use hone_eval::baseline::{GraRep, GraphWave, Line, NetMf, Node2Vec, Order, ProNe, RolX, Spectral};
 use hone_eval::cache::Cache;
 use hone_eval::experiment::{Bench, Named};
@@ -15,7 +16,7 @@ use hone_eval::random::Stream;
 use hone_eval::report::Bold;
 use hone_eval::save::Save;
 use hone_eval::search::Search;
-use hone_eval::split::{LinkSplit, TrainGraph};
+use hone_eval::split::{LinkSplit, Removal, TrainGraph};
 use hone_eval::task::{LinkConfig, NodesConfig, Protocol, Setting, link, nodes};
 use hone_eval::tune::{By, TuneOptions};
 
@@ -36,7 +37,7 @@ fn planted(size: u32) -> Graph {
 }
 
 fn methods(names: &[&str]) -> Vec<Method> {
-    names.iter().map(|n| Method::parse(n, false).unwrap()).collect()
+    names.iter().map(|n| Method::parse(n).unwrap()).collect()
 }
 
 fn auc(names: &[&str], config: &LinkConfig) -> Vec<f64> {
@@ -108,7 +109,7 @@ fn graphs_without_edges_and_memory_limits_are_values() {
         "degree",
         "random",
     ] {
-        let hone_eval::method::Kind::Vectors(candidates) = Method::parse(name, false).unwrap().kind else {
+        let hone_eval::method::Kind::Vectors(candidates) = Method::parse(name).unwrap().kind else {
             panic!("{name} has vectors");
         };
         let z = candidates[0].1.embed(&TrainGraph::whole(empty.clone()), 1, &Silent).unwrap();
@@ -121,7 +122,7 @@ fn graphs_without_edges_and_memory_limits_are_values() {
     assert!(Node2Vec { p: 0.0, ..Node2Vec::default() }.embed(&planted(20), 1, &Silent).is_err());
     for name in ["random", "node2vec", "line", "grarep", "netmf", "prone", "rolx", "spectral"] {
         for dim in ["0", "4000000000000"] {
-            let refused = Method::parse(&format!("{name}:dim={dim}"), false).unwrap_err().to_string();
+            let refused = Method::parse(&format!("{name}:dim={dim}")).unwrap_err().to_string();
             assert!(refused.contains("must be from 1 to 65536"), "{name}, {dim}: {refused}");
         }
     }
@@ -200,9 +201,9 @@ fn vectors_of_a_file_belong_to_its_ids() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("z.tsv");
     let text = format!("file:{}", path.display());
-    assert!(Method::parse(&text, false).unwrap_err().to_string().contains("no such file"));
+    assert!(Method::parse(&text).unwrap_err().to_string().contains("no such file"));
     fs::write(&path, "").unwrap();
-    let method = Method::parse(&text, false).unwrap();
+    let method = Method::parse(&text).unwrap();
     let embed = |rows: &str| {
         fs::write(&path, format!("id\tz0\n{rows}")).unwrap();
         method.candidates()[0].1.embed(&TrainGraph::whole(graph.clone()), 1, &Silent)
@@ -235,7 +236,7 @@ fn vectors_that_have_seen_the_removed_edges_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("z.tsv");
     let whole = planted(30);
-    let split = |seed| LinkSplit::new(whole.clone(), 0.5, false, seed).unwrap().train;
+    let split = |seed| LinkSplit::of(whole.clone(), &Removal { seed, ..Removal::default() }).unwrap().train;
     let rows: String = (0..whole.nodes()).map(|i| format!("{i}\t{}\n", i % 7)).collect();
     fs::write(&path, format!("id\tz0\n{rows}")).unwrap();
     let judge = |made_from: Option<&Graph>| {
@@ -244,7 +245,7 @@ fn vectors_that_have_seen_the_removed_edges_are_refused() {
             Some(graph) => fs::write(&record, serde_json::json!({"graph": GraphFacts::of(graph)}).to_string()).unwrap(),
             None => fs::remove_file(&record).unwrap(),
         }
-        let method = Method::parse(&format!("file:{}", path.display()), false).unwrap();
+        let method = Method::parse(&format!("file:{}", path.display())).unwrap();
         link(&whole, &[method], &LinkConfig::default(), 2, Setting::new(&Cache::none(), &Silent))
     };
     assert!(judge(Some(split(2).graph())).unwrap()[0].notes.is_empty());
@@ -261,7 +262,7 @@ fn vectors_are_kept_and_compete_again() {
     let (cells, kept) = (folder.path().join("cells"), folder.path().join("kept"));
     let graphs = [Named { name: "a/b".into(), graph: planted(20) }];
     let run = |names: &[&str]| {
-        let (cache, save) = (Cache::open(&cells).unwrap(), Save::open(&kept, false).unwrap());
+        let (cache, save) = (Cache::open(&cells).unwrap(), Save::open(&kept, Existing::Refuse).unwrap());
         let methods = methods(names);
         let bench = Bench {
             methods: &methods,

@@ -31,7 +31,6 @@ mod roles;
 mod search;
 mod space;
 mod suggest;
-mod table;
 mod top;
 
 pub use layout::{Layout, LayoutMethod, Placed};

@@ -10,15 +10,14 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use hone::columnar::{Column, Kind};
 use hone::graph::NodeIds;
 use hone::output::{Batch, Existing, Output};
 use hone::record;
+use hone::store::table::{Column, Kind, Layout, Table};
 use hone::store::{write_ids, write_npy_header};
 use hone::{Error, Progress, Result};
 
 use crate::neighbours::{Neighbour, Neighbours};
-use crate::table::{Layout, Table};
 
 /// Values written at a time.
 const PIECE: usize = 1 << 16;
@@ -37,7 +36,11 @@ impl<'a> NeighbourTable<'a> {
     }
 
     /// The files that a table takes, the main one first. Fails when the extension names no format.
-    pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    pub fn files(path: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
+        Self::files_at(path.as_ref())
+    }
+
+    fn files_at(path: &Path) -> Result<Vec<PathBuf>> {
         let mut files = vec![path.to_path_buf()];
         if Layout::of(path)? == Layout::Npy {
             files.extend([path.with_extension("ids.txt"), path.with_extension("similarity.npy")]);
@@ -52,7 +55,11 @@ impl<'a> NeighbourTable<'a> {
     }
 
     /// Writes the table into a batch, where further files may join it.
-    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+        self.add_to_at(batch, path.as_ref(), progress)
+    }
+
+    fn add_to_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         if Layout::of(path)? == Layout::Npy {
             return self.arrays(batch, path, progress);
         }
@@ -146,7 +153,11 @@ impl<'a> AnswerTable<'a> {
     }
 
     /// Writes the table, as text or Parquet, into a batch.
-    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+        self.add_to_at(batch, path.as_ref(), progress)
+    }
+
+    fn add_to_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let lines: Vec<(usize, usize)> = self
             .answers
             .iter()

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use hone::{Error, Result, memory};
 use rustc_hash::{FxHashSet, FxHasher};
 
+use crate::message::unquoted;
 use crate::mutate::{Random, mutate};
 use crate::pack;
 use crate::target::Target;
@@ -126,15 +127,6 @@ fn signature(outcome: &Result<String>, file: &Path) -> u64 {
     let text: String = unquoted(&shown).chars().filter(|c| outcome.is_ok() || !c.is_ascii_digit()).collect();
     (outcome.is_ok(), text).hash(&mut hasher);
     hasher.finish()
-}
-
-/// A message without what it quotes of the input: all from the first grave accent to the last, since the input may have
-/// some too.
-pub(crate) fn unquoted(message: &str) -> String {
-    match (message.find('`'), message.rfind('`')) {
-        (Some(first), Some(last)) => [&message[..first], &message[last..]].concat(),
-        _ => message.to_owned(),
-    }
 }
 
 /// Ends the process when an input takes too long.

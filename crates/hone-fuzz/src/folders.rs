@@ -13,7 +13,7 @@ use hone_eval::embedder::{Embedder, Random};
 use hone_eval::foreign;
 use hone_eval::save::{Save, Whose};
 
-use crate::target::karate;
+use crate::karate::karate;
 
 /// What one of the folders holds.
 const FACTORS: &str = "factors";
@@ -42,7 +42,7 @@ fn make(folder: &Path) -> Result<()> {
     // Without checksums, so that arrays can be replaced.
     read.files.clear();
     fs::write(&manifest, serde_json::to_vec(&read).expect("plain data")).map_err(|e| Error::io(&manifest, e))?;
-    let save = Save::open(&folder.join(SAVED), true)?;
+    let save = Save::open(folder.join(SAVED), Existing::Replace)?;
     save.keep(&whose(), karate(), &Block::zeros(karate().nodes(), 2))?;
     save.finish()?;
     cell(&folder.join(CELLS)).map(drop)
@@ -126,14 +126,14 @@ fn read_factors() -> Result<String> {
 
 pub(crate) fn saved_manifest(path: &Path) -> Result<String> {
     replace(&made().join(SAVED).join(MANIFEST), path)?;
-    let save = Save::open(&made().join(SAVED), true)?;
+    let save = Save::open(made().join(SAVED), Existing::Replace)?;
     save.finish().map(|count| format!("{} files", count.min(9)))
 }
 
 pub(crate) fn saved_record(path: &Path) -> Result<String> {
     let vectors = made().join(SAVED).join(VECTORS);
     replace(&made().join(SAVED).join(format!("{VECTORS}.run.json")), path)?;
-    let has = Save::open(&made().join(SAVED), true)?.has(&whose(), karate())?;
+    let has = Save::open(made().join(SAVED), Existing::Replace)?.has(&whose(), karate())?;
     let origin = foreign::origin(&vectors).is_some();
     foreign::read(&vectors, karate()).map(|read| format!("{has} {origin} {} notes", read.notes.len().min(9)))
 }

@@ -8,6 +8,8 @@
 mod checkpoint;
 mod child;
 mod folders;
+mod karate;
+mod message;
 mod models;
 mod mutate;
 mod pack;

@@ -6,7 +6,7 @@ use hone::config::Layers;
 use hone::{Error, Hone, Like, Model, Result, Silent, graph};
 use serde_json::Value;
 
-use crate::target::karate;
+use crate::karate::karate;
 
 /// The name of the target.
 pub(crate) const NAME: &str = "model";

@@ -13,10 +13,11 @@ use hone::{Error, Hone, Result, Silent};
 
 use crate::checkpoint;
 use crate::folders;
+use crate::karate::karate;
 use crate::models;
 use crate::pack::gzip;
 use crate::tables;
-use crate::target::{Target, karate};
+use crate::target::Target;
 
 /// The folder of a target's files.
 pub(crate) fn folder(target: &Target) -> PathBuf {

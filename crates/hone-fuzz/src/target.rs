@@ -1,11 +1,11 @@
 //! The targets: one for each reader and format, each a function from a file to what came of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use hone::attributes::{self, Table};
 use hone::config::Layers;
-use hone::graph::{self, Graph, InputFormat, NodeIds, ReadOptions, Recorded};
+use hone::graph::{self, Graph, InputFormat, NodeIds, Orientation, ReadOptions, Recorded};
 use hone::memory::Allowance;
 use hone::motif::{Counts, MotifSet, Weighting};
 use hone::store::{Embedding, Format};
@@ -13,7 +13,8 @@ use hone::{Error, Progress, Result, Silent};
 use hone_eval::labels::NodeLabels;
 use hone_explore::{Colour, read_labels};
 
-use crate::child::unquoted;
+use crate::karate::karate;
+use crate::message::unquoted;
 use crate::{checkpoint, folders, models};
 
 /// Bytes that readers are allowed to hold.
@@ -128,24 +129,14 @@ pub(crate) const TARGETS: &[Target] = &[
     target("map-attributes", "csv", TEXT, |path| colours(path, hone_explore::read_attributes)),
 ];
 
-/// A small graph that other files refer to.
-pub(crate) fn karate() -> &'static Graph {
-    static GRAPH: OnceLock<Graph> = OnceLock::new();
-    GRAPH.get_or_init(|| graph::builtin("karate").expect("built in"))
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("the fuzzer's own path")
-}
-
 /// Reads a graph, and once more with directions and weights; what comes out must hold what a graph promises.
 fn read_graph(path: &Path, format: InputFormat) -> Result<String> {
     let read = |directed: bool, weighted: bool| {
         let options =
             ReadOptions { format: Some(format), directed, weighted, memory: Some(ALLOWED), ..ReadOptions::default() };
-        let read = graph::read(text(path), &options, &Silent)?;
+        let read = graph::read(path, &options, &Silent)?;
         let (pattern, weights) = (read.pattern().clone(), read.weights().cloned());
-        Graph::from_pattern(pattern, weights, directed, read.ids().clone())?;
+        Graph::from_pattern(pattern, weights, Orientation::directed_if(directed), read.ids().clone())?;
         Ok(format!("{} edges", if read.edges() == 0 { "no" } else { "some" }))
     };
     let weighted = read(true, true).unwrap_or_else(|error: Error| error.to_string());
@@ -160,11 +151,11 @@ fn nodes(path: &Path) -> Result<String> {
         file
     });
     let options = ReadOptions { nodes: Some(path.to_path_buf()), memory: Some(ALLOWED), ..ReadOptions::default() };
-    graph::read(text(edges.path()), &options, &Silent).map(|read| format!("{} nodes", read.nodes().min(9)))
+    graph::read(edges.path(), &options, &Silent).map(|read| format!("{} nodes", read.nodes().min(9)))
 }
 
 fn read_attributes(path: &Path) -> Result<String> {
-    let read = attributes::read(text(path), &Table::default(), karate().ids(), Some(ALLOWED), &Silent)?;
+    let read = attributes::read(path, &Table::default(), karate().ids(), Some(ALLOWED), &Silent)?;
     let finite = read.named.block.as_slice().iter().all(|value| value.is_finite());
     assert!(finite && read.named.block.rows() == karate().nodes(), "attributes of every node, all finite");
     Ok(format!("{} columns", read.named.names.len().min(9)))
@@ -196,15 +187,15 @@ fn record_of_run(path: &Path) -> Result<String> {
     let input = recorded.as_ref().and_then(|recorded| recorded.input.as_ref());
     let input = input.map(|input| recorded.as_ref().map(|recorded| recorded.locate(path, &input.path).is_ok()));
     let output = path.with_extension("").with_extension("");
-    let listed = hone::record::verify(&output).is_ok();
+    let listed = hone::record::verify(output).is_ok();
     config(path).map(|model| format!("{model} {differs:?} {input:?} {listed}"))
 }
 
-type Colours = fn(&str, &NodeIds, Option<u64>, &dyn Progress) -> Result<(Vec<Colour>, Vec<String>)>;
+type Colours = fn(PathBuf, &NodeIds, Option<u64>, &dyn Progress) -> Result<(Vec<Colour>, Vec<String>)>;
 
 /// Labels and attributes as a map reads them: a value for every node.
 fn colours(path: &Path, read: Colours) -> Result<String> {
-    let (found, notes) = read(text(path), karate().ids(), Some(ALLOWED), &Silent)?;
+    let (found, notes) = read(path.to_path_buf(), karate().ids(), Some(ALLOWED), &Silent)?;
     assert!(found.iter().all(|colour| colour.len() == karate().nodes()), "a value for every node");
     Ok(format!("{} colours, {} notes", found.len().min(9), notes.len().min(3)))
 }

@@ -10,6 +10,7 @@ use crate::Cuda;
 
 /// A choice of where the work is done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Device {
     /// The threads of this process.
     #[default]

@@ -7,9 +7,9 @@
 use std::ops::{Deref, Range};
 use std::rc::Rc;
 
-use hone::clock::{Work, timed};
 use hone::dense::{Block, Columns, Group, Small, Stored};
 use hone::space::{Fold, Map, Space, panels, signs};
+use hone_base::clock::{Work, timed};
 
 use crate::Cuda;
 use crate::driver::{Memory, NULL};

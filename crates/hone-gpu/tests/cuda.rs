@@ -55,7 +55,7 @@ fn a_device_keeps_the_laws() {
 fn operator(graph: &Graph, motif: Motif, psi: Psi, k: usize) -> Operator {
     let counts = count(graph, &Silent).unwrap();
     let w = counts.motif_graph(graph, motif, Weighting::default()).unwrap();
-    MotifMatrix { psi, ..MotifMatrix::default() }.operator(&Operator::sparse("W", w.matrix, true), k).unwrap()
+    MotifMatrix { psi, ..MotifMatrix::default() }.operator(&Operator::symmetric("W", w.matrix), k).unwrap()
 }
 
 fn factored(engine: &dyn Engine, s: &Operator, options: Svd) -> Factors<Panels> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hone::config::{Layers, PRESETS};
+use hone::config::{DEFAULT_PRESET, Layers, PRESETS};
 use hone::dense::Block;
 use hone::features::{Named, Origin};
 use hone::output::Existing;
@@ -19,9 +19,6 @@ use crate::memory;
 use crate::model::Model;
 use crate::work::run;
 
-/// What an embedding starts from when no other preset is named.
-const DEFAULT_PRESET: &str = "hone";
-
 /// Names of all presets with what they stand for.
 #[pyfunction]
 pub(crate) fn presets() -> Vec<(&'static str, &'static str)> {
@@ -34,8 +31,8 @@ pub(crate) fn presets() -> Vec<(&'static str, &'static str)> {
 pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> PyResult<String> {
     // The default preset may not have been chosen by anybody: a file may say anything else.
     let mut layers = match file {
-        Some(file) if preset == DEFAULT_PRESET => Layers::new().preset(preset).and_then(|layers| layers.file(&file)),
-        Some(file) => Layers::new().preset_and_file(preset, &file),
+        Some(file) if preset == DEFAULT_PRESET => Layers::new().preset(preset).and_then(|layers| layers.file(file)),
+        Some(file) => Layers::new().preset_and_file(preset, file),
         None => Layers::new().preset(preset),
     }
     .map_err(raise)?;
@@ -54,7 +51,8 @@ pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> Py
 /// Settings that have no effect on the embedding of a graph, and why; `own` says that attributes are given beside it.
 #[pyfunction]
 pub(crate) fn idle(graph: &Bound<'_, Graph>, config: &str, own: bool) -> PyResult<Vec<(&'static str, String)>> {
-    Ok(parse(config)?.idle(&graph.get().inner, own))
+    let (config, graph) = (parse(config)?, &graph.get().inner);
+    Ok(if own { config.idle_with_attributes(graph) } else { config.idle(graph) })
 }
 
 /// The number of bytes that `8G`, `512M` or the like stand for.

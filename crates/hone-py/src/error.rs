@@ -34,7 +34,8 @@ pub(crate) fn raise(error: Error) -> PyErr {
     let text = error
         .to_string()
         .replace("overwrite = true", "overwrite=True")
-        .replace("structure-only = true", "structure_only=True");
+        .replace("structure-only = true", "structure_only=True")
+        .replace("(the split of seed ", "(link_split with random_state=");
     match error {
         Error::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound => PyFileNotFoundError::new_err(text),

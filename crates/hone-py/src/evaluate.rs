@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hone::output::Existing;
 use hone_eval::cache::Cache;
 use hone_eval::embedder::Embedder;
 use hone_eval::labels::NodeLabels;
 use hone_eval::method::{Kind, Method, registry};
 use hone_eval::pairs::{PairOperator, Scaling};
 use hone_eval::save::Save;
-use hone_eval::split::{LabeledPairs, LinkSplit, Negatives};
+use hone_eval::split::{LabeledPairs, LinkSplit, Negatives, Removal};
 use hone_eval::task::{LinkConfig, Setting, link};
 use hone_eval::tune::{CANDIDATES, TuneOptions};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
@@ -30,7 +31,8 @@ pub(crate) fn methods() -> Vec<(String, String)> {
 /// A contestant: by name with options, or a name and a configuration (JSON).
 fn method((name, config): (String, Option<String>), grid: bool) -> PyResult<Method> {
     match config {
-        None => Method::parse(&name, grid).map_err(raise),
+        None if grid => Method::parse_searched(&name).map_err(raise),
+        None => Method::parse(&name).map_err(raise),
         Some(config) => {
             let embedder = Embedder::Hone(Box::new(parse(&config)?));
             Ok(Method { name, kind: Kind::Vectors(vec![(String::new(), embedder)]) })
@@ -58,8 +60,8 @@ impl Settings {
     /// What was not chosen is what suits the graph.
     fn link(&self, graph: &hone::graph::Graph) -> PyResult<LinkConfig> {
         let parsed = |texts: &Vec<String>| texts.iter().map(|text| text.parse()).collect::<hone::Result<_>>();
-        let operators =
-            self.operators.as_ref().map_or(Ok(PairOperator::usual(graph.is_directed())), parsed).map_err(raise)?;
+        let usual = if graph.is_directed() { PairOperator::usual_directed() } else { PairOperator::usual() };
+        let operators = self.operators.as_ref().map_or(Ok(usual), parsed).map_err(raise)?;
         if operators.is_empty() {
             return Err(refuse("operators", "there must be at least one"));
         }
@@ -92,7 +94,8 @@ pub(crate) fn evaluate_link(
         Some(folder) => Cache::open(folder).map_err(raise)?,
         None => Cache::none(),
     };
-    let save = settings.save.as_deref().map(|folder| Save::open(folder, false)).transpose().map_err(raise)?;
+    let save =
+        settings.save.as_deref().map(|folder| Save::open(folder, Existing::Refuse)).transpose().map_err(raise)?;
     let rows = run(py, jobs, listener, move |progress| {
         progress.stage("link prediction", (settings.seeds.len() * methods.len()) as u64);
         let mut rows = Vec::new();
@@ -141,7 +144,8 @@ pub(crate) fn link_split<'py>(
     let usual = Negatives::usual(&whole);
     let negatives = negatives.map_or(Ok(usual), str::parse).map_err(raise)?;
     let (train, select, test) = run(py, 0, None, move |_| {
-        let split = LinkSplit::against(whole, removed, (false, negatives), seed)?;
+        let removal = Removal { share: removed, negatives, seed, ..Removal::default() };
+        let split = LinkSplit::of(whole, &removal)?;
         let (select, test) = split.pairs.divide(selection, seed);
         Ok((split.train.graph().clone(), select, test))
     })?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hone::Progress;
-use hone::graph::{Generator, Graph as Inner, GraphBuilder, Input, NodeIds, ReadOptions, Recorded};
+use hone::graph::{Generator, Graph as Inner, GraphBuilder, Input, NodeIds, Orientation, ReadOptions, Recorded};
 use hone::sparse::Indices;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -86,6 +86,11 @@ impl View<'_> {
     }
 }
 
+/// What arcs mean: as the caller says, else what they look like.
+fn orientation(directed: Option<bool>) -> Orientation {
+    directed.map_or(Orientation::Detect, Orientation::directed_if)
+}
+
 /// Undirected unless the caller says otherwise.
 fn builder(directed: bool, ids: NodeIds) -> GraphBuilder {
     let builder = if directed { GraphBuilder::directed(0) } else { GraphBuilder::undirected(0) };
@@ -137,7 +142,7 @@ impl Graph {
             let offsets = offsets.collect::<usize>("indptr")?;
             let columns = shared.map_or_else(|| columns.collect::<u32>("indices").map(Indices::from), Ok)?;
             let weights = weights.map(|weights| weights.iter().copied().collect::<Arc<[f32]>>());
-            Ok(Inner::from_arcs(offsets, columns, weights, directed, ids)?.into())
+            Ok(Inner::from_arcs(offsets, columns, weights, orientation(directed), ids)?.into())
         })
     }
 
@@ -162,7 +167,7 @@ impl Graph {
         run_borrowed(py, move |_| {
             let (sources, targets) = (sources.collect::<u32>("source")?, targets.collect::<u32>("target")?);
             let graph = build(builder, sources.into_iter().zip(targets).collect(), weights)?;
-            Ok(graph.inner.with_direction(directed).into())
+            Ok(graph.inner.with_orientation(orientation(directed)).into())
         })
     }
 
@@ -350,9 +355,9 @@ pub(crate) fn read_recorded(
 /// How a file of attributes differs from the one in the record of a run, if that is known.
 #[pyfunction]
 pub(crate) fn attributes_difference(record: PathBuf, file: PathBuf) -> PyResult<Option<String>> {
-    let recorded = Recorded::read(&record).map_err(raise)?.and_then(|recorded| recorded.attributes);
+    let recorded = Recorded::read(record).map_err(raise)?.and_then(|recorded| recorded.attributes);
     let Some(recorded) = recorded else { return Ok(None) };
-    Ok(recorded.difference(&hone::attributes::content(&file).map_err(raise)?))
+    Ok(recorded.difference(&hone::attributes::content(file).map_err(raise)?))
 }
 
 /// Whether two columns of a table, by their names, name nodes of two kinds.

@@ -1,6 +1,6 @@
 //! Models: what places other graphs in the space of a fit.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hone::Like;
@@ -35,7 +35,7 @@ impl Model {
     /// The model that `to_bytes` gave.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Model> {
-        let inner = hone::Model::from_bytes(bytes, Path::new("pickled model")).map_err(raise)?;
+        let inner = hone::Model::from_bytes(bytes, "pickled model").map_err(raise)?;
         Ok(Model { inner: Arc::new(inner) })
     }
 

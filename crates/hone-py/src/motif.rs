@@ -306,7 +306,8 @@ impl MotifOperator {
         let weighting = Weighting { delta, use_weights: weights, occurrence };
         let (touched, operator, factor) = run(py, jobs, listener, move |progress| {
             let w = count(&graph, &[motif], progress)?.motif_graph(&graph, motif, weighting)?;
-            let leaf = Operator::sparse("W", w.matrix, !graph.is_directed());
+            let leaf =
+                if graph.is_directed() { Operator::sparse("W", w.matrix) } else { Operator::symmetric("W", w.matrix) };
             let (factor, operator) = matrix.scaled_operator(&leaf, w.scale, steps)?;
             Ok((w.nodes, operator, factor))
         })?;

@@ -42,7 +42,7 @@ fn main() -> hone::Result<()> {
     }
     for (name, path) in data() {
         if wanted(&name) || words.is_empty() {
-            report(&name, &read(&path, &ReadOptions::default(), &Silent)?)?;
+            report(&name, &read(path, &ReadOptions::default(), &Silent)?)?;
         }
     }
     Ok(())

@@ -39,7 +39,7 @@ fn main() {
     println!("  {:.2} x the product", half / product);
     let plain = best("plain loop, one thread", || plain(&matrix, &x, &mut y));
     println!("  {:.2} x the product", plain / product);
-    let p = Operator::sparse("W", matrix.clone(), false);
+    let p = Operator::sparse("W", matrix.clone());
     best("transpose", || drop(matrix.transposed()));
     let mut work = Workspace::default();
     best("transposed product", || p.apply_transposed_into(&x, &mut y, &mut work));

@@ -9,7 +9,7 @@ use hone::{Config, Hone, Result, Silent, graph};
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let graph = match arguments.next() {
-        Some(path) => graph::read(&path, &ReadOptions::default(), &Silent)?,
+        Some(path) => graph::read(path, &ReadOptions::default(), &Silent)?,
         None => graph::builtin("karate")?,
     };
     let run = Hone::new(Config::default().with_dim(64))?.embed(&graph, &Silent)?;

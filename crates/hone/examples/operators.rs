@@ -13,7 +13,7 @@ fn main() -> Result<()> {
     let graph = graph::builtin("karate")?;
     let counts = motif::count(&graph, &Silent)?;
     let triangles = counts.motif_graph(&graph, "triangle".parse()?, Weighting::default())?;
-    let w = Operator::sparse("W", triangles.matrix, true);
+    let w = Operator::symmetric("W", triangles.matrix);
     let s = MotifMatrix { psi: Psi::P, ..MotifMatrix::default() }.operator(&w, 2)?;
     let found = svd(&s, &Svd::default(), &Task { rank: 4, right: false, key: Key::new(1), progress: &Silent })?;
     println!("S = {}", s.formula());

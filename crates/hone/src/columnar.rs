@@ -27,7 +27,7 @@ pub(crate) use opened::Opened;
 pub use reader::TableReader;
 
 /// Rows that fit one row group comfortably.
-pub const ROW_GROUP: usize = 1 << 17;
+pub(crate) const ROW_GROUP: usize = 1 << 17;
 
 /// Tables of more columns have no statistics of them: these would take more than the values, in the file and in memory.
 const NARROW: usize = 1 << 8;
@@ -88,14 +88,14 @@ impl Column {
 }
 
 /// Writes a table row group by row group.
-pub struct TableWriter<W: Write + Send> {
+pub(crate) struct TableWriter<W: Write + Send> {
     path: PathBuf,
     writer: SerializedFileWriter<W>,
 }
 
 impl<W: Write + Send> TableWriter<W> {
     /// Starts a table with these columns; `path` is only named in errors.
-    pub fn new(path: &Path, out: W, columns: &[(String, Kind)]) -> Result<Self> {
+    pub(crate) fn new(path: &Path, out: W, columns: &[(String, Kind)]) -> Result<Self> {
         let fields = columns.iter().map(|(name, kind)| field(name, *kind).map(Arc::new)).collect::<Result<_, _>>();
         let schema = fields.and_then(|fields| Type::group_type_builder("table").with_fields(fields).build());
         let statistics = if columns.len() > NARROW { EnabledStatistics::None } else { EnabledStatistics::Page };
@@ -111,7 +111,7 @@ impl<W: Write + Send> TableWriter<W> {
     }
 
     /// Bytes that writing a table of so many rows and columns takes, beside the values.
-    pub fn memory(rows: u64, columns: u64) -> u64 {
+    pub(crate) fn memory(rows: u64, columns: u64) -> u64 {
         let group = rows.min(ROW_GROUP as u64);
         let held = COLUMN.saturating_add(COLUMN_OF_GROUP.saturating_mul(rows.div_ceil(ROW_GROUP as u64)));
         // A column of a group as it is copied, encoded and compressed.
@@ -122,7 +122,7 @@ impl<W: Write + Send> TableWriter<W> {
     ///
     /// # Panics
     /// When a column's kind is not the one announced.
-    pub fn write(&mut self, mut column: impl FnMut(usize) -> Column) -> Result<()> {
+    pub(crate) fn write(&mut self, mut column: impl FnMut(usize) -> Column) -> Result<()> {
         let path = &self.path;
         let mut group = self.writer.next_row_group().map_err(|e| failed(path, &e))?;
         let mut j = 0;
@@ -135,7 +135,7 @@ impl<W: Write + Send> TableWriter<W> {
     }
 
     /// Writes the footer.
-    pub fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         self.writer.close().map(drop).map_err(|e| failed(&self.path, &e))
     }
 }

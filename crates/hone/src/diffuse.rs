@@ -40,6 +40,7 @@ impl Default for Diffusion {
 /// A diffusion process.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Process {
     /// X^(k) = S^(k) X^(k-1).
     Linear,
@@ -148,7 +149,7 @@ mod tests {
     /// X^(1), X^(2) of attributes of one size over the edges of the karate club, as they are.
     fn diffused(size: f32, process: Process, psi: Psi) -> Result<Vec<Vec<f64>>> {
         let pattern = builtin("karate")?.pattern().clone();
-        let w = Operator::sparse("W", Csr::new(pattern.clone(), vec![1.0; pattern.nnz()].into()), true);
+        let w = Operator::symmetric("W", Csr::new(pattern.clone(), vec![1.0; pattern.nnz()].into()));
         let signs = (0..34).map(|i| if i % 3 == 0 { -size } else { size }).collect();
         let mut found = Vec::new();
         let diffusion = Diffusion { steps: 2, original: false, process };

@@ -11,17 +11,20 @@
 //! (`mean-out(…)`) and over those they come from (`mean-in(…)`). Cost: O(M) per column and level.
 
 mod degrees;
+mod named;
 mod streamed;
 
+pub use named::{Named, Origin};
 pub use streamed::NamedColumns;
 
 use serde::{Deserialize, Serialize};
 
 use crate::dense::{Block, Norm};
 use crate::error::{Error, Result};
-use crate::motif::{Counts, Motif, MotifSet};
+use crate::motif::{Counts, MotifSet};
 use crate::parallel;
 use degrees::Around;
+use named::Aggregate;
 
 /// Features made of motif counts: whether a run has them, and how they are made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,41 +60,6 @@ impl Default for Structure {
             depth: 1,
             prune: 0.999,
         }
-    }
-}
-
-/// Named columns, one row per node.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Named {
-    /// One name per column.
-    pub names: Vec<String>,
-    /// Where each column comes from.
-    pub origins: Vec<Origin>,
-    /// The values.
-    pub block: Block,
-}
-
-/// Where a column comes from; the default is a column that counts no motif.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Origin {
-    /// The motif it counts, if it counts one.
-    pub motif: Option<Motif>,
-    /// How often it was aggregated over neighbours.
-    pub level: usize,
-}
-
-/// An aggregate over neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Aggregate {
-    Sum,
-    Mean,
-    Max,
-}
-
-impl Origin {
-    /// The number of vertices of the motif; 0 where there is none.
-    pub fn size(&self) -> usize {
-        self.motif.map_or(0, Motif::size)
     }
 }
 
@@ -157,34 +125,6 @@ impl Structure {
         });
         let (names, origins) = around.named(&every, level);
         Named { names, origins, block }
-    }
-}
-
-impl Aggregate {
-    fn name(self) -> &'static str {
-        match self {
-            Aggregate::Sum => "sum",
-            Aggregate::Mean => "mean",
-            Aggregate::Max => "max",
-        }
-    }
-
-    /// Writes the aggregate of some rows; zeros when there is none. With `log` the mean is that of
-    /// the logarithms, taken back.
-    fn over(self, block: &Block, rows: &[u32], log: bool, to: &mut [f32]) {
-        let mut totals = vec![0f64; to.len()];
-        let log_mean = log && self == Aggregate::Mean;
-        for &j in rows {
-            for (total, &x) in totals.iter_mut().zip(block.row(j as usize)) {
-                let x = if log_mean { f64::from(x).ln_1p() } else { f64::from(x) };
-                *total = if self == Aggregate::Max { total.max(x) } else { *total + x };
-            }
-        }
-        let divisor = if self == Aggregate::Mean { rows.len().max(1) as f64 } else { 1.0 };
-        for (to, total) in to.iter_mut().zip(totals) {
-            let value = total / divisor;
-            *to = if log_mean { value.exp_m1() as f32 } else { value as f32 };
-        }
     }
 }
 

@@ -32,8 +32,7 @@
 //! [`random`], [`dense`]) is the crate `hone-base`.
 
 pub mod attributes;
-#[doc(hidden)]
-pub mod columnar;
+mod columnar;
 pub mod config;
 pub mod diffuse;
 pub mod draw;
@@ -57,6 +56,5 @@ pub mod tensor;
 pub use config::Config;
 pub use embed::{Hone, Like, Model, Run};
 pub use hone_base::{Error, Progress, Result, Silent, dense, error, progress, random};
-// For the other crates of this project; nothing that a user of the library needs.
-#[doc(hidden)]
-pub use hone_base::{clock, pages, parallel};
+// Where time goes, memory on huge pages and parallel loops: not for users of the library.
+pub(crate) use hone_base::{clock, pages, parallel};

@@ -31,6 +31,7 @@ use crate::parallel::{self, for_chunks};
 /// The motif matrix function (sec. 2.3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Psi {
     /// The weighted motif graph W.
     W,
@@ -50,6 +51,7 @@ pub enum Psi {
 /// Which degree of a directed graph D holds; for symmetric W they are the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Degree {
     /// Row sums.
     #[default]
@@ -65,6 +67,7 @@ pub enum Degree {
 /// Which comes first, the function or the power (sec. 2.4).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Order {
     /// As the paper recommends: Psi(W)^k for P (and A-norm), Psi(W^k) for all others.
     #[default]
@@ -78,6 +81,7 @@ pub enum Order {
 /// Whether steps are added up (sec. 2.7).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Accumulate {
     /// Step k alone.
     #[default]

@@ -62,7 +62,11 @@ impl Allowance {
     }
 
     /// Refuses to read a file that needs `more` bytes beyond those held now.
-    pub fn check(&self, path: &Path, more: u64) -> Result<()> {
+    pub fn check(&self, path: impl AsRef<Path>, more: u64) -> Result<()> {
+        self.check_at(path.as_ref(), more)
+    }
+
+    fn check_at(&self, path: &Path, more: u64) -> Result<()> {
         let Some((need, limit)) = self.exceeded(more) else { return Ok(()) };
         Err(Error::Memory {
             stage: format!("reading {}", path.display()),

@@ -99,10 +99,18 @@ impl Dense {
 }
 
 impl Operator {
-    /// A sparse leaf; `symmetric` promises that the matrix equals its transpose.
-    pub fn sparse(name: &str, matrix: Csr, symmetric: bool) -> Self {
-        assert!(!symmetric || matrix.rows() == matrix.cols(), "a symmetric matrix is square");
-        Operator::Sparse(Sparse { name: name.into(), matrix, symmetric, transposed: Arc::default() })
+    /// A sparse leaf.
+    pub fn sparse(name: &str, matrix: Csr) -> Self {
+        Operator::Sparse(Sparse { name: name.into(), matrix, symmetric: false, transposed: Arc::default() })
+    }
+
+    /// A sparse leaf whose caller promises that the matrix equals its transpose, which is then not built.
+    ///
+    /// # Panics
+    /// When the matrix is not square.
+    pub fn symmetric(name: &str, matrix: Csr) -> Self {
+        assert_eq!(matrix.rows(), matrix.cols(), "a symmetric matrix is square");
+        Operator::Sparse(Sparse { name: name.into(), matrix, symmetric: true, transposed: Arc::default() })
     }
 
     /// A dense leaf.
@@ -178,7 +186,8 @@ impl Operator {
         };
         let Operator::Sparse(leaf) = &**inner else { return None };
         let matrix = leaf.matrix.scaled_by(*scale, left, right);
-        let folded = Operator::sparse(&leaf.name, matrix, self.is_symmetric());
+        let leaf_of = if self.is_symmetric() { Operator::symmetric } else { Operator::sparse };
+        let folded = leaf_of(&leaf.name, matrix);
         Some(match shift.clone() {
             None => folded,
             shift => Operator::Scaled(Scaled { shift, scale: 1.0, left: None, inner: Arc::new(folded), right: None }),

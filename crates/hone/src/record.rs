@@ -59,7 +59,11 @@ impl Listed {
 }
 
 /// The version that wrote a record; nothing for what is no JSON object, or says none.
-pub fn version(record: &Path) -> Result<Option<String>> {
+pub fn version(record: impl AsRef<Path>) -> Result<Option<String>> {
+    version_at(record.as_ref())
+}
+
+fn version_at(record: &Path) -> Result<Option<String>> {
     #[derive(Deserialize)]
     struct Versioned {
         version: Option<String>,
@@ -89,12 +93,14 @@ fn is_object(text: &[u8]) -> bool {
 }
 
 /// Where the record of a run stands; nowhere when its output is a stream.
-pub fn path(output: &Path) -> Option<PathBuf> {
+pub fn path(output: impl AsRef<Path>) -> Option<PathBuf> {
+    let output = output.as_ref();
     (!is_stream(output)).then(|| beside(output))
 }
 
 /// Adds the record of a run, as indented JSON, to the files of its batch, which it lists; nothing for a stream.
-pub fn add_to(batch: &mut Batch, output: &Path, run: &impl Serialize) -> Result<()> {
+pub fn add_to(batch: &mut Batch, output: impl AsRef<Path>, run: &impl Serialize) -> Result<()> {
+    let output = output.as_ref();
     let Some(path) = path(output) else { return Ok(()) };
     let complete = Complete { run, folder: run_folder(&path), files: batch.written(), folders: batch.folders() };
     let text = serde_json::to_string_pretty(&complete).expect("a record is plain data") + "\n";
@@ -105,10 +111,15 @@ pub fn add_to(batch: &mut Batch, output: &Path, run: &impl Serialize) -> Result<
 
 /// Writes what `add` adds to a batch, all files or none, without a record: that of an earlier run beside `output` is removed.
 /// Returns the files.
-pub fn without(output: &Path, existing: Existing, add: impl FnOnce(&mut Batch) -> Result<()>) -> Result<Vec<PathBuf>> {
+pub fn without(
+    output: impl AsRef<Path>,
+    existing: Existing,
+    add: impl FnOnce(&mut Batch) -> Result<()>,
+) -> Result<Vec<PathBuf>> {
+    let output = output.as_ref();
     let mut batch = Batch::new(existing);
     add(&mut batch)?;
-    outdated(output).map_or(Ok(()), |record| batch.obsolete(&record))?;
+    outdated(output).map_or(Ok(()), |record| batch.obsolete(record))?;
     batch.commit()
 }
 
@@ -121,8 +132,9 @@ fn outdated(output: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// [`Error::Exists`].
-pub fn check_without(output: &Path, existing: Existing) -> Result<()> {
-    outdated(output).map_or(Ok(()), |record| Batch::new(existing).obsolete(&record))
+pub fn check_without(output: impl AsRef<Path>, existing: Existing) -> Result<()> {
+    let output = output.as_ref();
+    outdated(output).map_or(Ok(()), |record| Batch::new(existing).obsolete(record))
 }
 
 /// The folder of this process as seen from that of a record, when both can be known.
@@ -145,7 +157,11 @@ fn relative(from: &Path, to: &Path) -> PathBuf {
 
 /// Where a file is that a record names: in the folder of the run that `folder` leads to from the record, else in the present
 /// one. A record without that folder is taken to lie in it.
-pub fn locate(record: &Path, folder: Option<&Path>, named: &str) -> Result<String> {
+pub fn locate(record: impl AsRef<Path>, folder: Option<&Path>, named: &str) -> Result<String> {
+    locate_at(record.as_ref(), folder, named)
+}
+
+fn locate_at(record: &Path, folder: Option<&Path>, named: &str) -> Result<String> {
     let path = Path::new(named);
     if named == "-" || path.is_absolute() {
         return Ok(named.to_owned());
@@ -173,7 +189,11 @@ pub fn locate(record: &Path, folder: Option<&Path>, named: &str) -> Result<Strin
 
 /// Refuses an output whose record lists other files than those that are there; what has no record is not checked. Files
 /// that were renamed together with their record are compared under their new names.
-pub fn verify(output: &Path) -> Result<()> {
+pub fn verify(output: impl AsRef<Path>) -> Result<()> {
+    verify_at(output.as_ref())
+}
+
+fn verify_at(output: &Path) -> Result<()> {
     let record = beside(output);
     let Some(text) = read(&record)? else { return Ok(()) };
     let damaged = |what: String| {
@@ -216,7 +236,11 @@ pub(crate) fn content(path: &Path) -> Result<Written> {
 const LARGEST: u64 = 64 << 20;
 
 /// The text of a record or of a manifest, when there is one; refuses what is too large to be one, or no regular file.
-pub fn read(record: &Path) -> Result<Option<Vec<u8>>> {
+pub fn read(record: impl AsRef<Path>) -> Result<Option<Vec<u8>>> {
+    read_at(record.as_ref())
+}
+
+fn read_at(record: &Path) -> Result<Option<Vec<u8>>> {
     let wrong = |e| Error::io(record, e);
     let refused = || {
         let message = format!("not a regular file of at most {}, as a record of our own is", human_bytes(LARGEST));

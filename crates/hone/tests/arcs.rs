@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hone::graph::{Graph, NodeIds};
+use hone::graph::{Graph, NodeIds, Orientation};
 use hone::sparse::Indices;
 use proptest::prelude::*;
 
@@ -63,7 +63,8 @@ proptest! {
         }
         let (offsets, columns, weights) = rows(9, &arcs);
         let weights = weighted.then(|| Arc::from(weights));
-        let graph = Graph::from_arcs(offsets, columns, weights, directed, NodeIds::Sequential(9)).unwrap();
+        let meant = directed.map_or(Orientation::Detect, Orientation::directed_if);
+        let graph = Graph::from_arcs(offsets, columns, weights, meant, NodeIds::Sequential(9)).unwrap();
         let (directed, expected) = truth(&arcs, weighted, directed);
         prop_assert_eq!(graph.is_directed(), directed);
         prop_assert_eq!(graph.weights().is_some(), weighted);
@@ -91,23 +92,25 @@ proptest! {
 
 #[test]
 fn directions_can_be_taken_and_given() {
-    let path = |directed| {
+    let path = |meant| {
         let ids = NodeIds::Sequential(3);
-        Graph::from_arcs(vec![0, 1, 3, 4], vec![1, 0, 2, 1], None, Some(directed), ids).unwrap()
+        Graph::from_arcs(vec![0, 1, 3, 4], vec![1, 0, 2, 1], None, meant, ids).unwrap()
     };
-    assert!(path(true).is_directed() && path(true).edges() == 4);
-    for directed in [None, Some(false)] {
-        assert_eq!((path(true).with_direction(directed).is_directed(), path(true).edges()), (false, 4));
+    let (directed, undirected) = (|| path(Orientation::Directed), || path(Orientation::Undirected));
+    assert!(directed().is_directed() && directed().edges() == 4);
+    for meant in [Orientation::Detect, Orientation::Undirected] {
+        assert_eq!((directed().with_orientation(meant).is_directed(), directed().edges()), (false, 4));
     }
-    assert!(path(false).with_direction(Some(true)).is_directed());
-    assert!(!path(false).with_direction(None).is_directed());
+    assert!(undirected().with_orientation(Orientation::Directed).is_directed());
+    assert!(!undirected().with_orientation(Orientation::Detect).is_directed());
 }
 
 #[test]
 fn a_finished_matrix_is_not_copied() {
     let lent: Arc<[u32]> = vec![1, 0, 2, 1].into();
-    let arcs =
-        |columns: Indices| Graph::from_arcs(vec![0, 1, 3, 4], columns, None, None, NodeIds::Sequential(3)).unwrap();
+    let arcs = |columns: Indices| {
+        Graph::from_arcs(vec![0, 1, 3, 4], columns, None, Orientation::Detect, NodeIds::Sequential(3)).unwrap()
+    };
     let graph = arcs(Indices::lent(Arc::clone(&lent)));
     assert_eq!(graph.pattern().columns().as_ptr(), lent.as_ptr());
     assert!(!graph.is_directed() && graph.dropped().is_empty());
@@ -136,7 +139,8 @@ fn many_rows_and_any_number_of_threads_give_the_truth() {
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let ids = NodeIds::Sequential(n as usize);
-        let make = || Graph::from_arcs(offsets.clone(), columns.clone(), Some(weights.clone()), Some(false), ids);
+        let (offsets, columns, weights) = (offsets.clone(), columns.clone(), Some(weights.clone()));
+        let make = || Graph::from_arcs(offsets, columns, weights, Orientation::Undirected, ids);
         assert!(positions(&pool.install(make).unwrap()) == expected, "{threads} threads");
     }
 }
@@ -151,7 +155,8 @@ fn names_are_numbered_as_they_come() {
 
 #[test]
 fn names_can_be_changed() {
-    let path = || Graph::from_arcs(vec![0, 1, 2], vec![1, 0], None, None, NodeIds::Sequential(2)).unwrap();
+    let path =
+        || Graph::from_arcs(vec![0, 1, 2], vec![1, 0], None, Orientation::Detect, NodeIds::Sequential(2)).unwrap();
     let named = path().with_ids(NodeIds::from_texts(&["b", "a"])).unwrap();
     assert_eq!((named.ids().get(0).to_string(), named.edges()), ("b".into(), 1));
     assert!(path().with_ids(NodeIds::Sequential(3)).is_err());
@@ -160,7 +165,7 @@ fn names_can_be_changed() {
 #[test]
 fn broken_matrices_are_refused() {
     let make = |offsets: Vec<usize>, columns: Vec<u32>, weights: Option<Vec<f32>>, nodes| {
-        Graph::from_arcs(offsets, columns, weights.map(Arc::from), None, NodeIds::Sequential(nodes))
+        Graph::from_arcs(offsets, columns, weights.map(Arc::from), Orientation::Detect, NodeIds::Sequential(nodes))
     };
     let cases = [
         (make(vec![0, 1], vec![0], None, 2), "1 rows for 2 nodes"),

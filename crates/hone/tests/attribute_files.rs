@@ -18,7 +18,7 @@ fn people() -> NodeIds {
 }
 
 fn read(path: &Path, table: &Table, ids: &NodeIds) -> Result<Loaded, Error> {
-    attributes::read(path.to_str().unwrap(), table, ids, None, &Silent)
+    attributes::read(path, table, ids, None, &Silent)
 }
 
 fn read_text(name: &str, text: impl AsRef<[u8]>, table: &Table) -> Result<Loaded, Error> {
@@ -219,8 +219,7 @@ fn settings_that_do_not_fit_the_file_are_refused() {
     let number = Table { categorical: vec!["x0".into()], ..Table::default() };
     let error = read(&data("numpy-i8.npy"), &number, &people()).unwrap_err().to_string();
     assert!(error.contains("not categories"), "{error}");
-    let limit =
-        attributes::read(data("numpy-i8.npy").to_str().unwrap(), &Table::default(), &people(), Some(8), &Silent);
+    let limit = attributes::read(data("numpy-i8.npy"), &Table::default(), &people(), Some(8), &Silent);
     assert!(matches!(limit, Err(Error::Memory { .. })), "{limit:?}");
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hone::graph::{Graph, GraphBuilder, NodeIds};
+use hone::graph::{Graph, GraphBuilder, NodeIds, Orientation};
 use hone::sparse::Pattern;
 use proptest::prelude::*;
 
@@ -117,7 +117,7 @@ proptest! {
     fn finished_patterns_are_taken_as_they_are(edges in edges(12, 80), directed: bool, weighted: bool) {
         let graph = build(12, &edges, directed, weighted);
         let taken = Graph::from_pattern(
-            Arc::clone(graph.pattern()), graph.weights().cloned(), directed, NodeIds::Sequential(12)).unwrap();
+            Arc::clone(graph.pattern()), graph.weights().cloned(), Orientation::directed_if(directed), NodeIds::Sequential(12)).unwrap();
         prop_assert!(Arc::ptr_eq(taken.pattern(), graph.pattern()));
         prop_assert_eq!(positions(&taken), positions(&graph));
     }
@@ -184,7 +184,12 @@ fn wrong_input_is_an_error_that_names_it() {
 fn broken_patterns_are_refused() {
     let path = |columns: Vec<u32>| Arc::new(Pattern::new(vec![0, 1, 3, 4], columns, 3));
     let make = |pattern, weights: Option<Vec<f32>>, directed, ids| {
-        Graph::from_pattern(pattern, weights.map(Arc::from), directed, NodeIds::Sequential(ids))
+        Graph::from_pattern(
+            pattern,
+            weights.map(Arc::from),
+            Orientation::directed_if(directed),
+            NodeIds::Sequential(ids),
+        )
     };
     assert!(make(path(vec![1, 0, 2, 1]), None, false, 3).is_ok());
     let wide = Arc::new(Pattern::new(vec![0, 1], vec![3], 4));

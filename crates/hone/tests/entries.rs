@@ -19,7 +19,7 @@ fn explicit(s: &Operator) -> Matrix {
 /// All rows (or columns) as a matrix; checks that they are sorted and without zeros.
 fn read(s: &Operator, transposed: bool) -> Matrix {
     let (count, length) = if transposed { (s.cols(), s.rows()) } else { (s.rows(), s.cols()) };
-    let (mut rows, mut row) = (s.read_rows(transposed), Vec::new());
+    let (mut rows, mut row) = (if transposed { s.read_columns() } else { s.read_rows() }, Vec::new());
     let mut out = naive::zeros(count, length);
     for i in 0..count {
         rows.read(i, &mut row);

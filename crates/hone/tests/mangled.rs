@@ -6,9 +6,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use hone::graph::{Graph, InputFormat, ReadOptions, read};
+use hone::graph::{Graph, InputFormat, Orientation, ReadOptions, read};
+use hone::output::{Batch, Existing};
+use hone::store::table::{Column, Kind, Table};
 use hone::{Error, Silent};
 use proptest::prelude::*;
 
@@ -113,7 +116,7 @@ fn mangled() -> PathBuf {
 }
 
 fn load(path: &Path, options: &ReadOptions) -> Result<Graph, Error> {
-    read(path.to_str().unwrap(), options, &Silent)
+    read(path, options, &Silent)
 }
 
 #[test]
@@ -185,20 +188,19 @@ fn options_that_do_not_fit_are_refused() {
 /// Sound files to be damaged, by format.
 fn sound(format: InputFormat) -> Vec<Vec<u8>> {
     let parquet = || {
-        use hone::columnar::{Column, Kind, TableWriter};
-        let mut bytes = Vec::new();
-        let columns =
-            [("source".to_string(), Kind::Integer), ("target".into(), Kind::Text), ("weight".into(), Kind::Float)];
-        let mut writer = TableWriter::new(Path::new("memory"), &mut bytes, &columns).unwrap();
-        writer
-            .write(|j| match j {
-                0 => Column::Integers((0..20).collect()),
-                1 => Column::Texts((0..20).map(|i| format!("n{i}")).collect()),
-                _ => Column::Floats((0..20).map(|i| i as f32).collect()),
-            })
-            .unwrap();
-        writer.finish().unwrap();
-        bytes
+        let columns = [("source", Kind::Integer), ("target", Kind::Text), ("weight", Kind::Float)];
+        let values = |j: usize, rows: Range<usize>| match j {
+            0 => Column::Integers(rows.map(|i| i as i64).collect()),
+            1 => Column::Texts(rows.map(|i| format!("n{i}")).collect()),
+            _ => Column::Floats(rows.map(|i| i as f32).collect()),
+        };
+        let columns = columns.map(|(name, kind)| (name.to_owned(), kind)).to_vec();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sound.parquet");
+        let mut batch = Batch::new(Existing::Refuse);
+        Table { columns, rows: 20, values: &values }.add_to(&mut batch, &path, &Silent).unwrap();
+        batch.commit().unwrap();
+        std::fs::read(path).unwrap()
     };
     let text: &[&str] = match format {
         InputFormat::Edges => {
@@ -246,7 +248,7 @@ fn try_reading(bytes: &[u8], format: InputFormat) {
         match load(&path, &options) {
             Ok(graph) => {
                 let (pattern, weights) = (graph.pattern().clone(), graph.weights().cloned());
-                Graph::from_pattern(pattern, weights, directed, graph.ids().clone()).unwrap();
+                Graph::from_pattern(pattern, weights, Orientation::directed_if(directed), graph.ids().clone()).unwrap();
                 assert!(graph.nodes() <= 1 << 21, "{} nodes from {} bytes", graph.nodes(), bytes.len());
             }
             Err(error) => assert!(error.to_string().contains("input"), "{error}"),

@@ -260,7 +260,7 @@ fn same_bits_for_any_number_of_threads() {
     let sparse = hone::sparse::Csr::new(Arc::new(hone::sparse::Pattern::new(offsets, columns, n)), values.into());
     let x = block(n, 24, 5);
     naive::same_on_any_threads(|| {
-        let operator = Operator::sparse("W", sparse.clone(), false);
+        let operator = Operator::sparse("W", sparse.clone());
         let y = operator.apply_transposed(&operator.apply(&x));
         let sums = sparse.times_vector(&vec![1.0; n]);
         let rounded = [24, 40, 170].map(|width| {

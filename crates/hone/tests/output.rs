@@ -161,7 +161,7 @@ fn temporary_folders_go_with_all_in_them() {
     assert!(path.starts_with(parent.path()) && path.is_dir());
     drop(folder);
     assert!(!path.exists());
-    let error = hone::output::TemporaryFolder::create_in(&parent.path().join("absent")).expect_err("no folder");
+    let error = hone::output::TemporaryFolder::create_in(parent.path().join("absent")).expect_err("no folder");
     assert!(error.to_string().contains("there is no folder"), "{error}");
 }
 
@@ -218,12 +218,12 @@ fn a_batch_takes_obsolete_files_along_and_no_file_twice() {
     let dir = folder();
     write(&dir.path().join("old"), false, "old").expect("writable");
     let mut second = batch(dir.path(), &[("a", "1")]).expect("writable");
-    second.obsolete(&dir.path().join("old")).expect("there");
-    second.obsolete(&dir.path().join("never")).expect("nothing to do");
+    second.obsolete(dir.path().join("old")).expect("there");
+    second.obsolete(dir.path().join("never")).expect("nothing to do");
     assert!(dir.path().join("old").exists());
     second.commit().expect("in place");
     assert_eq!(listing(dir.path()), ["a"]);
-    assert!(matches!(Batch::new(Existing::Refuse).obsolete(&dir.path().join("a")), Err(Error::Exists { .. })));
+    assert!(matches!(Batch::new(Existing::Refuse).obsolete(dir.path().join("a")), Err(Error::Exists { .. })));
     let twice = batch(dir.path(), &[("a", "1"), ("a", "2")]).expect_err("twice the same");
     assert!(twice.to_string().contains("two outputs go to"), "{twice}");
 }

@@ -121,7 +121,7 @@ fn same_bits_for_any_number_of_threads() {
         let y = naive::block(n, 2 * rank, 3);
         let positive = Block::from_vec(n, 2 * rank, y.as_slice().iter().map(|x| x.abs()).collect());
         naive::same_on_any_threads(|| {
-            let w = Operator::sparse("W", w.clone(), true);
+            let w = Operator::symmetric("W", w.clone());
             let s = MotifMatrix { psi: Psi::P, ..MotifMatrix::default() }.operator(&w, 2).expect("in range");
             let local = solver.factor(&s, &task(rank)).unwrap_or_else(|e| panic!("{solver:?}: {e}"));
             let global = solver.factor(&Operator::dense("Y", positive.clone()), &task(rank));

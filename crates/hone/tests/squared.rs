@@ -72,7 +72,7 @@ fn low_rank(rows: usize, cols: usize, rank: usize, seed: u64) -> Matrix {
 }
 
 fn sparse(m: &Matrix) -> Operator {
-    Operator::sparse("S", naive::csr(m, m[0].len()), false)
+    Operator::sparse("S", naive::csr(m, m[0].len()))
 }
 
 fn falls(found: &Factors) -> &[f64] {
@@ -305,7 +305,7 @@ fn the_norm_may_be_estimated_and_the_measure_says_so() {
     let mut w = vec![vec![0.0; n]; n];
     (1..n).for_each(|i| (w[0][i], w[i][0]) = (1.0, 1.0));
     let csr = naive::csr(&w, n);
-    let p = MotifMatrix::default().operator(&Operator::sparse("W", csr, true), 4).expect("in range");
+    let p = MotifMatrix::default().operator(&Operator::symmetric("W", csr), 4).expect("in range");
     assert!(p.row_work() > 5e8);
     let found = solve(&als(Als::default()), &p, 3);
     let loss = found.info.loss.as_ref().expect("followed");

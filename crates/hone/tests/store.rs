@@ -112,11 +112,11 @@ fn existing_files_are_kept_unless_told_otherwise() {
 
 #[test]
 fn formats_are_known_by_extension() {
-    assert_eq!(Format::of(Path::new("x/y.TSV")).unwrap(), Format::Tsv);
-    assert_eq!(Format::of(Path::new("y.csv.gz")).unwrap(), Format::Csv);
-    assert_eq!(Format::of(Path::new("-")).unwrap(), Format::Tsv);
+    assert_eq!(Format::of("x/y.TSV").unwrap(), Format::Tsv);
+    assert_eq!(Format::of("y.csv.gz").unwrap(), Format::Csv);
+    assert_eq!(Format::of("-").unwrap(), Format::Tsv);
     for wrong in ["y", "y.xyz", "y.npy.gz", "y.gz"] {
-        assert!(matches!(Format::of(Path::new(wrong)), Err(Error::Input { .. })), "{wrong}");
+        assert!(matches!(Format::of(wrong), Err(Error::Input { .. })), "{wrong}");
     }
 }
 
@@ -225,7 +225,7 @@ fn what_expands_beyond_its_allowance_is_refused() {
     let limit = || Some(hone::memory::resident().unwrap() + (48 << 20));
     let read = |input: &Path, nodes: Option<&Path>| {
         let options = ReadOptions { nodes: nodes.map(Path::to_path_buf), memory: limit(), ..ReadOptions::default() };
-        hone::graph::read(input.to_str().unwrap(), &options, &hone::Silent)
+        hone::graph::read(input, &options, &hone::Silent)
     };
     for error in [read(&metis, None).unwrap_err(), read(&plain, Some(&nodes)).unwrap_err()] {
         assert!(matches!(error, Error::Memory { .. }) && error.to_string().contains("reading"), "{error}");
@@ -242,7 +242,7 @@ fn what_expands_beyond_its_allowance_is_refused() {
     encoder.finish().unwrap();
     let table = hone::attributes::Table::default();
     let ids = NodeIds::Sequential(1);
-    let error = hone::attributes::read(npy.to_str().unwrap(), &table, &ids, limit(), &hone::Silent).unwrap_err();
+    let error = hone::attributes::read(&npy, &table, &ids, limit(), &hone::Silent).unwrap_err();
     assert!(matches!(error, Error::Memory { .. }), "{error}");
 }
 
@@ -269,7 +269,7 @@ fn tables_are_measured_before_they_are_decoded() {
     assert!(fs::metadata(&path).unwrap().len() < 50_000, "few bytes");
     let limit = Some(hone::memory::resident().unwrap() + (32 << 20));
     let table = hone::attributes::Table::default();
-    let error = hone::attributes::read(path.to_str().unwrap(), &table, &NodeIds::Sequential(9), limit, &hone::Silent);
+    let error = hone::attributes::read(&path, &table, &NodeIds::Sequential(9), limit, &hone::Silent);
     let error = error.unwrap_err();
     assert!(matches!(error, Error::Memory { .. }), "{error}");
     assert!(

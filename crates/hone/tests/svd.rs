@@ -198,12 +198,12 @@ fn same_bits_for_any_number_of_threads() {
         let pattern = hone::sparse::Pattern::new(offsets, columns, n);
         let csr = hone::sparse::Csr::new(std::sync::Arc::new(pattern), values.into());
         naive::same_on_any_threads(|| {
-            let s = MotifMatrix::default().operator(&Operator::sparse("W", csr.clone(), !directed), 2).expect("ok");
+            let w = if directed { Operator::sparse("W", csr.clone()) } else { Operator::symmetric("W", csr.clone()) };
+            let s = MotifMatrix::default().operator(&w, 2).expect("ok");
             let options = Svd { iterations: Iterations::AtMost(4), ..Svd::default() };
             let found = svd(&s, &options, &task(16)).expect("ok");
             let y = Columns::new(n, vec![Group::full(found.u.clone()), Group::full(s.apply(&found.u))]);
             let global = svd(&Operator::dense("Y", y), &options, &task(20)).expect("ok");
-            let w = Operator::sparse("W", csr.clone(), !directed);
             let filtered = svd(&w, &Svd { filter: 5, ..options }, &task(16)).expect("ok");
             let bits = |block: &Block| block.as_slice().iter().map(|x| x.to_bits()).collect::<Vec<_>>();
             let sigma: Vec<u64> = found.sigma.iter().chain(&global.sigma).map(|x| x.to_bits()).collect();

@@ -297,7 +297,7 @@ fn sizes_of_slices() {
     }
     let pattern = hone::sparse::Pattern::new(offsets, columns, n);
     let ring = hone::sparse::Csr::new(pattern.into(), vec![1.0; 2 * n].into());
-    let square = Operator::power(Operator::sparse("W", ring, true), 2);
+    let square = Operator::power(Operator::symmetric("W", ring), 2);
     let held = Held { nodes: n, slices: vec![slice(square, None)] };
     let norm = Tensor::new(&held, Scaling::Frobenius, &task(1)).expect("finite").norms[0];
     assert!(norm.exact && (norm.frobenius.powi(2) / (6.0 * n as f64) - 1.0).abs() < 1e-9, "{norm:?}");

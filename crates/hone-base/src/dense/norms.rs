@@ -11,6 +11,7 @@ use super::lanes::{MOST, by_lanes, chunk_rows};
 /// The norm by which columns are divided (the function g, eq. 13).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Norm {
     /// Euclidean length, as in the paper.
     #[default]

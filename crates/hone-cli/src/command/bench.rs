@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         return Err(Error::config("--max-nodes", format!("{} is below 100, the smallest size", args.max_nodes)).into());
     }
     let parent = args.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
-    let folder = TemporaryFolder::create_in(&parent)?;
+    let folder = TemporaryFolder::create_in(parent)?;
     context.progress().stage("measuring memory", 0);
     let bandwidth = bandwidth();
     context.progress().stage("runs", (args.models.len() * sizes.len()) as u64);

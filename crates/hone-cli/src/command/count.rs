@@ -20,9 +20,10 @@ use serde::{Deserialize, Serialize};
 use crate::aligned::aligned;
 use crate::context::Context;
 use crate::idle;
-use crate::input::{GraphSource, RepeatableArgs};
+use crate::input::RepeatableArgs;
 use crate::options::translated;
 use crate::reading::note_idle_weights;
+use crate::source::GraphSource;
 use crate::update::{Update, UpdateArgs, Updated};
 use sums::Sums;
 
@@ -214,8 +215,7 @@ impl Args {
         }
         let (sample, seed) = (self.sample.unwrap_or(before.sample), self.seed.unwrap_or(before.seed));
         let occurrence = if self.subgraph { Occurrence::Subgraph } else { before.occurrence };
-        let update = self.update.over(before.update)?;
-        let choices = Choices { by, motifs, sample, seed, occurrence, update };
+        let choices = Choices { by, motifs, sample, seed, occurrence, update: self.update.over(before.update)? };
         choices.check_occurrence()?;
         choices.check_update()?;
         Ok(choices)

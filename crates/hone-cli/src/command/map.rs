@@ -161,7 +161,7 @@ impl Beside {
     /// The vectors of the file, in the graph's node order, or new ones.
     fn embedding(&self, graph: &Graph, format: Option<Format>, context: &Context) -> anyhow::Result<Embedding> {
         let Some(path) = Self::paths(&self.vectors) else {
-            let hone = Hone::new(Config::preset("hone")?)?;
+            let hone = Hone::new(Config::default())?;
             let hone = self.memory.map_or_else(|| hone.clone(), |bytes| hone.clone().memory_limit(bytes));
             return Ok(hone.embed(graph, context.progress())?.embedding);
         };
@@ -187,14 +187,13 @@ impl Beside {
     }
 
     fn colours(&self, graph: &Graph, memory: Option<u64>, context: &Context) -> anyhow::Result<Vec<Colour>> {
-        type Reader = fn(&str, &NodeIds, Option<u64>, &dyn hone::Progress) -> hone::Result<(Vec<Colour>, Vec<String>)>;
+        type Reader =
+            fn(PathBuf, &NodeIds, Option<u64>, &dyn hone::Progress) -> hone::Result<(Vec<Colour>, Vec<String>)>;
         let mut colours = Vec::new();
         let files: [(&Option<Chosen>, Reader); 2] = [(&self.labels, read_labels), (&self.attributes, read_attributes)];
         for (chosen, read) in files {
             let Some(file) = Self::paths(chosen) else { continue };
-            let name =
-                file.to_str().ok_or_else(|| Error::input(file, "the path is not valid UTF-8", "rename the file"))?;
-            let (found, notes) = read(name, graph.ids(), memory, context.progress())?;
+            let (found, notes) = read(file.to_path_buf(), graph.ids(), memory, context.progress())?;
             notes.iter().for_each(|note| context.note(format_args!("note: {note}")));
             colours.extend(found);
         }
@@ -233,7 +232,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let main = args.files().next().cloned();
     let mut batch = args.check(inputs, main.as_deref().and_then(record::path).as_deref())?;
     let start = Start::now();
-    beside.describe(&mut choices, source.changed(), context)?;
+    beside.describe(&mut choices, source.changed, context)?;
     // Weights shape the vectors that are made here.
     let weights = beside.vectors.is_none();
     let graph = source.open(weights, args.input.memory(), context)?;

@@ -153,7 +153,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let record_path = args.output.as_deref().and_then(record::path);
     let inputs = inputs.read("--labels", labels.as_ref().map(|labels| &labels.path));
     let batch = inputs.write("--output", args.output.iter().chain(&record_path)).check(args.force)?;
-    let facts = labels.as_ref().map(|labels| labels.facts(source.changed(), context)).transpose()?;
+    let facts = labels.as_ref().map(|labels| labels.facts(source.changed, context)).transpose()?;
     let graph = source.open(true, args.input.memory(), context)?;
     let labels = labels.map(|labels| NodeLabels::read(&labels.path, &graph)).transpose()?;
     note_unknown(labels.as_ref(), context);

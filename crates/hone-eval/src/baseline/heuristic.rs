@@ -13,6 +13,7 @@ use super::{common_neighbors, undirected};
 /// A score of node pairs; larger means an edge is more likely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Heuristic {
     /// log(1 + d(u)) + log(1 + d(v)), as one logarithm, so that equal scores are equal bits.
     LogDegree,

@@ -94,7 +94,11 @@ fn bounded(graph: &Graph, largest: impl Fn(&Operator) -> Result<f64>) -> Result<
     let weights: Arc<[f32]> = graph.weights().cloned().unwrap_or_else(ones);
     let times = |exponent: i32| {
         let scaled = weights.iter().map(|&w| (f64::from(w) * f64::from(exponent).exp2()) as f32).collect();
-        Operator::sparse("A", Csr::new(graph.pattern().clone(), scaled), !graph.is_directed())
+        if graph.is_directed() {
+            Operator::sparse("A", Csr::new(graph.pattern().clone(), scaled))
+        } else {
+            Operator::symmetric("A", Csr::new(graph.pattern().clone(), scaled))
+        }
     };
     let exponent = |size: f64| size.log2().round() as i32;
     let most = weights.iter().fold(0.0, |most, &w| f64::max(most, f64::from(w).abs()));

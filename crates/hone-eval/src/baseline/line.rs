@@ -22,6 +22,7 @@ use super::skipgram::{self, Options, SkipGram};
 /// Which proximity is learnt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Order {
     /// Adjacent nodes are alike.
     First,

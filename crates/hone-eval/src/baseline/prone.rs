@@ -69,7 +69,7 @@ impl ProNe {
 
     /// U √Σ of the logarithms on the edges.
     fn factored(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
-        let f = Operator::sparse("F", logarithms(graph), false);
+        let f = Operator::sparse("F", logarithms(graph));
         let rank = self.dim.min(graph.nodes());
         let options = Svd { oversampling: 16, iterations: Iterations::AtMost(ITERATIONS), ..Svd::default() };
         let key = Key::new(seed).with("ProNE", 0);

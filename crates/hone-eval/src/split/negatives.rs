@@ -12,6 +12,7 @@ use super::LabeledPairs;
 /// Which pairs without an arc are to be distinguished from removed arcs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Negatives {
     /// Pairs at random.
     #[default]

@@ -18,12 +18,13 @@ use crate::logistic::{self, Model, Stop, Task};
 use crate::method::{Kind, Method};
 use crate::metrics;
 use crate::pairs::{PairOperator, Scaler, Scaling};
-use crate::split::{LabeledPairs, LinkSplit, Negatives, TrainGraph};
+use crate::split::{LabeledPairs, LinkSplit, Negatives, Removal, TrainGraph};
 use crate::validate::{self, Selection};
 
 /// What labelled pairs are used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Protocol {
     /// Options and model are chosen and fitted on 10 % of the pairs, tested on the other 90 %.
     #[default]
@@ -166,7 +167,7 @@ fn refuse_leaks(method: &Method, whole: &Graph, bench: &Bench<'_>) -> Result<Vec
     for (_, embedder) in method.candidates() {
         if let Embedder::File(path) = embedder {
             let path = file_of_seed(path, bench.seed);
-            notes.extend(foreign::refuse_leak(&path, whole, bench.train.graph(), bench.seed)?);
+            notes.extend(foreign::refuse_leak(path, whole, bench.train.graph(), bench.seed)?);
         }
     }
     Ok(notes)
@@ -190,7 +191,8 @@ impl<'a> Bench<'a> {
             return Err(Error::config("selection", format!("is {}; must be between 0 and 1", config.selection)));
         }
         let remaining = config.protocol == Protocol::TrainGraph;
-        let split = LinkSplit::against(graph, config.removed, (remaining, config.negatives), seed)?;
+        let removal = Removal { share: config.removed, remaining, negatives: config.negatives, seed };
+        let split = LinkSplit::of(graph, &removal)?;
         let (select, fit, test) = match split.remaining {
             Some(fit) => (fit.divide(config.selection, seed).0, Some(fit), split.pairs),
             None => {

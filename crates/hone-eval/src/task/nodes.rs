@@ -154,7 +154,7 @@ impl Bench<'_> {
             setting.keep(method, candidate, self.seed, train.graph(), &z.block)?;
             notes.extend(z.notes);
             if let Embedder::File(path) = embedder {
-                notes.extend(foreign::note_other_graph(&file_of_seed(path, self.seed), train.graph()));
+                notes.extend(foreign::note_other_graph(file_of_seed(path, self.seed), train.graph()));
             }
             candidates.push((name.clone(), self.labelled_rows(&z.block)));
         }

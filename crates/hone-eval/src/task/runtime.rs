@@ -112,8 +112,7 @@ mod tests {
 
     #[test]
     fn methods_past_the_cap_are_left_out() {
-        let methods: Vec<Method> =
-            ["random", "degree"].iter().map(|m| Method::parse(m, false).expect("known")).collect();
+        let methods: Vec<Method> = ["random", "degree"].iter().map(|m| Method::parse(m).expect("known")).collect();
         let mut config = RuntimeConfig { sizes: vec![50, 1000, 2000], degree: 4.0, cap: f64::INFINITY };
         let times = runtime(&methods, &config, 1, &Silent).expect("run");
         assert!(times.iter().all(|t| t.runs.len() == 3 && t.exponent.is_some()));
@@ -126,7 +125,7 @@ mod tests {
             assert!(refused(&methods, &RuntimeConfig { sizes: vec![size], ..config.clone() }), "{why}");
         }
         for several in ["spectral:dim=1|2", "katz"] {
-            assert!(refused(&[Method::parse(several, false).expect("known")], &config), "{several}");
+            assert!(refused(&[Method::parse(several).expect("known")], &config), "{several}");
         }
     }
 }

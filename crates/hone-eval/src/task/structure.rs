@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn counted_features_are_equal_and_random_ones_are_not() {
         let methods: Vec<Method> =
-            ["degree", "random:dim=8"].iter().map(|m| Method::parse(m, false).expect("known")).collect();
+            ["degree", "random:dim=8"].iter().map(|m| Method::parse(m).expect("known")).collect();
         for symmetric in symmetric_graphs(&base()).expect("built") {
             let cells = structure(&symmetric, &methods, 1, Setting::new(&Cache::none(), &Silent)).expect("run");
             assert!(cells[0].plain < 1e-5, "{}: {:?}", symmetric.name, cells[0]);

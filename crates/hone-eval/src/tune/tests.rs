@@ -109,7 +109,10 @@ fn directed_graphs_are_judged_by_directions() {
     let options = TuneOptions { candidates, rounds: 1, ..Default::default() };
     let config = |graph: &Graph| options.link_config(graph).expect("operators are known");
     let graph = build(true, false);
-    assert_eq!((config(&graph).negatives, config(&graph).operators), (Negatives::Mixed, PairOperator::usual(true)));
+    assert_eq!(
+        (config(&graph).negatives, config(&graph).operators),
+        (Negatives::Mixed, PairOperator::usual_directed())
+    );
     let judged = |config: LinkConfig| {
         let (methods, seed) = (options.methods().expect("presets"), options.first_seed);
         let cells = link(&graph, &methods, &config, seed, Setting::new(&Cache::none(), &hone::Silent)).expect("judged");

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use hone::Result;
 use hone::attributes::{self, Shown};
@@ -61,7 +62,16 @@ impl Colour {
 /// by commas, a node shows the first. Returns what was read, and notes about what was missing. The process may hold `memory`
 /// bytes; by default what the machine has free.
 pub fn read_labels(
-    file: &str,
+    file: impl AsRef<Path>,
+    ids: &NodeIds,
+    memory: Option<u64>,
+    progress: &dyn Progress,
+) -> Result<(Vec<Colour>, Vec<String>)> {
+    labels_at(file.as_ref(), ids, memory, progress)
+}
+
+fn labels_at(
+    file: &Path,
     ids: &NodeIds,
     memory: Option<u64>,
     progress: &dyn Progress,
@@ -75,7 +85,7 @@ pub fn read_labels(
         Shown::Words { name, words, of } => {
             let several = has_several(&words);
             if several {
-                notes.push(format!("nodes of {file} with several labels show the first"));
+                notes.push(format!("nodes of {} with several labels show the first", file.display()));
             }
             let word = |at: u32| first(&words[at as usize], several).to_owned();
             categories(named(name, "label"), &of.into_iter().map(|at| at.map(word)).collect::<Vec<_>>())
@@ -87,7 +97,16 @@ pub fn read_labels(
 
 /// Attributes of nodes: a column of numbers stays one, any other becomes categories.
 pub fn read_attributes(
-    file: &str,
+    file: impl AsRef<Path>,
+    ids: &NodeIds,
+    memory: Option<u64>,
+    progress: &dyn Progress,
+) -> Result<(Vec<Colour>, Vec<String>)> {
+    attributes_at(file.as_ref(), ids, memory, progress)
+}
+
+fn attributes_at(
+    file: &Path,
     ids: &NodeIds,
     memory: Option<u64>,
     progress: &dyn Progress,

@@ -5,13 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
-use hone::columnar::{Column, Kind};
 use hone::graph::NodeIds;
 use hone::output::{Batch, Existing};
+use hone::store::table::{Column, Kind, Layout, Table};
 use hone::{Error, Progress, Result, record};
 
 use super::Roles;
-use crate::table::{Layout, Table};
 
 /// Roles with the names of their nodes, ready to be written.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +26,8 @@ impl<'a> RoleTable<'a> {
     }
 
     /// Refuses a path whose extension names no format of such tables.
-    pub fn check(path: &Path) -> Result<()> {
+    pub fn check(path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
         match Layout::of(path)? {
             Layout::Npy => Err(Error::input(path, "names of roles do not fit an array", "use .tsv, .csv or .parquet")),
             _ => Ok(()),
@@ -41,7 +41,11 @@ impl<'a> RoleTable<'a> {
     }
 
     /// Writes the table into a batch, where further files may join it.
-    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+        self.add_to_at(batch, path.as_ref(), progress)
+    }
+
+    fn add_to_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         RoleTable::check(path)?;
         let kind = if matches!(self.ids, NodeIds::Text { .. }) { Kind::Text } else { Kind::Integer };
         let fixed = [("id", kind), ("role", Kind::Text), ("membership", Kind::Float)];

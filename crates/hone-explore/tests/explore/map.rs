@@ -89,7 +89,7 @@ fn labels_and_attributes_become_colours() {
     let ids = NodeIds::from_texts(&["a", "b", "c", "d"]);
     let labels = folder.path().join("labels.tsv");
     std::fs::write(&labels, "a\t3\nb\t1\nc\t3\n").expect("written");
-    let (colours, _) = read_labels(labels.to_str().expect("a plain path"), &ids, None, &Silent).expect("labels");
+    let (colours, _) = read_labels(&labels, &ids, None, &Silent).expect("labels");
     let [Colour::Categories { names, of, .. }] = &colours[..] else { panic!("{colours:?}") };
     assert_eq!(of.iter().map(|&k| names[k as usize].as_str()).collect::<Vec<_>>(), ["3", "1", "3", "(none)"]);
     // Several labels per node, as in files of `hone eval`; a comma in a name is no list.
@@ -98,22 +98,20 @@ fn labels_and_attributes_become_colours() {
         ("a\tX, Y\nb\tZ, W\nc\tX, Y\nd\tZ, W\n", ["X, Y", "Z, W", "X, Y", "Z, W"]),
     ] {
         std::fs::write(&labels, text).expect("written");
-        let (colours, _) = read_labels(labels.to_str().expect("a plain path"), &ids, None, &Silent).expect("labels");
+        let (colours, _) = read_labels(&labels, &ids, None, &Silent).expect("labels");
         let [Colour::Categories { names, of, .. }] = &colours[..] else { panic!("{colours:?}") };
         assert_eq!(of.iter().map(|&k| names[k as usize].as_str()).collect::<Vec<_>>(), expected);
     }
     let people = folder.path().join("people.csv");
     // A missing number stays missing, and a mixture of numbers and words is words.
     std::fs::write(&people, "id,age,when\na,30,2021\nb,,May\nc,25,\n").expect("written");
-    let (colours, _) =
-        read_attributes(people.to_str().expect("a plain path"), &ids, None, &Silent).expect("attributes");
+    let (colours, _) = read_attributes(&people, &ids, None, &Silent).expect("attributes");
     let Colour::Numbers { values, .. } = &colours[0] else { panic!("{colours:?}") };
     assert_eq!(values.iter().map(|value| value.is_nan()).collect::<Vec<_>>(), [false, true, false, true]);
     let Colour::Categories { names, of, .. } = &colours[1] else { panic!("{colours:?}") };
     assert_eq!(of.iter().map(|&k| names[k as usize].as_str()).collect::<Vec<_>>(), ["2021", "May", "(none)", "(none)"]);
     std::fs::write(&people, "id,age,city\na,30,Rome\nb,20,Oslo\nc,25,Rome\nd,5,Bonn\n").expect("written");
-    let (colours, _) =
-        read_attributes(people.to_str().expect("a plain path"), &ids, None, &Silent).expect("attributes");
+    let (colours, _) = read_attributes(&people, &ids, None, &Silent).expect("attributes");
     assert_eq!(colours[0], Colour::Numbers { name: "age".into(), values: vec![30.0, 20.0, 25.0, 5.0] });
     let Colour::Categories { name, names, of } = &colours[1] else { panic!("{colours:?}") };
     assert_eq!((name.as_str(), names[of[3] as usize].as_str()), ("city", "Bonn"));

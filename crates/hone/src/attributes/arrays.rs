@@ -1,7 +1,7 @@
 //! Attributes from arrays: NumPy files, and the archives that `hone features` and `hone embed` write.
 
 use super::columns::{Refusal, Values};
-use super::{Format, Raw, Request};
+use super::request::{Format, Raw, Request};
 use crate::dense::Block;
 use crate::error::Result;
 use crate::graph::NodeIds;

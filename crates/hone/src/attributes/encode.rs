@@ -6,7 +6,8 @@
 //! graph's nodes, so neither the order of the rows nor rows of other nodes change the result.
 
 use super::columns::{NO_CATEGORY, Values};
-use super::{Facts, Format, Loaded, Missing, Raw, Request};
+use super::request::{Format, Raw, Request};
+use super::table::{Facts, Loaded, Missing};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::features::{Named, Origin};

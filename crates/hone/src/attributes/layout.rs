@@ -4,8 +4,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::Request;
 use super::columns::listed;
+use super::request::Request;
 use crate::error::Result;
 use crate::graph::read::blocks::Fault;
 use crate::graph::read::comments::{COMMENTS, skip_idle};

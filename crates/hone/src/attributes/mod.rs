@@ -20,161 +20,25 @@ mod columns;
 mod encode;
 mod layout;
 mod parquet;
+mod request;
 mod shown;
 mod sparse;
 mod svmlight;
+mod table;
 mod text;
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
-use crate::features::Named;
+use crate::graph::NodeIds;
 use crate::graph::read::{extension, source::Source};
-use crate::graph::{Column, NodeIds};
 use crate::memory::Allowance;
 use crate::output::{Written, companions};
 use crate::progress::Progress;
-use columns::{Values, listed};
+use request::{Format, Raw, Request};
 
 pub use shown::{Shown, shown};
-
-/// How a file of attributes is read; everything has a sensible default.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Table {
-    /// The column of node ids, by name or by position from 0; by default the one called `id`, `node` or
-    /// the like, else the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<Column>,
-    /// Whether the first line names the columns; by default it does unless it begins with a node of
-    /// the graph, or has numbers where the names would be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub header: Option<bool>,
-    /// What separates the columns of a text table: one character, `tab`, `space` (any run of
-    /// blanks), or two to eight symbols such as `::`. By default detected: tab, `|`, semicolon, comma, `::`, else blanks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delimiter: Option<String>,
-    /// The columns that are used; all but the id when empty.
-    pub columns: Vec<String>,
-    /// Columns whose values are categories even where they are numbers.
-    pub categorical: Vec<String>,
-    /// The most categories of a column that get a column of their own; all others share one.
-    pub categories: usize,
-    /// What stands for a missing number.
-    pub missing: Missing,
-}
-
-impl Default for Table {
-    fn default() -> Self {
-        Table {
-            id: None,
-            header: None,
-            delimiter: None,
-            columns: Vec::new(),
-            categorical: Vec::new(),
-            categories: 32,
-            missing: Missing::Mean,
-        }
-    }
-}
-
-/// What stands for a missing number. A missing category is no category: zeros.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Missing {
-    /// The mean of the column over the nodes that have a value.
-    Mean,
-    /// Zero.
-    Zero,
-    /// Nothing: a missing value is an error.
-    Refuse,
-}
-
-impl Table {
-    /// Refuses values out of range; `field` is the name of this group of settings.
-    pub fn check(&self, field: &str) -> Result<()> {
-        if self.categories == 0 {
-            return Err(Error::config(format!("{field}.categories"), "must be at least 1"));
-        }
-        if let Some(delimiter) = &self.delimiter {
-            crate::graph::read::delimiter::named(delimiter, &format!("{field}.delimiter"))?;
-        }
-        if self.header == Some(false) && matches!(self.id, Some(Column::Name(_))) {
-            return Err(Error::config(
-                format!("{field}.id"),
-                "a name needs a header; give a position, or drop header = false",
-            ));
-        }
-        Ok(())
-    }
-}
-
-/// What a file of attributes had, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
-    /// The file.
-    pub file: String,
-    /// Its format.
-    pub format: String,
-    /// Length and checksum of the file, and of those beside it that name its rows and columns; nothing for a stream.
-    #[serde(default)]
-    pub content: Vec<Written>,
-    /// Whether rows were matched by id; otherwise row i is node i.
-    pub by_id: bool,
-    /// Rows of the file.
-    pub rows: u64,
-    /// Columns of the file that were used.
-    pub columns: usize,
-    /// Columns they became.
-    pub features: usize,
-    /// Nodes of the graph that the file does not have.
-    pub absent_nodes: u64,
-    /// Rows whose id is no node of the graph; they are not used.
-    pub unknown_ids: u64,
-    /// Values missing in the rows that are used.
-    pub missing_values: u64,
-    /// The same in words, and what else a reader should know.
-    pub notes: Vec<String>,
-}
-
-/// Attributes of the nodes of a graph.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
-    /// One row per node, in the graph's order.
-    pub named: Named,
-    /// What was read.
-    pub facts: Facts,
-}
-
-/// What a reader hands over: columns of values and whose rows they are.
-struct Raw {
-    names: Vec<String>,
-    columns: Vec<Values>,
-    /// The node of each row; none where row i is node i.
-    nodes: Option<Vec<u32>>,
-    /// The line of each row, where the file has lines.
-    lines: Option<Vec<u64>>,
-    /// Rows of the file.
-    rows: u64,
-    /// Rows that belong to no node, and the id of one of them.
-    unknown: u64,
-    example: Option<String>,
-}
-
-/// What every reader is given.
-struct Request<'a> {
-    path: &'a Path,
-    options: &'a Table,
-    ids: &'a NodeIds,
-    /// What may be held.
-    allowance: Allowance,
-    /// Whether all values are words, numbers too.
-    words: bool,
-    progress: &'a dyn Progress,
-}
+pub use table::{Facts, Loaded, Missing, Table};
 
 /// Reads a file of attributes of the nodes called `ids`; the process may hold `memory` bytes, or what the machine has
 /// free.
@@ -185,7 +49,7 @@ struct Request<'a> {
 /// # let file = folder.path().join("people.csv");
 /// std::fs::write(&file, "id,age,city\nann,30,Rome\nbob,,Oslo\n").unwrap();
 /// let ids = hone::graph::NodeIds::from_texts(&["bob", "ann", "cid"]);
-/// let read = attributes::read(file.to_str().unwrap(), &Table::default(), &ids, None, &hone::Silent)?;
+/// let read = attributes::read(&file, &Table::default(), &ids, None, &hone::Silent)?;
 /// assert_eq!(read.named.names, ["age", "city=Oslo", "city=Rome"]);
 /// assert_eq!(read.named.block.row(1), [30.0, 0.0, 1.0]);
 /// assert_eq!(read.named.block.row(2), [30.0, 0.0, 0.0], "the mean where nothing is known");
@@ -193,14 +57,15 @@ struct Request<'a> {
 /// # Ok::<(), hone::Error>(())
 /// ```
 pub fn read(
-    file: &str,
+    file: impl AsRef<Path>,
     options: &Table,
     ids: &NodeIds,
     memory: Option<u64>,
     progress: &dyn Progress,
 ) -> Result<Loaded> {
+    let file = file.as_ref();
     options.check("attributes.table")?;
-    let content = content(Path::new(file))?;
+    let content = content(file)?;
     let (request, format, raw) = open(file, options, ids, memory, false, progress)?;
     let mut loaded = encode::encode(&raw, format, &request)?;
     loaded.facts.content = content;
@@ -209,20 +74,20 @@ pub fn read(
 
 /// The columns of a file as they are, and what was requested; with `words` numbers are words too.
 fn open<'a>(
-    file: &'a str,
+    file: &'a Path,
     options: &'a Table,
     ids: &'a NodeIds,
     memory: Option<u64>,
     words: bool,
     progress: &'a dyn Progress,
 ) -> Result<(Request<'a>, Format, Raw)> {
-    if file == "-" {
+    if file == Path::new("-") {
         return Err(Error::config("attributes.file", "attributes cannot come from standard input; name a file"));
     }
-    crate::record::verify(Path::new(file))?;
+    crate::record::verify(file)?;
     let allowance = Allowance::new(memory);
     let mut source = Source::open(file, allowance)?;
-    let request = Request { path: Path::new(file), options, ids, allowance, words, progress };
+    let request = Request { path: file, options, ids, allowance, words, progress };
     let format = Format::of(&mut source)?;
     let raw = match format {
         Format::Text => text::read(source, &request)?,
@@ -238,162 +103,10 @@ fn open<'a>(
 
 /// Length and checksum of a file of attributes, and of `NAME.ids.txt` and `FILE.columns.txt` where they stand beside it
 /// and count; nothing for a stream, which can be read only once.
-pub fn content(file: &Path) -> Result<Vec<Written>> {
+pub fn content(file: impl AsRef<Path>) -> Result<Vec<Written>> {
+    let file = file.as_ref();
     let array = extension(file).is_some_and(|extension| extension == "npy");
-    let beside = [companions::ids(file), companions::columns(file)];
-    let beside = beside.into_iter().filter(|path| array && path.is_file());
+    let beside = [companions::ids(file), companions::columns(file)].into_iter().filter(|path| array && path.is_file());
     let files = [file.to_path_buf()].into_iter().chain(beside);
     files.filter(|path| path.is_file()).map(|path| crate::record::content(&path)).collect()
 }
-
-/// File formats of attributes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Text,
-    Parquet,
-    Npy,
-    Npz,
-    Safetensors,
-    MatrixMarket,
-    SvmLight,
-}
-
-impl Format {
-    fn name(self) -> &'static str {
-        match self {
-            Format::Text => "text",
-            Format::Parquet => "parquet",
-            Format::Npy => "npy",
-            Format::Npz => "npz",
-            Format::Safetensors => "safetensors",
-            Format::MatrixMarket => "mtx",
-            Format::SvmLight => "svmlight",
-        }
-    }
-
-    /// Tells the format from the first bytes, else from the extension.
-    fn of(source: &mut Source) -> Result<Format> {
-        source.fill(16)?;
-        let head = source.ahead();
-        let banner = b"%%MatrixMarket";
-        if head.starts_with(b"PAR1") {
-            return Ok(Format::Parquet);
-        }
-        if head.starts_with(b"\x93NUMPY") {
-            return Ok(Format::Npy);
-        }
-        if head.len() >= banner.len() && head[..banner.len()].eq_ignore_ascii_case(banner) {
-            return Ok(Format::MatrixMarket);
-        }
-        Ok(match extension(source.path()).as_deref() {
-            Some("parquet" | "pq") => Format::Parquet,
-            Some("npy") => Format::Npy,
-            Some("npz") => Format::Npz,
-            Some("safetensors") => Format::Safetensors,
-            Some("mtx") => Format::MatrixMarket,
-            Some("svm" | "svmlight" | "libsvm") => Format::SvmLight,
-            Some(
-                other @ ("json" | "jsonl" | "xlsx" | "xls" | "feather" | "arrow" | "h5" | "hdf5" | "pkl" | "pickle"
-                | "mat" | "db" | "sqlite" | "xml" | "gml" | "graphml" | "gexf"),
-            ) => {
-                let remedy = "convert it to .csv, .tsv, .parquet, .npy, .mtx or .svm";
-                return Err(Error::input(source.path(), format!("`.{other}` files cannot be read"), remedy));
-            }
-            _ => Format::Text,
-        })
-    }
-}
-
-impl Request<'_> {
-    fn fail(&self, message: impl Into<String>, remedy: impl Into<String>) -> Error {
-        Error::input(self.path, message, remedy)
-    }
-
-    /// Refuses what does not fit: `columns` for all nodes.
-    fn check_size(&self, columns: u64) -> Result<()> {
-        self.check_size_beside(columns, 0)
-    }
-
-    /// Refuses what does not fit: `columns` for all nodes, and `beside` bytes that are held while they are made.
-    fn check_size_beside(&self, columns: u64, beside: u64) -> Result<()> {
-        let more = (self.ids.len() as u64).saturating_mul(columns).saturating_mul(4).saturating_add(beside);
-        self.allowance.check(self.path, more).map_err(|error| match error {
-            Error::Memory { need, limit, .. } => Error::Memory {
-                stage: match columns {
-                    0 => format!("{}, its columns,", self.path.display()),
-                    _ => format!("{}, {columns} columns for {} nodes,", self.path.display(), self.ids.len()),
-                },
-                need,
-                least: true,
-                limit,
-                remedy:
-                    "choose some with attributes.table.columns, lower attributes.table.categories, reduce the file \
-                         beforehand, or raise the memory limit"
-                        .into(),
-            },
-            other => other,
-        })
-    }
-
-    /// Refuses a file in node order that does not have one row per node.
-    fn check_rows(&self, rows: u64) -> Result<()> {
-        if rows == self.ids.len() as u64 {
-            return Ok(());
-        }
-        let message = format!("{rows} rows for a graph of {} nodes", self.ids.len());
-        let remedy = "this format needs one row per node, in the order of the graph's nodes; a table with an id column \
-                      (.csv, .tsv, .parquet) may have any rows";
-        Err(self.fail(message, remedy))
-    }
-
-    /// Positions of the columns that are used, of those called `names`; `id` is not one of them.
-    fn used(&self, names: &[String], id: Option<usize>) -> Result<Vec<usize>> {
-        let find = |name: &String| {
-            let found = names.iter().position(|known| known == name);
-            found.ok_or_else(|| {
-                self.fail(format!("there is no column `{name}`"), format!("the columns are {}", listed(names)))
-            })
-        };
-        for name in &self.options.categorical {
-            find(name)?;
-        }
-        if self.options.columns.is_empty() {
-            return Ok((0..names.len()).filter(|j| Some(*j) != id).collect());
-        }
-        let mut used: Vec<usize> = self.options.columns.iter().map(find).collect::<Result<_>>()?;
-        used.sort_unstable();
-        used.dedup();
-        match id.filter(|id| used.contains(id)) {
-            Some(id) => {
-                let remedy = "take it off attributes.table.columns, or name another id column";
-                Err(self.fail(format!("column `{}` holds the ids and is not an attribute", names[id]), remedy))
-            }
-            None => Ok(used),
-        }
-    }
-
-    /// Names of columns that have none: `x0`, `x1`, …; refuses what does not fit before they are made.
-    fn numbered(&self, columns: u64) -> Result<Vec<String>> {
-        let used = if self.options.columns.is_empty() { columns } else { 0 };
-        self.check_size_beside(used, columns.saturating_mul(NUMBERED))?;
-        if columns > MOST_COLUMNS {
-            return Err(self.fail(format!("{columns} columns"), format!("at most {MOST_COLUMNS} can be read")));
-        }
-        Ok((0..columns).map(|j| format!("x{j}")).collect())
-    }
-
-    /// Refuses categories of a format that has numbers only.
-    fn refuse_categories(&self) -> Result<()> {
-        if self.options.categorical.is_empty() {
-            return Ok(());
-        }
-        let remedy = "use a table (.csv, .tsv, .parquet), or leave attributes.table.categorical out";
-        Err(self.fail("the columns of this format are numbers, not categories", remedy))
-    }
-}
-
-/// Bytes that a column of a sparse format takes besides its values: names and lists of entries, twice while they are sorted out.
-const NUMBERED: u64 = 256;
-
-/// More columns than anybody has; a larger number is an error of the file.
-const MOST_COLUMNS: u64 = 1 << 24;

@@ -3,7 +3,7 @@
 use super::arrays::Rows;
 use super::columns::{Refusal, Values, is_missing, listed};
 use super::layout::{ID_NAMES, NEEDS};
-use super::{Raw, Request};
+use super::request::{Raw, Request};
 use crate::columnar::{Column as Stored, Nullable, TableReader};
 use crate::error::{Error, Result};
 use crate::graph::read::header::find;

@@ -3,9 +3,13 @@
 //! Nothing is encoded and nothing filled: a missing value stays missing, and a column that mixes numbers and words is a column
 //! of words.
 
+use std::path::Path;
+
 use super::columns::{NO_CATEGORY, Values};
 use super::encode::{NO_ROW, row_of_node};
-use super::{Raw, Request, Table, open};
+use super::open;
+use super::request::{Raw, Request};
+use super::table::Table;
 use crate::error::Result;
 use crate::graph::NodeIds;
 use crate::progress::Progress;
@@ -34,7 +38,16 @@ pub enum Shown {
 /// Reads the columns of a file for the nodes called `ids`, and notes what it lacks; the process may hold `memory` bytes, or
 /// what the machine has free.
 pub fn shown(
-    file: &str,
+    file: impl AsRef<Path>,
+    ids: &NodeIds,
+    memory: Option<u64>,
+    progress: &dyn Progress,
+) -> Result<(Vec<Shown>, Vec<String>)> {
+    shown_at(file.as_ref(), ids, memory, progress)
+}
+
+fn shown_at(
+    file: &Path,
     ids: &NodeIds,
     memory: Option<u64>,
     progress: &dyn Progress,
@@ -103,7 +116,7 @@ mod tests {
         let file = folder.path().join("people.csv");
         std::fs::write(&file, "id,age,when\na,30,2021\nb,,May\nx,1,1\n").expect("written");
         let ids = NodeIds::from_texts(&["b", "a", "c"]);
-        let (found, notes) = shown(file.to_str().expect("a plain path"), &ids, None, &Silent).expect("read");
+        let (found, notes) = shown(&file, &ids, None, &Silent).expect("read");
         let word = |column: usize, node: usize| match &found[column] {
             Shown::Words { words, of, .. } => of[node].map(|at| words[at as usize].clone()),
             Shown::Numbers { .. } => panic!("text has words"),

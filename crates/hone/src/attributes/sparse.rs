@@ -5,7 +5,7 @@
 use std::str;
 
 use super::columns::Values;
-use super::{Raw, Request};
+use super::request::{Raw, Request};
 use crate::error::Result;
 use crate::graph::read::blocks::{self, Fault};
 use crate::graph::read::comments::{is_idle, skip_idle};

@@ -5,8 +5,8 @@
 use std::str;
 
 use super::columns::Values;
+use super::request::{Raw, Request};
 use super::sparse::number;
-use super::{Raw, Request};
 use crate::error::Result;
 use crate::graph::read::blocks::{self, Fault};
 use crate::graph::read::comments::is_idle;

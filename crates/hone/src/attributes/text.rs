@@ -7,7 +7,7 @@ use std::str;
 
 use super::columns::Values;
 use super::layout::{COLUMN_BYTES, Layout, NEEDS};
-use super::{Raw, Request};
+use super::request::{Raw, Request};
 use crate::error::{Error, Result};
 use crate::graph::IdIndex;
 use crate::graph::read::blocks::{self, Fault};

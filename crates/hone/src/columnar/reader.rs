@@ -28,7 +28,11 @@ pub struct TableReader {
 
 impl TableReader {
     /// Opens a Parquet file and reads its schema; reading columns takes no more memory than `allowance` has.
-    pub fn open(path: &Path, allowance: Allowance) -> Result<Self> {
+    pub fn open(path: impl AsRef<Path>, allowance: Allowance) -> Result<Self> {
+        TableReader::open_path(path.as_ref(), allowance)
+    }
+
+    fn open_path(path: &Path, allowance: Allowance) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
         let opened = Opened::contained(path, || Opened::new(path, file, allowance))?;
         let names: Vec<String> = opened.schema().columns().iter().map(|column| column.path().string()).collect();

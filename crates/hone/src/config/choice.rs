@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 /// A number of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
+#[non_exhaustive]
 pub enum Dim {
     /// As many as the other settings ask for: `"auto"`; see [`super::Config::resolved`].
     Auto,
@@ -20,6 +21,7 @@ pub enum Dim {
 /// The first step that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
+#[non_exhaustive]
 pub enum FirstStep {
     /// The last one alone, whatever their number: `"last"`.
     Last,
@@ -40,6 +42,7 @@ impl FirstStep {
 /// Whether edge weights multiply the motif counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
+#[non_exhaustive]
 pub enum Weights {
     /// Those that the graph was given with: `"auto"`.
     #[default]
@@ -58,6 +61,7 @@ pub(crate) const LOG: &str = ":log";
 /// What becomes of the direction of arcs in motif graphs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Direction {
     /// Whatever suits the graph: `keep` for directed graphs, with `reverse`, `degree` and motifs of features that go with
     /// it; see [`super::Config::of`].
@@ -75,6 +79,7 @@ pub enum Direction {
 /// The weight of an arc that is walked against its direction, beside the arc itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Decimal", into = "Decimal")]
+#[non_exhaustive]
 pub enum Reverse {
     /// 0.5 where arcs keep their direction: `"auto"`.
     Auto,

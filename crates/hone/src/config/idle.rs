@@ -19,15 +19,24 @@ const MADE: [&str; 3] = ["structure.motifs", "structure.log", "structure.depth"]
 const AGGREGATES: [&str; 4] = ["structure.sum", "structure.mean", "structure.max", "structure.prune"];
 
 impl Config {
-    /// Settings that have no effect on the embedding of a graph; `own` says that attributes are given beside it.
+    /// Settings that have no effect on the embedding of a graph.
     ///
     /// ```
     /// use hone::{Config, graph};
-    /// let idle = Config::default().idle(&graph::builtin("karate")?, false);
+    /// let idle = Config::default().idle(&graph::builtin("karate")?);
     /// assert!(idle.iter().any(|(setting, why)| *setting == "attributes.table" && why.contains("no file")));
     /// # Ok::<(), hone::Error>(())
     /// ```
-    pub fn idle(&self, graph: &Graph, own: bool) -> Vec<Idle> {
+    pub fn idle(&self, graph: &Graph) -> Vec<Idle> {
+        self.idle_of(graph, false)
+    }
+
+    /// The same where the caller brings attributes beside the graph ([`Hone::with_attributes`](crate::Hone::with_attributes)).
+    pub fn idle_with_attributes(&self, graph: &Graph) -> Vec<Idle> {
+        self.idle_of(graph, true)
+    }
+
+    fn idle_of(&self, graph: &Graph, own: bool) -> Vec<Idle> {
         let mut idle = self.idle_attributes(own);
         idle.extend(self.idle_matrices(graph));
         idle.extend(self.idle_stages());
@@ -135,7 +144,7 @@ impl Config {
             idle.push(("global.solver", "there is no global stage".to_owned()));
             let parts = self.motifs.motifs().len() * self.kept_steps();
             let columns = parts * self.local_dim();
-            let wanted = self.z_dim(self.has_features());
+            let wanted = self.z_dim();
             // A rule that makes local embeddings wider than usual follows D.
             let follows = self.local.dim == Dim::Auto && self.local_dim() > USUAL;
             if columns != wanted && !follows {

@@ -42,14 +42,19 @@ impl Layers {
     }
 
     /// Lays a file on top: TOML, or the JSON of a run report, whose `config` is taken.
-    pub fn file(mut self, path: &Path) -> Result<Self> {
+    pub fn file(mut self, path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         merge(&mut self.0, read_file(path)?.0);
         Ok(self)
     }
 
     /// Lays a preset and then a file on top. A setting that both give, with different values, is refused: one of the two
     /// would be ignored in silence.
-    pub fn preset_and_file(self, name: &str, path: &Path) -> Result<Self> {
+    pub fn preset_and_file(self, name: &str, path: impl AsRef<Path>) -> Result<Self> {
+        self.preset_and_file_at(name, path.as_ref())
+    }
+
+    fn preset_and_file_at(self, name: &str, path: &Path) -> Result<Self> {
         let (given, read) = read_file(path)?;
         let preset = preset::settings(name)?;
         let of = |config: &Config| Table::try_from(config).expect("a Config is a table of plain values");

@@ -15,6 +15,7 @@ const OF_TWO_SIDES: f64 = 0.2;
 /// The share of steps in which a walk stays where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Decimal", into = "Decimal")]
+#[non_exhaustive]
 pub enum Laziness {
     /// 0.2 where the graph is bipartite, else 0: with every eigenvalue such a graph has its negative, and where both have the same
     /// weight, products of vectors across the two sides cancel.

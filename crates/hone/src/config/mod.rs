@@ -34,7 +34,7 @@ pub(crate) use joint::combine_before;
 pub use joint::{Joint, MODELS, Model};
 pub use layers::{Layers, solver_settings};
 pub use laziness::Laziness;
-pub use preset::PRESETS;
+pub use preset::{DEFAULT_PRESET, PRESETS};
 pub use steps::Steps;
 pub use window::{LogWindow, ViewWeight};
 
@@ -124,7 +124,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Config::preset("hone").expect("the default is valid")
+        Config::preset(DEFAULT_PRESET).expect("the default is valid")
     }
 }
 
@@ -310,7 +310,7 @@ impl Config {
 
     /// Refuses node features that leave no column for motifs.
     fn check_room(&self) -> Result<()> {
-        if self.z_dim(self.has_features()) > 0 {
+        if self.z_dim() > 0 {
             return Ok(());
         }
         let (dim, components) = (self.global.dim, self.components_dim());

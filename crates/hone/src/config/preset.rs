@@ -4,6 +4,9 @@ use toml::Table;
 
 use crate::error::{Error, Result};
 
+/// The preset that [`Config::default`](super::Config::default) is, and every front end starts from.
+pub const DEFAULT_PRESET: &str = "hone";
+
 /// Preset names with what they stand for.
 pub const PRESETS: [(&str, &str); 11] = [
     ("hone", "our default: proximity from the normalised edge matrix, structure from motif counts"),

@@ -6,6 +6,7 @@
 //! A view of the log window has half as many as come to its motif, at least 8; the global stage reduces both to Z.
 
 use super::{Combine, Config, Dim, Form, Steps};
+use crate::graph::Graph;
 
 /// Columns of a local embedding and of attributes in the paper's and our own experiments.
 pub(super) const USUAL: usize = 16;
@@ -18,8 +19,8 @@ impl Config {
     pub fn resolved(mut self) -> Config {
         let (local, components) = (self.local_dim(), self.components_dim());
         self.local.dim = Dim::Fixed(local);
-        if self.log_window_dim(false) > 0 {
-            self.local.log_window.dim = Dim::Fixed(self.log_window_dim(false));
+        if self.log_window_columns(false) > 0 {
+            self.local.log_window.dim = Dim::Fixed(self.log_window_columns(false));
         }
         if let Form::Components(form) = &mut self.features.form {
             form.dim = Dim::Fixed(components);
@@ -44,18 +45,22 @@ impl Config {
             Dim::Fixed(dim) => dim,
             Dim::Auto => {
                 let parts = self.motifs.motifs().len() * self.kept_steps();
-                self.z_dim(self.has_features()).div_ceil(parts.max(1)).max(USUAL)
+                self.z_dim().div_ceil(parts.max(1)).max(USUAL)
             }
         }
     }
 
-    /// Columns of the log window of each motif; 0 where there is none.
-    pub fn log_window_dim(&self, directed: bool) -> usize {
+    /// Columns of the log window of each motif of a graph; 0 where there is none.
+    pub fn log_window_dim(&self, graph: &Graph) -> usize {
+        self.log_window_columns(graph.is_directed())
+    }
+
+    pub(crate) fn log_window_columns(&self, directed: bool) -> usize {
         match self.local.log_window.dim {
             _ if self.local.log_window.steps == 0 || self.without_log_window(directed).is_some() => 0,
             Dim::Fixed(dim) => dim,
             Dim::Auto => {
-                let motif = self.z_dim(self.has_features()).div_ceil(self.motifs.motifs().len().max(1));
+                let motif = self.z_dim().div_ceil(self.motifs.motifs().len().max(1));
                 motif.div_ceil(2).max(USUAL / 2)
             }
         }
@@ -74,9 +79,14 @@ impl Config {
         }
     }
 
-    /// Columns of Z: all of the result but the components of attributes beside it, if there are any.
-    pub fn z_dim(&self, attributes: bool) -> usize {
-        match (attributes, self.features.combine) {
+    /// Columns of Z: all of the result but the components of node features beside it, if there are any.
+    pub fn z_dim(&self) -> usize {
+        self.z_columns(self.has_features())
+    }
+
+    /// The same with node features or without, whatever the settings say of them.
+    pub(crate) fn z_columns(&self, features: bool) -> usize {
+        match (features, self.features.combine) {
             (true, Combine::After) => self.global.dim.saturating_sub(self.components_dim()),
             _ => self.global.dim,
         }

@@ -7,6 +7,7 @@ use super::choice::Written;
 /// The number of steps K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
+#[non_exhaustive]
 pub enum Steps {
     /// As many of 1..=4 as bring new directions; see [`crate::embed`].
     Auto,

@@ -25,6 +25,7 @@ pub struct LogWindow {
 /// The squared size of a view beside that of the local embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WeightText", into = "WeightText")]
+#[non_exhaustive]
 pub enum ViewWeight {
     /// What the spectrum says, see [`crate::factor::communities::weight`].
     Auto,
@@ -113,11 +114,11 @@ mod tests {
             settings.iter().fold(layers, |layers, (key, value)| layers.set(key, value).expect("set")).build()
         };
         let plain = with(&[]).expect("in range");
-        assert_eq!((plain.log_window_dim(false), plain.without_log_window(false)), (56, None));
+        assert_eq!((plain.log_window_columns(false), plain.without_log_window(false)), (56, None));
         assert!(plain.without_log_window(true).is_some());
         for (key, value) in [("psi", "p"), ("steps", "auto"), ("accumulate", "mean"), ("order", "psi-of-power")] {
             let config = with(&[(key, value)]).expect("in range");
-            assert!(config.log_window_dim(false) == 0 && config.without_log_window(false).is_some(), "{key}");
+            assert!(config.log_window_columns(false) == 0 && config.without_log_window(false).is_some(), "{key}");
         }
         for (key, value) in [("weight", "0"), ("weight", "nan"), ("dim", "0"), ("steps", "17")] {
             let key = ["local.log-window.weight", "local.log-window.dim", "local.log-window.steps"]

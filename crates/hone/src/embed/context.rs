@@ -69,7 +69,7 @@ impl Context<'_> {
 
     /// Columns of Z, attributes that the caller has brought considered.
     pub(super) fn z_dim(&self) -> usize {
-        self.config.z_dim(self.has_attributes())
+        self.config.z_columns(self.has_attributes())
     }
 
     /// Components of node features that stand beside Z.

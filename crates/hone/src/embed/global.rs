@@ -121,7 +121,8 @@ fn global(
     }
     let h = h.filter(|_| factors.is_some());
     let floors = Floors::of(run, &y, locals);
-    rounding::clear(run, &y, &floors, &mut z);
+    let short = rounding::clear(run, &y, &floors, &mut z);
+    notes::short_rows(run, short);
     let z = Columns::part(run.own.clone(), vec![Group::full(z)]);
     notes::zero_rows(run, graph, &z, Some((&y, &floors)));
     drop(y);

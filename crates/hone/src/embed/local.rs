@@ -110,7 +110,7 @@ fn wanted(run: &Context, graph: &Graph, motif: Motif, step: usize) -> Vec<Wanted
     if run.both_sides(graph) {
         wanted.push(Wanted { side: Side::Target, name: format!("{motif}{TARGET}"), columns: dim });
     }
-    let columns = config.log_window_dim(graph.is_directed());
+    let columns = config.log_window_dim(graph);
     if columns > 0 && step == *steps::computed(config).start() {
         wanted.push(Wanted { side: Side::Log, name: format!("{motif}{LOG}"), columns });
     }

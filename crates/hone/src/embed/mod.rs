@@ -6,7 +6,8 @@
 //! to temporary files (`plan`, `storage`); the bits do not depend on where they are.
 //!
 //! Each stage is a file with functions over the `Context` of the run: `attributes` (X), `counts`, `local` (U_t^(k)),
-//! `steps` (the choice of K) and `global` (Z), or `joint` instead of the last three.
+//! `steps` (the choice of K) and `global` (Z), or `joint` instead of the last three. `place` gives other graphs vectors in the
+//! space of a `model`.
 //!
 //! Cost: O(M (Δ + K T D_l)) for counting and products, O(N D K T D_l) for the global stage; memory
 //! O(M + N (K T D_l + D)), less where motifs are rare, since factors are kept only for the nodes a
@@ -23,6 +24,7 @@ mod local;
 mod model;
 mod notes;
 mod part;
+mod place;
 mod plan;
 mod resume;
 mod rounding;
@@ -52,7 +54,8 @@ use crate::store::{Embedding, Format};
 use attributes::X;
 use context::Context;
 use model::Draft;
-pub use model::{Like, Model, ModelFacts, ViewFacts, ViewSide};
+pub use model::{Model, ModelFacts, ViewFacts, ViewSide};
+pub use place::Like;
 use plan::budget::Work;
 use storage::checkpoint::Begin;
 use storage::shelf::Shelf;

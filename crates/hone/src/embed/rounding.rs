@@ -11,7 +11,6 @@
 use rayon::prelude::*;
 
 use super::context::Context;
-use super::notes;
 use crate::config::Config;
 use crate::dense::{Block, Columns, Norm};
 use crate::factor::Solver;
@@ -61,10 +60,10 @@ impl Floors {
     }
 }
 
-/// Makes rows of Z zeros where there is nothing but rounding, and counts other short ones in a note.
-pub(super) fn clear(run: &mut Context, y: &Columns, floors: &Floors, z: &mut Block) {
+/// Makes rows of Z zeros where there is nothing but rounding; the number of other short ones.
+pub(super) fn clear(run: &Context, y: &Columns, floors: &Floors, z: &mut Block) -> u64 {
     if !matches!(run.config.global.solver, Solver::Svd(_)) {
-        return;
+        return 0;
     }
     let sigma = run.report.global.as_ref().map_or(&[][..], |facts| &facts.singular_values);
     let typical = (sigma.iter().map(|sigma| sigma * sigma).sum::<f64>() / run.own.rows.max(1) as f64).sqrt();
@@ -79,7 +78,7 @@ pub(super) fn clear(run: &mut Context, y: &Columns, floors: &Floors, z: &mut Blo
     let mut left = [nothing.iter().filter(|nothing| !**nothing).count() as u64];
     short.iter().zip(nothing).filter(|(_, nothing)| *nothing).for_each(|(&i, _)| z.row_mut(i).fill(0.0));
     run.engine.totals(&mut left);
-    notes::short_rows(run, left[0]);
+    left[0]
 }
 
 /// A share of a length as it is after rows were divided by a power of theirs; nothing where that makes most lengths alike.

@@ -88,6 +88,10 @@ pub(super) fn weighted(
     })?;
     let reverse = config.reverse.given();
     let w = if reverse > 0.0 && graph.is_directed() { w.with_reverse(reverse) } else { w };
-    let operator = Operator::sparse("W", w.matrix.clone(), !graph.is_directed());
+    let operator = if graph.is_directed() {
+        Operator::sparse("W", w.matrix.clone())
+    } else {
+        Operator::symmetric("W", w.matrix.clone())
+    };
     Ok(Weighted { graph: w, operator })
 }

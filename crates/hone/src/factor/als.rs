@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::bilinear::{Pair, Squared, Start, inverse, nearest_orthonormal, nothing, penalty, trace};
 use super::iterate::{Limits, Watch, not_negative};
 use super::memory::Shape;
+use super::method::{Factors, Method, Task, WITH_ROOTS};
 use super::observed::{ENTRY_BYTES, Observed, least_squares};
-use super::{Factors, Method, Task};
 use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE, Workspace};
@@ -51,6 +51,7 @@ impl Default for Als {
 /// Which factors are constrained to have orthonormal columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Orthogonal {
     /// Neither.
     #[default]
@@ -80,7 +81,7 @@ impl Method for Als {
 
     fn largest(&self) -> f64 {
         // Beside an orthonormal factor the other one is as large as S.
-        if self.orthogonal == Orthogonal::None { super::WITH_ROOTS } else { SQUARABLE }
+        if self.orthogonal == Orthogonal::None { WITH_ROOTS } else { SQUARABLE }
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {

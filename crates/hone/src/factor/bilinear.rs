@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::method::{Factors, Info, Loss, Task};
 use super::svd::{Iterations, Svd, svd};
-use super::{Factors, Info, Task};
 use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::Result;
 use crate::operator::{Energy, Operator, in_chunks};
@@ -23,6 +23,7 @@ const ZERO: f64 = 1e-11;
 /// Where a solver begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Start {
     /// A singular value decomposition of few iterations (exact for a dense matrix).
     #[default]
@@ -195,7 +196,7 @@ pub(super) fn inner(x: &Block, y: &Block) -> f64 {
 
 /// The factors of a zero matrix.
 pub(super) fn nothing(s: &Operator, task: &Task, measure: String) -> Factors {
-    let loss = Some(super::Loss { measure, values: vec![0.0] });
+    let loss = Some(Loss { measure, values: vec![0.0] });
     Factors {
         u: Block::zeros(s.rows(), task.rank),
         sigma: vec![0.0; task.rank],

@@ -16,9 +16,9 @@ use super::bilinear::{Pair, Start, nothing, penalty};
 use super::iterate::{Limits, Watch, not_negative, sensible_negatives};
 use super::loss::{Divergence, Extremes};
 use super::memory::Shape;
+use super::method::{ALONE, Factors, Method, Task};
 use super::observed::{add_outer, solve};
 use super::sample::{Line, Looked, SAMPLE_BYTES};
-use super::{Factors, Method, Task};
 use crate::dense::{Block, Norm};
 use crate::error::Result;
 use crate::operator::{Operator, in_chunks};
@@ -73,6 +73,7 @@ impl Default for Bregman {
 /// Which entries are used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Entries {
     /// All up to a million of them, else a sample.
     #[default]
@@ -97,7 +98,7 @@ impl Method for Bregman {
     }
 
     fn largest(&self) -> f64 {
-        super::ALONE
+        ALONE
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::bilinear::{Pair, Squared, Start, nothing, penalty};
 use super::iterate::{Limits, Watch, at_least_one, not_negative};
 use super::memory::Shape;
+use super::method::{Factors, Method, Task, WITH_ROOTS};
 use super::observed::{ENTRY_BYTES, Observed, dot};
-use super::{Factors, Method, Task};
 use crate::dense::{Block, Small};
 use crate::error::Result;
 use crate::operator::{Operator, Workspace};
@@ -56,7 +56,7 @@ impl Method for Ccd {
     }
 
     fn largest(&self) -> f64 {
-        super::WITH_ROOTS
+        WITH_ROOTS
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {

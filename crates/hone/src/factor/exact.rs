@@ -6,9 +6,9 @@
 //! eigenvalues. What is reported is the residual of the triplets themselves.
 //! Cost: O(n³), one thread; six n × n matrices of f64.
 
+use super::method::{Factors, Info, Task};
 use super::subspace::DEPTH;
-use super::svd::options::{Svd, ZERO};
-use super::{Factors, Info, Task};
+use super::svd_options::{Svd, ZERO};
 use crate::dense::{Block, Small, SmallSvd};
 use crate::error::Result;
 use crate::operator::Operator;

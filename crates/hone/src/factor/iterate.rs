@@ -1,6 +1,6 @@
 //! What iterative solvers share: when to stop, the loss they leave behind, and a guard against NaN.
 
-use super::{Info, Loss, Task};
+use super::method::{Info, Loss, Task};
 use crate::error::{Error, Result};
 
 /// Rounding noise of f32 products, relative to the squares they add up to.

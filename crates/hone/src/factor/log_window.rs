@@ -16,8 +16,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::svd::options::ZERO;
-use super::{Task, communities};
+use super::communities;
+use super::method::Task;
+use super::svd_options::ZERO;
 use crate::dense::{Block, Columns, Eigen, Group, Panels, Small, Stored, panels};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, Scaled};

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 /// An error model and its link Φ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Divergence {
     /// Squared loss, identity link.
     #[default]

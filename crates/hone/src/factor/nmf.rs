@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::bilinear::{Pair, Start};
 use super::ccd::{Descended, Descent};
 use super::iterate::{Limits, Watch, at_least_one, not_negative};
-use super::{Factors, Method, Task};
+use super::method::{Factors, Method, Task, WITH_ROOTS};
 use crate::dense::{Block, Norm};
 use crate::error::Result;
 use crate::operator::Operator;
@@ -54,7 +54,7 @@ impl Method for Nmf {
     }
 
     fn largest(&self) -> f64 {
-        super::WITH_ROOTS
+        WITH_ROOTS
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {

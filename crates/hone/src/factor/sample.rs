@@ -90,8 +90,8 @@ impl<'a> Looked<'a> {
     pub(super) fn reader(&self, transpose: bool) -> Reader<'_> {
         let from = match self {
             Looked::All(s) => {
-                let length = if transpose { s.rows() } else { s.cols() };
-                From::All(s.read_rows(transpose), length, Vec::new())
+                let (rows, length) = if transpose { (s.read_columns(), s.rows()) } else { (s.read_rows(), s.cols()) };
+                From::All(rows, length, Vec::new())
             }
             Looked::Kept(kept) if transpose => From::Kept(&kept.columns),
             Looked::Kept(kept) => From::Kept(&kept.rows),

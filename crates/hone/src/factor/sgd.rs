@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use super::bilinear::{Pair, Start, inner, nothing, penalty};
 use super::iterate::{Limits, Watch, at_least_one, not_negative, sensible_negatives};
 use super::memory::Shape;
+use super::method::{Factors, Method, Task, WITH_ROOTS};
 use super::observed::{ENTRY_BYTES, Observed, dot};
-use super::{Factors, Method, Task};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::operator::Operator;
@@ -84,7 +84,7 @@ impl Method for Sgd {
     }
 
     fn largest(&self) -> f64 {
-        super::WITH_ROOTS
+        WITH_ROOTS
     }
 
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {

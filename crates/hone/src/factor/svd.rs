@@ -7,18 +7,17 @@
 //! solved through the Gram matrix of the fewer.
 //! Cost: 2 products with S an iteration (1 if symmetric), one more, and O(N b²).
 
-pub(super) mod options;
 mod side;
 
-pub use options::{Iterations, Svd};
+pub use super::svd_options::{Iterations, Svd};
 pub use side::Side;
 
-use self::options::{NOISE, ZERO};
 use super::exact::{self, exact};
 use super::iterate::{at_most, not_negative};
 use super::memory::{Held, Shape, WORK_BLOCKS};
+use super::method::{Factors, Info, Loss, Method, Task, share_left};
 use super::subspace::{DEPTH, Image, MANY, Subspace};
-use super::{Factors, Info, Loss, Method, Task, share_left};
+use super::svd_options::{NOISE, ZERO};
 use crate::dense::{Block, Columns, Panels, Small, orthonormalize};
 use crate::error::Result;
 use crate::operator::{Diagonal, Operator, Product, SQUARABLE, Scaled};

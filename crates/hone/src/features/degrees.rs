@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{Aggregate, Named, Origin};
+use super::named::{Aggregate, Named, Origin};
 use crate::dense::Block;
 use crate::error::Result;
 use crate::motif::triad::Triads;

@@ -9,7 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::degrees::{self, Around, Side};
-use super::{Aggregate, Named, Origin, Structure, check_finite, overflow, take_logs};
+use super::named::{Aggregate, Named, Origin};
+use super::{Structure, check_finite, overflow, take_logs};
 use crate::dense::{Block, Columns, Group, Stored};
 use crate::error::Result;
 use crate::motif::Counts;

@@ -16,46 +16,61 @@ use crate::sparse::{Indices, Pattern};
 /// Rows in a piece of work.
 const PIECE: usize = 1 << 12;
 
+/// What the arcs of a matrix mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Orientation {
+    /// A directed graph.
+    Directed,
+    /// An undirected graph.
+    Undirected,
+    /// An undirected graph where every arc has its reverse, with the same weight; else a directed one.
+    #[default]
+    Detect,
+}
+
+impl Orientation {
+    /// Directed if so, else undirected.
+    pub fn directed_if(directed: bool) -> Self {
+        if directed { Orientation::Directed } else { Orientation::Undirected }
+    }
+}
+
 impl Graph {
     /// The graph whose arcs out of node i are `columns[offsets[i]..offsets[i + 1]]`.
     ///
-    /// `directed` says what the matrix means; without it, a symmetric matrix (weights included) is
-    /// an undirected graph and any other a directed one. An undirected graph of a matrix that is
-    /// not symmetric has an edge where there is an arc either way, with the sum of their weights.
+    /// `orientation` says what the matrix means. An undirected graph of a matrix that is not symmetric has an edge where
+    /// there is an arc either way, with the sum of their weights.
     /// Loops and repeated arcs are dropped and counted; the weights of repeated arcs add up.
     ///
     /// ```
-    /// use hone::graph::{Graph, NodeIds};
+    /// use hone::graph::{Graph, NodeIds, Orientation};
     /// // 0 → 1, 1 → 0, 1 → 2
-    /// let arcs = |directed| Graph::from_arcs(vec![0, 1, 3, 3], vec![1, 2, 0], None, directed, NodeIds::Sequential(3));
-    /// assert!(arcs(None)?.is_directed());
-    /// assert_eq!((arcs(None)?.edges(), arcs(Some(false))?.edges()), (3, 2));
+    /// let arcs = |meant| Graph::from_arcs(vec![0, 1, 3, 3], vec![1, 2, 0], None, meant, NodeIds::Sequential(3));
+    /// assert!(arcs(Orientation::Detect)?.is_directed());
+    /// assert_eq!((arcs(Orientation::Detect)?.edges(), arcs(Orientation::Undirected)?.edges()), (3, 2));
     /// # Ok::<(), hone::Error>(())
     /// ```
     pub fn from_arcs(
         offsets: Vec<usize>,
         columns: impl Into<Indices>,
         weights: Option<Arc<[f32]>>,
-        directed: Option<bool>,
+        orientation: Orientation,
         ids: NodeIds,
     ) -> Result<Graph> {
         let matrix = Matrix { offsets, columns: columns.into(), weights };
         matrix.check(ids.len())?;
-        Ok(matrix.graph(ids)?.with_direction(directed))
+        Ok(matrix.graph(ids)?.with_orientation(orientation))
     }
 
-    /// The same arcs as a directed or as an undirected graph; without `directed`, as an undirected
-    /// one when they are symmetric. [`Graph::from_arcs`] says what that means.
+    /// The same arcs as a directed or as an undirected graph; [`Graph::from_arcs`] says what that means.
     #[must_use]
-    pub fn with_direction(self, directed: Option<bool>) -> Graph {
-        if directed == Some(true) {
-            return Graph { directed: true, ..self };
-        }
-        match directed {
+    pub fn with_orientation(self, orientation: Orientation) -> Graph {
+        match orientation {
+            Orientation::Directed => Graph { directed: true, ..self },
             _ if !self.directed => self,
             _ if self.is_symmetric() => Graph { directed: false, ..self },
-            Some(false) => self.underlying(),
-            _ => self,
+            Orientation::Undirected => self.underlying(),
+            Orientation::Detect => self,
         }
     }
 

@@ -111,7 +111,11 @@ struct OfGraph {
 
 impl Recorded {
     /// Reads what `OUT.run.json` says; nothing for a configuration, which is of no particular graph.
-    pub fn read(path: &Path) -> Result<Option<Self>> {
+    pub fn read(path: impl AsRef<Path>) -> Result<Option<Self>> {
+        Recorded::read_at(path.as_ref())
+    }
+
+    fn read_at(path: &Path) -> Result<Option<Self>> {
         if path.exists() && !path.is_file() {
             // A pipe, which was read for its settings.
             return Ok(None);
@@ -129,7 +133,7 @@ impl Recorded {
 
     /// Where an input is that the record in the file `record` names: a file in the folder of the run, wherever this process
     /// is, or what is no file.
-    pub fn locate(&self, record: &Path, named: &str) -> Result<String> {
+    pub fn locate(&self, record: impl AsRef<Path>, named: &str) -> Result<String> {
         if named.starts_with(BUILTIN_PREFIX) {
             return Ok(named.to_owned());
         }
@@ -137,7 +141,11 @@ impl Recorded {
     }
 
     /// The graph of the record in the file `record` and how it was read, its files [located](Recorded::locate).
-    pub fn located_input(&self, record: &Path) -> Result<Option<Input>> {
+    pub fn located_input(&self, record: impl AsRef<Path>) -> Result<Option<Input>> {
+        self.located_input_at(record.as_ref())
+    }
+
+    fn located_input_at(&self, record: &Path) -> Result<Option<Input>> {
         let Some(Input { path, mut options }) = self.input.clone() else { return Ok(None) };
         let path = self.locate(record, &path)?;
         if let Some(nodes) = &mut options.nodes {

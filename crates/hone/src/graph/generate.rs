@@ -10,6 +10,9 @@
 
 mod attach;
 mod check;
+mod rows;
+
+pub use rows::Edges;
 
 use std::fmt;
 use std::fmt::Display;
@@ -23,13 +26,9 @@ use crate::error::{Error, Result};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::random::Key;
-use check::{check_communities, check_degree, check_quadrants, expect_room};
+use check::{block_probabilities, check_communities, check_degree, check_quadrants, expect_room};
+use rows::{CHUNK, each_row};
 
-/// Edges as pairs of node indices.
-pub type Edges = Vec<(u32, u32)>;
-
-/// Edges a chunk has, about.
-const CHUNK: u64 = 1 << 15;
 /// The most edges that are drawn: a terabyte of text.
 const MOST_EDGES: f64 = 1e11;
 /// Chunks drawn at a time, by all threads together.
@@ -288,24 +287,11 @@ impl Display for Generator {
     }
 }
 
-/// Probability of an edge within a community, and between two; more than 1 when impossible.
-fn block_probabilities(n: u64, communities: u64, degree: f64, mixing: f64) -> [f64; 2] {
-    let size = n as f64 / communities as f64;
-    let over = |edges: f64, others: f64| if edges == 0.0 { 0.0 } else { edges / others.max(0.0) };
-    [over(degree * (1.0 - mixing), size - 1.0), over(degree * mixing, n as f64 - size)]
-}
-
 /// First node after the community of `u`: community c is c n / k .. (c + 1) n / k, rounded down.
 fn community_end(u: u32, communities: u64, n: u32) -> u32 {
     let n = u64::from(n);
     let community = ((u64::from(u) + 1) * communities - 1) / n;
     ((community + 1) * n / communities) as u32
-}
-
-fn each_row(rows: Range<u32>, mut row: impl FnMut(u32, &mut Edges)) -> Edges {
-    let mut out = Vec::new();
-    rows.for_each(|u| row(u, &mut out));
-    out
 }
 
 /// Picks pairs independently with one probability, jumping from one picked to the next.

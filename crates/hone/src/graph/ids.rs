@@ -37,6 +37,11 @@ impl NodeIds {
         if sequential { NodeIds::Sequential(ids.len()) } else { NodeIds::Integers(ids) }
     }
 
+    /// The ids 1..=n.
+    pub(super) fn one_based(n: u32) -> Self {
+        NodeIds::Integers((1..=i64::from(n)).collect())
+    }
+
     /// Ids from text; integers when every one of them is an integer written the usual way.
     pub fn from_texts<T: AsRef<str>>(ids: &[T]) -> Self {
         let integers: Option<Vec<i64>> = ids.iter().map(|id| canonical_integer(id.as_ref().as_bytes())).collect();

@@ -24,6 +24,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use arcs::Orientation;
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use edits::Edits;
@@ -97,14 +98,15 @@ impl fmt::Display for Dropped {
 
 impl Graph {
     /// Takes a finished adjacency, without copying it, after checking every guarantee: square,
-    /// rows strictly ascending, no self-loops, symmetric (weights too) unless `directed`, weights
-    /// finite and not negative, one id per node.
+    /// rows strictly ascending, no self-loops, symmetric (weights too) where it is to be undirected,
+    /// weights finite and not negative, one id per node.
     pub fn from_pattern(
         pattern: Arc<Pattern>,
         weights: Option<Arc<[f32]>>,
-        directed: bool,
+        orientation: Orientation,
         ids: NodeIds,
     ) -> Result<Graph> {
+        let directed = orientation != Orientation::Undirected;
         let graph = Graph { pattern, weights, directed, ids, dropped: Dropped::default(), reading: None };
         graph.check_shape()?;
         let rows = |check: &(dyn Fn(u32) -> Result<()> + Sync)| {
@@ -115,7 +117,7 @@ impl Graph {
         if !directed {
             rows(&|i| graph.check_symmetry(i))?;
         }
-        Ok(graph)
+        Ok(graph.with_orientation(orientation))
     }
 
     fn check_shape(&self) -> Result<()> {
@@ -210,6 +212,11 @@ impl Graph {
             columns[range].iter().for_each(|&j| _ = counts[j as usize].fetch_add(1, Ordering::Relaxed));
         });
         counts.into_iter().map(AtomicU32::into_inner).collect()
+    }
+
+    /// The symmetric adjacency of the same graph without directions and weights: what motifs are counted on.
+    pub(crate) fn symmetric_pattern(&self) -> Arc<Pattern> {
+        if self.directed { self.underlying().pattern } else { self.pattern.clone() }
     }
 
     /// The same graph without directions: an edge where there is an arc either way, with the sum

@@ -64,7 +64,11 @@ impl GraphFormat {
     ];
 
     /// The format the extension of `path` stands for; TSV when it has none.
-    pub fn of(path: &Path) -> Result<Self> {
+    pub fn of(path: impl AsRef<Path>) -> Result<Self> {
+        Self::of_at(path.as_ref())
+    }
+
+    fn of_at(path: &Path) -> Result<Self> {
         let plain = if Compression::of(path).is_some() { path.with_extension("") } else { path.to_path_buf() };
         let Some(extension) = plain.extension() else { return Ok(GraphFormat::Tsv) };
         let extension = extension.to_string_lossy().to_ascii_lowercase();

@@ -128,7 +128,7 @@ impl Sample {
         }
         let counts = match orbits {
             true => self.count_orbits(graph, (seed, allowance), peers, progress)?,
-            false => Counts::absent(super::counted_on(graph)),
+            false => Counts::absent(graph.symmetric_pattern()),
         };
         let remedy = "raise the memory limit, or count a smaller graph";
         allowance.check_work("counting triads", COUNTING * counts.pattern().nnz() as u64, remedy)?;
@@ -154,7 +154,7 @@ impl Sample {
         progress: &dyn Progress,
     ) -> Result<Counts> {
         self.check()?;
-        let pattern = super::counted_on(graph);
+        let pattern = graph.symmetric_pattern();
         let key = Key::new(seed).with("sample", 0);
         match *self {
             Sample::Exact => exact(pattern, allowance, peers, progress),

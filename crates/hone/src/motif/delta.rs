@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 /// # Ok::<(), hone::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Delta {
     /// The same for all motifs.
     All(u64),

@@ -29,6 +29,7 @@
 //! either, and [`Counts::update`] keeps them exact when edges come and go (`update/`). W_t of edges is made in
 //! `motif_graph`, that of all pairs in `pairs`.
 
+mod arc_orbit;
 mod column;
 mod counting;
 mod counts;
@@ -67,13 +68,10 @@ pub use sampled::{Estimates, Sampled};
 pub use set::{Motif, MotifSet};
 pub use totals::Totals;
 
-use std::sync::Arc;
-
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::memory::Allowance;
 use crate::progress::Progress;
-use crate::sparse::Pattern;
 
 /// Counts the 13 edge orbits of every edge exactly; [`Sample::count`] estimates them.
 ///
@@ -82,10 +80,5 @@ use crate::sparse::Pattern;
 ///
 /// Fails when `progress` asks to stop, when memory does not suffice, or when a node has 2³¹ neighbours or more.
 pub fn count(graph: &Graph, progress: &dyn Progress) -> Result<Counts> {
-    counting::exact(counted_on(graph), Allowance::new(None), &Alone, progress)
-}
-
-/// The symmetric adjacency that motifs are counted on.
-fn counted_on(graph: &Graph) -> Arc<Pattern> {
-    if graph.is_directed() { graph.underlying().pattern().clone() } else { graph.pattern().clone() }
+    counting::exact(graph.symmetric_pattern(), Allowance::new(None), &Alone, progress)
 }

@@ -35,7 +35,7 @@ pub struct Primitives {
 impl Counts {
     /// The pattern that exact counts of a graph are of, where its degrees can be counted with.
     pub fn counted_pattern(graph: &Graph) -> Result<Arc<Pattern>> {
-        let pattern = super::counted_on(graph);
+        let pattern = graph.symmetric_pattern();
         Exact::check_degrees(&pattern)?;
         Ok(pattern)
     }

@@ -52,7 +52,7 @@ impl Counts {
 
     /// Reads what [`Counts::save`] wrote for this graph.
     pub fn load(graph: &Graph, input: &mut dyn Read) -> io::Result<Counts> {
-        let pattern = super::counted_on(graph);
+        let pattern = graph.symmetric_pattern();
         let mut kind = [0];
         input.read_exact(&mut kind)?;
         let mut counts = match kind[0] {

@@ -10,13 +10,14 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::arc_orbit::{ArcOrbit, Triad};
 use super::orbit::{Graphlet, Orbit};
-use super::triad::{ArcOrbit, Triad};
 use crate::error::{Error, Result};
 
 /// What a weighted motif graph counts: one edge orbit, or a whole graphlet (the sum of its orbits); in directed graphs
 /// also a triad or one of its arc orbits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Motif {
     /// Occurrences with the edge in this position.
     Orbit(Orbit),
@@ -158,6 +159,7 @@ fn unknown(name: &str) -> String {
 /// # Ok::<(), hone::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum MotifSet {
     /// All 13 edge orbits: `all` or `orbits`.
     #[default]

@@ -93,8 +93,17 @@ impl Rows<'_> {
 }
 
 impl Operator {
-    /// A reader of rows, or of columns when `transpose`; one per thread.
-    pub fn read_rows(&self, transpose: bool) -> Rows<'_> {
+    /// A reader of rows; one per thread.
+    pub fn read_rows(&self) -> Rows<'_> {
+        self.reader(false)
+    }
+
+    /// A reader of columns; one per thread.
+    pub fn read_columns(&self) -> Rows<'_> {
+        self.reader(true)
+    }
+
+    fn reader(&self, transpose: bool) -> Rows<'_> {
         let sum = Sums::new(self.rows().max(self.cols()));
         Rows { operator: self, transpose, sum, spare: Vec::new() }
     }
@@ -102,7 +111,7 @@ impl Operator {
     /// The nonzeros as a sparse matrix, or `None` when there are more than `limit`.
     pub fn entries(&self, limit: usize) -> Option<Csr> {
         let found = AtomicUsize::new(0);
-        let scratch = || (self.read_rows(false), Vec::new());
+        let scratch = || (self.read_rows(), Vec::new());
         let pieces = in_chunks_with(self.rows(), CHUNK, scratch, |(rows, row), range| {
             let (mut lengths, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
             for i in range {
@@ -137,7 +146,7 @@ impl Operator {
         if let Operator::Dense(leaf) = self {
             return leaf.columns.column_energy().iter().sum();
         }
-        let scratch = || (self.read_rows(false), Vec::new());
+        let scratch = || (self.read_rows(), Vec::new());
         let pieces = in_chunks_with(self.rows(), CHUNK, scratch, |(rows, row), range| {
             let mut sum = 0.0;
             for i in range {

@@ -67,7 +67,7 @@ mod tests {
         for nodes in [300, 3000] {
             let graph = Generator::Ba { nodes, degree: 8.0 }.graph(5, &Silent).expect("a graph");
             let pattern = graph.pattern();
-            let w = Operator::sparse("W", Csr::new(pattern.clone(), vec![1.0f32; pattern.nnz()].into()), true);
+            let w = Operator::symmetric("W", Csr::new(pattern.clone(), vec![1.0f32; pattern.nnz()].into()));
             for s in [w.clone(), Operator::power(w, 2)] {
                 let key = Key::new(3);
                 let leading = || s.apply_transposed(&s.apply(&Block::random(s.cols(), 16, key)));

@@ -95,7 +95,11 @@ impl Batch {
     ///
     /// # Errors
     /// [`Error::Exists`] when it exists and may not be replaced.
-    pub fn obsolete(&mut self, path: &Path) -> Result<()> {
+    pub fn obsolete(&mut self, path: impl AsRef<Path>) -> Result<()> {
+        self.obsolete_at(path.as_ref())
+    }
+
+    fn obsolete_at(&mut self, path: &Path) -> Result<()> {
         match Place::of(path)? {
             Place::File { existing: Some(_), .. } if self.existing == Existing::Refuse => {
                 Err(Error::Exists { path: path.to_path_buf() })

@@ -43,7 +43,11 @@ pub(crate) fn is_record(path: &Path) -> bool {
 }
 
 /// All files that would be taken for companions of `path`.
-pub fn companions(path: &Path) -> Vec<PathBuf> {
+pub fn companions(path: impl AsRef<Path>) -> Vec<PathBuf> {
+    companions_at(path.as_ref())
+}
+
+fn companions_at(path: &Path) -> Vec<PathBuf> {
     let mut all = vec![columns(path), record(path)];
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy")) {
         all.push(ids(path));

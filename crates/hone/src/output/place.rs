@@ -44,12 +44,17 @@ impl Place {
 
 /// Whether what is written to `path` goes elsewhere than to a file of that name: standard output, a pipe, a device, a
 /// descriptor.
-pub fn is_stream(path: &Path) -> bool {
+pub fn is_stream(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
     matches!(Place::of(path), Ok(Place::Stdout | Place::Stream))
 }
 
 /// Whether two names lead to the same file, through symbolic and hard links; not so where either is absent.
-pub fn same_file(a: &Path, b: &Path) -> bool {
+pub fn same_file(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
+    same_file_at(a.as_ref(), b.as_ref())
+}
+
+fn same_file_at(a: &Path, b: &Path) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
@@ -62,7 +67,11 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
 
 /// The one name of a place, however it is spelled: absolute, links resolved as far as it exists, the rest without `.` and
 /// `..`. Two names with the same one lead to the same place, also where nothing is yet.
-pub fn spelled_out(path: &Path) -> PathBuf {
+pub fn spelled_out(path: impl AsRef<Path>) -> PathBuf {
+    spelled_out_at(path.as_ref())
+}
+
+fn spelled_out_at(path: &Path) -> PathBuf {
     let target = match follow(path) {
         Followed::Name(target) => target,
         Followed::Stdout | Followed::Descriptor => return path.to_path_buf(),

@@ -89,7 +89,11 @@ pub struct NewFolder(Vec<PathBuf>);
 
 impl NewFolder {
     /// Makes a folder and those above it, where they are absent.
-    pub fn make(folder: &Path) -> Result<Self> {
+    pub fn make(folder: impl AsRef<Path>) -> Result<Self> {
+        Self::make_at(folder.as_ref())
+    }
+
+    fn make_at(folder: &Path) -> Result<Self> {
         let absent = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
         let mut registry = registry();
         let made: Vec<PathBuf> = folder.ancestors().take_while(absent).map(Path::to_path_buf).collect();
@@ -182,7 +186,11 @@ pub struct TemporaryFolder {
 
 impl TemporaryFolder {
     /// Makes a new folder in another.
-    pub fn create_in(parent: &Path) -> Result<Self> {
+    pub fn create_in(parent: impl AsRef<Path>) -> Result<Self> {
+        Self::create_in_at(parent.as_ref())
+    }
+
+    fn create_in_at(parent: &Path) -> Result<Self> {
         let mut registry = registry();
         let folder = tempfile::Builder::new().prefix(TEMPORARY.0).tempdir_in(parent);
         let folder = folder.map_err(|e| refused(&parent.join("hone"), e))?;

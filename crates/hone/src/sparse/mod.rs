@@ -14,8 +14,11 @@ mod rounded;
 pub use diagonal::Diagonal;
 pub use elsewhere::Elsewhere;
 pub use indices::Indices;
+// For spaces of other crates; nothing that a user of the library needs.
+#[doc(hidden)]
 pub use multiply::{Fused, Plus};
 pub(crate) use prefetch::prefetch;
+#[doc(hidden)]
 pub use rounded::Rounded;
 
 use std::sync::{Arc, OnceLock};

@@ -82,6 +82,7 @@ impl Csr {
     ///
     /// # Panics
     /// When the shapes do not fit.
+    #[doc(hidden)]
     pub fn multiply_fused(&self, x: &Block, y: &mut Block, fused: &Fused) {
         self.multiply_part(0..self.rows(), x, y, fused);
     }
@@ -90,6 +91,7 @@ impl Csr {
     ///
     /// # Panics
     /// When the shapes do not fit.
+    #[doc(hidden)]
     pub fn multiply_part(&self, rows: Range<usize>, x: &Block, y: &mut Block, fused: &Fused) {
         let width = x.cols();
         assert_eq!(x.rows(), self.cols(), "rows of the block in a sparse product");

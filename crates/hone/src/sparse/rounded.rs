@@ -87,6 +87,7 @@ impl Csr {
     ///
     /// # Panics
     /// When the shapes do not fit.
+    #[doc(hidden)]
     pub fn multiply_rounded(&self, x: &Rounded, y: &mut Block, fused: &Fused) {
         self.multiply_rounded_part(0..self.rows(), x, y, fused);
     }
@@ -95,6 +96,7 @@ impl Csr {
     ///
     /// # Panics
     /// When the shapes do not fit.
+    #[doc(hidden)]
     pub fn multiply_rounded_part(&self, rows: Range<usize>, x: &Rounded, y: &mut Block, fused: &Fused) {
         let width = x.cols;
         assert_eq!(x.words.rows(), self.cols(), "rows of the block in a sparse product");

@@ -18,7 +18,7 @@ use crate::motif::{Counts, Motif, OrbitTable};
 use crate::progress::Progress;
 use crate::record;
 
-const REMEDY: &str = "give exact counts that `hone count GRAPH --by edge` wrote for this graph, with all motifs";
+const REMEDY: &str = "give exact counts by edge of this graph, with all motifs";
 
 /// What the record of counts says that matters here.
 #[derive(Deserialize)]
@@ -32,7 +32,16 @@ struct Recorded {
 impl CountTable<'_> {
     /// Reads exact counts by edge of an undirected graph: a `.parquet`, `.tsv` or `.csv` file (text also `.gz`, `.zst`)
     /// with columns `source`, `target` and motifs. Fails when they are estimates, not of this graph, or not enough.
-    pub fn read(path: &Path, graph: &Graph, allowance: Allowance, progress: &dyn Progress) -> Result<Counts> {
+    pub fn read(
+        path: impl AsRef<Path>,
+        graph: &Graph,
+        allowance: Allowance,
+        progress: &dyn Progress,
+    ) -> Result<Counts> {
+        Self::read_at(path.as_ref(), graph, allowance, progress)
+    }
+
+    fn read_at(path: &Path, graph: &Graph, allowance: Allowance, progress: &dyn Progress) -> Result<Counts> {
         check_record(path)?;
         progress.stage("reading counts", 0);
         let wrong = |error: Error| match error {

@@ -36,6 +36,7 @@ pub struct CountTable<'a> {
 
 /// What a row of a table of counts stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CountsBy {
     /// An edge.
     Edge,
@@ -112,7 +113,11 @@ impl<'a> CountTable<'a> {
 
     /// The files that a table takes: `path`, and one for ids where the format has no place for them. Fails when the
     /// extension names no format.
-    pub fn files(path: &Path, by: CountsBy) -> Result<Vec<PathBuf>> {
+    pub fn files(path: impl AsRef<Path>, by: CountsBy) -> Result<Vec<PathBuf>> {
+        Self::files_at(path.as_ref(), by)
+    }
+
+    fn files_at(path: &Path, by: CountsBy) -> Result<Vec<PathBuf>> {
         let mut files = vec![path.to_path_buf()];
         if Layout::of(path)? == Layout::Npy {
             files.push(match by {
@@ -131,7 +136,11 @@ impl<'a> CountTable<'a> {
     }
 
     /// Writes the table into a batch, where further files may join it.
-    pub fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+        self.add_to_at(batch, path.as_ref(), progress)
+    }
+
+    fn add_to_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let files = CountTable::files(path, self.by())?;
         let mut out = batch.begin(path)?;
         progress.stage("writing", self.graph.nodes() as u64);

@@ -201,7 +201,11 @@ pub(crate) struct Writer {
 }
 
 /// Refuses a folder that is in the way. Only one that holds nothing but factors can be replaced: all that is in it goes.
-pub fn check_target(target: &Path, existing: Existing) -> Result<()> {
+pub fn check_target(target: impl AsRef<Path>, existing: Existing) -> Result<()> {
+    check_target_at(target.as_ref(), existing)
+}
+
+fn check_target_at(target: &Path, existing: Existing) -> Result<()> {
     let Ok(metadata) = fs::symlink_metadata(target) else { return Ok(()) };
     if existing == Existing::Refuse {
         return Err(Error::Exists { path: target.to_path_buf() });

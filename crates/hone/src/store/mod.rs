@@ -20,6 +20,7 @@ mod parquet;
 mod quiet;
 mod records;
 mod safetensors;
+pub mod table;
 pub(crate) mod tensors;
 mod text;
 
@@ -37,7 +38,7 @@ use crate::record;
 pub use counts::{CountTable, CountsBy};
 pub(crate) use npy::read_npy_array;
 pub use npy::write_header as write_npy_header;
-pub use text::{compressed, write_ids};
+pub use text::write_ids;
 
 /// Bytes of buffers that every writer has.
 const WRITING: u64 = 1 << 20;
@@ -115,7 +116,11 @@ impl Embedding {
 
     /// Writes the embedding into a batch, where further files may join it, such as a record of the run
     /// ([`crate::record::add_to`]).
-    pub fn add_to(&self, batch: &mut Batch, path: &Path, format: Option<Format>) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, format: Option<Format>) -> Result<()> {
+        self.add_to_at(batch, path.as_ref(), format)
+    }
+
+    fn add_to_at(&self, batch: &mut Batch, path: &Path, format: Option<Format>) -> Result<()> {
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         let mut out = batch.begin(path)?;
         match format {
@@ -142,7 +147,11 @@ impl Embedding {
     }
 
     /// The files that [`Embedding::write`] would write, the main one first.
-    pub fn files(path: &Path, format: Option<Format>) -> Result<Vec<PathBuf>> {
+    pub fn files(path: impl AsRef<Path>, format: Option<Format>) -> Result<Vec<PathBuf>> {
+        Self::files_at(path.as_ref(), format)
+    }
+
+    fn files_at(path: &Path, format: Option<Format>) -> Result<Vec<PathBuf>> {
         let format = format.map_or_else(|| Format::of(path), Ok)?;
         let mut files = vec![path.to_path_buf()];
         if format == Format::Npy && !is_stream(path) {
@@ -217,7 +226,11 @@ impl Format {
 
     /// The format of a file by its extension, seen through `.gz` and `.zst`; TSV for streams
     /// without one, such as `-`.
-    pub fn of(path: &Path) -> Result<Format> {
+    pub fn of(path: impl AsRef<Path>) -> Result<Format> {
+        Self::of_at(path.as_ref())
+    }
+
+    fn of_at(path: &Path) -> Result<Format> {
         if path.extension().is_none() && is_stream(path) {
             return Ok(Format::Tsv);
         }

@@ -120,8 +120,7 @@ pub(super) struct Records {
 
 impl Records {
     pub(super) fn open(path: &Path, format: Format, allowance: Allowance) -> Result<Self> {
-        let name = path.to_str().ok_or_else(|| Error::input(path, "the path is not valid UTF-8", "rename the file"))?;
-        let mut source = Source::open(name, allowance)?;
+        let mut source = Source::open(path, allowance)?;
         source.check_text("write it again")?;
         let separator = match format {
             Format::Csv => ',',

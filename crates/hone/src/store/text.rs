@@ -31,7 +31,11 @@ pub(super) fn write(embedding: &Embedding, path: &Path, format: Format, out: &mu
 }
 
 /// Writes text, compressed when the extension says so.
-pub fn compressed(path: &Path, out: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+pub(super) fn compressed(
+    path: &Path,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
         "gz" => {
@@ -49,7 +53,11 @@ pub fn compressed(path: &Path, out: &mut dyn Write, write: impl FnOnce(&mut dyn 
 }
 
 /// One id per line, quoted where it must be, for formats that cannot hold ids themselves.
-pub fn write_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
+pub fn write_ids(ids: &NodeIds, path: impl AsRef<Path>, out: &mut dyn Write) -> Result<()> {
+    write_ids_at(ids, path.as_ref(), out)
+}
+
+fn write_ids_at(ids: &NodeIds, path: &Path, out: &mut dyn Write) -> Result<()> {
     in_chunks(ids.len(), 1, out, |i, line| match ids.get(i as u32) {
         NodeId::Text(id) => {
             let _ = writeln!(line, "{}", quoted_line(id));

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Slice, SliceNorm};
+use super::slice::{Slice, SliceNorm};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::factor::Task;

@@ -112,7 +112,7 @@ fn the_graph_of_the_fit_has_its_own_vectors() {
     assert_eq!(run.embedding, plain, "a model changes no bit");
     let mut bytes = Vec::new();
     model.write_to(&mut bytes).unwrap();
-    let read = Model::from_bytes(&bytes, "m.hone".as_ref()).unwrap();
+    let read = Model::from_bytes(&bytes, "m.hone").unwrap();
     assert_eq!(read, model, "what is read is what was written");
     assert_eq!(like(&read, &graph).embedding, plain);
 }

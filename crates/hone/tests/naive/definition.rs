@@ -14,6 +14,7 @@ pub fn psi(a: &Matrix, m: &MotifMatrix, directed: bool) -> Matrix {
         Degree::In => into,
         Degree::Total if directed => (0..n).map(|i| out[i] + into[i]).collect(),
         Degree::Total => out,
+        other => unreachable!("{other:?} has no definition here"),
     };
     let some: Vec<f64> = w.iter().copied().filter(|&w| w != 0.0).collect();
     let tau = m.regularize * some.iter().sum::<f64>() / some.len().max(1) as f64;
@@ -30,6 +31,7 @@ pub fn psi(a: &Matrix, m: &MotifMatrix, directed: bool) -> Matrix {
             Psi::LRw => one - a[i][j] / (w[i] + tau),
             Psi::ANorm if w[i] == 0.0 || w[j] == 0.0 => 0.0,
             Psi::ANorm => m.laziness * one + (1.0 - m.laziness) * a[i][j] / ((w[i] + tau) * (w[j] + tau)).sqrt(),
+            other => unreachable!("{other:?} has no definition here"),
         }
     };
     (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
@@ -41,6 +43,7 @@ pub fn step(w: &Matrix, m: &MotifMatrix, k: usize, directed: bool) -> Matrix {
         Order::PsiOfPower => true,
         Order::PowerOfPsi => false,
         Order::Auto => m.psi != Psi::P && m.psi != Psi::ANorm,
+        other => unreachable!("{other:?} has no definition here"),
     };
     if of_power { psi(&power(w, k), m, directed) } else { power(&psi(w, m, directed), k) }
 }
@@ -51,6 +54,7 @@ pub fn explicit(w: &Matrix, m: &MotifMatrix, k: usize, directed: bool) -> Matrix
         Accumulate::None => return step(w, m, k, directed),
         Accumulate::Mean => 1.0,
         Accumulate::Decay(alpha) => alpha,
+        other => unreachable!("{other:?} has no definition here"),
     };
     let mut sum = zeros(w.len(), w.len());
     for l in 1..=k {

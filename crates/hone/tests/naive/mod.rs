@@ -80,7 +80,7 @@ pub fn csr(a: &Matrix, cols: usize) -> Csr {
 }
 
 pub fn leaf(a: &Matrix, symmetric: bool) -> Operator {
-    Operator::sparse("W", csr(a, a.len()), symmetric)
+    if symmetric { Operator::symmetric("W", csr(a, a.len())) } else { Operator::sparse("W", csr(a, a.len())) }
 }
 
 pub fn block(rows: usize, cols: usize, seed: u64) -> Block {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use hone::Error;
-use hone::config::{Config, Layers, Output as OutputKind, solver_settings};
+use hone::config::{Config, DEFAULT_PRESET, Layers, Output as OutputKind, solver_settings};
 use hone::graph::Graph;
 use hone::motif::{Delta, Sample};
 
@@ -37,9 +37,6 @@ pub(crate) const OPTIONS: &[Known] = &[
     ("weights", "--weighted"),
     options::OTHERS,
 ];
-
-/// What an embedding starts from when no other preset is named.
-const DEFAULT_PRESET: &str = "hone";
 
 /// The choices of the method; shared by `embed` and `config`.
 #[derive(Debug, Default, clap::Args)]
@@ -174,7 +171,7 @@ impl ConfigArgs {
 
     /// Notes options that were given and have no effect on the embedding of this graph.
     pub(super) fn note_idle(&self, config: &Config, graph: &Graph, context: &Context) {
-        let mut found = idle::given(&self.flags(), &self.set, OPTIONS, &config.idle(graph, false));
+        let mut found = idle::given(&self.flags(), &self.set, OPTIONS, &config.idle(graph));
         let motifs = self.motif_size.and_then(|_| Some((self.lay_all().ok()?.motifs, config.motifs.clone())));
         if let Some((all, kept)) = motifs
             && all.motifs() == kept.motifs()

@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     let memory = context.memory(args.input.memory());
     let start = Start::now();
     let fit = Model::read_within(model, Allowance::new(memory))?;
-    asked.compare(&fit, source.changed(), context)?;
+    asked.compare(&fit, source.changed, context)?;
     let opened = Stage::since("read model", &start);
     let reading = Start::now();
     let graph = source.open(true, memory, context)?;

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use hone::Error;
 use hone::graph::GraphFacts;
+use hone::output::Existing;
 use hone_eval::experiment::Named;
 use hone_eval::export::{self, Origin};
 use hone_eval::pairs::{PairOperator, Scaling};
-use hone_eval::split::{LinkSplit, Negatives};
+use hone_eval::split::{LinkSplit, Negatives, Removal};
 use hone_eval::task::{LinkConfig, Protocol};
 
+use super::bench::{BenchArgs, note_ignored_weights, open};
 use super::output::OutputArgs;
-use super::{BenchArgs, note_ignored_weights, open};
 use crate::context::Context;
 use crate::input::ReadArgs;
 use crate::options::{Known, translated};
@@ -58,7 +59,11 @@ impl Args {
     fn choices(&self, graphs: &[Named], context: &Context) -> (Vec<PairOperator>, Negatives) {
         let directed = graphs.iter().all(|named| named.graph.is_directed());
         let given = !self.operators.is_empty();
-        let operators = if given { self.operators.clone() } else { PairOperator::usual(directed) };
+        let operators = match directed {
+            _ if given => self.operators.clone(),
+            true => PairOperator::usual_directed(),
+            false => PairOperator::usual(),
+        };
         let mutual = graphs.iter().find(|named| Negatives::usual(&named.graph) == Negatives::Random);
         let usual = if mutual.is_none() { Negatives::Mixed } else { Negatives::Random };
         if let (true, None, Some(Named { name, .. })) = (directed, self.negatives, mutual) {
@@ -182,8 +187,9 @@ pub(super) fn split(args: &SplitArgs, context: &Context) -> anyhow::Result<()> {
     let graph = open(&args.input, &args.read, context)?.graph;
     let negatives = args.negatives.unwrap_or_else(|| Negatives::usual(&graph));
     let origin = Origin { graph: GraphFacts::of(&graph), removed: args.removed, seed: args.seed, negatives };
-    let split = LinkSplit::against(graph, args.removed, (false, negatives), args.seed).map_err(in_options)?;
-    export::write(&split, &origin, &args.output, args.force)?;
+    let removal = Removal { share: args.removed, negatives, seed: args.seed, ..Removal::default() };
+    let split = LinkSplit::of(graph, &removal).map_err(in_options)?;
+    export::write(&split, &origin, &args.output, Existing::replaced_if(args.force))?;
     let (edges, pairs) = (split.train.graph().edges(), split.pairs.len());
     context.note(format_args!("wrote {edges} training edges and {pairs} pairs"));
     Ok(())

@@ -6,9 +6,9 @@ use hone::Error;
 use hone_eval::labels::NodeLabels;
 use hone_eval::task::{NodesConfig, symmetric_graphs};
 
+use super::bench::{BenchArgs, note_ignored_weights, open};
 use super::link::scaling;
 use super::output::OutputArgs;
-use super::{BenchArgs, note_ignored_weights, open};
 use crate::context::Context;
 use crate::input::ReadArgs;
 use crate::reading::note_idle_weights;

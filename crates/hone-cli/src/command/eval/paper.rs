@@ -9,7 +9,7 @@ use hone_eval::method::Method;
 use hone_eval::paper::{self, Benches, PaperConfig};
 use hone_eval::task::{LinkConfig, NodesConfig, RuntimeConfig};
 
-use super::BenchArgs;
+use super::bench::BenchArgs;
 use super::output::OutputArgs;
 use crate::context::Context;
 use crate::files::Files;
@@ -90,11 +90,12 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let inputs = args.bench.files(Files::default().read("--data", data), args.output.force());
     args.output.check(inputs.write("--write", [&args.write]))?;
     let folders = args.bench.folders(args.output.force())?;
-    let parse_with = |list: &str, grid| list.split(',').map(|m| Method::parse(m, grid)).collect::<Result<Vec<_>, _>>();
-    let parse = |list: &str| parse_with(list, false);
-    let (diffused, node_methods) = (parse_with(DIFFUSED, args.bench.grid)?, parse(NODE_METHODS)?);
+    let parse = |list: &str| list.split(',').map(Method::parse).collect::<Result<Vec<_>, _>>();
+    let searched = |list: &str| list.split(',').map(Method::parse_searched).collect::<Result<Vec<_>, _>>();
+    let diffused = if args.bench.grid { searched(DIFFUSED) } else { parse(DIFFUSED) }?;
+    let node_methods = parse(NODE_METHODS)?;
     let further = claims::further_methods();
-    let further = further.into_iter().map(|m| Method::parse(m, false)).collect::<Result<Vec<_>, _>>()?;
+    let further = further.into_iter().map(Method::parse).collect::<Result<Vec<_>, _>>()?;
     let (role_methods, timed) = (parse(ROLE_METHODS)?, parse("hone-p,node2vec")?);
     let sizes: Vec<usize> = (2..8).map(|p| 10usize.pow(p)).filter(|n| *n <= args.largest).collect();
     let operators = paper::OPERATORS.iter().map(|operator| operator.parse()).collect::<Result<Vec<_>, _>>();

@@ -5,8 +5,8 @@ use hone_eval::experiment::Bench;
 use hone_eval::search::Search;
 use hone_eval::task::RuntimeConfig;
 
+use super::bench::parse_methods;
 use super::output::OutputArgs;
-use super::parse_methods;
 use crate::context::Context;
 use crate::files::Files;
 use crate::options::{Known, translated};

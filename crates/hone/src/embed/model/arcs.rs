@@ -10,7 +10,8 @@
 //! Factors are not refined when arcs change; how far shared nodes moved is measured instead ([`moved`]).
 //! Cost: 2 (K−1) products and O(N r²).
 
-use super::draft::{Found, degrees, joined, mean_of_nonzero, normalized, weights};
+use super::found::Found;
+use super::normal::{degrees, joined, mean_of_nonzero, normalized, weights};
 use super::refine::shuffled;
 use super::shared::{mark, mark_back, names};
 use super::{Basis, Model, View, ViewSide};
@@ -97,13 +98,13 @@ pub(super) fn marked(matrix: &Csr, scale: f64, row: usize, mark: impl Fn(u32, f6
 
 impl Model {
     /// Whether it is of a directed graph, whose arcs count.
-    pub(super) fn is_of_arcs(&self) -> bool {
+    pub(in crate::embed) fn is_of_arcs(&self) -> bool {
         self.views.iter().any(|view| view.side != ViewSide::Both)
     }
 
     /// How much of the proximity columns of shared nodes is other than at the fit: ‖s Z − Z₀‖ / ‖Z₀‖ with the s that makes it
     /// least, columns centred, since what all nodes have in common says nothing. Refuses a graph whose shared nodes are hardly closer to their old places than to those of others.
-    pub(super) fn moved(&self, of_fit: &[Option<u32>], placed: &Block) -> Result<f64> {
+    pub(in crate::embed) fn moved(&self, of_fit: &[Option<u32>], placed: &Block) -> Result<f64> {
         let shared: Vec<(usize, usize)> =
             of_fit.iter().enumerate().filter_map(|(i, model)| Some((i, (*model)? as usize))).collect();
         let z = self.z_columns();

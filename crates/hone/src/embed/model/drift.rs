@@ -17,7 +17,7 @@ use crate::dense::Block;
 impl Model {
     /// For each structure column the median of fit − now over the nodes that both have; zeros where there are none. `now` holds
     /// structure columns alone.
-    pub(super) fn drift(&self, now: &Block, of_fit: &[Option<u32>]) -> Vec<f32> {
+    pub(in crate::embed) fn drift(&self, now: &Block, of_fit: &[Option<u32>]) -> Vec<f32> {
         let first = self.z_columns();
         let shared: Vec<(usize, usize)> =
             of_fit.iter().enumerate().filter_map(|(i, model)| Some((i, (*model)? as usize))).collect();

@@ -67,7 +67,8 @@ impl Model {
     }
 
     /// Writes the model into a batch, to appear together with other files.
-    pub fn add_to(&self, batch: &mut Batch, path: &Path) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
         let mut out = batch.begin(path)?;
         self.write_to(&mut out).map_err(|e| out.error(e))?;
         batch.add(out)
@@ -100,7 +101,8 @@ impl Model {
     }
 
     /// The model in some bytes; `path` names them in errors.
-    pub fn from_bytes(bytes: &[u8], path: &Path) -> Result<Self> {
+    pub fn from_bytes(bytes: &[u8], path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         Self::from_tensors(Tensors::of(bytes), path)
     }
 

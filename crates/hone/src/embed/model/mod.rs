@@ -26,15 +26,17 @@ mod arcs;
 mod draft;
 mod drift;
 mod file;
-mod place;
+mod found;
+mod normal;
 mod refine;
 mod rows;
 mod shared;
 mod support;
-mod told;
 
-pub(super) use draft::{Draft, Found};
-pub use place::Like;
+pub(super) use draft::Draft;
+pub(super) use found::Found;
+pub(super) use rows::{Placing, times};
+pub(super) use shared::{names, numbers};
 pub(super) use support::{check as check_support, check_directed};
 
 use serde::{Deserialize, Serialize};
@@ -61,13 +63,13 @@ pub struct Model {
     facts: ModelFacts,
     ids: NodeIds,
     vectors: Block,
-    views: Vec<View>,
+    pub(super) views: Vec<View>,
     /// What Y is multiplied with to give Z; nothing where Y is the result.
-    h: Option<Block>,
+    pub(super) h: Option<Block>,
     /// What features and a column of ones are multiplied with; nothing where there is no structure.
-    structure: Option<Small>,
+    pub(super) structure: Option<Small>,
     /// What Z and the structure columns were multiplied with in the end.
-    scales: Scales,
+    pub(super) scales: Scales,
 }
 
 /// What a model says of itself.
@@ -134,14 +136,14 @@ impl Default for Scales {
 
 /// One local embedding: what rows of S are multiplied with.
 #[derive(Debug, Clone, PartialEq)]
-struct View {
-    motif: Motif,
+pub(super) struct View {
+    pub(super) motif: Motif,
     step: usize,
     side: ViewSide,
     /// Numbers of the nodes that are the rows, ascending; nothing for all nodes.
     nodes: Option<Vec<u32>>,
     /// X, one row per node; for one side what its rows of A are multiplied with.
-    x: Block,
+    pub(super) x: Block,
     basis: Basis,
     /// Motif degree of each node; that of arcs both ways, for one side.
     degrees: Vec<f64>,
@@ -191,12 +193,12 @@ impl Model {
     }
 
     /// Columns of structure, which come last.
-    fn structure_columns(&self) -> usize {
+    pub(super) fn structure_columns(&self) -> usize {
         self.structure.as_ref().map_or(0, Small::cols)
     }
 
     /// Columns before those of structure.
-    fn z_columns(&self) -> usize {
+    pub(super) fn z_columns(&self) -> usize {
         self.vectors.cols() - self.structure_columns()
     }
 

@@ -11,7 +11,7 @@
 //! alike. More than [`FOREIGN`] of it, or of the whole, is refused. Cost: one product to measure, one more per iteration and one for C, and
 //! O(N r²) for each.
 
-use super::draft::{degrees, normalized, relative_residual, symmetric};
+use super::normal::{degrees, normalized, relative_residual, symmetric};
 use super::{Basis, View};
 use crate::dense::{Block, Norm, Small, orthonormalize};
 use crate::error::{Error, Result};

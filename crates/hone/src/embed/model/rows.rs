@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::draft::root;
+use super::normal::root;
 use super::refine::{NONE, refined};
 use super::shared::{mark, mark_back};
 use super::{Basis, Log, View, ViewSide};
@@ -27,7 +27,7 @@ use crate::report::Fitting;
 use crate::sparse::Csr;
 
 /// A view, ready to give the rows of another graph.
-pub(super) struct Placing<'a> {
+pub(in crate::embed) struct Placing<'a> {
     view: &'a View,
     graph: &'a MotifGraph,
     /// W, or W turned around, and the other one where they differ.
@@ -55,7 +55,7 @@ pub(super) struct Placing<'a> {
 
 impl<'a> Placing<'a> {
     /// `of_fit` has, for each node of the graph, its number in the model.
-    pub(super) fn new(
+    pub(in crate::embed) fn new(
         view: &'a View,
         graph: &'a MotifGraph,
         (of_fit, names): (&[Option<u32>], &[u64]),
@@ -110,7 +110,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Whether a node has the factors that it had in the fit.
-    pub(super) fn stays(&self, node: u32) -> bool {
+    pub(in crate::embed) fn stays(&self, node: u32) -> bool {
         match self.row(node) {
             None => false,
             Some(row) => !self.refined && self.at[row] != NONE && !self.changed[row],
@@ -119,7 +119,7 @@ impl<'a> Placing<'a> {
 
     /// What a node gives to Y: U Σ^K times the weights of the columns, or what stands for it, and the log window; each
     /// divided by its length to a power.
-    pub(super) fn of(&self, node: u32, power: f64) -> Vec<f64> {
+    pub(in crate::embed) fn of(&self, node: u32, power: f64) -> Vec<f64> {
         let (s, degree) = self.s(node);
         let mut y = shortened(s.iter().zip(&self.view.weights).map(|(s, weight)| s * weight).collect(), power);
         if let Some(Log { landmarks, size }) = &self.view.log {
@@ -294,7 +294,7 @@ fn shortened(mut row: Vec<f64>, power: f64) -> Vec<f64> {
 }
 
 /// A row times a small matrix.
-pub(super) fn times(row: &[f64], matrix: &Small) -> Vec<f64> {
+pub(in crate::embed) fn times(row: &[f64], matrix: &Small) -> Vec<f64> {
     let mut out = vec![0.0; matrix.cols()];
     for (i, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
         out.iter_mut().zip(matrix.row(i)).for_each(|(to, m)| *to += x * m);

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::graph::{NodeIds, id_number, spread};
 
 /// A number for each id; 7 is the same id among numbers and among texts.
-pub(super) fn names(ids: &NodeIds) -> Vec<u64> {
+pub(in crate::embed) fn names(ids: &NodeIds) -> Vec<u64> {
     (0..ids.len() as u32).into_par_iter().map(|i| id_number(ids.get(i))).collect()
 }
 
@@ -24,7 +24,7 @@ pub(super) fn mark_back(name: u64, weight: f64) -> u64 {
 }
 
 /// For each of `ids` its number among `others`, if it is there.
-pub(super) fn numbers(ids: &NodeIds, others: &NodeIds) -> Vec<Option<u32>> {
+pub(in crate::embed) fn numbers(ids: &NodeIds, others: &NodeIds) -> Vec<Option<u32>> {
     if let (NodeIds::Sequential(_), NodeIds::Sequential(n)) = (ids, others) {
         return (0..ids.len()).map(|i| (i < *n).then_some(i as u32)).collect();
     }

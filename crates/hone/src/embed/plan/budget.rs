@@ -193,7 +193,7 @@ impl<'a> Work<'a> {
 
     /// Columns of the log window of each motif; 0 for none.
     pub(super) fn view(&self) -> u64 {
-        self.config.log_window_dim(self.graph.is_directed()) as u64
+        self.config.log_window_dim(self.graph) as u64
     }
 
     /// Bytes while a log window is made: U, the window's factors, a panel of products, and the Gram matrix of landmarks.
@@ -352,7 +352,7 @@ impl<'a> Work<'a> {
 
     /// Columns of Z alone.
     pub(super) fn z_columns(&self) -> u64 {
-        self.config.z_dim(self.config.has_features() || self.own > 0) as u64
+        self.config.z_columns(self.config.has_features() || self.own > 0) as u64
     }
 
     /// Bytes that the features alone need.

@@ -20,12 +20,13 @@ mod start;
 mod tests;
 mod train;
 
-pub use train::{Encoding, Fit, encode, encode_lazy};
+pub use super::method::Fit;
+pub use train::{Encoding, encode, encode_lazy};
 
 use serde::{Deserialize, Serialize};
 
 use super::memory::{Held, OVERSAMPLING, Shape};
-use super::{Coded, Factors, Info, Loss, Method, Task};
+use super::method::{Coded, Factors, Info, Loss, Method, Task};
 use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE};
@@ -79,6 +80,7 @@ impl Default for Autoencoder {
 /// The function that follows a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Activation {
     /// 1 / (1 + exp(−x)), as in the paper.
     Sigmoid,
@@ -93,6 +95,7 @@ pub enum Activation {
 /// What the weights are before the first batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Start {
     /// The SVD where it can be had: one hidden layer, and an activation with a linear middle.
     Auto,

@@ -48,7 +48,7 @@ impl Source<'_> {
             Source::Lazy(s) => s,
         };
         let pieces = in_chunks(s.rows(), CHUNK, |range| {
-            let (mut rows, mut row) = (s.read_rows(false), Vec::new());
+            let (mut rows, mut row) = (s.read_rows(), Vec::new());
             let square = |i: usize| {
                 rows.read(i, &mut row);
                 row.iter().map(|(_, value)| value * value).sum::<f64>()
@@ -65,7 +65,7 @@ impl Source<'_> {
             Source::Dense(y) => y.read_row(i, to),
             Source::Lazy(s) => {
                 let mut row = Vec::new();
-                s.read_rows(false).read(i, &mut row);
+                s.read_rows().read(i, &mut row);
                 to.fill(0.0);
                 row.iter().for_each(|&(j, value)| to[j as usize] = value as f32);
             }

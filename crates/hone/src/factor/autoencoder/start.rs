@@ -12,7 +12,7 @@ use super::source::{Data, Source, rows_at_once};
 use super::{Activation, Autoencoder};
 use crate::dense::{Block, Small, gram_memory};
 use crate::error::Result;
-use crate::factor::Task;
+use crate::factor::method::Task;
 use crate::factor::svd::{Svd, svd};
 use crate::operator::Operator;
 use crate::random::Key;

@@ -286,9 +286,9 @@ fn walks() -> (Operator, Columns) {
     let values: Vec<f32> = rows.iter().flat_map(|row| vec![1.0 / row.len() as f32; row.len()]).collect();
     let pattern = crate::sparse::Pattern::new(offsets, rows.concat(), n as usize);
     let p = crate::sparse::Csr::new(std::sync::Arc::new(pattern), values.into());
-    let lazy = Operator::power(Operator::sparse("P", p, false), 3);
+    let lazy = Operator::power(Operator::sparse("P", p), 3);
     let mut dense = Block::zeros(n as usize, n as usize);
-    let (mut reader, mut row) = (lazy.read_rows(false), Vec::new());
+    let (mut reader, mut row) = (lazy.read_rows(), Vec::new());
     for i in 0..n as usize {
         reader.read(i, &mut row);
         row.iter().for_each(|&(j, value)| dense.row_mut(i)[j as usize] = value as f32);
@@ -337,7 +337,7 @@ fn codes_of_lazy_rows_are_as_good_as_those_of_the_matrix() {
 fn lazy_matrices_that_take_too_long_are_refused() {
     let n = LARGEST_LAZY + 1;
     let empty = crate::sparse::Pattern::new(vec![0; n + 1], Vec::new(), n);
-    let s = Operator::sparse("W", crate::sparse::Csr::new(std::sync::Arc::new(empty), Vec::new().into()), true);
+    let s = Operator::symmetric("W", crate::sparse::Csr::new(std::sync::Arc::new(empty), Vec::new().into()));
     let error = Autoencoder::default().factor(&s, &task(2)).expect_err("too large").to_string();
     assert!(error.contains("solver.method") && error.contains("svd"), "{error}");
 }

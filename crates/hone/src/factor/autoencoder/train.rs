@@ -5,35 +5,15 @@
 //! own; when `patience` epochs have brought nothing, the best weights are taken.
 
 use rand_xoshiro::rand_core::Rng;
-use serde::{Deserialize, Serialize};
 
 use super::network::{Adam, Network, energy, subtract};
 use super::source::{Data, Source, rows_at_once};
 use super::{Activation, Autoencoder, start};
 use crate::dense::{Block, Columns, Norm};
 use crate::error::{Error, Result};
-use crate::factor::Task;
+use crate::factor::method::{Fit, Task};
 use crate::operator::Operator;
 use crate::random::Key;
-
-/// How training went; losses are mean squared errors relative to the mean square of Y.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fit {
-    /// What Y was multiplied with.
-    pub scale: f64,
-    /// Epochs done.
-    pub epochs: usize,
-    /// The epoch whose weights were taken, from 1; 0 for those of the start.
-    pub best: usize,
-    /// Whether training stopped for want of improvement, not of epochs.
-    pub converged: bool,
-    /// Rows held out; when 0, improvement is judged on the rows trained on.
-    pub held_out_rows: usize,
-    /// Mean over the batches of each epoch, as they came.
-    pub training_loss: Vec<f64>,
-    /// What improvement was judged by, at the start and after each epoch.
-    pub held_out_loss: Vec<f64>,
-}
 
 /// The codes of all rows and what they keep.
 #[derive(Debug, Clone)]

@@ -1,8 +1,8 @@
 //! Log windows against their definition, and rows against how they are read.
 
 use super::*;
-use crate::config::Config;
 use crate::graph::{Generator, Graph, GraphBuilder};
+use crate::matrix::{MotifMatrix, Psi};
 use crate::motif::{Counts, Motif, Weighting, count};
 use crate::progress::Silent;
 use crate::random::Key;
@@ -13,8 +13,8 @@ fn matrix(graph: &Graph, steps: usize) -> Operator {
     let w = counts
         .motif_graph(graph, edge, Weighting { delta: 1, use_weights: true, ..Weighting::default() })
         .expect("made");
-    let config = Config::preset("hone").expect("known");
-    config.matrix().operator(&Operator::sparse("W", w.matrix, true), steps).expect("in range")
+    let matrix = MotifMatrix { psi: Psi::ANorm, regularize: 0.5, ..MotifMatrix::default() };
+    matrix.operator(&Operator::symmetric("W", w.matrix), steps).expect("in range")
 }
 
 fn task(rank: usize) -> Task<'static> {
@@ -180,7 +180,6 @@ fn directed_graphs_are_refused_and_logarithms_are_right() {
     let directed = Operator::sparse(
         "W",
         crate::sparse::Csr::new(Arc::new(crate::sparse::Pattern::new(vec![0, 1, 1], vec![1], 2)), vec![1.0].into()),
-        false,
     );
     let u = Block::random(2, 2, Key::new(1)).into();
     assert!(log_window(&directed, u, 1, &task(2)).is_err());

@@ -5,7 +5,7 @@
 //! Cost: O(N b · columns of the basis) for each projection.
 
 use crate::dense::{Small, orthonormalize};
-use crate::factor::svd::options::NOISE;
+use crate::factor::svd_options::NOISE;
 use crate::random::Key;
 use crate::space::{Fold, In, Map, Space, Workspace, panels, widths};
 

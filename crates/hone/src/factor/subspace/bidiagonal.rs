@@ -12,7 +12,7 @@ use super::ritz::Until;
 use super::squared::Squared;
 use crate::dense::Small;
 use crate::error::Result;
-use crate::factor::{Info, Task};
+use crate::factor::method::{Info, Task};
 use crate::space::Space;
 
 /// Orthonormal columns that span the leading right space.

@@ -2,8 +2,8 @@
 
 use crate::dense::Small;
 use crate::error::Result;
-use crate::factor::Info;
-use crate::factor::svd::options::{NOISE, ZERO};
+use crate::factor::method::Info;
+use crate::factor::svd_options::{NOISE, ZERO};
 
 /// Leading eigenvalues of H by magnitude, and their vectors.
 pub(super) struct Ritz {

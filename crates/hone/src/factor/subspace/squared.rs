@@ -1,7 +1,7 @@
 //! A = SᵀS, or S itself when S is symmetric: its products, with the blocks that they need.
 
 use crate::error::Result;
-use crate::factor::Task;
+use crate::factor::method::Task;
 use crate::operator::{Operator, Product};
 use crate::space::{Space, Workspace};
 use crate::sparse::Fused;

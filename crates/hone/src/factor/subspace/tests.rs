@@ -1,7 +1,7 @@
 //! Rounded power iterations and the filter, against exact ones on a graph with hubs.
 
 use super::*;
-use crate::factor::svd::Iterations;
+use crate::factor::svd_options::Iterations;
 use crate::graph::Generator;
 use crate::operator::{Diagonal, Scaled};
 use crate::progress::Silent;
@@ -16,7 +16,7 @@ fn skewed() -> [Operator; 4] {
     let quadrants = [0.57, 0.19, 0.19, 0.05];
     let graph = Generator::Rmat { nodes: 1 << 12, degree: 16.0, quadrants }.graph(3, &Silent).expect("a graph");
     let pattern = graph.pattern();
-    let w = Operator::sparse("W", Csr::new(pattern.clone(), vec![1.0f32; pattern.nnz()].into()), true);
+    let w = Operator::symmetric("W", Csr::new(pattern.clone(), vec![1.0f32; pattern.nnz()].into()));
     let degrees = |power: f32| -> Vec<f32> {
         (0..pattern.rows()).map(|i| (pattern.range(i).len().max(1) as f32).powf(power)).collect()
     };

@@ -126,7 +126,11 @@ fn of_rows(weights: &[Vec<f32>], symmetric: bool) -> Operator {
         }
         offsets.push(columns.len());
     }
-    Operator::sparse("W", Csr::new(Arc::new(Pattern::new(offsets, columns, weights.len())), values.into()), symmetric)
+    if symmetric {
+        Operator::symmetric("W", Csr::new(Arc::new(Pattern::new(offsets, columns, weights.len())), values.into()))
+    } else {
+        Operator::sparse("W", Csr::new(Arc::new(Pattern::new(offsets, columns, weights.len())), values.into()))
+    }
 }
 
 /// Blocks of a quarter to half of the rows, where a basis of four of them is more than there is room for.
@@ -248,7 +252,7 @@ fn motif_matrices_of_every_kind() {
         let counts = count(graph, &Silent).expect("counts");
         for (m, motif) in MotifSet::default().motifs().into_iter().enumerate() {
             let w = counts.motif_graph(graph, motif, Weighting::default()).expect("finite");
-            let w = Operator::sparse("W", w.matrix, true);
+            let w = Operator::symmetric("W", w.matrix);
             if w.rows() < 60 {
                 continue;
             }
@@ -290,7 +294,11 @@ fn matrices_of_any_size() {
         let small = lazily(&w, 6);
         let Operator::Sparse(ref leaf) = w else { unreachable!("a leaf") };
         let values: Vec<f32> = leaf.matrix().values().iter().map(|x| x * 2f32.powi(size)).collect();
-        let large = Operator::sparse("W", Csr::new(leaf.matrix().pattern().clone(), values.into()), !directed);
+        let large = if directed {
+            Operator::sparse("W", Csr::new(leaf.matrix().pattern().clone(), values.into()))
+        } else {
+            Operator::symmetric("W", Csr::new(leaf.matrix().pattern().clone(), values.into()))
+        };
         let found = lazily(&large, 6);
         for (large, small) in found.sigma.iter().zip(&small.sigma) {
             assert!((large / 2f64.powi(size) / small - 1.0).abs() < 1e-5, "{directed} {size}: {large} {small}");

@@ -7,7 +7,7 @@
 use rand::Rng;
 
 use super::check::{expect_room, too_large};
-use super::{CHUNK, Edges, each_row};
+use super::rows::{CHUNK, Edges, each_row};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::random::Key;

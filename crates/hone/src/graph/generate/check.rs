@@ -1,6 +1,5 @@
 //! What can be requested of a generator: parameters in range, and a graph that fits the machine.
 
-use super::block_probabilities;
 use crate::error::{Error, Result};
 use crate::memory;
 
@@ -54,4 +53,11 @@ pub(super) fn expect_room(bytes: f64) -> Result<()> {
 pub(super) fn too_large(bytes: f64, limit: u64) -> Error {
     let remedy = "give fewer nodes or a smaller degree".to_owned();
     Error::Memory { stage: "generating this graph".to_owned(), need: bytes as u64, least: false, limit, remedy }
+}
+
+/// Probability of an edge within a community, and between two; more than 1 when impossible.
+pub(super) fn block_probabilities(n: u64, communities: u64, degree: f64, mixing: f64) -> [f64; 2] {
+    let size = n as f64 / communities as f64;
+    let over = |edges: f64, others: f64| if edges == 0.0 { 0.0 } else { edges / others.max(0.0) };
+    [over(degree * (1.0 - mixing), size - 1.0), over(degree * mixing, n as f64 - size)]
 }

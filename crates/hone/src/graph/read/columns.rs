@@ -11,12 +11,12 @@ use super::super::ids::canonical_integer;
 use super::comments::{Comments, Tally};
 use super::fields::{self, Delimiter, Field};
 use super::header::{find, find_pair};
+use super::options::{Column, ReadOptions};
 use super::reading::{ReadNote, TableColumns, shown};
 use super::shapes::{is_sign, points_back};
 use super::sides::Sides;
 use super::times::are_dates;
 use super::vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS, is_index, is_no_weight, is_time, is_unnamed, is_weight};
-use super::{Column, ReadOptions};
 
 /// Rows, and values of a column, from which an index is distinguished from ids that happen to rise.
 const LEAST_NUMBERED: usize = 3;

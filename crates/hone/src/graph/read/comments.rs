@@ -31,6 +31,7 @@ const STEP: usize = 1 << 16;
 /// What begins a comment line, when the user decides: written as the character, or `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
 pub enum Comment {
     /// No line is a comment.
     None,

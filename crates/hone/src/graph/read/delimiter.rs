@@ -17,8 +17,8 @@ use std::path::Path;
 use rustc_hash::FxHashSet;
 
 use super::super::ids::canonical_integer;
-use super::extension;
 use super::fields::{self, Delimiter, Field, Symbols};
+use super::source::extension;
 use crate::error::{Error, Result};
 
 const CANDIDATES: [Delimiter; 5] = [

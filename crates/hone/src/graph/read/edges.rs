@@ -5,7 +5,6 @@ use std::path::Path;
 use std::str;
 
 use super::super::{NodeId, NodeIds};
-use super::ReadOptions;
 use super::blocks::{self, Fault};
 use super::columns::Layout;
 use super::comments::{Tally, is_tight};
@@ -14,6 +13,7 @@ use super::first;
 use super::join::{Chunk, Ends, Joined};
 use super::layout::{self, Detected, looks_like_edge};
 use super::nodes::{self, NodeList};
+use super::options::ReadOptions;
 use super::reading::{ReadNote, shown};
 use super::scan;
 use super::sides::{Sides, prefixed};

@@ -14,10 +14,10 @@ use super::columns::{decimal, is_numbering};
 use super::delimiter::{self, Found};
 use super::fields::{self, Delimiter, row};
 use super::header::{find_pair, is_number, same_names};
+use super::options::{Column, ReadOptions};
 use super::reading::{ReadNote, shown};
 use super::source::Source;
 use super::vocabulary::{CERTAIN, ID_COLUMNS, is_known};
-use super::{Column, ReadOptions};
 
 /// How a table is cut whose first line names all columns but the first, which is an index, as R writes it; and whether
 /// that is a guess. The index has no value twice. It has rising numbers, or the names are known, or the user says that the

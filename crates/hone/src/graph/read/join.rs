@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::super::ids::{Names, canonical_integer};
-use super::NodeIds;
 use super::comments::Tally;
 use super::reading::{ReadNote, TableColumns};
 use crate::error::{Error, Result};
+use crate::graph::NodeIds;
 use crate::memory::Allowance;
 
 /// Edges of one block, in order.

@@ -9,11 +9,11 @@ use super::delimiter::{self, Found};
 use super::fields::{Delimiter, check_width, row, without_end};
 use super::first;
 use super::header::{Verdict, has_certain_pair, judge, same_names};
+use super::options::{Column, ReadOptions};
 use super::reading::{ReadNote, shown};
 use super::shapes::{adjacency_list, bracketed, labelled_matrix, matrix_note};
 use super::source::Source;
 use super::vocabulary::is_known;
-use super::{Column, ReadOptions};
 use crate::error::{Error, Result};
 
 /// Lines looked at.

@@ -9,9 +9,10 @@ use super::blocks::Fault;
 use super::edges::weight;
 use super::fields::without_end;
 use super::join::Joined;
+use super::options::{InputFormat, ReadOptions, refuse_table_options};
 use super::source::Source;
-use super::{InputFormat, ReadOptions, one_based, refuse_table_options};
 use crate::error::{Error, Result};
+use crate::graph::NodeIds;
 use crate::progress::Progress;
 
 /// What the first line says.
@@ -195,7 +196,7 @@ impl Ends {
         let loops = std::iter::repeat_n((0, 0, 0.0), self.loops as usize);
         let ends = || self.up.iter().copied().chain(loops.clone());
         Joined {
-            ids: one_based(header.nodes),
+            ids: NodeIds::one_based(header.nodes),
             pairs: ends().map(|end| (end.0, end.1)).collect(),
             weights: weighted.then(|| ends().map(|end| end.2).collect()),
             ignored_weights: if header.has_weights && !weighted { self.up.len() as u64 } else { 0 },

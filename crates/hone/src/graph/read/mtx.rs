@@ -12,11 +12,12 @@ use super::comments::{Comments, skip_idle};
 use super::edges::{self, Naming};
 use super::fields::{Delimiter, without_end};
 use super::join::Joined;
+use super::options::{InputFormat, ReadOptions, refuse_table_options};
 use super::sides::Sides;
 use super::source::Source;
 use super::survey::Sizes;
-use super::{InputFormat, ReadOptions, one_based, refuse_table_options};
 use crate::error::{Error, Result};
+use crate::graph::NodeIds;
 use crate::progress::Progress;
 
 /// A header may announce this many nodes whatever it has entries, and [`NODES_PER_ENTRY`] for each:
@@ -64,7 +65,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
     if entries == 0 {
         return Err(Error::input(&path, "the matrix has no entries", "it needs at least one edge"));
     }
-    let joined = Joined::numbered(chunks, layout.weight.is_some(), one_based(nodes));
+    let joined = Joined::numbered(chunks, layout.weight.is_some(), NodeIds::one_based(nodes));
     let ignored_weights = if layout.ignored_weight.is_some() { found } else { 0 };
     Ok(Joined { ignored_weights, symmetric: banner.symmetric, ..joined })
 }

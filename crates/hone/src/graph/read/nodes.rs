@@ -12,12 +12,13 @@ use super::super::NodeIds;
 use super::super::ids::Names;
 use super::super::quote::list_header;
 use super::blocks::Fault;
+use super::comments::Comment;
 use super::comments::{Tally, is_tight, marks};
 use super::fields::{self, Delimiter, id, without_end};
+use super::options::ReadOptions;
 use super::reading::{ReadNote, shown};
 use super::source::{BINARY, Source};
 use super::vocabulary::is_known;
-use super::{ReadOptions, comments::Comment};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
@@ -74,7 +75,7 @@ pub(super) fn read(options: &ReadOptions, allowance: Allowance) -> Result<Option
 
 fn read_list(path: &Path, comment: Option<Comment>, allowance: Allowance) -> Result<NodeList> {
     let name = path.to_str().ok_or_else(|| Error::config("nodes", "the path of the node list is not valid UTF-8"))?;
-    let mut source = Source::open(name, allowance)?;
+    let mut source = Source::open(path, allowance)?;
     source.check_text("give one id per line, or leave it out")?;
     let before = source.lines();
     let text = source.take_all()?;

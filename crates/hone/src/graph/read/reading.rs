@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::InputFormat;
+use super::options::InputFormat;
 
 /// How a file was understood.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,8 +7,8 @@
 //! set. Cost of the count: one pass over the edges.
 
 use super::super::NodeIds;
-use super::ReadOptions;
 use super::kinds::{self, Kind};
+use super::options::ReadOptions;
 use super::reading::ReadNote;
 use super::times::are_times;
 use super::vocabulary::words;

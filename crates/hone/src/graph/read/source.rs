@@ -49,9 +49,9 @@ pub(crate) enum Kind {
 
 impl Source {
     /// Opens a file, or standard input for `-`; finds out whether it is compressed.
-    pub(crate) fn open(input: &str, allowance: Allowance) -> Result<Source> {
-        let path = PathBuf::from(input);
-        if input == "-" {
+    pub(crate) fn open(input: &Path, allowance: Allowance) -> Result<Source> {
+        let path = input.to_path_buf();
+        if input == Path::new("-") {
             return Source::stream(path, Box::new(io::stdin()), allowance);
         }
         let io_error = |error| Error::io(&path, error);
@@ -252,7 +252,11 @@ impl Source {
         match &self.kind {
             Kind::Stream(_, "zstd") if error.to_string().contains("too much memory") => {
                 let message = "the zstd data was compressed with a longer window than memory allows";
-                Error::input(&self.path, message, "raise the memory limit, or compress it again without --long")
+                Error::input(
+                    &self.path,
+                    message,
+                    "raise the memory limit, or compress it again without the option --long of zstd",
+                )
             }
             Kind::Stream(_, name) if !name.is_empty() => {
                 let message = format!("the {name} data is truncated or damaged ({error})");
@@ -303,4 +307,13 @@ pub(crate) fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Re
     let _guard = ONE_AT_A_TIME.lock();
     file.seek(SeekFrom::Start(offset))?;
     file.read(buffer)
+}
+
+/// The extension in lower case, that of the compression left out.
+pub(crate) fn extension(path: &Path) -> Option<String> {
+    let lower = |path: &Path| Some(path.extension()?.to_str()?.to_ascii_lowercase());
+    match lower(path)?.as_str() {
+        "gz" | "zst" | "zstd" | "bgz" => lower(Path::new(path.file_stem()?)),
+        other => Some(other.to_string()),
+    }
 }

@@ -8,8 +8,8 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::super::ids::canonical_integer;
-use super::ReadOptions;
 use super::join::{Chunk, Ends};
+use super::options::ReadOptions;
 
 /// Bits of a hash that choose a register.
 const BITS: u32 = 14;
@@ -179,7 +179,7 @@ mod tests {
             let path = folder.path().join(name);
             std::fs::write(&path, text).expect("writable");
             let options = ReadOptions::default();
-            let sizes = sizes(path.to_str().expect("text"), &options, &Silent).expect("sound").expect("a file");
+            let sizes = sizes(&path, &options, &Silent).expect("sound").expect("a file");
             assert_eq!(sizes.edges, edges, "{name}");
             assert!((sizes.nodes as f64 / nodes - 1.0).abs() < 0.06, "{name}: {} of {nodes}", sizes.nodes);
             assert!(sizes.reading(&options) > 8 * edges, "{name}");

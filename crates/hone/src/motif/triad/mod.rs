@@ -1,6 +1,6 @@
 //! Triads: exact counts of the 13 connected directed motifs of three nodes, for each arc, and of the two dyads.
 //!
-//! For the arc s → t the nodes w around it fall into 16 cases, by the relation of s and of t to w (`kind`). Nine of
+//! For the arc s → t the nodes w around it fall into 16 cases, by the relation of s and of t to w (`arc_orbit`). Nine of
 //! these are triangles, found by one sweep (`sweep`); in the others w is joined to one end alone, and their number is the
 //! degree of that end less the triangles. So nine numbers per arc in triangles and three degrees per node are all that is
 //! held, in narrow columns. All counts are below 2³², and integers: the same for any number of threads.
@@ -8,10 +8,9 @@
 //! Non-induced counts (`Occurrence::Subgraph`) are sums over the cases that contain the wanted one: with the arc
 //! marked, a subgraph has exactly one way to lie in a triad.
 
-mod kind;
 mod sweep;
 
-pub use kind::{ArcOrbit, Triad};
+pub use super::arc_orbit::{ArcOrbit, Triad};
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
@@ -31,6 +30,7 @@ use sweep::Swept;
 /// What counts as an occurrence of a triad.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Occurrence {
     /// Three nodes whose arcs are those of the triad, and no others ("structural").
     #[default]

@@ -33,7 +33,7 @@ pub(super) struct Swept {
 impl Swept {
     pub(super) fn new(graph: &Graph, entering: &Pattern, progress: &dyn Progress) -> Result<Swept> {
         progress.stage("ranking", 0);
-        let ranked = Ranked::new(&super::super::counted_on(graph), progress)?;
+        let ranked = Ranked::new(&graph.symmetric_pattern(), progress)?;
         let labels = labels(graph, entering, &ranked, progress)?;
         let (common, classes) = triangles(&ranked, &labels, progress)?;
         let rank = Rank::new(common.len(), |range| nonzeros(&common[range]));

@@ -1,17 +1,16 @@
-//! A graph in the space of a model.
+//! A graph in the space of a model: the run that [`Model::embed`] is.
+
+mod told;
 
 use rayon::prelude::*;
 
-use super::Model;
-use super::rows::{Placing, times};
-use super::shared::{names, numbers};
-use super::told;
+use super::components::bend_last;
+use super::context::Context;
+use super::model::{Model, Placing, names, numbers, times};
+use super::weighted::weighted;
+use super::{Hone, Run, counts, notes};
 use crate::config::{Direction, Form, Weights};
 use crate::dense::{Block, Columns, Group, Small};
-use crate::embed::components::bend_last;
-use crate::embed::context::Context;
-use crate::embed::weighted::weighted;
-use crate::embed::{Hone, Run, counts, notes};
 use crate::engine::Cpu;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -44,14 +43,14 @@ impl Model {
     /// When shared nodes have changed so much, and are so few or so different, that no rotation brings both graphs
     /// together.
     pub fn embed(&self, graph: &Graph, like: &Like, progress: &dyn Progress) -> Result<Run> {
-        let mut hone = Hone::new(self.facts.config.clone())?;
+        let mut hone = Hone::new(self.facts().config.clone())?;
         hone.memory_limit = like.memory_limit.or(hone.memory_limit);
         let start = Start::now();
         let mut run = hone.begin(graph, progress);
         self.check(graph, like)?;
-        let of_fit = numbers(graph.ids(), &self.ids);
+        let of_fit = numbers(graph.ids(), self.ids());
         let shared = of_fit.iter().flatten().count();
-        let fingerprint = self.facts.fingerprint.clone();
+        let fingerprint = self.facts().fingerprint.clone();
         let same = graph.fingerprint() == fingerprint;
         let (new, kept) = (graph.nodes() - shared, if same { shared } else { 0 });
         run.report.like = Some(Likeness {
@@ -81,8 +80,8 @@ impl Model {
                 "the model has no structure columns; fit one with the preset hone",
             ));
         }
-        let of_arcs = self.facts.graph.directed;
-        if graph.is_directed() != of_arcs && self.facts.config.direction != Direction::Ignore {
+        let of_arcs = self.facts().graph.directed;
+        if graph.is_directed() != of_arcs && self.facts().config.direction != Direction::Ignore {
             let message = match of_arcs {
                 true => {
                     "the model is of a directed graph, this one is undirected; read it with directed = true, or fit the \
@@ -95,8 +94,8 @@ impl Model {
             };
             return Err(Error::config("direction", message));
         }
-        let weighted = self.facts.graph.weighted;
-        let use_weights = self.facts.config.weights != Weights::Ignored && !like.structure_only;
+        let weighted = self.facts().graph.weighted;
+        let use_weights = self.facts().config.weights != Weights::Ignored && !like.structure_only;
         if use_weights && graph.weights().is_some() != weighted {
             let message = match weighted {
                 true => "the graph of the model has edge weights, this one was read without; read them too",
@@ -110,7 +109,7 @@ impl Model {
     /// The vectors of the fit.
     fn of_fit(&self, structure_only: bool) -> Block {
         let first = if structure_only { self.z_columns() } else { 0 };
-        self.vectors.columns(first..self.vectors.cols())
+        self.vectors().columns(first..self.vectors().cols())
     }
 
     fn placed(&self, run: &mut Context, graph: &Graph, like: &Like, of_fit: &[Option<u32>]) -> Result<Block> {
@@ -155,7 +154,7 @@ impl Model {
     ) -> Result<()> {
         // Of each view: the motif graph and its normalised values, factors that are refined, rows of new nodes in 64 bits.
         let widest = if z_cols > 0 { self.views.iter().map(|view| view.x.cols()).max().unwrap_or(0) } else { 0 };
-        let features = if x_cols > 0 { self.facts.config.structure.held() + 1 } else { 0 };
+        let features = if x_cols > 0 { self.facts().config.structure.held() + 1 } else { 0 };
         let columns = z_cols + 3 * x_cols + features;
         let placed = 6 * graph.nodes() * widest;
         let views = if z_cols > 0 && shared > 0 { self.views.len() } else { 0 };
@@ -188,7 +187,7 @@ impl Model {
         let h = self.h.as_ref().map(|h| Small::from_fn(h.rows(), h.cols(), |i, j| f64::from(h.get(i, j))));
         let power = run.config.local.row_power;
         out.update_rows(|i, row| match stays(i) {
-            Some(model) => row[..z_cols].copy_from_slice(&self.vectors.row(model as usize)[..z_cols]),
+            Some(model) => row[..z_cols].copy_from_slice(&self.vectors().row(model as usize)[..z_cols]),
             None => {
                 let y: Vec<f64> = views.iter().flat_map(|view| view.of(i as u32, power)).collect();
                 let z = h.as_ref().map_or_else(|| y.clone(), |h| times(&y, h));
@@ -211,7 +210,7 @@ impl Model {
     fn structure_of(&self, run: &Context, counts: &Counts, matrix: &Small) -> Result<Block> {
         let named = run.config.structure.streamed(counts)?;
         let (rows, width) = (counts.pattern().rows(), named.names.len() + 1);
-        if width != matrix.rows() || named.names != self.facts.features {
+        if width != matrix.rows() || named.names != self.facts().features {
             let message = "this version makes other features than the model has; fit the model again";
             return Err(Error::config("like", message));
         }
@@ -231,8 +230,8 @@ impl Model {
     /// Names and blocks of the columns.
     fn describe(&self, run: &mut Context, like: &Like) {
         let first = if like.structure_only { self.z_columns() } else { 0 };
-        run.report.columns = self.facts.columns[first..].to_vec();
-        let blocks = self.facts.blocks.iter().filter(|block| block.first >= first);
+        run.report.columns = self.facts().columns[first..].to_vec();
+        let blocks = self.facts().blocks.iter().filter(|block| block.first >= first);
         run.report.blocks = blocks.map(|block| ColumnBlock { first: block.first - first, ..block.clone() }).collect();
     }
 }

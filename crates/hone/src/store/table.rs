@@ -1,19 +1,39 @@
 //! [`Table`]: named columns as a text file or a Parquet file, in stretches of rows.
 //!
 //! Columns are made when they are written, a stretch at a time, so no table is ever held. Texts are formatted by all
-//! threads and written in order. Numbers are the shortest text that reads back as the same value.
+//! threads and written in order. Numbers are the shortest text that reads back as the same value. [`TableReader`] reads
+//! Parquet files.
+//!
+//! ```
+//! use hone::output::{Batch, Existing};
+//! use hone::store::table::{Column, Kind, Table, TableReader};
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("ranks.parquet");
+//! let values = |_: usize, rows: std::ops::Range<usize>| Column::Integers(rows.map(|row| row as i64 + 1).collect());
+//! let table = Table { columns: vec![("rank".into(), Kind::Integer)], rows: 3, values: &values };
+//! let mut batch = Batch::new(Existing::Refuse);
+//! table.add_to(&mut batch, &path, &hone::Silent)?;
+//! batch.commit()?;
+//! let read = TableReader::open(&path, hone::memory::Allowance::new(None))?;
+//! assert_eq!(read.column("rank")?, Column::Integers(vec![1, 2, 3]));
+//! # Ok::<(), hone::Error>(())
+//! ```
 
 use std::fmt::Write as _;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use hone::columnar::{Column, Kind, ROW_GROUP, TableWriter};
-use hone::graph::quoted;
-use hone::output::{Batch, is_stream};
-use hone::store::compressed;
-use hone::{Error, Progress, Result};
 use rayon::prelude::*;
+
+use super::text::compressed;
+use crate::columnar::{ROW_GROUP, TableWriter};
+use crate::error::{Error, Result};
+use crate::graph::quoted;
+use crate::output::{Batch, is_stream};
+use crate::progress::Progress;
+
+pub use crate::columnar::{Column, Kind, Nullable, TableReader};
 
 /// Rows formatted by one task.
 const CHUNK: usize = 1 << 12;
@@ -22,19 +42,26 @@ const WAVE: usize = 32;
 
 /// What a table is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+#[non_exhaustive]
+pub enum Layout {
     /// Text with this separator.
     Text(char),
+    /// An array without names; not of a [`Table`].
     Npy,
+    /// A Parquet file.
     Parquet,
 }
 
 impl Layout {
     /// The layout that an extension names, seen through `.gz` and `.zst`; TSV for streams.
-    pub(crate) fn of(path: &Path) -> Result<Layout> {
+    pub fn of(path: impl AsRef<Path>) -> Result<Layout> {
+        Layout::of_path(path.as_ref())
+    }
+
+    fn of_path(path: &Path) -> Result<Layout> {
         let lower = |path: &Path| path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         match lower(path).as_str() {
-            "gz" | "zst" => match Layout::of(&path.with_extension(""))? {
+            "gz" | "zst" => match Layout::of_path(&path.with_extension(""))? {
                 text @ Layout::Text(_) => Ok(text),
                 _ => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
             },
@@ -54,16 +81,22 @@ fn unknown(path: &Path, message: &str) -> Error {
 }
 
 /// Columns that are made when they are written.
-pub(crate) struct Table<'a> {
-    pub(crate) columns: Vec<(String, Kind)>,
-    pub(crate) rows: usize,
+pub struct Table<'a> {
+    /// Names of the columns, and what they hold.
+    pub columns: Vec<(String, Kind)>,
+    /// Number of rows.
+    pub rows: usize,
     /// The values of a column in a range of rows.
-    pub(crate) values: &'a (dyn Fn(usize, Range<usize>) -> Column + Sync),
+    pub values: &'a (dyn Fn(usize, Range<usize>) -> Column + Sync),
 }
 
 impl Table<'_> {
     /// Writes the table into a batch, as text or Parquet.
-    pub(crate) fn add_to(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
+    pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, progress: &dyn Progress) -> Result<()> {
+        self.add_at(batch, path.as_ref(), progress)
+    }
+
+    fn add_at(&self, batch: &mut Batch, path: &Path, progress: &dyn Progress) -> Result<()> {
         let layout = Layout::of(path)?;
         let mut out = batch.begin(path)?;
         progress.stage("writing", self.rows as u64);

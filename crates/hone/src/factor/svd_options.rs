@@ -28,6 +28,7 @@ impl Default for Svd {
 /// A number of iterations, or as many as are affordable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "IterationsText", into = "IterationsText")]
+#[non_exhaustive]
 pub enum Iterations {
     /// What about 4·10⁹ multiply-adds allow, between 2 and 400.
     #[default]

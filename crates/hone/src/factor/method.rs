@@ -1,0 +1,206 @@
+//! What a solver is asked ([`Task`]), what it answers ([`Factors`]), and what it says of itself (`Method`).
+
+use serde::{Deserialize, Serialize};
+
+use super::memory::{DENSE_BLOCKS, Held, Shape};
+use crate::dense::{Block, Panels};
+use crate::error::{Error, Result};
+use crate::operator::Operator;
+use crate::progress::Progress;
+use crate::random::Key;
+
+/// What every solver's options can do.
+pub(super) trait Method {
+    /// Refuses options out of range; `field` is the dotted name of the solver in the configuration.
+    fn check(&self, field: &str) -> Result<()>;
+
+    /// Factors an operator.
+    fn factor(&self, s: &Operator, task: &Task) -> Result<Factors>;
+
+    /// The same in panels, for solvers that find them so.
+    fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
+        Ok(self.factor(s, task)?.map(Panels::from))
+    }
+
+    /// Whether a multiple of S has the same factors, but for their size.
+    fn is_scale_free(&self) -> bool;
+
+    /// Largest norm of S, as an exponent of 2, for which nothing that the solver computes in f32 leaves its range.
+    fn largest(&self) -> f64;
+
+    /// Columns that are held while a motif matrix is factored.
+    fn holds(&self, shape: &Shape) -> Held {
+        Held::improving(shape.rank)
+    }
+
+    /// Bytes held beside what [`holds`](Self::holds) says, or beside a dense matrix.
+    fn memory(&self, _shape: &Shape) -> u64 {
+        0
+    }
+
+    /// Whether the number of entries counts for [`memory`](Self::memory).
+    fn keeps_entries(&self) -> bool {
+        false
+    }
+
+    /// Blocks as wide as the rank that are held beside a dense matrix and its factors.
+    fn dense_blocks(&self) -> u64 {
+        DENSE_BLOCKS
+    }
+
+    /// Rows that a motif matrix may have.
+    fn most_rows(&self) -> usize {
+        usize::MAX
+    }
+
+    /// The refusal of a motif matrix with more rows.
+    fn too_many(&self, rows: usize) -> Error {
+        Error::config("solver.method", format!("a matrix of {rows} rows is too large for this solver; use svd"))
+    }
+
+    /// Whether U is a code of the rows of S instead of a linear factor: it may have more columns than S, and there is no V.
+    fn is_code(&self) -> bool {
+        false
+    }
+
+    /// What its work is counted in: the name of the option that bounds it.
+    fn passes(&self) -> &'static str {
+        "iterations"
+    }
+}
+
+/// What is requested of a solver.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    /// Columns of U.
+    pub rank: usize,
+    /// Whether V is wanted too.
+    pub right: bool,
+    /// Source of randomness.
+    pub key: Key,
+    /// Asked whether to stop, once per iteration.
+    pub progress: &'a dyn Progress,
+}
+
+/// S ≈ U diag(sigma) Vᵀ, or link(S) where the loss has one.
+#[derive(Debug, Clone)]
+pub struct Factors<T = Block> {
+    /// N × rank, columns of length one (or zero).
+    pub u: T,
+    /// Weight of each column, descending: singular values for the SVD.
+    pub sigma: Vec<f64>,
+    /// Columns of S × rank, when requested.
+    pub v: Option<T>,
+    /// How it went.
+    pub info: Info,
+}
+
+impl<T> Factors<T> {
+    /// The same factors, kept otherwise.
+    pub fn map<O>(self, change: impl Fn(T) -> O) -> Factors<O> {
+        Factors { u: change(self.u), sigma: self.sigma, v: self.v.map(change), info: self.info }
+    }
+}
+
+impl Factors<Panels> {
+    /// The factors, or an error where one of them is not finite.
+    pub fn finite(self) -> Result<Self> {
+        let sigma = self.sigma.iter().all(|x| x.is_finite());
+        if sigma && self.u.is_finite() && self.v.as_ref().is_none_or(Panels::is_finite) {
+            return Ok(self);
+        }
+        let message = "factors are not finite: scale the weights down, or raise the solver's regularization";
+        Err(Error::Numeric { stage: "factors".into(), message: message.into() })
+    }
+
+    /// With zero columns up to `rank`.
+    pub(super) fn widened(mut self, rank: usize) -> Self {
+        self.sigma.resize(rank.max(self.sigma.len()), 0.0);
+        self.map(|side| side.widened(rank))
+    }
+}
+
+/// How a factorisation went.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Info {
+    /// Iterations done.
+    pub iterations: usize,
+    /// Last residual measured, relative to the singular value and beyond rounding: the worst over the columns, or over four of
+    /// them after few iterations with a symmetric matrix. Absent when no iteration was left to measure it, or the solver has
+    /// none.
+    pub residual: Option<f64>,
+    /// Whether the tolerance was met.
+    pub converged: bool,
+    /// Columns of U that are not zero: less than requested when S has fewer nonzero singular values.
+    pub rank: usize,
+    /// The base of a power of a symmetric matrix, by its formula. Its vectors are those of S, and `residual`, `converged`
+    /// and `rank` are of its decomposition: singular values of S far below rounding are known from it, and kept.
+    pub base: Option<String>,
+    /// The loss, where the solver follows it.
+    pub loss: Option<Loss>,
+    /// What is known of a code; absent for linear factors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<Coded>,
+}
+
+/// What is known of a code that a network has learnt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Coded {
+    /// Squared length of each column of S as the network repeats it.
+    pub reconstructed: Vec<f64>,
+    /// What it does not repeat of S, as a part of its squared size.
+    pub residual: f64,
+    /// How the network was trained.
+    pub fit: Fit,
+}
+
+/// The loss of a factorisation, iteration by iteration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Loss {
+    /// What is measured, on which entries, and whether any of it is estimated.
+    pub measure: String,
+    /// That of the start, then one value per iteration.
+    pub values: Vec<f64>,
+}
+
+/// Largest norm of S, as an exponent of 2, for factors A and B of the size of its root: S·B stays in the range of f32.
+pub(super) const WITH_ROOTS: f64 = 72.0;
+
+/// The same where S alone has to stay in range.
+pub(super) const ALONE: f64 = 120.0;
+
+/// What rounding in f32 can make of a loss that is zero.
+const ROUNDING: f64 = 1e-4;
+
+/// `left` as a part of `whole`. Less than nothing is rounding, or a mistake: then all else that was found is wrong, too.
+pub(crate) fn share_left(left: f64, whole: f64) -> Result<f64> {
+    let share = if whole > 0.0 { left / whole } else { 0.0 };
+    // Written so that NaN is a mistake.
+    if share >= -ROUNDING {
+        return Ok(share.max(0.0));
+    }
+    let message = format!(
+        "the factors found are larger than the matrix (a loss of {share:e}): the decomposition is wrong; please report it \
+         with the graph and settings"
+    );
+    Err(Error::Numeric { stage: "factors".into(), message })
+}
+
+/// How training went; losses are mean squared errors relative to the mean square of Y.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    /// What Y was multiplied with.
+    pub scale: f64,
+    /// Epochs done.
+    pub epochs: usize,
+    /// The epoch whose weights were taken, from 1; 0 for those of the start.
+    pub best: usize,
+    /// Whether training stopped for want of improvement, not of epochs.
+    pub converged: bool,
+    /// Rows held out; when 0, improvement is judged on the rows trained on.
+    pub held_out_rows: usize,
+    /// Mean over the batches of each epoch, as they came.
+    pub training_loss: Vec<f64>,
+    /// What improvement was judged by, at the start and after each epoch.
+    pub held_out_loss: Vec<f64>,
+}
