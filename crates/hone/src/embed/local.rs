@@ -167,8 +167,7 @@ fn factor(
     let mut view = None;
     if let Some(wanted) = log {
         let task = Task { rank: wanted.columns, right: false, ..task };
-        let mut found = window(run, w, step, (u, &task)).map_err(|e| locate(e, "local", &stage()))?;
-        found.keep(shape.columns / 2);
+        let found = window(run, w, (step, shape.columns), (u, &task)).map_err(|e| locate(e, "local", &stage()))?;
         (u, view) = (found.u, Some((found.block, found.weight, found.landmarks)));
     }
     let mut views: Vec<Panels> = [u].into_iter().chain(v.filter(|_| both)).collect();
@@ -233,12 +232,17 @@ fn facts(
     }
 }
 
-/// The log window of a motif, from walks that never stay, with the weight that the settings give it.
-fn window(run: &Context, w: &Weighted, step: usize, (u, task): (Panels, &Task)) -> Result<log_window::View> {
+/// The log window of a motif, from walks that never stay and the columns that are kept, with the weight that the settings give it.
+fn window(
+    run: &Context,
+    w: &Weighted,
+    (step, kept): (usize, usize),
+    (u, task): (Panels, &Task),
+) -> Result<log_window::View> {
     let busy = MotifMatrix { laziness: 0.0, ..run.config.matrix() };
     let (largest, settings) = (run.config.local.solver.largest(), &run.config.local.log_window);
     let (_, operator) = busy.scaled_operator_within(&w.operator, w.graph.scale, step, largest)?;
-    let mut found = log_window(&operator, u, settings.steps, task)?;
+    let mut found = log_window(&operator, u, (settings.steps, kept), task)?;
     if let ViewWeight::Times(times) = settings.weight {
         found.weight = times;
     }
