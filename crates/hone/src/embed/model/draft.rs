@@ -115,7 +115,7 @@ impl View {
         let residual = relative_residual(image, &x, &c);
         let mut basis = Basis { q: Small::identity(c.rows()), c, laziness };
         basis.q = signs_to(&basis.step(), facts.step)?;
-        let shape = Shape::new(&config.local, (facts.step, laziness), x.rows(), true);
+        let shape = Shape::new(&config.local, facts.step, laziness, true);
         let names = names(ids);
         let name = |i: usize| graph.nodes.as_ref().map_or(i as u32, |nodes| nodes[i]);
         let marks = (0..x.rows()).into_par_iter().map(|i| {
