@@ -11,9 +11,9 @@ use std::path::Path;
 use hone::columnar::{Column, Kind, ROW_GROUP, TableWriter};
 use hone::graph::quoted;
 use hone::output::{Batch, is_stream};
+use hone::parallel;
 use hone::store::compressed;
 use hone::{Error, Progress, Result};
-use rayon::prelude::*;
 
 /// Rows formatted by one task.
 const CHUNK: usize = 1 << 12;
@@ -111,9 +111,8 @@ impl Table<'_> {
         for wave in (0..self.rows).step_by(CHUNK * WAVE) {
             progress.check()?;
             let end = self.rows.min(wave + CHUNK * WAVE);
-            let starts: Vec<usize> = (wave..end).step_by(CHUNK).collect();
-            let chunk = |start: usize| self.lines(separator, start..end.min(start + CHUNK));
-            for lines in starts.into_par_iter().map(chunk).collect::<Vec<_>>() {
+            let chunk = |rows: Range<usize>| self.lines(separator, wave + rows.start..wave + rows.end);
+            for lines in parallel::stretches(end - wave, CHUNK, chunk) {
                 out.write_all(lines.as_bytes()).map_err(failed)?;
             }
             progress.advance((end - wave) as u64);

@@ -1,7 +1,5 @@
 //! A model on the way: what the stages of a fit leave behind for it.
 
-use rayon::prelude::*;
-
 use super::shared::{mark, names};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide, arcs};
 use crate::config::{Config, Local, Scale};
@@ -11,6 +9,7 @@ use crate::error::Result;
 use crate::factor::log_window::Landmarks;
 use crate::graph::{Graph, NodeIds};
 use crate::motif::Motif;
+use crate::parallel;
 use crate::report::{LocalFacts, Report};
 use crate::sparse::Csr;
 use crate::store::Embedding;
@@ -128,7 +127,7 @@ impl View {
         basis.q = signs_to(&basis.step(), facts.step)?;
         let names = names(ids);
         let name = |i: usize| graph.nodes.as_ref().map_or(i as u32, |nodes| nodes[i]);
-        let marks = (0..x.rows()).into_par_iter().map(|i| {
+        let marks = parallel::collect(x.rows(), |i| {
             let (columns, values) = graph.matrix.row(i);
             let entry = |(&j, &w): (&u32, &f32)| mark(names[name(j as usize) as usize], f64::from(w) / graph.scale);
             columns.iter().zip(values).filter(|(_, w)| **w != 0.0).map(entry).fold(0, u64::wrapping_add)
@@ -138,7 +137,7 @@ impl View {
             step: facts.step,
             side: ViewSide::Both,
             nodes: graph.nodes.clone(),
-            marks: marks.collect(),
+            marks,
             weights: weights(&config.local, &x, &facts.singular_values),
             basis,
             x,
@@ -158,7 +157,7 @@ pub(super) fn joined(u: &Panels) -> Block {
 /// Motif degrees, of weights as they are.
 pub(super) fn degrees(matrix: &Csr, scale: f64) -> Vec<f64> {
     let sum = |i: usize| matrix.row(i).1.iter().map(|&w| f64::from(w)).sum::<f64>() / scale;
-    (0..matrix.rows()).into_par_iter().map(sum).collect()
+    parallel::collect(matrix.rows(), sum)
 }
 
 /// (D+τ)^-½ W (D+τ)^-½.
