@@ -25,6 +25,28 @@ pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     slots.into_iter().map(|slot| value(slot).expect("every piece was worked on")).collect()
 }
 
+/// What `work` gives for each of `0..count`, in order, found in parallel: for work so small that a thread does much of it in
+/// one go.
+pub fn collect<T: Clone + Default + Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let (mut found, length) = (vec![T::default(); count], in_one_go(count));
+    each(found.chunks_mut(length).collect(), &|piece, part| {
+        part.iter_mut().zip(piece * length..).for_each(|(to, i)| *to = work(i));
+    });
+    found
+}
+
+/// What `work` gives for those of `0..count` that it gives anything for, in order, found in parallel: for small work, as with
+/// [`collect`].
+pub fn collect_some<T: Send>(count: usize, work: impl Fn(usize) -> Option<T> + Sync) -> Vec<T> {
+    let parts: Vec<Vec<T>> = stretches(count, in_one_go(count), |range| range.filter_map(&work).collect());
+    parts.into_iter().flatten().collect()
+}
+
+/// How much small work is done in one go: some of it for each thread many times, as nodes differ in their neighbours.
+fn in_one_go(count: usize) -> usize {
+    count.div_ceil(64 * rayon::current_num_threads()).clamp(1, LOOKED_AT)
+}
+
 /// Gives each item to `work`, with its number, in parallel.
 pub fn each<T: Send>(items: Vec<T>, work: &(dyn Fn(usize, T) + Sync)) {
     let slots: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
@@ -82,6 +104,14 @@ pub fn for_chunks(values: &mut [f32], length: usize, change: &(dyn Fn(usize, &mu
     values.par_chunks_mut(length).enumerate().for_each(|(index, piece)| change(index, piece));
 }
 
+/// Cuts `values` into rows of `width` and changes each, given its number, in parallel; a thread takes many rows in one go.
+pub fn for_rows<T: Send>(values: &mut [T], width: usize, change: impl Fn(usize, &mut [T]) + Sync) {
+    let rows = in_one_go(values.len() / width);
+    each(values.chunks_mut(rows * width).collect(), &|piece, part| {
+        part.chunks_mut(width).zip(piece * rows..).for_each(|(row, i)| change(i, row));
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +124,9 @@ mod tests {
         assert_eq!(first(100_000, |i| i >= 77_777), Some(77_777));
         assert_eq!((first(100_000, |_| false), first(0, |_| true)), (None, None));
         assert_eq!(count(100_000, |i| i % 10 == 3), 10_000);
+        assert_eq!(collect(100_000, |i| i + 1), (1..=100_000).collect::<Vec<_>>());
+        assert!(collect(0, |i| i).is_empty() && collect_some(1000, |_| None::<u8>).is_empty());
+        assert_eq!(collect_some(10, |i| (i % 3 == 1).then_some(i)), [1, 4, 7]);
         let taken = Mutex::new(Vec::new());
         each(vec!["a", "b", "c"], &|i, item| taken.lock().expect("not poisoned").push((i, item)));
         let mut taken = taken.into_inner().expect("not poisoned");
@@ -105,5 +138,9 @@ mod tests {
         let mut values = vec![0.0; 10];
         for_chunks(&mut values, 3, &|index, piece| piece.fill(index as f32));
         assert_eq!(values, [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0]);
+        let mut values = vec![0; 3000];
+        for_rows(&mut values, 3, |i, row| row.fill(i));
+        assert_eq!(values, (0..3000).map(|at| at / 3).collect::<Vec<_>>());
+        for_rows(&mut [0; 0], 3, |_, _| unreachable!("there are no rows"));
     }
 }

@@ -6,6 +6,8 @@
 //! 2 bad input or usage, 130 interrupted. Data goes to standard output, all else to standard error.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
+// What only commands that are left out use is left in.
+#![cfg_attr(not(all(feature = "eval", feature = "explore")), allow(dead_code, unused_imports))]
 
 mod aligned;
 mod command;
@@ -25,16 +27,20 @@ mod source;
 mod team;
 pub mod together;
 mod update;
+#[cfg(feature = "explore")]
 mod vectors;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::{
-    bench, completions, config, count, draw, embed, eval, features, generate, info, layout, man, map, roles, similar,
-    solvers, tune,
-};
+#[cfg(not(all(feature = "eval", feature = "explore")))]
+use command::left_out;
+#[cfg(feature = "eval")]
+use command::{bench, eval, tune};
+use command::{completions, config, count, draw, embed, features, generate, info, man, solvers};
+#[cfg(feature = "explore")]
+use command::{layout, map, roles, similar};
 use context::{CommonArgs, Context};
 
 /// Higher-order network embeddings: node vectors built from network motifs.
@@ -70,14 +76,27 @@ enum Command {
     Count(count::Args),
     Features(features::Args),
     Draw(draw::Args),
+    #[cfg(feature = "explore")]
     Similar(similar::Args),
+    #[cfg(feature = "explore")]
     Roles(roles::Args),
+    #[cfg(feature = "explore")]
     Layout(layout::Args),
+    #[cfg(feature = "explore")]
     Map(map::Args),
+    #[cfg(not(feature = "explore"))]
+    #[command(name = "similar", aliases = ["roles", "layout", "map"], hide = true)]
+    Explore(left_out::Args),
+    #[cfg(feature = "eval")]
     Tune(tune::Args),
+    #[cfg(feature = "eval")]
     Eval(eval::Args),
     Generate(generate::Args),
+    #[cfg(feature = "eval")]
     Bench(bench::Args),
+    #[cfg(not(feature = "eval"))]
+    #[command(name = "eval", aliases = ["tune", "bench"], hide = true)]
+    Evaluate(left_out::Args),
     Config(config::Args),
     Solvers(solvers::Args),
     Completions(completions::Args),
@@ -92,14 +111,25 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Count(args) => count::run(args, &context),
         Command::Features(args) => features::run(args, &context),
         Command::Draw(args) => draw::run(args, &context),
+        #[cfg(feature = "explore")]
         Command::Similar(args) => similar::run(args, &context),
+        #[cfg(feature = "explore")]
         Command::Roles(args) => roles::run(args, &context),
+        #[cfg(feature = "explore")]
         Command::Layout(args) => layout::run(args, &context),
+        #[cfg(feature = "explore")]
         Command::Map(args) => map::run(args, &context),
+        #[cfg(not(feature = "explore"))]
+        Command::Explore(_) => left_out::run("similar, roles, layout and map", "explore"),
+        #[cfg(feature = "eval")]
         Command::Tune(args) => tune::run(args, &context),
+        #[cfg(feature = "eval")]
         Command::Eval(args) => eval::run(args, &context),
         Command::Generate(args) => generate::run(args, &context),
+        #[cfg(feature = "eval")]
         Command::Bench(args) => bench::run(args, &context),
+        #[cfg(not(feature = "eval"))]
+        Command::Evaluate(_) => left_out::run("eval, tune and bench", "eval"),
         Command::Config(args) => config::run(args, &context),
         Command::Solvers(args) => solvers::run(args, &context),
         Command::Completions(args) => completions::run(args, &context),

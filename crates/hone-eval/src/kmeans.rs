@@ -3,11 +3,11 @@
 //! Reference: Arthur, Vassilvitskii. k-means++: the advantages of careful seeding, 2007.
 
 use hone::dense::Block;
-use rayon::prelude::*;
+use hone::parallel;
 
 use crate::random::Stream;
 
-const STARTS: u64 = 10;
+const STARTS: usize = 10;
 const ITERATIONS: usize = 100;
 
 /// The cluster, 0..k, of each row.
@@ -19,7 +19,7 @@ pub fn kmeans(x: &Block, k: usize, seed: u64) -> Vec<u32> {
     if x.rows() == 0 {
         return Vec::new();
     }
-    let runs: Vec<(f64, Vec<u32>)> = (0..STARTS).into_par_iter().map(|start| run(x, k, seed, start)).collect();
+    let runs: Vec<(f64, Vec<u32>)> = parallel::map(STARTS, |start| run(x, k, seed, start as u64));
     let best = runs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
     best.expect("there is at least one start").1
 }

@@ -13,7 +13,7 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Accum, Mat, MatRef, Par, Side};
 use hone::dense::Block;
-use rayon::prelude::*;
+use hone::parallel;
 
 /// Up to so many features the Hessian is formed.
 const DENSE: usize = 1024;
@@ -63,7 +63,7 @@ impl Model {
 
     /// Log-odds of every row.
     pub fn scores(&self, x: &Block) -> Vec<f64> {
-        (0..x.rows()).into_par_iter().map(|i| self.score(x.row(i))).collect()
+        parallel::collect(x.rows(), |i| self.score(x.row(i)))
     }
 }
 
@@ -99,7 +99,7 @@ pub fn fit(task: Task<'_>, c: f64, start: &Model, stop: Stop) -> Model {
 /// have label l.
 pub fn fit_each(x: &Block, classes: &[Vec<bool>], rows: &[u32], c: f64, start: &[Model], stop: Stop) -> Vec<Model> {
     assert_eq!(classes.len(), start.len(), "one start a label");
-    classes.par_iter().zip(start).map(|(y, start)| fit(Task { x, y, rows }, c, start, stop)).collect()
+    parallel::map(classes.len(), |l| fit(Task { x, y: &classes[l], rows }, c, &start[l], stop))
 }
 
 /// The state of one optimisation. Vectors of parameters hold the intercept last.

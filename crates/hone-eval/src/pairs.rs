@@ -9,8 +9,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use hone::dense::Block;
+use hone::parallel;
 use hone::{Error, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// One way to join two vectors a and b.
@@ -120,8 +120,8 @@ impl PairOperator {
         }
         let mut x = Block::zeros(pairs.len(), width);
         if width > 0 {
-            x.as_mut_slice().par_chunks_mut(width).zip(pairs).for_each(|(row, &(u, v))| {
-                let mut rest = row;
+            parallel::for_rows(x.as_mut_slice(), width, |i, row| {
+                let ((u, v), mut rest) = (pairs[i], row);
                 for join in &self.0 {
                     let (out, tail) = rest.split_at_mut(join.width(d));
                     join.write(z.row(u as usize), z.row(v as usize), out);

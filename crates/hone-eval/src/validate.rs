@@ -5,7 +5,7 @@
 //! parallel. Ties go to the smaller C (the simpler model).
 
 use hone::dense::Block;
-use rayon::prelude::*;
+use hone::parallel;
 
 use crate::logistic::{self, Model, Stop, Task};
 use crate::metrics;
@@ -62,7 +62,7 @@ pub fn choose(x: &Block, y: &[bool], selection: &Selection, seed: u64) -> Chosen
     }
     let class: Vec<u32> = y.iter().map(|&y| u32::from(y)).collect();
     let fold = folds(&class, k, seed);
-    let scores: Vec<Vec<f64>> = (0..k as u32).into_par_iter().map(|f| path(x, y, &fold, f, selection)).collect();
+    let scores: Vec<Vec<f64>> = parallel::map(k, |f| path(x, y, &fold, f as u32, selection));
     let mut best = Chosen { c: 1.0, score: f64::NEG_INFINITY };
     for (p, &c) in selection.penalties.iter().enumerate() {
         let score = scores.iter().map(|s| s[p]).sum::<f64>() / k as f64;

@@ -6,10 +6,12 @@
 //! Cost: O(T N (D log N + D · leaf)) for T trees and O(N k² D) per round; memory of N k entries, twice.
 //! Reference: Dong, Moses and Li, *Efficient k-nearest neighbor graph construction*, 2011.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use hone::dense::Block;
+use hone::parallel;
 use hone::random::Key;
 use hone::{Progress, Result};
-use rayon::prelude::*;
 
 use crate::forest::{leaves, tree};
 use crate::neighbours::Neighbours;
@@ -45,9 +47,7 @@ pub(crate) fn all(space: &Space, k: usize, seed: u64, progress: &dyn Progress) -
     }
     let mut found = vec![(0u32, 0f32); n * k];
     if k > 0 {
-        found.par_chunks_mut(k).zip(lists.par_chunks(width)).enumerate().for_each(|(i, (to, list))| {
-            finish(space, i as u32, list, to);
-        });
+        parallel::for_rows(&mut found, k, |i, to| finish(space, i as u32, &lists[i * width..][..width], to));
     }
     let (rows, similarities) = found.into_iter().unzip();
     Ok(Neighbours::new(k, rows, similarities))
@@ -68,13 +68,12 @@ fn plant(space: &Space, width: usize, seed: u64, lists: &mut [Entry], progress: 
     for index in 0..TREES {
         progress.check()?;
         let order = tree(space, Key::new(seed).with("forest", index));
-        let leaf = |range: std::ops::Range<usize>| compare(space, &order[range], width);
-        let found: Vec<Vec<Top>> = leaves(n).into_par_iter().map(leaf).collect();
+        let found: Vec<Vec<Top>> = parallel::map_each(leaves(n), |_, leaf| compare(space, &order[leaf], width));
         let mut place = vec![0u32; n];
         order.iter().zip(0..).for_each(|(&row, at)| place[row as usize] = at);
         let found: Vec<&Top> = found.iter().flatten().collect();
-        lists.par_chunks_mut(width).zip(&place).for_each(|(list, &at)| {
-            for &item in found[at as usize].items() {
+        parallel::for_rows(lists, width, |i, list| {
+            for &item in found[place[i] as usize].items() {
                 insert(list, item);
             }
         });
@@ -123,21 +122,18 @@ fn refine(space: &Space, width: usize, lists: &mut Vec<Entry>, progress: &dyn Pr
     for _ in 0..ROUNDS {
         let (old, back) = (&*lists, reversed(lists, width));
         let mut next = old.clone();
-        let changed: usize = next
-            .par_chunks_mut(width)
-            .enumerate()
-            .map(|(i, list)| {
-                if i % 4096 == 0 && progress.check().is_err() {
-                    return 0;
-                }
-                progress.advance(1);
-                list.iter_mut().for_each(|entry| entry.new = false);
-                visit(space, i as u32, width, old, &back, list)
-            })
-            .sum();
+        let changed = AtomicUsize::new(0);
+        parallel::for_rows(&mut next, width, |i, list| {
+            if i % 4096 == 0 && progress.check().is_err() {
+                return;
+            }
+            progress.advance(1);
+            list.iter_mut().for_each(|entry| entry.new = false);
+            changed.fetch_add(visit(space, i as u32, width, old, &back, list), Ordering::Relaxed);
+        });
         progress.check()?;
         *lists = next;
-        if changed <= lists.len() / SETTLED {
+        if changed.into_inner() <= lists.len() / SETTLED {
             break;
         }
     }

@@ -7,8 +7,8 @@
 
 use std::ops::Range;
 
+use hone::parallel;
 use hone::{Progress, Result};
-use rayon::prelude::*;
 
 use crate::neighbours::{Neighbour, Neighbours};
 use crate::space::{Query, Space, dot};
@@ -27,10 +27,9 @@ impl Space {
     /// The `top` rows most similar to a query, those of `without` left out.
     pub fn nearest(&self, query: &Query, without: &[u32], top: usize) -> Vec<Neighbour> {
         let room = top.min(self.len()).saturating_add(MARGIN);
-        let starts: Vec<usize> = (0..self.len()).step_by(CHUNK).collect();
-        let chunk = |start: usize| {
+        let chunk = |range: Range<usize>| {
             let mut best = Top::new(room);
-            for j in start..self.len().min(start + CHUNK) {
+            for j in range {
                 let score = dot(&query.vector, self.vectors().row(j)) - self.halves()[j];
                 if score > best.bar() && !without.contains(&(j as u32)) {
                     best.offer((score, j as u32));
@@ -39,7 +38,7 @@ impl Space {
             best
         };
         let mut best = Top::new(room);
-        for part in starts.into_par_iter().map(chunk).collect::<Vec<_>>() {
+        for part in parallel::stretches(self.len(), CHUNK, chunk) {
             part.items().iter().for_each(|&item| best.offer(item));
         }
         self.ordered(&best, top, |j| self.similarity_to(query, j))
@@ -84,15 +83,14 @@ pub(crate) fn all(space: &Space, k: usize, progress: &dyn Progress) -> Result<Ne
     let n = space.len();
     let k = k.min(n.saturating_sub(1));
     progress.stage("comparing all nodes", n as u64);
-    let starts: Vec<usize> = (0..n).step_by(QUERIES).collect();
-    let tile = |start: usize| {
+    let tile = |rows: Range<usize>| {
         progress.check()?;
-        let rows = start..n.min(start + QUERIES);
         let found = space.nearest_of(rows.clone(), k);
         progress.advance(rows.len() as u64);
         Ok(found)
     };
-    let found: Vec<Vec<Vec<Neighbour>>> = starts.into_par_iter().map(tile).collect::<Result<_>>()?;
+    let found = parallel::stretches(n, QUERIES, tile);
+    let found: Vec<Vec<Vec<Neighbour>>> = found.into_iter().collect::<Result<_>>()?;
     let found = || found.iter().flatten().flatten();
     let rows = found().map(|neighbour| neighbour.row).collect();
     Ok(Neighbours::new(k, rows, found().map(|neighbour| neighbour.similarity as f32).collect()))

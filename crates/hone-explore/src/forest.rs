@@ -7,9 +7,9 @@
 
 use std::ops::Range;
 
+use hone::parallel;
 use hone::random::Key;
 use rand_xoshiro::rand_core::Rng;
-use rayon::prelude::*;
 
 use crate::space::{Space, dot};
 
@@ -43,8 +43,8 @@ fn split(space: &Space, rows: &mut [u32], key: Key) {
         return;
     }
     let normal = direction(space, rows, key);
-    let project = |&row: &u32| (dot(&normal, space.vectors().row(row as usize)), row);
-    let mut projected: Vec<(f32, u32)> = rows.par_iter().with_min_len(1 << 10).map(project).collect();
+    let project = |at: usize| (dot(&normal, space.vectors().row(rows[at] as usize)), rows[at]);
+    let mut projected: Vec<(f32, u32)> = parallel::collect(rows.len(), project);
     let middle = rows.len() / 2;
     projected.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     rows.iter_mut().zip(projected).for_each(|(to, (_, row))| *to = row);

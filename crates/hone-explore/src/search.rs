@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
+use hone::parallel;
 use hone::{Error, Progress, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::neighbours::Neighbours;
@@ -106,6 +106,6 @@ fn recall(space: &Space, found: &Neighbours, progress: &dyn Progress) -> Result<
         progress.advance(1);
         Ok(found.similarities(i).iter().filter(|&&similarity| f64::from(similarity) >= least).count())
     };
-    let hits: Vec<usize> = (0..count).into_par_iter().map(row).collect::<Result<_>>()?;
+    let hits: Vec<usize> = parallel::map(count, row).into_iter().collect::<Result<_>>()?;
     Ok(hits.into_iter().sum::<usize>() as f64 / (count * k) as f64)
 }

@@ -15,12 +15,13 @@
 //! are xᵢ·xⱼ − hᵢ − hⱼ with prepared rows x and half squared lengths h, so one search serves them all.
 //! Cost: O(N D) once; memory for one more copy of the vectors.
 
+use std::ops::Range;
 use std::str::FromStr;
 
 use hone::dense::Block;
+use hone::parallel;
 use hone::store::Embedding;
 use hone::{Error, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// What a unit of structural difference takes from the cosine. With more, the ten nearest neighbours of nodes of labelled
@@ -195,23 +196,22 @@ fn prepare(from: &Block, directions: &[usize], coordinates: &[usize], weight: f6
         let placed = &vectors.row(i)[directions.len()..];
         (placed.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>() / 2.0) as f32
     };
-    let half = (0..from.rows()).into_par_iter().map(half).collect();
+    let half = parallel::collect(from.rows(), half);
     Space { vectors, half, directions: directions.len(), top }
 }
 
 /// Sums of some columns after `f`, in chunks of fixed size.
 fn column_sums(block: &Block, columns: &[usize], f: impl Fn(f64) -> f64 + Sync) -> Vec<f64> {
     const CHUNK: usize = 1 << 14;
-    let chunk = |start: usize| {
+    let chunk = |range: Range<usize>| {
         let mut sums = vec![0f64; columns.len()];
-        for i in start..block.rows().min(start + CHUNK) {
+        for i in range {
             let row = block.row(i);
             sums.iter_mut().zip(columns).for_each(|(sum, &j)| *sum += f(f64::from(row[j])));
         }
         sums
     };
-    let starts: Vec<usize> = (0..block.rows()).step_by(CHUNK).collect();
-    let partial: Vec<Vec<f64>> = starts.into_par_iter().map(chunk).collect();
+    let partial: Vec<Vec<f64>> = parallel::stretches(block.rows(), CHUNK, chunk);
     partial.into_iter().fold(vec![0.0; columns.len()], |mut sums, part| {
         sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
         sums
@@ -221,8 +221,8 @@ fn column_sums(block: &Block, columns: &[usize], f: impl Fn(f64) -> f64 + Sync) 
 /// Refuses values that no similarity can be computed from.
 fn check_finite(embedding: &Embedding) -> Result<()> {
     let Embedding { ids, vectors, columns } = embedding;
-    let bad = |i: &usize| vectors.row(*i).iter().any(|x| !x.is_finite());
-    let Some(i) = (0..vectors.rows()).into_par_iter().find_first(bad) else { return Ok(()) };
+    let bad = |i: usize| vectors.row(i).iter().any(|x| !x.is_finite());
+    let Some(i) = parallel::first(vectors.rows(), bad) else { return Ok(()) };
     let j = vectors.row(i).iter().position(|x| !x.is_finite()).expect("just found");
     let (id, name, value) = (ids.get(i as u32), &columns[j], vectors.get(i, j));
     let message = format!("node `{id}` has {value} in column `{name}`; every value must be finite");

@@ -5,8 +5,8 @@
 //! Cost: O(N L²) for ids of L characters, once, when something is wrong already.
 
 use hone::graph::{IdIndex, NodeIds};
+use hone::parallel;
 use hone::{Error, Result};
-use rayon::prelude::*;
 
 /// Characters of an id that are examined.
 const LONGEST: usize = 64;
@@ -22,7 +22,7 @@ pub fn suggest(ids: &NodeIds, wanted: &str) -> Vec<String> {
         let rank = if distance <= most { distance } else { most + 1 + id.len().saturating_sub(wanted.len()) };
         (distance <= most || part).then_some((rank, i))
     };
-    let mut close: Vec<(usize, usize)> = (0..ids.len()).into_par_iter().filter_map(rate).collect();
+    let mut close: Vec<(usize, usize)> = parallel::collect_some(ids.len(), rate);
     close.sort_unstable();
     close.into_iter().take(3).map(|(_, i)| ids.get(i as u32).to_string()).collect()
 }

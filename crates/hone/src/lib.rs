@@ -56,5 +56,7 @@ pub mod tensor;
 pub use config::Config;
 pub use embed::{Hone, Like, Model, Run};
 pub use hone_base::{Error, Progress, Result, Silent, dense, error, progress, random};
-// Where time goes, memory on huge pages and parallel loops: not for users of the library.
-pub(crate) use hone_base::{clock, pages, parallel};
+// Parallel loops are for the other crates of this project; where time goes and memory on huge pages for this one.
+#[doc(hidden)]
+pub use hone_base::parallel;
+pub(crate) use hone_base::{clock, pages};

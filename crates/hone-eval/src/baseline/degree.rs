@@ -7,7 +7,7 @@
 use hone::Result;
 use hone::dense::Block;
 use hone::graph::Graph;
-use rayon::prelude::*;
+use hone::parallel;
 use serde::{Deserialize, Serialize};
 
 use super::{range, undirected};
@@ -84,7 +84,7 @@ fn features(graph: &Graph) -> Result<Block> {
 /// Triangles at each node.
 fn triangles(graph: &Graph) -> Vec<u64> {
     let at = |i: u32| -> u64 { graph.neighbors(i).iter().map(|&j| common(graph, i, j)).sum::<u64>() / 2 };
-    (0..graph.nodes()).into_par_iter().map(|i| at(i as u32)).collect()
+    parallel::collect(graph.nodes(), |i| at(i as u32))
 }
 
 /// Number of common neighbours, by the smaller list.

@@ -10,8 +10,8 @@
 
 use hone::dense::Block;
 use hone::graph::Graph;
+use hone::parallel;
 use hone::{Progress, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::spectral::Normalised;
@@ -69,7 +69,7 @@ impl GraphWave {
             progress.check()?;
             let end = n.min(start + AT_A_TIME);
             let rows: Vec<Vec<f32>> =
-                (start..end).into_par_iter().map(|a| self.vector(&normalised, a, &coefficients)).collect();
+                parallel::map(end - start, |at| self.vector(&normalised, start + at, &coefficients));
             (start..end).zip(rows).for_each(|(a, row)| out.row_mut(a).copy_from_slice(&row));
             progress.advance((end - start) as u64);
         }

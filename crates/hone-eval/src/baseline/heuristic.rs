@@ -5,7 +5,7 @@
 
 use hone::Result;
 use hone::graph::Graph;
-use rayon::prelude::*;
+use hone::parallel;
 use serde::{Deserialize, Serialize};
 
 use super::{common_neighbors, undirected};
@@ -41,7 +41,7 @@ impl Heuristic {
         }
         let degree = |i: u32| graph.degree(i) as f64;
         let common = |u, v| common_neighbors(graph, u, v).count() as f64;
-        let score = |&(u, v): &(u32, u32)| match self {
+        let score = |(u, v): (u32, u32)| match self {
             Heuristic::LogDegree => ((1.0 + degree(u)) * (1.0 + degree(v))).ln(),
             Heuristic::PreferentialAttachment => degree(u) * degree(v),
             Heuristic::CommonNeighbors => common(u, v),
@@ -54,7 +54,7 @@ impl Heuristic {
             }
             Heuristic::Katz => unreachable!("treated above"),
         };
-        Ok(pairs.par_iter().map(score).collect())
+        Ok(parallel::collect(pairs.len(), |k| score(pairs[k])))
     }
 }
 
@@ -62,15 +62,12 @@ fn katz(graph: &Graph, pairs: &[(u32, u32)]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..pairs.len()).collect();
     order.sort_by_key(|&k| pairs[k].0);
     let groups: Vec<&[usize]> = order.chunk_by(|&a, &b| pairs[a].0 == pairs[b].0).collect();
-    let scored: Vec<(usize, f64)> = groups
-        .par_iter()
-        .flat_map_iter(|group| {
-            let series = walks_from(graph, pairs[group[0]].0);
-            group.iter().map(move |&k| (k, series[pairs[k].1 as usize])).collect::<Vec<_>>()
-        })
-        .collect();
+    let scored: Vec<Vec<(usize, f64)>> = parallel::map_each(groups, |_, group| {
+        let series = walks_from(graph, pairs[group[0]].0);
+        group.iter().map(|&k| (k, series[pairs[k].1 as usize])).collect()
+    });
     let mut out = vec![0.0; pairs.len()];
-    scored.into_iter().for_each(|(k, score)| out[k] = score);
+    scored.into_iter().flatten().for_each(|(k, score)| out[k] = score);
     out
 }
 

@@ -7,10 +7,12 @@
 //!
 //! References: Perozzi et al. DeepWalk, 2014; Grover, Leskovec. node2vec, 2016.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use hone::dense::Block;
 use hone::graph::Graph;
+use hone::parallel;
 use hone::{Progress, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::range;
@@ -141,21 +143,16 @@ impl<'a> Run<'a> {
 
     /// How often each node is visited by all walks.
     fn visits(&self) -> Vec<f64> {
-        let count = |mut visits: Vec<u64>, unit: usize| {
+        let visits: Vec<AtomicU64> = (0..self.order.len()).map(|_| AtomicU64::new(0)).collect();
+        let piece = (self.units() / 64).max(1024) as usize;
+        parallel::stretches(self.units() as usize, piece, |units| {
             let mut walk = Vec::with_capacity(self.options.length);
-            self.walk(unit as u64, &mut walk);
-            walk.iter().for_each(|&v| visits[v as usize] += 1);
-            visits
-        };
-        let none = || vec![0u64; self.order.len()];
-        let sum = |mut a: Vec<u64>, b: Vec<u64>| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-            a
-        };
-        let pieces = (self.units() / 64).max(1024) as usize;
-        let visits =
-            (0..self.units() as usize).into_par_iter().with_min_len(pieces).fold(none, count).reduce(none, sum);
-        visits.into_iter().map(|v| v as f64).collect()
+            for unit in units {
+                self.walk(unit as u64, &mut walk);
+                walk.iter().for_each(|&v| _ = visits[v as usize].fetch_add(1, Ordering::Relaxed));
+            }
+        });
+        visits.into_iter().map(|v| v.into_inner() as f64).collect()
     }
 
     fn emit(&self, unit: u64, sink: &mut Sink<'_>) {

@@ -15,9 +15,9 @@ use hone::factor::nmf::Nmf;
 use hone::factor::{Solver, Task};
 use hone::graph::Graph;
 use hone::operator::Operator;
+use hone::parallel;
 use hone::random::Key;
 use hone::{Progress, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{common_neighbors, range, undirected};
@@ -76,7 +76,7 @@ impl RolX {
         let mut kept: Vec<Vec<u32>> = Vec::new();
         for round in 0..=self.depth {
             progress.check()?;
-            let binned: Vec<Vec<u32>> = fresh.par_iter().map(|values| self.bins(values)).collect();
+            let binned: Vec<Vec<u32>> = parallel::map(fresh.len(), |f| self.bins(&fresh[f]));
             let mut next = Vec::new();
             for (values, bins) in fresh.into_iter().zip(binned) {
                 if kept.iter().all(|other| differ_by(other, &bins) > round as u32) {
@@ -87,7 +87,7 @@ impl RolX {
             if next.is_empty() || kept.len() + 2 * next.len() > MOST {
                 break;
             }
-            fresh = next.par_iter().flat_map(|values| around(&graph, values)).collect();
+            fresh = parallel::map(next.len(), |f| around(&graph, &next[f])).into_iter().flatten().collect();
         }
         Ok(kept)
     }
@@ -116,14 +116,15 @@ fn differ_by(a: &[u32], b: &[u32]) -> u32 {
 
 /// Degree, edges within the egonet, edges that leave it.
 fn egonets(graph: &Graph) -> Vec<Vec<f64>> {
-    let of = |i: u32| {
+    let of = |i: usize| {
+        let i = i as u32;
         let around = graph.neighbors(i);
         let triangles: usize = around.iter().map(|&j| common_neighbors(graph, i, j).count()).sum::<usize>() / 2;
         let (degree, within) = (around.len(), around.len() + triangles);
         let ends: usize = degree + around.iter().map(|&j| graph.degree(j)).sum::<usize>();
         [degree, within, ends - 2 * within].map(|x| x as f64)
     };
-    let rows: Vec<[f64; 3]> = (0..graph.nodes() as u32).into_par_iter().map(of).collect();
+    let rows: Vec<[f64; 3]> = parallel::collect(graph.nodes(), of);
     (0..3).map(|j| rows.iter().map(|row| row[j]).collect()).collect()
 }
 

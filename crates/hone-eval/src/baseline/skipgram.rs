@@ -14,7 +14,7 @@
 //! GraphVite, 2019.
 
 use hone::dense::Block;
-use rayon::prelude::*;
+use hone::parallel;
 
 use super::alias::Alias;
 use super::descent::{Descent, PAD, Sigmoid, TRUE};
@@ -141,19 +141,17 @@ impl SkipGram {
     /// share of the whole training before this pool: the learning rate falls linearly with it.
     pub(super) fn train(&mut self, units: std::ops::Range<u64>, done: f64, emit: impl Fn(u64, &mut Sink<'_>) + Sync) {
         let rate = self.options.learning_rate * (1.0 - done as f32).max(1e-4);
-        let chunks = (units.start / CHUNK) as usize..units.end.div_ceil(CHUNK) as usize;
-        let pools: Vec<Vec<Vec<(u32, u32)>>> = chunks
-            .into_par_iter()
-            .map(|chunk| {
-                let chunk = chunk as u64;
-                let stream = Stream::new(self.options.seed, "skip-gram samples", chunk);
-                let blocks = vec![Vec::new(); self.deal.parts * self.deal.parts];
-                let mut sink = Sink { model: self, blocks, stream };
-                let (start, end) = ((chunk * CHUNK).max(units.start), ((chunk + 1) * CHUNK).min(units.end));
-                (start..end).for_each(|unit| emit(unit, &mut sink));
-                sink.blocks
-            })
-            .collect();
+        let first = units.start / CHUNK;
+        let pool = |at: usize| {
+            let chunk = first + at as u64;
+            let stream = Stream::new(self.options.seed, "skip-gram samples", chunk);
+            let blocks = vec![Vec::new(); self.deal.parts * self.deal.parts];
+            let mut sink = Sink { model: self, blocks, stream };
+            let (start, end) = ((chunk * CHUNK).max(units.start), ((chunk + 1) * CHUNK).min(units.end));
+            (start..end).for_each(|unit| emit(unit, &mut sink));
+            sink.blocks
+        };
+        let pools: Vec<Vec<Vec<(u32, u32)>>> = parallel::map((units.end.div_ceil(CHUNK) - first) as usize, pool);
         if self.options.tied { self.tournament(&pools, rate) } else { self.rounds(&pools, rate) }
     }
 
@@ -162,7 +160,8 @@ impl SkipGram {
         let arch = pulp::Arch::new();
         for round in 0..parts {
             // Contexts stand rotated by `round`, so that neighbours in the zip belong together.
-            self.vertices.par_iter_mut().zip(&mut self.contexts).enumerate().for_each(|(p, (v, c))| {
+            let both = self.vertices.iter_mut().zip(&mut self.contexts).collect();
+            parallel::each(both, &|p, (v, c): (&mut Vec<f32>, &mut Vec<f32>)| {
                 let block = p * parts + (p + round) % parts;
                 for pool in pools {
                     let (vertices, contexts) = (&mut v[..], Some(&mut c[..]));
@@ -177,7 +176,7 @@ impl SkipGram {
     fn tournament(&mut self, pools: &[Vec<Vec<(u32, u32)>>], rate: f32) {
         let (parts, stride, sigmoid) = (self.deal.parts, self.stride, &self.sigmoid);
         let arch = pulp::Arch::new();
-        self.vertices.par_iter_mut().enumerate().for_each(|(p, v)| {
+        parallel::each(self.vertices.iter_mut().collect(), &|p, v: &mut Vec<f32>| {
             for pool in pools {
                 let samples = &pool[p * parts + p];
                 arch.dispatch(Descent { samples, vertices: v, contexts: None, stride, rate, sigmoid });
@@ -185,18 +184,19 @@ impl SkipGram {
         });
         for round in 0..parts - 1 {
             let seat = |k: usize| if k == 0 { parts - 1 } else { (round + k) % (parts - 1) };
-            let mut matches: Vec<(usize, usize, Vec<f32>, Vec<f32>)> = (0..parts / 2)
+            let matches: Vec<(usize, usize, Vec<f32>, Vec<f32>)> = (0..parts / 2)
                 .map(|k| {
                     let (a, b) = (seat(k), if k == 0 { round } else { seat(parts - 1 - k) });
                     let (p, q) = (a.min(b), a.max(b));
                     (p, q, std::mem::take(&mut self.vertices[p]), std::mem::take(&mut self.vertices[q]))
                 })
                 .collect();
-            matches.par_iter_mut().for_each(|(p, q, v, c)| {
+            let matches = parallel::map_each(matches, |_, (p, q, mut v, mut c)| {
                 for pool in pools {
-                    let samples = &pool[*p * parts + *q];
-                    arch.dispatch(Descent { samples, vertices: v, contexts: Some(c), stride, rate, sigmoid });
+                    let (samples, vertices, contexts) = (&pool[p * parts + q], &mut v[..], Some(&mut c[..]));
+                    arch.dispatch(Descent { samples, vertices, contexts, stride, rate, sigmoid });
                 }
+                (p, q, v, c)
             });
             for (p, q, v, c) in matches {
                 (self.vertices[p], self.vertices[q]) = (v, c);

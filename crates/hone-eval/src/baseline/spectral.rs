@@ -12,7 +12,7 @@ use faer::{Mat, MatRef};
 use hone::Result;
 use hone::dense::Block;
 use hone::graph::Graph;
-use rayon::prelude::*;
+use hone::parallel;
 use serde::{Deserialize, Serialize};
 
 use super::eigen::{self, Eigen, Symmetric};
@@ -95,13 +95,10 @@ impl<'a> Normalised<'a> {
 pub(super) fn eigenpairs(matrix: &Normalised<'_>, count: usize, seed: u64) -> Result<Eigen> {
     let n = matrix.degrees.len();
     let product = |x: MatRef<'_, f64>| {
-        let columns: Vec<Vec<f64>> = (0..x.ncols())
-            .into_par_iter()
-            .map(|j| {
-                let column: Vec<f64> = x.col(j).iter().copied().collect();
-                (0..n).map(|i| matrix.row_times(&column, i)).collect()
-            })
-            .collect();
+        let columns: Vec<Vec<f64>> = parallel::map(x.ncols(), |j| {
+            let column: Vec<f64> = x.col(j).iter().copied().collect();
+            (0..n).map(|i| matrix.row_times(&column, i)).collect()
+        });
         Mat::from_fn(n, x.ncols(), |i, j| columns[j][i])
     };
     eigen::largest(&Symmetric { size: n, lowest: -1.0, product: &product }, count, seed)

@@ -2,11 +2,13 @@
 //!
 //! The same bits for any number of threads: rows are independent, products are cut into fixed ranges of rows.
 
+use std::ops::Range;
+
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use hone::graph::Graph;
+use hone::parallel;
 use hone::{Error, Result};
-use rayon::prelude::*;
 
 use super::eigen::{self, Symmetric};
 
@@ -37,7 +39,7 @@ impl Square {
     /// A matrix whose rows are written by `fill`, in parallel.
     pub(super) fn from_rows(n: usize, fill: impl Fn(usize, &mut [f64]) + Sync) -> Self {
         let mut values = vec![0.0; n * n];
-        values.par_chunks_mut(n.max(1)).enumerate().for_each(|(i, row)| fill(i, row));
+        parallel::for_rows(&mut values, n.max(1), fill);
         Square { n, values }
     }
 
@@ -48,7 +50,7 @@ impl Square {
 
     /// Rewrites each row, given its number.
     pub(super) fn update_rows(&mut self, change: impl Fn(usize, &mut [f64]) + Sync) {
-        self.values.par_chunks_mut(self.n.max(1)).enumerate().for_each(|(i, row)| change(i, row));
+        parallel::for_rows(&mut self.values, self.n.max(1), change);
     }
 
     /// The number of rows.
@@ -95,13 +97,11 @@ impl Square {
 /// A product in parallel over fixed ranges of rows.
 fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     const ROWS: usize = 256;
-    let starts: Vec<usize> = (0..a.nrows()).step_by(ROWS).collect();
-    let part = |&start: &usize| {
-        let rows = ROWS.min(a.nrows() - start);
-        let mut out = Mat::zeros(rows, b.ncols());
-        matmul(out.as_mut(), Accum::Replace, a.subrows(start, rows), b, 1.0, Par::Seq);
+    let part = |rows: Range<usize>| {
+        let mut out = Mat::zeros(rows.len(), b.ncols());
+        matmul(out.as_mut(), Accum::Replace, a.subrows(rows.start, rows.len()), b, 1.0, Par::Seq);
         out
     };
-    let parts: Vec<Mat<f64>> = starts.par_iter().map(part).collect();
+    let parts: Vec<Mat<f64>> = parallel::stretches(a.nrows(), ROWS, part);
     Mat::from_fn(a.nrows(), b.ncols(), |i, j| parts[i / ROWS][(i % ROWS, j)])
 }

@@ -1,13 +1,14 @@
 //! Link prediction (sec. 4.2): tell removed edges from non-edges by the vectors of what is left.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 use std::str::FromStr;
 use std::time::Instant;
 
 use hone::dense::Block;
 use hone::graph::Graph;
+use hone::parallel;
 use hone::{Error, Result};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Setting, Within};
@@ -298,8 +299,8 @@ impl<'a> Bench<'a> {
         let rows: Vec<u32> = (0..fit.len() as u32).collect();
         let task = Task { x: &x, y: &fit.labels, rows: &rows };
         let model = logistic::fit(task, c, &Model::zero(x.cols()), Stop::default());
-        let part = |pairs: &[(u32, u32)]| model.scores(&scaler.apply(operator.features(z, pairs)));
-        test.pairs.par_chunks(1024).flat_map_iter(part).collect()
+        let part = |range: Range<usize>| model.scores(&scaler.apply(operator.features(z, &test.pairs[range])));
+        parallel::stretches(test.pairs.len(), 1024, part).concat()
     }
 }
 

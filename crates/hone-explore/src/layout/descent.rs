@@ -6,8 +6,8 @@
 //! 1 / (1 + a d²), clipped; the rate falls to zero. UMAP has d^1.79 there, which takes most of its time and shows as little.
 
 use hone::dense::Block;
+use hone::parallel;
 use hone::{Progress, Result};
-use rayon::prelude::*;
 
 use super::weights::Links;
 
@@ -39,7 +39,7 @@ pub(super) fn descend(
         progress.check()?;
         let rate = 1.0 - step as f32 / steps as f32;
         let now = positions.as_slice();
-        next.as_mut_slice().par_chunks_mut(2 * CHUNK).enumerate().for_each(|(chunk, to)| {
+        parallel::for_chunks(next.as_mut_slice(), 2 * CHUNK, &|chunk, to| {
             for (at, to) in to.chunks_exact_mut(2).enumerate() {
                 let node = chunk * CHUNK + at;
                 to.copy_from_slice(&moved(links, now, n, node, step, rate, seed));

@@ -4,7 +4,7 @@
 //! exp(−(d − d₁)/σ) of its neighbours sum to log₂ k. Both directions are joined as probabilities, a + b − ab.
 //! Cost: O(N k).
 
-use rayon::prelude::*;
+use hone::parallel;
 
 use crate::neighbours::Neighbours;
 
@@ -24,7 +24,7 @@ pub(super) fn links(n: usize, neighbours: &Neighbours) -> Links {
     let k = neighbours.k();
     let mut directed = vec![0f32; n * k];
     if k > 0 {
-        directed.par_chunks_mut(k).enumerate().for_each(|(i, to)| {
+        parallel::for_rows(&mut directed, k, |i, to| {
             let gap = |&similarity: &f32| (2.0 * (1.0 - f64::from(similarity)).max(0.0)).sqrt();
             let distances: Vec<f64> = neighbours.similarities(i).iter().map(gap).collect();
             memberships(&distances, to);
@@ -86,7 +86,7 @@ fn joined(n: usize, neighbours: &Neighbours, directed: &[f32]) -> Links {
         }
         merged.into_iter().map(|(j, a, b)| (j, a + b - a * b)).collect::<Vec<_>>()
     };
-    let rows: Vec<Vec<(u32, f32)>> = (0..n).into_par_iter().map(row).collect();
+    let rows: Vec<Vec<(u32, f32)>> = parallel::collect(n, row);
     let (mut offsets, mut ends, mut weights) = (vec![0], Vec::new(), Vec::new());
     for row in rows {
         ends.extend(row.iter().map(|link| link.0));

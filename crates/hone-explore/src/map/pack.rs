@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use hone::graph::{Graph, NodeId, NodeIds};
 use hone::motif::NODE_ORBITS;
-use rayon::prelude::*;
+use hone::parallel;
 
 use super::{Colour, Map};
 use crate::roles::Arcs;
@@ -70,8 +70,8 @@ pub(super) fn sections(map: &Map<'_>, order: &[u32]) -> Vec<Section> {
             parts.push((DIRECTIONS, Box::new(|| directions(map.graph, &graph, order, number))));
         }
     }
-    let packed = parts.into_par_iter().map(|(name, make)| Section { name, text: base64(&compressed(&make())) });
-    within(packed.collect(), PAGE)
+    let packed = |_, (name, make): Part<'_>| Section { name, text: base64(&compressed(&make())) };
+    within(parallel::map_each(parts, packed), PAGE)
 }
 
 /// Without edges, where all sections together have more bytes than so many.

@@ -3,9 +3,11 @@
 //! In a directed graph there are directed motifs among them, for arcs that leave a node and that enter it, and links have a
 //! direction.
 
+use std::ops::Range;
+
 use hone::graph::Graph;
 use hone::motif::NODE_ORBITS;
-use rayon::prelude::*;
+use hone::parallel;
 use serde::Serialize;
 
 use super::Roles;
@@ -146,10 +148,10 @@ impl Roles {
 
     fn sums(&self, own: &[u32]) -> Vec<Sums> {
         let (k, motifs) = (self.mixture.components.len(), self.motifs().len());
-        let chunk = |(at, own): (usize, &[u32])| {
+        let chunk = |range: Range<usize>| {
             let mut sums = vec![Sums::zero(motifs); k];
-            for (i, &role) in (at * CHUNK..).zip(own) {
-                let sums = &mut sums[role as usize];
+            for i in range {
+                let sums = &mut sums[own[i] as usize];
                 sums.nodes += 1;
                 let arcs = self.arcs.as_ref().map(|arcs| arcs[i]);
                 if let Some(Arcs { out, into, .. }) = arcs {
@@ -166,7 +168,7 @@ impl Roles {
             }
             sums
         };
-        let parts: Vec<Vec<Sums>> = own.par_chunks(CHUNK).enumerate().map(chunk).collect();
+        let parts: Vec<Vec<Sums>> = parallel::stretches(own.len(), CHUNK, chunk);
         parts.into_iter().fold(vec![Sums::zero(motifs); k], |mut sums, part| {
             sums.iter_mut().zip(&part).for_each(|(sum, part)| sum.add(part));
             sums
@@ -177,8 +179,7 @@ impl Roles {
     fn exemplars(&self, own: &[u32]) -> Vec<Vec<u32>> {
         let component = |k: usize| &self.mixture.components[k];
         let best = |k: usize| {
-            let members = (0..own.len()).into_par_iter().filter(|&i| own[i] as usize == k);
-            let rated = members.map(|i| (component(k).log_density(&self.signatures[i]), i as u32));
+            let rated = |i: usize| (component(k).log_density(&self.signatures[i]), i as u32);
             let better = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
             let fold = |mut best: Vec<(f64, u32)>, item| {
                 best.push(item);
@@ -187,7 +188,8 @@ impl Roles {
                 best
             };
             let join = |a: Vec<(f64, u32)>, b: Vec<(f64, u32)>| b.into_iter().fold(a, fold);
-            let best = rated.fold(Vec::new, fold).reduce(Vec::new, join);
+            let of = |range: Range<usize>| range.filter(|&i| own[i] as usize == k).map(rated).fold(Vec::new(), fold);
+            let best = parallel::stretches(own.len(), CHUNK, of).into_iter().fold(Vec::new(), join);
             best.into_iter().map(|(_, node)| node).collect()
         };
         (0..self.mixture.components.len()).map(best).collect()
@@ -210,17 +212,16 @@ fn scores(motifs: &[String], sums: &Sums, whole: &Sums) -> Vec<MotifScore> {
 /// Links between roles over those expected from degrees alone: e · 2M / (vol · vol), and of a directed graph arcs from one to the
 /// other, e · M / (out · in); 0 where a role has no link.
 fn affinity(graph: &Graph, own: &[u32], k: usize) -> Vec<Vec<f64>> {
-    let count = |start: usize| {
+    let count = |range: Range<usize>| {
         let mut links = vec![0u64; k * k];
-        for i in start..own.len().min(start + CHUNK) {
+        for i in range {
             for &j in graph.neighbors(i as u32) {
                 links[own[i] as usize * k + own[j as usize] as usize] += 1;
             }
         }
         links
     };
-    let starts: Vec<usize> = (0..own.len()).step_by(CHUNK).collect();
-    let parts: Vec<Vec<u64>> = starts.into_par_iter().map(count).collect();
+    let parts: Vec<Vec<u64>> = parallel::stretches(own.len(), CHUNK, count);
     let links = parts.into_iter().fold(vec![0u64; k * k], |mut sum, part| {
         sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         sum

@@ -5,7 +5,9 @@
 //! go over chunks of fixed size in order: with rows in sorted order the result depends on neither threads nor node order.
 //! Cost: O(rows · components · width) per iteration. Reference: Dempster, Laird and Rubin, 1977.
 
-use rayon::prelude::*;
+use std::ops::Range;
+
+use hone::parallel;
 
 use super::signature::{Signature, WIDTH};
 
@@ -135,11 +137,11 @@ impl Mixture {
 
     /// The same without components that no row belongs to most.
     pub(crate) fn without_empty(mut self, rows: &[Row]) -> Mixture {
-        let best = |row: &Row| {
-            let (logs, top, _) = responsibilities(&self.components, &row.at);
+        let best = |i: usize| {
+            let (logs, top, _) = responsibilities(&self.components, &rows[i].at);
             logs.iter().position(|&log| log == top).unwrap_or(0)
         };
-        let used: Vec<usize> = rows.par_iter().map(best).collect();
+        let used: Vec<usize> = parallel::collect(rows.len(), best);
         let mut at = 0;
         self.components.retain(|_| {
             at += 1;
@@ -172,9 +174,9 @@ fn responsibilities(components: &[Component], at: &Signature) -> (Vec<f64>, f64,
 fn expect(rows: &[Row], components: &[Component]) -> Expected {
     let moments = || components.iter().map(|component| Moments::new(component.width)).collect();
     let empty = || Expected { moments: moments(), likelihood: 0.0, entropy: 0.0 };
-    let chunk = |rows: &[Row]| {
+    let chunk = |range: Range<usize>| {
         let mut sums = empty();
-        for row in rows {
+        for row in &rows[range] {
             let (logs, top, sum) = responsibilities(components, &row.at);
             sums.likelihood += row.weight * (top + sum.ln());
             for (moments, log) in sums.moments.iter_mut().zip(logs) {
@@ -187,7 +189,7 @@ fn expect(rows: &[Row], components: &[Component]) -> Expected {
         }
         sums
     };
-    let parts: Vec<Expected> = rows.par_chunks(CHUNK).map(chunk).collect();
+    let parts: Vec<Expected> = parallel::stretches(rows.len(), CHUNK, chunk);
     parts.into_iter().fold(empty(), |mut all, part| {
         all.moments.iter_mut().zip(&part.moments).for_each(|(all, part)| all.join(part));
         all.likelihood += part.likelihood;

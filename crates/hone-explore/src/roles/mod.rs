@@ -22,8 +22,9 @@ use hone::features::{Named, Structure};
 use hone::graph::Graph;
 use hone::memory::Allowance;
 use hone::motif::{MotifSet, NODE_ORBITS, Sample};
+use hone::parallel;
 use hone::{Error, Progress, Result};
-use rayon::prelude::*;
+use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 
 pub use choose::MOST;
@@ -128,8 +129,7 @@ impl Roles {
         mixture.components.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.centre[0].total_cmp(&a.centre[0])));
         let k = mixture.components.len();
         let mut memberships = vec![0f32; signatures.len() * k];
-        let fill = |(to, at): (&mut [f32], &Signature)| mixture.memberships(at, to);
-        memberships.par_chunks_mut(k).zip(&signatures).for_each(fill);
+        parallel::for_rows(&mut memberships, k, |i, to| mixture.memberships(&signatures[i], to));
         let mut found = Roles {
             roles: Vec::new(),
             affinity: Vec::new(),
@@ -174,7 +174,7 @@ impl Roles {
 
     /// The role of every node.
     pub fn assignments(&self) -> Vec<u32> {
-        (0..self.nodes() as u32).into_par_iter().map(|node| self.role_of(node) as u32).collect()
+        parallel::collect(self.nodes(), |node| self.role_of(node as u32) as u32)
     }
 
     /// The counts of the 15 node orbits of every node.

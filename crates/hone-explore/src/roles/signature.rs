@@ -19,8 +19,8 @@
 
 use hone::graph::Graph;
 use hone::motif::NODE_ORBITS;
+use hone::parallel;
 use hone::sparse::Pattern;
-use rayon::prelude::*;
 
 /// Number of ratios.
 pub(crate) const WIDTH: usize = 8;
@@ -38,7 +38,7 @@ const OPEN: f64 = 1.5;
 pub(crate) const SIDE: f64 = 3.0;
 
 /// The neighbours of a node by direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Arcs {
     pub(crate) neighbours: u32,
     pub(crate) out: u32,
@@ -54,7 +54,7 @@ impl Arcs {
             out: graph.degree(i as u32) as u32,
             into: into[i],
         };
-        (0..graph.nodes()).into_par_iter().map(of).collect()
+        parallel::collect(graph.nodes(), of)
     }
 
     /// The parts of the neighbours that arcs only lead to, and only come from.
@@ -76,15 +76,15 @@ pub(crate) fn signatures(
     neighbors: &Pattern,
     arcs: Option<&[Arcs]>,
 ) -> Vec<Signature> {
-    let of = |(i, counts): (usize, &[u64; NODE_ORBITS.len()])| {
+    let of = |i: usize| {
         let mut logs: Vec<f64> =
             neighbors.row(i).iter().map(|&j| (neighbors.row(j as usize).len() as f64).log2()).collect();
         // In order of size, so that the sum has the same bits whatever the nodes are called.
         logs.sort_by(f64::total_cmp);
         let parts = arcs.map_or([0.0; 2], |arcs| arcs[i].parts());
-        signature(counts, logs.iter().sum::<f64>() / logs.len().max(1) as f64, parts)
+        signature(&counts[i], logs.iter().sum::<f64>() / logs.len().max(1) as f64, parts)
     };
-    counts.par_iter().enumerate().map(of).collect()
+    parallel::collect(counts.len(), of)
 }
 
 /// The signature of a node with these counts, whose neighbours' degrees have a mean logarithm of `around`, and of whose

@@ -8,19 +8,23 @@
 //! Every position is computed from those of the step before, by any thread, in one order: the same picture for any number
 //! of threads. The unit of length is that of an edge at rest.
 
+use std::ops::Range;
+
 use rand::RngExt;
-use rayon::prelude::*;
 
 use super::pack::{Part, packed, spread, turned};
 use super::pivots;
 use super::quadtree::{Point, Quadtree};
 use crate::error::Result;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::random::Key;
 use crate::sparse::Pattern;
 
 /// Steps of the relaxation.
 const STEPS: usize = 300;
+/// Nodes that a thread moves in one go.
+const CHUNK: usize = 256;
 /// Distance between nodes without an edge.
 const GRID: f64 = 0.6;
 
@@ -77,7 +81,7 @@ fn components(pattern: &Pattern) -> Vec<Vec<u32>> {
 /// Neighbourhoods within a component, by position in its list.
 fn local(pattern: &Pattern, nodes: &[u32]) -> Vec<Vec<u32>> {
     let number = |v: &u32| nodes.binary_search(v).expect("a neighbour is in the same component") as u32;
-    nodes.par_iter().map(|&u| pattern.row(u as usize).iter().map(number).collect()).collect()
+    parallel::collect(nodes.len(), |at| pattern.row(nodes[at] as usize).iter().map(number).collect())
 }
 
 /// The first placement, with edges of mean length one and no two nodes in one place.
@@ -103,7 +107,7 @@ fn relax(neighbours: &[Vec<u32>], points: &mut Vec<Point>, progress: &dyn Progre
         progress.check()?;
         let reach = warm * (1.0 - step as f64 / STEPS as f64).powi(2) + 0.002;
         let tree = Quadtree::new(points);
-        let moved = |(u, stack): (usize, &mut Vec<u32>)| {
+        let moved = |u: usize, stack: &mut Vec<u32>| {
             let here = points[u];
             let mut force = tree.repulsion(here, stack);
             for &v in &neighbours[u] {
@@ -115,7 +119,11 @@ fn relax(neighbours: &[Vec<u32>], points: &mut Vec<Point>, progress: &dyn Progre
             let scale = if size > reach { reach / size } else { 1.0 };
             [here[0] + force[0] * scale, here[1] + force[1] * scale]
         };
-        *points = (0..n).into_par_iter().map_init(Vec::new, |stack, u| moved((u, stack))).collect();
+        let some = |range: Range<usize>| {
+            let mut stack = Vec::new();
+            range.map(|u| moved(u, &mut stack)).collect::<Vec<Point>>()
+        };
+        *points = parallel::stretches(n, CHUNK, some).concat();
         progress.advance(n as u64);
     }
     Ok(())

@@ -150,8 +150,7 @@ fn factor(
     let both = wanted.iter().any(|view| view.side == Side::Target);
     let key = Key::new(run.config.seed).with(motif.name(), step as u64);
     let task = Task { rank: run.config.local_dim(), right: both || run.factors, key, progress: run.progress };
-    let way = (step, run.laziness);
-    let shape = Shape::new(&run.config.local, way, operator.rows(), operator.is_symmetric());
+    let shape = Shape::new(&run.config.local, step, run.laziness, operator.is_symmetric());
     let described = (motif, step, operator.formula(), scale);
     let log = wanted.iter().find(|view| view.side == Side::Log);
     if run.draft.is_none() && factors.is_none() && log.is_none() {
@@ -167,7 +166,7 @@ fn factor(
     let mut view = None;
     if let Some(wanted) = log {
         let task = Task { rank: wanted.columns, right: false, ..task };
-        let found = window(run, w, (step, shape.columns), (u, &task)).map_err(|e| locate(e, "local", &stage()))?;
+        let found = window(run, w, step, (u, &task)).map_err(|e| locate(e, "local", &stage()))?;
         (u, view) = (found.u, Some((found.block, found.weight, found.landmarks)));
     }
     let mut views: Vec<Panels> = [u].into_iter().chain(v.filter(|_| both)).collect();
@@ -232,17 +231,12 @@ fn facts(
     }
 }
 
-/// The log window of a motif, from walks that never stay and the columns that are kept, with the weight that the settings give it.
-fn window(
-    run: &Context,
-    w: &Weighted,
-    (step, kept): (usize, usize),
-    (u, task): (Panels, &Task),
-) -> Result<log_window::View> {
+/// The log window of a motif, from walks that never stay, with the weight that the settings give it.
+fn window(run: &Context, w: &Weighted, step: usize, (u, task): (Panels, &Task)) -> Result<log_window::View> {
     let busy = MotifMatrix { laziness: 0.0, ..run.config.matrix() };
     let (largest, settings) = (run.config.local.solver.largest(), &run.config.local.log_window);
     let (_, operator) = busy.scaled_operator_within(&w.operator, w.graph.scale, step, largest)?;
-    let mut found = log_window(&operator, u, (settings.steps, kept), task)?;
+    let mut found = log_window(&operator, u, settings.steps, task)?;
     if let ViewWeight::Times(times) = settings.weight {
         found.weight = times;
     }

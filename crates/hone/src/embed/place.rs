@@ -2,8 +2,6 @@
 
 mod told;
 
-use rayon::prelude::*;
-
 use super::components::bend_last;
 use super::context::Context;
 use super::model::{Model, Placing, names, numbers, times};
@@ -16,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
 use crate::motif::Counts;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::report::{ColumnBlock, Likeness, Start};
 use crate::store::Embedding;
@@ -28,9 +27,6 @@ pub struct Like {
     /// Bytes that this process may hold, instead of what the machine has free.
     pub memory_limit: Option<u64>,
 }
-
-/// Rows that are placed by one task.
-const CHUNK: usize = 256;
 
 impl Model {
     /// Vectors of a graph in the space of this model, in the graph's node order.
@@ -194,7 +190,7 @@ impl Model {
                 row.iter_mut().zip(z).for_each(|(to, z)| *to = (z * self.scales.z) as f32);
             }
         });
-        let kept = (0..of_fit.len()).into_par_iter().with_min_len(CHUNK).filter(|&i| stays(i).is_some()).count();
+        let kept = parallel::count(of_fit.len(), |i| stays(i).is_some());
         told::refined(run, &facts);
         if self.is_of_arcs() {
             told::moved(run, self.moved(of_fit, out)?);

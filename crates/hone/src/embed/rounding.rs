@@ -8,12 +8,11 @@
 //! at a residual of 10⁻⁴: they stay, and a note counts them.
 //! Cost: one pass over Z, and one over those pieces of Y that have rows far shorter than others.
 
-use rayon::prelude::*;
-
 use super::context::Context;
 use crate::config::Config;
 use crate::dense::{Block, Columns, Norm};
 use crate::factor::Solver;
+use crate::parallel;
 
 /// A part of Y below so much of a typical row is rounding.
 const FLOOR: f64 = 1e-5;
@@ -69,8 +68,8 @@ pub(super) fn clear(run: &Context, y: &Columns, floors: &Floors, z: &mut Block) 
     let typical = (sigma.iter().map(|sigma| sigma * sigma).sum::<f64>() / run.own.rows.max(1) as f64).sqrt();
     let least = shortened(SHORT, run.config).map_or(SHORT, |share| share.min(SHORTEST)) * typical;
     let length = |i: usize| squared(z.row(i)).sqrt();
-    let short = |&i: &usize| (0.0..least).contains(&length(i)) && length(i) > 0.0;
-    let short: Vec<usize> = (0..z.rows()).into_par_iter().filter(short).collect();
+    let short = |i: usize| ((0.0..least).contains(&length(i)) && length(i) > 0.0).then_some(i);
+    let short: Vec<usize> = parallel::collect_some(z.rows(), short);
     let nothing = y.map_rows(&short, |i, row| {
         let solid = floors.length(row);
         solid == 0.0 || length(i) < LOST * solid

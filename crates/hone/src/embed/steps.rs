@@ -12,10 +12,9 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use rayon::prelude::*;
-
 use crate::config::{Config, Steps};
 use crate::dense::Small;
+use crate::parallel;
 use crate::report::AutomaticSteps;
 
 /// Steps that are tried.
@@ -83,7 +82,7 @@ impl<'a> Elimination<'a> {
         let mut row = self.gram.row(pivot).to_vec();
         // Columns of earlier steps are not looked at again.
         row[..first].fill(0.0);
-        row[first..].par_chunks_mut(CHUNK).enumerate().for_each(|(at, part)| {
+        parallel::each(row[first..].chunks_mut(CHUNK).collect(), &|at, part: &mut [f64]| {
             let start = first + at * CHUNK;
             for earlier in &self.rows {
                 let factor = earlier[pivot];

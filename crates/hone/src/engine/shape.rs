@@ -4,11 +4,6 @@ use crate::config::{Local, Scale};
 use crate::dense::{Group, Norm, Panels};
 use crate::factor::{Factors, communities};
 
-/// Nodes for each column that is kept with [`Scale::Spectral`]: later ones say more of chance than of the graph.
-const NODES_PER_COLUMN: usize = 8;
-/// Columns that are kept whatever the number of nodes.
-const LEAST_COLUMNS: usize = 16;
-
 /// How columns and rows of a local embedding are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
@@ -20,22 +15,15 @@ pub struct Shape {
     pub steps: usize,
     /// The share of steps in which a walk stays.
     pub laziness: f64,
-    /// Columns that are kept; the others become zero.
-    pub columns: usize,
     /// Each row is divided by its length to this power.
     pub row_power: f64,
 }
 
 impl Shape {
-    /// As the settings ask for, for factors of K steps of a graph with so many nodes. Only a symmetric matrix has a spectrum
-    /// that powers share.
-    pub fn new(local: &Local, (steps, laziness): (usize, f64), nodes: usize, symmetric: bool) -> Self {
-        let (scale, columns) = match local.scale {
-            Scale::Spectral if symmetric => (Scale::Spectral, (nodes / NODES_PER_COLUMN).max(LEAST_COLUMNS)),
-            Scale::Spectral => (Scale::Sigma, usize::MAX),
-            scale => (scale, usize::MAX),
-        };
-        Shape { norm: local.norm, scale, steps, laziness, columns, row_power: local.row_power }
+    /// As the settings ask for, for factors of K steps. Only a symmetric matrix has a spectrum that powers share.
+    pub fn new(local: &Local, steps: usize, laziness: f64, symmetric: bool) -> Self {
+        let scale = if local.scale == Scale::Spectral && !symmetric { Scale::Sigma } else { local.scale };
+        Shape { norm: local.norm, scale, steps, laziness, row_power: local.row_power }
     }
 
     /// Brings the columns of U to the length and the rows to the size that the settings ask for.
@@ -61,8 +49,7 @@ impl Shape {
             }
         };
         let largest = sigma.first().copied().filter(|&largest| largest > 0.0).unwrap_or(1.0);
-        let weight = |(j, sigma): (usize, &f64)| if j < self.columns { (sigma / largest).powf(power) } else { 0.0 };
-        Some(sigma.iter().enumerate().map(weight).collect())
+        Some(sigma.iter().map(|sigma| (sigma / largest).powf(power)).collect())
     }
 
     /// Sizes of the eigenvalues of one step of a walk that never stays.
@@ -100,21 +87,16 @@ mod tests {
         let weights = |values: [f64; 6], laziness: f64| {
             let sigma = values.map(|value| (laziness + (1.0 - laziness) * value).powi(3));
             let local = Local { scale: Scale::Spectral, ..Local::default() };
-            Shape::new(&local, (3, laziness), 1000, true).weights(&sigma).expect("a scale")
+            Shape::new(&local, 3, laziness, true).weights(&sigma).expect("a scale")
         };
         let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
         close(weights([0.8, 0.7, 0.7, 0.6, 0.6, 0.6], 0.0)[5], (0.6f64 / 0.8).powi(3));
         close(weights([0.8, 0.2, 0.2, 0.2, 0.2, 0.2], 0.0)[5], (0.2f64 / 0.8).powf(2.02));
         close(weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.0)[5], 0.5f64.powf(2.0 + 0.8f64.powi(6)));
         close(weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.2)[5], (0.52f64 / 0.84).powf(2.0 + 0.8f64.powi(6)));
-        let unit = Shape::new(&Local::default(), (3, 0.0), 1000, true).weights(&[2.0, 1.0]);
+        let unit = Shape::new(&Local::default(), 3, 0.0, true).weights(&[2.0, 1.0]);
         assert_eq!(unit, None);
         let local = Local { scale: Scale::Spectral, ..Local::default() };
-        assert_eq!(Shape::new(&local, (3, 0.0), 1000, false).weights(&[2.0, 1.0]), Some(vec![1.0, 0.5]));
-        let kept = |nodes: usize| {
-            let weights = Shape::new(&local, (3, 0.0), nodes, true).weights(&[1.0; 64]).expect("a scale");
-            weights.iter().filter(|&&weight| weight > 0.0).count()
-        };
-        assert_eq!([0, 100, 200, 511, 512, 9999].map(kept), [16, 16, 25, 63, 64, 64]);
+        assert_eq!(Shape::new(&local, 3, 0.0, false).weights(&[2.0, 1.0]), Some(vec![1.0, 0.5]));
     }
 }

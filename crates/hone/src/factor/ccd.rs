@@ -7,7 +7,6 @@
 //! No step increases ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²).
 //! Cost an iteration: 2 products and O(sweeps N b²); observed only: O(sweeps nonzeros b).
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bilinear::{Pair, Squared, Start, nothing, penalty};
@@ -18,7 +17,11 @@ use super::observed::{ENTRY_BYTES, Observed, dot};
 use crate::dense::{Block, Small};
 use crate::error::Result;
 use crate::operator::{Operator, Workspace};
+use crate::parallel;
 use crate::sparse::Csr;
+
+/// Rows whose entries a thread changes in one go.
+const STRETCH: usize = 1 << 10;
 
 /// Options of cyclic coordinate descent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -207,28 +210,34 @@ fn column(x: &Block, f: usize) -> Vec<f32> {
     (0..x.rows()).map(|i| x.get(i, f)).collect()
 }
 
-/// Cuts values of entries into those of each row.
-fn rows_of<'a>(entries: &Csr, mut values: &'a mut [f32]) -> Vec<&'a mut [f32]> {
-    (0..entries.rows())
-        .map(|i| {
-            let (row, rest) = std::mem::take(&mut values).split_at_mut(entries.pattern().row(i).len());
-            values = rest;
-            row
-        })
-        .collect()
+/// Cuts values of entries into those of each [`STRETCH`] of rows.
+fn stretches<'a>(entries: &Csr, mut values: &'a mut [f32]) -> Vec<&'a mut [f32]> {
+    let pattern = entries.pattern();
+    let starts = (0..entries.rows()).step_by(STRETCH);
+    let lengths = starts.map(|start| pattern.range(last(entries, start)).end - pattern.range(start).start);
+    lengths.map(|length| values.split_off_mut(..length).expect("as many values as entries")).collect()
+}
+
+/// The last row of the stretch that starts with a row.
+fn last(entries: &Csr, start: usize) -> usize {
+    entries.rows().min(start + STRETCH) - 1
 }
 
 /// R ← R + sign · a bᵀ on the entries.
 fn add_product(entries: &Csr, residual: &mut [f32], a: &[f32], b: &[f32], sign: f32) {
-    rows_of(entries, residual).into_par_iter().enumerate().for_each(|(i, row)| {
-        let columns = entries.pattern().row(i);
-        row.iter_mut().zip(columns).for_each(|(r, &j)| *r += sign * a[i] * b[j as usize]);
+    parallel::each(stretches(entries, residual), &|at, mut rest: &mut [f32]| {
+        let start = at * STRETCH;
+        for i in start..=last(entries, start) {
+            let columns = entries.pattern().row(i);
+            let row = rest.split_off_mut(..columns.len()).expect("as many values as entries");
+            row.iter_mut().zip(columns).for_each(|(r, &j)| *r += sign * a[i] * b[j as usize]);
+        }
     });
 }
 
 /// Each a_i by least squares on R ≈ a bᵀ.
 fn best_column(entries: &Csr, residual: &[f32], a: &mut [f32], b: &[f32], weight: f64) {
-    a.par_iter_mut().enumerate().for_each(|(i, a)| {
+    let best = |i: usize| {
         let range = entries.pattern().range(i);
         let (mut up, mut down) = (0.0, weight);
         for (&j, &r) in entries.pattern().row(i).iter().zip(&residual[range]) {
@@ -236,6 +245,7 @@ fn best_column(entries: &Csr, residual: &[f32], a: &mut [f32], b: &[f32], weight
             up += f64::from(r) * b;
             down += b * b;
         }
-        *a = if down > 0.0 { (up / down) as f32 } else { 0.0 };
-    });
+        if down > 0.0 { (up / down) as f32 } else { 0.0 }
+    };
+    parallel::for_chunks(a, STRETCH, &|at, part| part.iter_mut().zip(at * STRETCH..).for_each(|(to, i)| *to = best(i)));
 }

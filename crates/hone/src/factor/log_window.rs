@@ -81,13 +81,12 @@ impl Landmarks {
     }
 }
 
-/// E = V √Σ of the log window matrix of S, the base of a power or S itself; U are the eigenvectors of S, of which the first
-/// `kept` count. As many of the columns are zero as of U, in proportion.
-pub fn log_window(s: &Operator, u: Panels, (steps, kept): (usize, usize), task: &Task) -> Result<View> {
+/// E = V √Σ of the log window matrix of S, the base of a power or S itself; U are the eigenvectors of S.
+pub fn log_window(s: &Operator, u: Panels, steps: usize, task: &Task) -> Result<View> {
     let s = s.same_vectors_as();
     let degrees = degrees(s)?;
     let roots: Arc<[f32]> = degrees.iter().map(|&d| if d > 0.0 { (1.0 / d.sqrt()) as f32 } else { 0.0 }).collect();
-    let ritz = ritz(s, &u, kept)?;
+    let ritz = ritz(s, &u)?;
     task.progress.check()?;
     let filter = filter(&ritz, steps);
     let chosen = Chosen::of(&degrees, landmarks(u.rows(), task.rank), task);
@@ -98,9 +97,8 @@ pub fn log_window(s: &Operator, u: Panels, (steps, kept): (usize, usize), task: 
     task.progress.check()?;
     // σ² are the eigenvalues: V √Σ = C E Σ^-½.
     let most = eigen.values.first().copied().unwrap_or(0.0).max(0.0).sqrt();
-    let columns = if kept < u.cols() { kept * task.rank / u.cols() } else { task.rank };
     let scale = |j: usize| match eigen.values.get(j).map_or(0.0, |value| value.max(0.0).sqrt()) {
-        sigma if j < columns && sigma > ZERO * most => 1.0 / sigma.sqrt(),
+        sigma if sigma > ZERO * most => 1.0 / sigma.sqrt(),
         _ => 0.0,
     };
     let width = c.cols();
@@ -151,9 +149,9 @@ fn degrees(s: &Operator) -> Result<Vec<f64>> {
     Err(Error::config("log-window", message))
 }
 
-/// Eigenpairs of Uᵀ S U for the first columns of U, 0 for the others. The columns of U are singular vectors: where S has an eigenvalue and its negative, as every component
+/// Eigenpairs of Uᵀ S U. The columns of U are singular vectors: where S has an eigenvalue and its negative, as every component
 /// without odd cycles does, they may be any mixture of the two eigenvectors.
-fn ritz(s: &Operator, u: &Panels, kept: usize) -> Result<Eigen> {
+fn ritz(s: &Operator, u: &Panels) -> Result<Eigen> {
     let folded = s.folded();
     let s = folded.as_ref().unwrap_or(s);
     let mut h = Small::zeros(u.cols(), u.cols());
@@ -165,8 +163,7 @@ fn ritz(s: &Operator, u: &Panels, kept: usize) -> Result<Eigen> {
         }
         first += panel.cols();
     }
-    let entry = |i: usize, j: usize| if i.max(j) < kept { 0.5 * (h.get(i, j) + h.get(j, i)) } else { 0.0 };
-    Small::from_fn(h.rows(), h.rows(), entry).eigen()
+    Small::from_fn(h.rows(), h.rows(), |i, j| 0.5 * (h.get(i, j) + h.get(j, i))).eigen()
 }
 
 /// f(Λ) in the basis of U.

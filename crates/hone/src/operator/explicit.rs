@@ -4,10 +4,9 @@
 //! passed over: k products of a sparse matrix with a dense one.
 //! Cost: 8 bytes per entry, three times that for powers; as many additions as reading all rows takes.
 
-use rayon::prelude::*;
-
 use super::{Diagonal, Operator, Scaled};
 use crate::dense::Small;
+use crate::parallel;
 
 impl Operator {
     /// All entries. Nothing is rounded beyond what leaves and diagonals hold.
@@ -60,7 +59,7 @@ impl Scaled {
 /// A B, row by row, without the zeros of A.
 fn times(a: &Small, b: &Small) -> Small {
     let mut out = Small::zeros(a.rows(), b.cols());
-    out.as_mut_slice().par_chunks_mut(b.cols().max(1)).enumerate().for_each(|(i, row)| {
+    parallel::for_rows(out.as_mut_slice(), b.cols().max(1), |i, row| {
         for (k, &factor) in a.row(i).iter().enumerate().filter(|(_, factor)| **factor != 0.0) {
             row.iter_mut().zip(b.row(k)).for_each(|(to, &from)| *to += factor * from);
         }

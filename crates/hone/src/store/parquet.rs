@@ -3,14 +3,13 @@
 use std::io::Write;
 use std::path::Path;
 
-use rayon::prelude::*;
-
 use super::Embedding;
 use crate::columnar::{Column, Kind, ROW_GROUP, TableReader, TableWriter};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::memory::Allowance;
+use crate::parallel;
 
 /// Rows that are not worth a task of their own.
 const SERIAL: usize = 1 << 12;
@@ -31,8 +30,11 @@ pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut (impl Write + 
         table.write(|j| match j {
             0 => ids.column(rows.clone()),
             _ => {
-                let rows = rows.clone().into_par_iter().with_min_len(SERIAL);
-                Column::Floats(rows.map(|i| vectors.row(i)[j - 1]).collect())
+                let mut values = vec![0.0; rows.len()];
+                parallel::for_chunks(&mut values, SERIAL, &|at, part| {
+                    part.iter_mut().zip(rows.start + at * SERIAL..).for_each(|(to, i)| *to = vectors.row(i)[j - 1]);
+                });
+                Column::Floats(values)
             }
         })?;
     }

@@ -24,13 +24,12 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-use rayon::prelude::*;
-
 use super::text::compressed;
 use crate::columnar::{ROW_GROUP, TableWriter};
 use crate::error::{Error, Result};
 use crate::graph::quoted;
 use crate::output::{Batch, is_stream};
+use crate::parallel;
 use crate::progress::Progress;
 
 pub use crate::columnar::{Column, Kind, Nullable, TableReader};
@@ -144,9 +143,8 @@ impl Table<'_> {
         for wave in (0..self.rows).step_by(CHUNK * WAVE) {
             progress.check()?;
             let end = self.rows.min(wave + CHUNK * WAVE);
-            let starts: Vec<usize> = (wave..end).step_by(CHUNK).collect();
-            let chunk = |start: usize| self.lines(separator, start..end.min(start + CHUNK));
-            for lines in starts.into_par_iter().map(chunk).collect::<Vec<_>>() {
+            let chunk = |rows: Range<usize>| self.lines(separator, wave + rows.start..wave + rows.end);
+            for lines in parallel::stretches(end - wave, CHUNK, chunk) {
                 out.write_all(lines.as_bytes()).map_err(failed)?;
             }
             progress.advance((end - wave) as u64);

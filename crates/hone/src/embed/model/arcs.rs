@@ -51,11 +51,7 @@ pub(super) fn views(config: &Config, found: &Found, v: &Panels) -> Result<[View;
             side,
             nodes: graph.nodes.clone(),
             marks: marks.clone(),
-            weights: weights(
-                &Shape::new(&config.local, (step, 0.0), own.rows(), false),
-                own,
-                &found.facts.singular_values,
-            ),
+            weights: weights(&Shape::new(&config.local, step, 0.0, false), own, &found.facts.singular_values),
             basis: Basis { q: Small::identity(c.rows()), c, laziness: 0.0 },
             x,
             degrees: degrees.clone(),

@@ -1,7 +1,5 @@
 //! A model on the way: what the stages of a fit leave behind for it.
 
-use rayon::prelude::*;
-
 use super::found::Found;
 use super::normal::{degrees, joined, mean_of_nonzero, normalized, relative_residual, symmetric, weights};
 use super::shared::{mark, names};
@@ -12,6 +10,7 @@ use crate::engine::Shape;
 use crate::error::Result;
 use crate::factor::log_window::Landmarks;
 use crate::graph::Graph;
+use crate::parallel;
 use crate::report::Report;
 use crate::store::Embedding;
 
@@ -115,10 +114,10 @@ impl View {
         let residual = relative_residual(image, &x, &c);
         let mut basis = Basis { q: Small::identity(c.rows()), c, laziness };
         basis.q = signs_to(&basis.step(), facts.step)?;
-        let shape = Shape::new(&config.local, (facts.step, laziness), x.rows(), true);
+        let shape = Shape::new(&config.local, facts.step, laziness, true);
         let names = names(ids);
         let name = |i: usize| graph.nodes.as_ref().map_or(i as u32, |nodes| nodes[i]);
-        let marks = (0..x.rows()).into_par_iter().map(|i| {
+        let marks = parallel::collect(x.rows(), |i| {
             let (columns, values) = graph.matrix.row(i);
             let entry = |(&j, &w): (&u32, &f32)| mark(names[name(j as usize) as usize], f64::from(w) / graph.scale);
             columns.iter().zip(values).filter(|(_, w)| **w != 0.0).map(entry).fold(0, u64::wrapping_add)
@@ -128,7 +127,7 @@ impl View {
             step: facts.step,
             side: ViewSide::Both,
             nodes: graph.nodes.clone(),
-            marks: marks.collect(),
+            marks,
             weights: weights(&shape, &x, &facts.singular_values),
             basis,
             x,

@@ -9,10 +9,9 @@
 //! A median, because it is exactly zero while fewer than half of the shared nodes changed: a few new nodes or edges move nobody
 //! else. Cost: O(N) per column.
 
-use rayon::prelude::*;
-
 use super::Model;
 use crate::dense::Block;
+use crate::parallel;
 
 impl Model {
     /// For each structure column the median of fit − now over the nodes that both have; zeros where there are none. `now` holds
@@ -29,7 +28,7 @@ impl Model {
             row.iter_mut().zip(fit.iter().zip(now.row(i))).for_each(|(to, (fit, now))| *to = fit - now);
         });
         let of = |j: usize| lower_median((0..shared.len()).map(|at| changes.row(at)[j]).collect());
-        (0..now.cols()).into_par_iter().map(of).collect()
+        parallel::map(now.cols(), of)
     }
 }
 

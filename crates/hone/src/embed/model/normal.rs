@@ -1,9 +1,8 @@
 //! The normalised matrix of a view, (D+τ)^-½ W (D+τ)^-½, and what factors of it are measured and weighed by.
 
-use rayon::prelude::*;
-
 use crate::dense::{Block, Norm, Panels, Small};
 use crate::engine::Shape;
+use crate::parallel;
 use crate::sparse::Csr;
 
 /// Singular values below this part of the largest are rounding noise.
@@ -17,7 +16,7 @@ pub(super) fn joined(u: &Panels) -> Block {
 /// Motif degrees, of weights as they are.
 pub(super) fn degrees(matrix: &Csr, scale: f64) -> Vec<f64> {
     let sum = |i: usize| matrix.row(i).1.iter().map(|&w| f64::from(w)).sum::<f64>() / scale;
-    (0..matrix.rows()).into_par_iter().map(sum).collect()
+    parallel::collect(matrix.rows(), sum)
 }
 
 /// (D+τ)^-½ W (D+τ)^-½.

@@ -14,8 +14,6 @@
 
 use std::borrow::Cow;
 
-use rayon::prelude::*;
-
 use super::normal::root;
 use super::refine::{NONE, refined};
 use super::shared::{mark, mark_back};
@@ -23,6 +21,7 @@ use super::{Basis, Log, View, ViewSide};
 use crate::dense::{Block, Small};
 use crate::error::Result;
 use crate::motif::MotifGraph;
+use crate::parallel;
 use crate::report::Fitting;
 use crate::sparse::Csr;
 
@@ -206,20 +205,20 @@ impl<'a> Placing<'a> {
         let new: Vec<usize> = (0..rows).filter(|&row| self.at[row] == NONE).collect();
         self.new_at = vec![NONE; rows];
         new.iter().zip(0..).for_each(|(&row, number)| self.new_at[row] = number);
-        let degrees: Vec<f64> = new.par_iter().map(|&row| self.degree(row, |_| true)).collect();
+        let degrees: Vec<f64> = parallel::collect(new.len(), |at| self.degree(new[at], |_| true));
         let lefts: Vec<f64> = degrees.iter().map(|&degree| root(degree, self.view.tau)).collect();
         let powers: Vec<Small> = (0..k).map(|l| self.after(l)).collect();
-        let mut walks: Vec<f64> =
-            new.par_iter().zip(&lefts).flat_map_iter(|(&row, &left)| self.towards_fit(row, left)).collect();
-        let mut total = vec![0.0; new.len() * r];
+        let (mut walks, mut total) = (vec![0.0; new.len() * r], vec![0.0; new.len() * r]);
+        parallel::for_rows(&mut walks, r.max(1), |at, to| {
+            to.copy_from_slice(&self.towards_fit(new[at], lefts[at]));
+        });
         for (l, power) in powers.iter().enumerate() {
             if l > 0 {
                 walks = self.between_new(&new, &lefts, &walks);
             }
-            let add = |(to, walk): (&mut [f64], &[f64])| {
-                to.iter_mut().zip(times(walk, power)).for_each(|(to, y)| *to += y);
-            };
-            total.par_chunks_mut(r.max(1)).zip(walks.par_chunks(r.max(1))).for_each(add);
+            parallel::for_rows(&mut total, r.max(1), |at, to| {
+                to.iter_mut().zip(times(&walks[at * r..][..r], power)).for_each(|(to, y)| *to += y);
+            });
         }
         (self.new, self.new_degrees) = (total, degrees);
     }
@@ -227,9 +226,11 @@ impl<'a> Placing<'a> {
     /// B_nn times some rows.
     fn between_new(&self, new: &[usize], lefts: &[f64], walks: &[f64]) -> Vec<f64> {
         let (r, laziness) = (self.cols(), self.basis.laziness);
-        let of = |(&row, &left): (&usize, &f64)| {
+        let mut all = vec![0.0; new.len() * r];
+        parallel::for_rows(&mut all, r.max(1), |at, sum| {
+            let (row, left) = (new[at], lefts[at]);
             let own = &walks[self.new_at[row] as usize * r..][..r];
-            let mut sum: Vec<f64> = own.iter().map(|x| laziness * x).collect();
+            sum.iter_mut().zip(own).for_each(|(to, x)| *to = laziness * x);
             self.each(row, |j, w| {
                 let number = self.new_at[j];
                 if number != NONE {
@@ -238,9 +239,8 @@ impl<'a> Placing<'a> {
                     sum.iter_mut().zip(from).for_each(|(to, x)| *to += factor * x);
                 }
             });
-            sum
-        };
-        new.par_iter().zip(lefts).flat_map_iter(of).collect()
+        });
+        all
     }
 }
 
@@ -269,7 +269,7 @@ fn changed(view: &View, graph: &MotifGraph, back: Option<&Csr>, (known, names): 
         let marks = sum(&graph.matrix, mark).wrapping_add(back.map_or(0, |back| sum(back, mark_back)));
         known[row] != NONE && marks != view.marks[known[row] as usize]
     };
-    (0..known.len()).into_par_iter().map(changes).collect()
+    parallel::collect(known.len(), changes)
 }
 
 /// The node of a row of W.

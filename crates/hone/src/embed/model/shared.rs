@@ -4,13 +4,12 @@
 //! its id and the weight of the edge. Sums do not depend on the order of nodes; two lists of neighbours have the same sum
 //! by an accident of 2⁻⁶⁴ only.
 
-use rayon::prelude::*;
-
 use crate::graph::{NodeIds, id_number, spread};
+use crate::parallel;
 
 /// A number for each id; 7 is the same id among numbers and among texts.
 pub(in crate::embed) fn names(ids: &NodeIds) -> Vec<u64> {
-    (0..ids.len() as u32).into_par_iter().map(|i| id_number(ids.get(i))).collect()
+    parallel::collect(ids.len(), |i| id_number(ids.get(i as u32)))
 }
 
 /// A number for a neighbour and the weight of the edge to it.

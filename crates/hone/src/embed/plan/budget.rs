@@ -3,8 +3,6 @@
 //! What is done about it is planned in `plan`. A rare motif's factors are kept for the nodes it touches only, so the touched nodes are counted
 //! first: one pass over the edges.
 
-use rayon::prelude::*;
-
 use crate::config::{Combine, Config, Form, Model, Output};
 use crate::dense::gram_memory;
 use crate::embed::context::Context;
@@ -18,6 +16,7 @@ use crate::graph::Graph;
 use crate::matrix::Psi;
 use crate::memory;
 use crate::motif::{Counts, Delta, Motif, Pairs, pairs};
+use crate::parallel;
 use crate::space::PANEL;
 use crate::sparse::Pattern;
 use crate::store::Format;
@@ -386,7 +385,7 @@ pub(super) fn most_touched(counts: &Counts, motifs: &[Motif], delta: &Delta) -> 
 fn walks(pattern: &Pattern, steps: usize) -> u64 {
     let n = pattern.rows();
     let longer = |x: Vec<f64>| -> Vec<f64> {
-        (0..n).into_par_iter().map(|i| x[i] + pattern.row(i).iter().map(|&j| x[j as usize]).sum::<f64>()).collect()
+        parallel::collect(n, |i| x[i] + pattern.row(i).iter().map(|&j| x[j as usize]).sum::<f64>())
     };
     let ends: f64 = (0..steps).fold(vec![1.0; n], |x, _| longer(x)).iter().sum();
     (ends as u64).min((n as u64).saturating_mul(n as u64)).min(BEYOND)

@@ -10,12 +10,12 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 use super::source::{Source, read_at};
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
+use crate::parallel;
 use crate::progress::Progress;
 
 /// Bytes a block; small enough to stay in a core's cache between reading and parsing.
@@ -98,25 +98,27 @@ fn parse_file<T: Send>(
     let first_failed = AtomicUsize::new(usize::MAX);
     let (begin, longest) = (source.position(), longest(source));
     let range = Lines { path, allowance, longest, file, begin, end: begin + total };
-    let results: Vec<Result<T, Failure>> = (0..total.div_ceil(BLOCK as u64) as usize)
-        .into_par_iter()
-        .map_init(Vec::new, |buffer, block| {
-            if first_failed.load(Ordering::Relaxed) < block {
-                return Err(Failure::Moot);
-            }
-            let allowed =
-                if block % WATCH == WATCH - 1 { allowance.check(path, 0).map_err(Failure::Refused) } else { Ok(()) };
-            let result = allowed
-                .and_then(|()| range.read_block(block, buffer))
-                .and_then(|lines| parse(lines).map_err(Failure::Fault));
-            let result = if progress.cancelled() { Err(Failure::Interrupted) } else { result };
-            if result.is_err() {
-                first_failed.fetch_min(block, Ordering::Relaxed);
-            }
-            progress.advance(BLOCK.min((total - (block * BLOCK) as u64) as usize) as u64);
-            result
-        })
-        .collect();
+    // Those that no thread is using.
+    let buffers = Mutex::new(Vec::<Vec<u8>>::new());
+    let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
+    let results: Vec<Result<T, Failure>> = parallel::map(total.div_ceil(BLOCK as u64) as usize, |block| {
+        if first_failed.load(Ordering::Relaxed) < block {
+            return Err(Failure::Moot);
+        }
+        let mut buffer = buffers().pop().unwrap_or_default();
+        let allowed =
+            if block % WATCH == WATCH - 1 { allowance.check(path, 0).map_err(Failure::Refused) } else { Ok(()) };
+        let result = allowed
+            .and_then(|()| range.read_block(block, &mut buffer))
+            .and_then(|lines| parse(lines).map_err(Failure::Fault));
+        let result = if progress.cancelled() { Err(Failure::Interrupted) } else { result };
+        if result.is_err() {
+            first_failed.fetch_min(block, Ordering::Relaxed);
+        }
+        progress.advance(BLOCK.min((total - (block * BLOCK) as u64) as usize) as u64);
+        buffers().push(buffer);
+        result
+    });
     let mut parsed = Vec::with_capacity(results.len());
     for (block, result) in results.into_iter().enumerate() {
         match result {
@@ -228,7 +230,7 @@ fn parse_stream<T: Send>(
     while !batch.is_empty() {
         progress.check()?;
         let blocks = cut(&batch);
-        let work = || blocks.par_iter().map(|block| parse(block)).collect::<Vec<_>>();
+        let work = || parallel::map(blocks.len(), |block| parse(blocks[block]));
         let (results, next) = rayon::join(work, || next_batch(source));
         for (block, result) in blocks.iter().zip(results) {
             parsed.push(result.map_err(|fault| fault.into_error(source, lines))?);

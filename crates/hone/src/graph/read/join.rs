@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
+use rayon::slice::ParallelSliceMut;
 
 use super::super::ids::{Names, canonical_integer};
 use super::comments::Tally;
@@ -15,6 +15,7 @@ use super::reading::{ReadNote, TableColumns};
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::memory::Allowance;
+use crate::parallel;
 
 /// Edges of one block, in order.
 #[derive(Debug)]
@@ -202,7 +203,7 @@ fn narrow(ends: Ends) -> Vec<(u32, u32)> {
 }
 
 fn join_text(ends: Vec<Ends>, room: &dyn Fn(u64) -> Result<()>) -> Result<Option<Numbered>> {
-    let local = ends.into_par_iter().map(Ends::into_text).collect::<Option<Vec<_>>>();
+    let local = parallel::map_each(ends, |_, ends| ends.into_text()).into_iter().collect::<Option<Vec<_>>>();
     let Some(local) = local else { return Ok(None) };
     let mut names = Names::new();
     let mut chunks = Vec::with_capacity(local.len());
@@ -212,21 +213,18 @@ fn join_text(ends: Vec<Ends>, room: &dyn Fn(u64) -> Result<()>) -> Result<Option
         let Some(numbers) = numbers else { return Ok(None) };
         chunks.push((numbers, pairs));
     }
-    let pairs = chunks
-        .into_par_iter()
-        .map(|(numbers, pairs)| {
-            pairs.into_iter().map(|(u, v)| (numbers[u as usize], numbers[v as usize])).collect::<Vec<_>>()
-        })
-        .collect();
+    let pairs = parallel::map_each(chunks, |_, (numbers, pairs): (Vec<u32>, Vec<(u32, u32)>)| {
+        pairs.into_iter().map(|(u, v)| (numbers[u as usize], numbers[v as usize])).collect()
+    });
     Ok(Some((names.into_ids(), concat(pairs, |node| node))))
 }
 
 fn join_wide(ends: Vec<Ends>) -> Option<Numbered> {
-    let wide = |ends| match ends {
+    let wide = |_, ends| match ends {
         Ends::Wide(pairs) => pairs,
         other => narrow(other).into_iter().map(|(u, v)| (i64::from(u), i64::from(v))).collect(),
     };
-    let chunks: Vec<Vec<(i64, i64)>> = ends.into_par_iter().map(wide).collect();
+    let chunks: Vec<Vec<(i64, i64)>> = parallel::map_each(ends, wide);
     let ids = distinct(&chunks);
     if ids.len() > u32::MAX as usize {
         return None;
@@ -237,7 +235,8 @@ fn join_wide(ends: Vec<Ends>) -> Option<Numbered> {
 
 fn join_narrow(chunks: Vec<Vec<(u32, u32)>>) -> Option<Numbered> {
     let total: usize = chunks.iter().map(Vec::len).sum();
-    let largest = chunks.par_iter().flatten_iter().map(|&(u, v)| u.max(v)).max().unwrap_or(0) as usize;
+    let largest = parallel::map(chunks.len(), |at| chunks[at].iter().map(|&(u, v)| u.max(v)).max());
+    let largest = largest.into_iter().flatten().max().unwrap_or(0) as usize;
     if largest / 64 > 2 * total + (1 << 16) {
         let ids = distinct(&chunks);
         let pairs = concat(chunks, |id| ids.partition_point(|&other| other < id) as u32);
@@ -257,7 +256,8 @@ fn join_narrow(chunks: Vec<Vec<(u32, u32)>>) -> Option<Numbered> {
 
 /// All ids, sorted, each once.
 fn distinct<T: Copy + Ord + Send + Sync>(chunks: &[Vec<(T, T)>]) -> Vec<T> {
-    let mut ids: Vec<T> = chunks.par_iter().flatten_iter().flat_map_iter(|&(u, v)| [u, v]).collect();
+    let mut ids: Vec<T> = Vec::with_capacity(2 * chunks.iter().map(Vec::len).sum::<usize>());
+    chunks.iter().for_each(|chunk| ids.extend(chunk.iter().flat_map(|&(u, v)| [u, v])));
     ids.par_sort_unstable();
     ids.dedup();
     ids
@@ -273,7 +273,7 @@ fn concat<T: Copy + Send + Sync>(chunks: Vec<Vec<(T, T)>>, node: impl Fn(T) -> u
         parts.push((part, chunk));
         rest = tail;
     }
-    parts.into_par_iter().for_each(|(part, chunk)| {
+    parallel::each(parts, &|_, (part, chunk): (&mut [(u32, u32)], Vec<(T, T)>)| {
         part.iter_mut().zip(chunk).for_each(|(pair, (u, v))| *pair = (node(u), node(v)));
     });
     pairs
@@ -289,10 +289,12 @@ struct Bitmap {
 impl Bitmap {
     fn new(chunks: &[Vec<(u32, u32)>], largest: usize) -> Self {
         let words: Vec<AtomicU64> = (0..=largest / 64).map(|_| AtomicU64::new(0)).collect();
-        chunks.par_iter().flatten_iter().flat_map_iter(|&(u, v)| [u, v]).for_each(|id| {
-            let (word, bit) = (&words[id as usize / 64], 1 << (id % 64));
-            if word.load(Ordering::Relaxed) & bit == 0 {
-                word.fetch_or(bit, Ordering::Relaxed);
+        parallel::for_each(chunks.len(), &|at| {
+            for id in chunks[at].iter().flat_map(|&(u, v)| [u, v]) {
+                let (word, bit) = (&words[id as usize / 64], 1 << (id % 64));
+                if word.load(Ordering::Relaxed) & bit == 0 {
+                    word.fetch_or(bit, Ordering::Relaxed);
+                }
             }
         });
         let words: Vec<u64> = words.into_iter().map(AtomicU64::into_inner).collect();

@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::reach;
 use crate::motif::Motif;
 use crate::parallel;
@@ -56,5 +54,10 @@ pub(crate) fn positions(pattern: &Pattern, motifs: &[Motif]) -> u64 {
         }
         found
     };
-    (0..pattern.rows()).into_par_iter().with_min_len(64).map_init(|| vec![0; pattern.rows()], of_row).sum()
+    let of_rows = |rows: Range<usize>| {
+        let mut seen = vec![0; pattern.rows()];
+        rows.map(|i| of_row(&mut seen, i)).sum::<u64>()
+    };
+    let length = pattern.rows().div_ceil(16 * rayon::current_num_threads()).max(64);
+    parallel::stretches(pattern.rows(), length, of_rows).into_iter().sum()
 }
