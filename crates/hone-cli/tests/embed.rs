@@ -32,7 +32,7 @@ fn karate_becomes_a_table_with_a_report_beside_it() {
     let out = folder.path().join("karate.tsv");
     let run = hone().args(["embed", "builtin:karate", "-o"]).arg(&out).assert().success().stdout(is_empty());
     run.stderr(
-        contains("takes about").and(contains("structure: 3 of 16 dimensions hold")).and(contains("seconds: read")),
+        contains("takes about").and(contains("structure: 3 of 15 dimensions hold")).and(contains("seconds: read")),
     );
     let table = fs::read_to_string(&out).expect("written");
     let head: Vec<&str> = table.lines().next().expect("a header").split('\t').collect();
@@ -87,7 +87,7 @@ fn every_format_is_written() {
     for name in ["a.npy.columns.txt", "a.w2v.columns.txt"] {
         let names = fs::read_to_string(folder.path().join(name)).expect("names of columns");
         let names: Vec<&str> = names.lines().collect();
-        assert_eq!((names.len(), names[0], names[127]), (128, "z0", "structure.pc15"), "{name}");
+        assert_eq!((names.len(), names[0], names[127]), (128, "z0", "structure.extremes"), "{name}");
     }
     let table = hone().args(["-q", "embed", "builtin:florentine", "-o", "-"]).assert().success();
     table.stdout(contains("Medici\t"));

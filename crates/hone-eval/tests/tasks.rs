@@ -250,7 +250,7 @@ fn vectors_that_have_seen_the_removed_edges_are_refused() {
     };
     assert!(judge(Some(split(2).graph())).unwrap()[0].notes.is_empty());
     let refused = judge(Some(&whole)).unwrap_err().to_string();
-    assert!(refused.contains("whole graph") && refused.contains("hone eval split"), "{refused}");
+    assert!(refused.contains("whole graph") && refused.contains("the split of seed 2"), "{refused}");
     assert!(judge(Some(split(1).graph())).unwrap_err().to_string().contains("another split"));
     assert!(judge(Some(&planted(20))).unwrap()[0].notes[0].contains("another graph (81 nodes"));
     assert!(judge(None).unwrap()[0].notes[0].contains("nothing says"));

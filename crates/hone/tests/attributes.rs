@@ -91,7 +91,8 @@ fn attributes_join_before_or_after_with_their_weight() {
 fn motifs_of_the_structure_columns_are_told_by_correlation() {
     for name in ["karate", "barbell", "florentine"] {
         let graph = builtin(name).unwrap();
-        let run = Hone::new(preset("hone", &[])).unwrap().embed(&graph, &Silent).unwrap();
+        let components = [("features.form.components.extremes", "0")];
+        let run = Hone::new(preset("hone", &components)).unwrap().embed(&graph, &Silent).unwrap();
         let plain = [("structure.enabled", "true"), ("features.diffusion.steps", "0"), ("local.norm", "none")];
         let features = Hone::new(preset("hone-p", &plain)).unwrap().features(&graph, &Silent).unwrap().embedding;
         let column =

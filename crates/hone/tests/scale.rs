@@ -115,7 +115,7 @@ fn parts_in_files_change_no_bit() {
     let small = ("global.dim", "4");
     let cases = [
         config("hone-p", &[few]),
-        config("hone", &[few, ("local.dim", "96")]),
+        config("hone", &[few, ("local.dim", "96"), ("local.log-window.steps", "0")]),
         config("hone-l-norm+x", &[few, ("structure.depth", "0")]),
         config("hone-p+x", &[few, ("structure.depth", "0"), ("features.combine", "after")]),
         config("hone-w", &[few, ("global.output", "local")]),

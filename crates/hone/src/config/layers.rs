@@ -126,6 +126,10 @@ impl Layers {
         if rule.local.dim != config.local.dim {
             merge(&mut self.0, Table::from_iter([("local".to_owned(), group("dim", auto()))]));
         }
+        if rule.local.log_window.dim != config.local.log_window.dim {
+            let window = group("log-window", group("dim", auto()));
+            merge(&mut self.0, Table::from_iter([("local".to_owned(), window)]));
+        }
         if rule.features.form != config.features.form {
             let components = group("form", group("components", group("dim", auto())));
             merge(&mut self.0, Table::from_iter([("features".to_owned(), components)]));

@@ -209,7 +209,8 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
         Solver::Svd(_) => "this graph has".to_owned(),
         other => format!("local.solver.method = {} found", other.name()),
     };
-    let held = report.structure.as_ref().map_or(components, |structure| structure.components);
+    let bent = matches!(report.config.features.form, Form::Components(form) if form.has_extremes(components));
+    let held = report.structure.as_ref().map_or(components, |found| found.components + usize::from(bent));
     let (empty, lacking) = (wanted.saturating_sub(rank), components.saturating_sub(held));
     if empty + lacking == 0 {
         return;
@@ -219,7 +220,7 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
         parts.push(format!("the last {empty} of {wanted} columns z"));
     }
     if lacking > 0 {
-        parts.push(format!("the last {lacking} of {components} columns of structure"));
+        parts.push(format!("{lacking} of {components} columns of structure"));
     }
     let directions = if rank == 1 { "direction" } else { "directions" };
     let why = if rank == columns && empty > 0 {

@@ -149,16 +149,21 @@ fn degrees(s: &Operator) -> Result<Vec<f64>> {
     Err(Error::config("log-window", message))
 }
 
-/// Eigenpairs of Uᵀ S U. The columns of U are singular vectors: where S has an eigenvalue and its negative, as every component
-/// without odd cycles does, they may be any mixture of the two eigenvectors.
+/// Eigenpairs of Uᵀ S U, of at most as many columns as U has rows: further ones are zero. The columns of U are singular
+/// vectors: where S has an eigenvalue and its negative, as every component without odd cycles does, they may be any mixture of
+/// the two eigenvectors.
 fn ritz(s: &Operator, u: &Panels) -> Result<Eigen> {
     let folded = s.folded();
     let s = folded.as_ref().unwrap_or(s);
-    let mut h = Small::zeros(u.cols(), u.cols());
+    let width = u.cols().min(u.rows());
+    let mut h = Small::zeros(width, width);
     let mut first = 0;
     for panel in u.as_slice() {
+        if first >= width {
+            break;
+        }
         let part = panels::cross(u.as_slice(), &[s.apply(panel)]);
-        for (i, j) in (0..part.rows()).flat_map(|i| (0..part.cols()).map(move |j| (i, j))) {
+        for (i, j) in (0..width).flat_map(|i| (0..part.cols().min(width - first)).map(move |j| (i, j))) {
             h.set(i, first + j, part.get(i, j));
         }
         first += panel.cols();
@@ -230,7 +235,7 @@ impl Rows {
         for (j, &node) in chosen.nodes.iter().enumerate() {
             u.read(node..node + 1, &mut row);
             let factor = chosen.volume * f64::from(roots[node]);
-            let own = Small::from_fn(1, row.len(), |_, k| f64::from(row[k]));
+            let own = Small::from_fn(1, filter.rows(), |_, k| f64::from(row[k]));
             let values = own.times(filter);
             let to = landmarks.row_mut(j).iter_mut();
             to.zip(values.as_slice()).for_each(|(to, value)| *to = (factor * value) as f32);

@@ -112,11 +112,20 @@ fn finish(folder: &Folder, s: &[f64], vectors: &Block) -> Vec<f64> {
     (0..z.cols()).map(|j| (0..y.len()).map(|i| y[i] * f64::from(h.get(j, i))).sum::<f64>() * scale).collect()
 }
 
+/// Factors alone, as the oracle makes them: U Σ without a log window.
+const FACTORS: &[(&str, &str)] = &[
+    ("features.form.components.dim", "2"),
+    ("steps", "4"),
+    ("laziness", "0.2"),
+    ("local.scale", "sigma"),
+    ("local.log-window.steps", "0"),
+];
+
 #[test]
 fn new_nodes_have_the_factors_of_their_rows() {
     let place = tempfile::tempdir().unwrap();
     let old = communities(150, 3);
-    let settings = &[("global.dim", "16"), ("features.form.components.dim", "2"), ("steps", "4"), ("laziness", "0.2")];
+    let settings = &[&[("global.dim", "16")], FACTORS].concat();
     let hone = Hone::new(default_of(settings)).unwrap().factors(place.path().join("f"), Existing::Refuse);
     let (run, model) = hone.fit(&old, &Silent).unwrap();
     let folder = Folder::open(place.path().join("f")).unwrap();
@@ -144,7 +153,7 @@ fn new_nodes_have_the_factors_of_their_rows() {
 fn nodes_whose_edges_changed_move_alone() {
     let place = tempfile::tempdir().unwrap();
     let old = communities(400, 5);
-    let settings = &[("global.dim", "12"), ("features.form.components.dim", "2"), ("steps", "4"), ("laziness", "0.2")];
+    let settings = &[&[("global.dim", "12")], FACTORS].concat();
     let hone = Hone::new(default_of(settings)).unwrap().factors(place.path().join("f"), Existing::Refuse);
     let (run, model) = hone.fit(&old, &Silent).unwrap();
     let folder = Folder::open(place.path().join("f")).unwrap();

@@ -190,3 +190,15 @@ proptest! {
         prop_assert_eq!(graph.edges(), ids.len() - 1);
     }
 }
+
+/// A first line of names with commas says what separates the columns of a .csv, whatever ids hold.
+#[test]
+fn the_first_line_of_a_csv_is_believed() {
+    let folder = folder();
+    let edges = put(&folder, "a.csv", "source,target\n padded ,a\t\tb\na\t\tb,Node\n");
+    let graph = load(&edges, &default()).unwrap();
+    let mut found: Vec<String> = graph.ids().iter().map(|id| id.to_string()).collect();
+    found.sort();
+    assert_eq!((graph.edges(), found.len()), (2, 3), "{found:?}");
+    assert!(found.contains(&"a\t\tb".to_owned()), "{found:?}");
+}
