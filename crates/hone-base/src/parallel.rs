@@ -106,6 +106,7 @@ pub fn for_chunks(values: &mut [f32], length: usize, change: &(dyn Fn(usize, &mu
 
 /// Cuts `values` into rows of `width` and changes each, given its number, in parallel; a thread takes many rows in one go.
 pub fn for_rows<T: Send>(values: &mut [T], width: usize, change: impl Fn(usize, &mut [T]) + Sync) {
+    let width = width.max(1);
     let rows = in_one_go(values.len() / width);
     each(values.chunks_mut(rows * width).collect(), &|piece, part| {
         part.chunks_mut(width).zip(piece * rows..).for_each(|(row, i)| change(i, row));

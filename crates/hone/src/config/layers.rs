@@ -268,7 +268,20 @@ fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
     {
         *file = found.into();
     }
-    Table::try_from(config).map_err(|e| e.to_string())
+    let mut table = Table::try_from(config).map_err(|e| e.to_string())?;
+    without_what_was_not_there(&mut table);
+    Ok(table)
+}
+
+/// A record says everything that its version could choose: settings that came later were not there.
+fn without_what_was_not_there(record: &mut Table) {
+    if let Some(Value::Table(local)) = record.get_mut("local") {
+        local.entry("log-window").or_insert_with(|| group("steps", Value::Integer(0)));
+    }
+    let form = record.get_mut("features").and_then(|features| features.get_mut("form"));
+    if let Some(Value::Table(components)) = form.and_then(|form| form.get_mut("components")) {
+        components.entry("extremes").or_insert(Value::Float(0.0));
+    }
 }
 
 /// The settings that choose a solver by its name for the whole method: those of both stages, or of the global one alone for a
@@ -277,5 +290,28 @@ pub fn solver_settings(name: &str) -> &'static [&'static str] {
     match name {
         "autoencoder" => &["global.solver.method"],
         _ => &["local.solver.method", "global.solver.method"],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Components, Form};
+
+    /// Records of versions that had no log window and no column of extremes are repeated without them.
+    #[test]
+    fn records_have_no_settings_that_came_later() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("z.npy.run.json");
+        let record = r#"{"config": {"psi": "a-norm", "local": {"scale": "sigma"},
+            "features": {"form": {"components": {"dim": 16, "offset": 3.0}}}}}"#;
+        std::fs::write(&path, record).expect("written");
+        let read = |preset: &str| {
+            Layers::new().preset(preset).expect("known").file(&path).expect("a record").build().expect("in range")
+        };
+        let config = read("hone");
+        assert_eq!(config.local.log_window.steps, 0);
+        let Form::Components(Components { extremes, .. }) = config.features.form else { panic!("components") };
+        assert_eq!(extremes, 0.0);
     }
 }

@@ -174,7 +174,7 @@ fn factor(
     if let Some((mut view, weight, landmarks)) = view {
         let size = shape_view(&run.config.local, &mut view, weight * energy(views[0].as_slice()));
         if let Some(draft) = &mut run.draft {
-            draft.log(landmarks, size)?;
+            draft.log(landmarks, (size, w.graph.scale))?;
         }
         views.push(view.into());
     }

@@ -210,7 +210,10 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
         other => format!("local.solver.method = {} found", other.name()),
     };
     let bent = matches!(report.config.features.form, Form::Components(form) if form.has_extremes(components));
-    let held = report.structure.as_ref().map_or(components, |found| found.components + usize::from(bent));
+    let held = report
+        .structure
+        .as_ref()
+        .map_or(components, |found| found.components + usize::from(bent && found.components > 0));
     let (empty, lacking) = (wanted.saturating_sub(rank), components.saturating_sub(held));
     if empty + lacking == 0 {
         return;

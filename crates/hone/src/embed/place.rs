@@ -127,10 +127,16 @@ impl Model {
         }
         if let (Some(counts), Some(matrix)) = (&counts, &self.structure) {
             let mut x = run.time("structure", |run| self.structure_of(run, counts, matrix))?;
+            let extremes = self.extremes();
+            let mut drift = vec![0.0; x.cols()];
             if !like.structure_only {
-                let drift = self.drift(&x, of_fit);
-                x.update_rows(|_, row| row.iter_mut().zip(&drift).for_each(|(x, drift)| *x += drift));
+                drift = self.drift(&x, of_fit);
+                drift.last_mut().into_iter().filter(|_| extremes.is_some()).for_each(|last| *last = 0.0);
                 run.report.like.iter_mut().for_each(|like| like.drift = drift.clone());
+                x.update_rows(|_, row| row.iter_mut().zip(&drift).for_each(|(x, drift)| *x += drift));
+            }
+            if let Some(size) = extremes {
+                self.bend(&mut x, matrix, (size, drift[0]));
             }
             out.update_rows(|i, row| row[z_cols..].copy_from_slice(x.row(i)));
         }
@@ -202,7 +208,27 @@ impl Model {
         Ok(())
     }
 
-    /// The structure columns.
+    /// The size of the column of extremes, where there is one.
+    fn extremes(&self) -> Option<f64> {
+        let Form::Components(components) = self.facts().config.features.form else { return None };
+        components.has_extremes(self.structure_columns()).then_some(components.extremes)
+    }
+
+    /// Makes the column of extremes from x, the first component over its standard deviation, which all nodes moved by `drift`.
+    fn bend(&self, columns: &mut Block, matrix: &Small, (size, drift): (f64, f32)) {
+        let last = matrix.cols() - 1;
+        // x is the first component times this, the offset aside.
+        let largest = (0..matrix.rows() - 1).max_by(|&a, &b| matrix.get(a, 0).abs().total_cmp(&matrix.get(b, 0).abs()));
+        let ratio =
+            largest.filter(|&k| matrix.get(k, 0) != 0.0).map_or(0.0, |k| matrix.get(k, last) / matrix.get(k, 0));
+        let shift = if self.scales.x != 0.0 { (f64::from(drift) * ratio / self.scales.x) as f32 } else { 0.0 };
+        columns.update_rows(|_, row| row[last] += shift);
+        bend_last(columns, size);
+        let scales: Vec<f64> = (0..=last).map(|j| if j == last { self.scales.x } else { 1.0 }).collect();
+        columns.scale_columns(&scales);
+    }
+
+    /// The structure columns; that of extremes is x still, the first component over its standard deviation.
     fn structure_of(&self, run: &Context, counts: &Counts, matrix: &Small) -> Result<Block> {
         let named = run.config.structure.streamed(counts)?;
         let (rows, width) = (counts.pattern().rows(), named.names.len() + 1);
@@ -213,12 +239,9 @@ impl Model {
         let mut groups = named.columns.into_groups();
         groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));
         let mut x = Columns::new(rows, groups).times(matrix);
-        if let Form::Components(components) = run.config.features.form
-            && components.has_extremes(x.cols())
-        {
-            bend_last(&mut x, components.extremes);
-        }
-        x.scale_columns(&vec![self.scales.x; x.cols()]);
+        let mut scales = vec![self.scales.x; x.cols()];
+        scales.last_mut().into_iter().filter(|_| self.extremes().is_some()).for_each(|last| *last = 1.0);
+        x.scale_columns(&scales);
         x.update_rows(|_, row| row.iter_mut().for_each(|value| *value += 0.0));
         Ok(x)
     }

@@ -55,7 +55,7 @@ impl Shape {
     /// Sizes of the eigenvalues of one step of a walk that never stays.
     fn of_one_step(&self, sigma: &[f64]) -> Vec<f64> {
         let root = |sigma: f64| (sigma.max(0.0).powf(1.0 / self.steps as f64) - self.laziness) / (1.0 - self.laziness);
-        sigma.iter().map(|&sigma| root(sigma)).collect()
+        sigma.iter().map(|&sigma| root(sigma).max(0.0)).collect()
     }
 
     /// Both sides of factors, shaped.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::communities;
 use super::method::Task;
 use super::svd_options::ZERO;
-use crate::dense::{Block, Columns, Eigen, Group, Panels, Small, Stored, panels};
+use crate::dense::{Block, Columns, Eigen, Group, Norm, Panels, Small, Stored, panels};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, Scaled};
 
@@ -107,6 +107,11 @@ pub fn log_window(s: &Operator, u: Panels, steps: usize, task: &Task) -> Result<
         scale => scale * eigen.vectors.get(i, j),
     });
     let mut view = c.times(&turn);
+    if view.rows() > 2 * SAMPLED {
+        let right = lengths_of_all(&view, &eigen);
+        view.scale_columns(&right);
+        turn.scale_columns(&right);
+    }
     let signs = view.column_signs();
     view.scale_columns(&signs);
     turn.scale_columns(&signs);
@@ -117,6 +122,13 @@ pub fn log_window(s: &Operator, u: Panels, steps: usize, task: &Task) -> Result<
     Ok(View { block: view, u, weight: communities::weight(&ritz.values), landmarks })
 }
 
+/// What brings columns to the length √σ, with the σ of all rows instead of those of a sample.
+fn lengths_of_all(view: &Block, eigen: &Eigen) -> Vec<f64> {
+    let sigma = |j: usize| eigen.values.get(j).map_or(0.0, |value| value.max(0.0).sqrt());
+    let right = |(j, length): (usize, f64)| if length > 0.0 { (sigma(j) / (length * length)).powf(0.25) } else { 0.0 };
+    view.column_norms(Norm::L2).into_iter().enumerate().map(right).collect()
+}
+
 /// CᵀC, of large graphs estimated from `sampled` rows.
 fn gram(rows: &Rows, c: &Columns, sampled: usize, task: &Task) -> Small {
     let nodes = c.rows();
@@ -124,12 +136,10 @@ fn gram(rows: &Rows, c: &Columns, sampled: usize, task: &Task) -> Small {
         return c.gram();
     }
     let key = task.key.with("rows of the window", 0);
-    let sample: Vec<usize> = (0..sampled)
-        .map(|k| {
-            let (first, end) = (k * nodes / sampled, (k + 1) * nodes / sampled);
-            first + (key.of_row(k as u64).bits(0) % (end - first) as u64) as usize
-        })
-        .collect();
+    // Each row is as likely as any other.
+    let at =
+        |k: usize| (k as f64 + key.of_row(k as u64).bits(0) as f64 / 2f64.powi(64)) * nodes as f64 / sampled as f64;
+    let sample: Vec<usize> = (0..sampled).map(|k| (at(k) as usize).min(nodes - 1)).collect();
     let picked = Columns::new(sampled, vec![Group::stored(None, Arc::new(rows.picked(&sample)))]);
     let (gram, times) = (picked.gram(), nodes as f64 / sampled as f64);
     Small::from_fn(gram.rows(), gram.cols(), |i, j| times * gram.get(i, j))
@@ -155,20 +165,29 @@ fn degrees(s: &Operator) -> Result<Vec<f64>> {
 fn ritz(s: &Operator, u: &Panels) -> Result<Eigen> {
     let folded = s.folded();
     let s = folded.as_ref().unwrap_or(s);
-    let width = u.cols().min(u.rows());
-    let mut h = Small::zeros(width, width);
+    let leading = (u.cols() > u.rows()).then(|| leading(u));
+    let u = leading.as_ref().unwrap_or(u);
+    let mut h = Small::zeros(u.cols(), u.cols());
     let mut first = 0;
     for panel in u.as_slice() {
-        if first >= width {
-            break;
-        }
         let part = panels::cross(u.as_slice(), &[s.apply(panel)]);
-        for (i, j) in (0..width).flat_map(|i| (0..part.cols().min(width - first)).map(move |j| (i, j))) {
+        for (i, j) in (0..part.rows()).flat_map(|i| (0..part.cols()).map(move |j| (i, j))) {
             h.set(i, first + j, part.get(i, j));
         }
         first += panel.cols();
     }
     Small::from_fn(h.rows(), h.rows(), |i, j| 0.5 * (h.get(i, j) + h.get(j, i))).eigen()
+}
+
+/// As many of the first columns as there are rows.
+fn leading(u: &Panels) -> Panels {
+    let mut out = Block::zeros(u.rows(), u.rows());
+    out.update_rows(|i, row| {
+        let mut whole = vec![0.0; u.cols()];
+        u.read(i..i + 1, &mut whole);
+        row.copy_from_slice(&whole[..row.len()]);
+    });
+    out.into()
 }
 
 /// f(Λ) in the basis of U.

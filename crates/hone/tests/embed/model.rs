@@ -330,3 +330,24 @@ proptest! {
         }
     }
 }
+
+/// Only ratios of weights count, also where new nodes are placed beside a log window.
+#[test]
+fn weights_of_any_size_place_new_nodes_alike() {
+    let of = |nodes: usize, edges: Vec<(u32, u32)>, scale: f32| {
+        let weights = edges.iter().map(|&(i, j)| scale * (1 + (i * 7 + j * 3) % 5) as f32).collect();
+        GraphBuilder::undirected(nodes).edges(edges).weights(weights).build().unwrap()
+    };
+    let old = edges(&communities(120, 4));
+    let new: Vec<(u32, u32)> = old.iter().copied().chain([(120, 3), (120, 8), (120, 21)]).collect();
+    let placed = |scale: f32| {
+        let (_, model) = fit(&of(120, old.clone(), scale), &[("global.dim", "32"), ("weights", "true")]);
+        like(&model, &of(121, new.clone(), scale)).embedding.vectors.row(120).to_vec()
+    };
+    let usual = placed(1.0);
+    assert!(usual.iter().any(|&x| x != 0.0));
+    for power in [-60, 60] {
+        let found = placed(2f32.powi(power));
+        assert!(apart(&usual, &found) < 1e-3, "2^{power}: {found:?}, {usual:?}");
+    }
+}

@@ -191,9 +191,9 @@ proptest! {
     }
 }
 
-/// A first line of names with commas says what separates the columns of a .csv, whatever ids hold.
+/// A first line of names with commas says what separates the columns, whatever ids hold.
 #[test]
-fn the_first_line_of_a_csv_is_believed() {
+fn the_first_line_says_what_separates_columns() {
     let folder = folder();
     let edges = put(&folder, "a.csv", "source,target\n padded ,a\t\tb\na\t\tb,Node\n");
     let graph = load(&edges, &default()).unwrap();

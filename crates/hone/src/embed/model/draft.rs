@@ -34,8 +34,9 @@ impl Draft {
         Ok(())
     }
 
-    /// Keeps the log window of the view that was kept last, and what its rows were multiplied with.
-    pub(in crate::embed) fn log(&mut self, mut landmarks: Landmarks, size: f64) -> Result<()> {
+    /// Keeps the log window of the view that was kept last, what its rows were multiplied with, and what the weights of the graph
+    /// were multiplied with when it was made: degrees of models are those of weights as they are.
+    pub(in crate::embed) fn log(&mut self, mut landmarks: Landmarks, (size, scale): (f64, f64)) -> Result<()> {
         let view = self.views.last_mut().expect("the log window of a view");
         let Eigen { values, vectors } = view.basis.c.eigen()?;
         let largest = values.first().copied().unwrap_or(0.0);
@@ -46,6 +47,9 @@ impl Draft {
         let mut scaled = vectors.clone();
         scaled.scale_columns(&values.iter().map(|&value| inverse(value)).collect::<Vec<_>>());
         landmarks.rows = landmarks.rows.times(&scaled.times(&vectors.transposed()).times(&view.basis.q));
+        if scale != 1.0 {
+            landmarks.rows.scale_columns(&vec![scale.sqrt().recip(); landmarks.rows.cols()]);
+        }
         view.log = Some(Log { landmarks, size });
         Ok(())
     }

@@ -195,11 +195,13 @@ impl<'a> Work<'a> {
         self.config.log_window_dim(self.graph) as u64
     }
 
-    /// Bytes while a log window is made: U, the window's factors, a panel of products, and the Gram matrix of landmarks.
+    /// Bytes while a log window is made: U, the window's factors, a panel of products, degrees, eigenpairs,
+    /// and the Gram matrix of landmarks.
     fn viewing(&self, dim: u64, view: u64) -> u64 {
         let n = self.graph.nodes();
         let columns = dim + view + 2 * dim.min(PANEL as u64);
-        n as u64 * columns * FLOAT + gram_memory(n, landmarks(n, view as usize))
+        let pairs = dim.min(n as u64).saturating_pow(2);
+        n as u64 * (columns * FLOAT + 20) + 32 * pairs + gram_memory(n, landmarks(n, view as usize))
     }
 
     /// Steps that are computed of each motif.

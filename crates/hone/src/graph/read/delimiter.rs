@@ -67,9 +67,8 @@ pub(crate) fn detect(lines: &[Vec<u8>], ids: usize, path: &Path) -> Found {
         Some("csv") => Some(Delimiter::Byte(b',')),
         _ => None,
     };
-    // Files called .csv often have semicolons, which their first line then shows; the others mean what they say.
-    let meant = |it: Delimiter| it != Delimiter::Byte(b',') || lines.first().is_some_and(|line| only_commas(line));
-    let certain = expected.filter(|&it| meant(it) && cost(lines, it, ids).is_some());
+    // Files called .csv often have semicolons; the others mean what they say.
+    let certain = expected.filter(|&it| it != Delimiter::Byte(b',') && cost(lines, it, ids).is_some());
     let fitting = CANDIDATES.iter().enumerate().filter_map(|(order, &candidate)| {
         let cost = cost(lines, candidate, ids)?;
         Some(((cost, Some(candidate) != expected, order), candidate))
@@ -89,11 +88,6 @@ pub(crate) fn detect(lines: &[Vec<u8>], ids: usize, path: &Path) -> Found {
         }
         None => Found::certain(Delimiter::Blanks),
     }
-}
-
-/// Whether a line has commas and no other byte that separates columns.
-fn only_commas(line: &[u8]) -> bool {
-    memchr::memchr(b',', line).is_some() && memchr::memchr3(b'\t', b'|', b';', line).is_none()
 }
 
 /// A delimiter that fits, unless blanks fit better.

@@ -105,11 +105,18 @@ pub(super) fn misfit(lines: &[Vec<u8>], asked: Option<Delimiter>, source: &Sourc
     if rest.len() < 2 {
         return None;
     }
-    let cut = asked.unwrap_or_else(|| delimiter::detect(rest, 2, source.path()).delimiter);
-    let width = |line: &Vec<u8>| {
+    let detected = |lines: &[Vec<u8>]| asked.unwrap_or_else(|| delimiter::detect(lines, 2, source.path()).delimiter);
+    let width_by = |line: &Vec<u8>, cut: Delimiter| {
         let mut fields = Vec::new();
         fields::split(line, cut, &mut fields).ok().map(|()| fields.len())
     };
+    // What separates the names of the first line may separate all columns, whatever ids hold.
+    let of_all = detected(lines);
+    if width_by(head, of_all) >= Some(2) && rest.iter().all(|line| width_by(line, of_all) == width_by(head, of_all)) {
+        return None;
+    }
+    let cut = detected(rest);
+    let width = |line: &Vec<u8>| width_by(line, cut);
     let usual = width(&rest[0]).filter(|&columns| columns >= 2)?;
     if !rest.iter().all(|line| width(line) == Some(usual)) || width(head) == Some(usual) {
         return None;
