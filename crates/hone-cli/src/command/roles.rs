@@ -153,7 +153,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (options, (source, inputs)) = (args.options()?, args.input.resolve()?);
-    args.output.iter().try_for_each(|path| RoleTable::check(path))?;
+    args.output.iter().try_for_each(RoleTable::check)?;
     let record_path = args.output.as_deref().and_then(record::path);
     let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
     let mut batch = outputs.check(args.force)?;

@@ -263,6 +263,9 @@ fn distinct<T: Copy + Ord + Send + Sync>(chunks: &[Vec<(T, T)>]) -> Vec<T> {
     ids
 }
 
+/// Where the pairs of a chunk go, and the chunk.
+type Part<'a, T> = (&'a mut [(u32, u32)], Vec<(T, T)>);
+
 /// Puts the chunks in a row, translating every id.
 fn concat<T: Copy + Send + Sync>(chunks: Vec<Vec<(T, T)>>, node: impl Fn(T) -> u32 + Sync) -> Vec<(u32, u32)> {
     let mut pairs = vec![(0, 0); chunks.iter().map(Vec::len).sum()];
@@ -273,7 +276,7 @@ fn concat<T: Copy + Send + Sync>(chunks: Vec<Vec<(T, T)>>, node: impl Fn(T) -> u
         parts.push((part, chunk));
         rest = tail;
     }
-    parallel::each(parts, &|_, (part, chunk): (&mut [(u32, u32)], Vec<(T, T)>)| {
+    parallel::each(parts, &|_, (part, chunk): Part<T>| {
         part.iter_mut().zip(chunk).for_each(|(pair, (u, v))| *pair = (node(u), node(v)));
     });
     pairs
