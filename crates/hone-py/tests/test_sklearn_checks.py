@@ -7,7 +7,13 @@ from hone_embed import HONE
 from sklearn.utils import estimator_checks
 
 #: Checks that make no sense for an estimator, and why.
-EXCEPTIONS: dict[str, dict[str, str]] = {"hone": {}, "hone-p": {}}
+EXCEPTIONS: dict[str, dict[str, str]] = {
+    "hone": {
+        "check_methods_sample_order_invariance": "its graph is complete, all nodes are alike, and rows of a log window that are "
+        "placed agree with those of the fit to 1e-5, not to 1e-7",
+    },
+    "hone-p": {},
+}
 
 if not hasattr(estimator_checks, "estimator_checks_generator"):
     pytest.skip(f"scikit-learn {sklearn.__version__} cannot list expected failures", allow_module_level=True)
