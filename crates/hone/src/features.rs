@@ -172,6 +172,9 @@ impl Aggregate {
     /// Writes the aggregate of some rows; zeros when there is none. With `log` the mean is that of
     /// the logarithms, taken back.
     fn over(self, block: &Block, rows: &[u32], log: bool, to: &mut [f32]) {
+        if self == Aggregate::Sum {
+            return streamed::sums(block, rows, to);
+        }
         let mut totals = vec![0f64; to.len()];
         let log_mean = log && self == Aggregate::Mean;
         for &j in rows {
