@@ -1,7 +1,10 @@
 //! A model on the way: what the stages of a fit leave behind for it.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
+use super::kept::Kept;
 use super::shared::{mark, names};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide, arcs};
 use crate::config::{Config, Local, Scale};
@@ -10,7 +13,7 @@ use crate::embed::weighted::Weighted;
 use crate::error::Result;
 use crate::factor::log_window::Landmarks;
 use crate::graph::{Graph, NodeIds};
-use crate::motif::Motif;
+use crate::motif::{Counts, Motif};
 use crate::report::{LocalFacts, Report};
 use crate::sparse::Csr;
 use crate::store::Embedding;
@@ -23,6 +26,7 @@ pub(in crate::embed) struct Draft {
     structure: Option<Small>,
     features: Vec<String>,
     scales: Scales,
+    kept: Kept,
 }
 
 /// A local embedding as it was found, before rows and columns are shaped.
@@ -78,6 +82,11 @@ impl Draft {
         (self.features, self.structure) = (features, Some(matrix));
     }
 
+    /// Keeps the motif counts.
+    pub(in crate::embed) fn counts(&mut self, counts: &Arc<Counts>) {
+        self.kept = Kept::of(counts);
+    }
+
     /// Keeps the sizes of the last stage.
     pub(in crate::embed) fn scales(&mut self, scales: Scales) {
         self.scales = scales;
@@ -91,7 +100,7 @@ impl Draft {
         graph: &Graph,
         embedding: &Embedding,
     ) -> Model {
-        let Draft { views, h, structure, features, scales } = self;
+        let Draft { views, h, structure, features, scales, kept } = self;
         let view = |view: &View| ViewFacts {
             motif: view.motif.name().to_owned(),
             step: view.step,
@@ -108,7 +117,8 @@ impl Draft {
             features,
             views: views.iter().map(view).collect(),
         };
-        Model { facts, ids: embedding.ids.clone(), vectors: embedding.vectors.clone(), views, h, structure, scales }
+        let (ids, vectors) = (embedding.ids.clone(), embedding.vectors.clone());
+        Model { facts, ids, vectors, views, h, structure, scales, kept }
     }
 }
 

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::Model;
+use super::kept::updated;
 use super::rows::{Placing, times};
 use super::shared::{names, numbers};
 use super::told;
@@ -31,6 +32,12 @@ pub struct Like {
 
 /// Rows that are placed by one task.
 const CHUNK: usize = 256;
+
+/// Whether all values are numbers: the largest, without its sign, has an exponent that is not all ones.
+fn is_finite(values: &[f32]) -> bool {
+    let largest = |values: &[f32]| values.iter().map(|value| value.abs().to_bits()).fold(0, u32::max);
+    values.par_chunks(1 << 16).map(largest).max().is_none_or(|largest| largest < f32::INFINITY.to_bits())
+}
 
 impl Model {
     /// Vectors of a graph in the space of this model, in the graph's node order.
@@ -119,7 +126,7 @@ impl Model {
         let shared = of_fit.iter().flatten().count();
         self.check_memory(run, graph, (z_cols, x_cols, shared))?;
         let needs_counts = x_cols > 0 || z_cols > 0 && shared > 0;
-        let counts = needs_counts.then(|| counts::count(run, graph)).transpose()?;
+        let counts = needs_counts.then(|| self.count(run, graph, of_fit)).transpose()?;
         let mut out = Block::zeros(nodes, z_cols + x_cols);
         if let Some(counts) = counts.as_ref().filter(|_| z_cols > 0 && shared > 0) {
             run.time("proximity", |run| self.proximity(run, (graph, counts), of_fit, &mut out))?;
@@ -130,19 +137,31 @@ impl Model {
             );
         }
         if let (Some(counts), Some(matrix)) = (&counts, &self.structure) {
-            let mut x = run.time("structure", |run| self.structure_of(run, counts, matrix))?;
-            if !like.structure_only {
-                let drift = self.drift(&x, of_fit);
-                x.update_rows(|_, row| row.iter_mut().zip(&drift).for_each(|(x, drift)| *x += drift));
-                run.report.like.iter_mut().for_each(|like| like.drift = drift.clone());
-            }
-            out.update_rows(|i, row| row[z_cols..].copy_from_slice(x.row(i)));
+            run.time("structure", |run| -> Result<()> {
+                let x = self.structure_of(run, counts, matrix)?;
+                let drift = if like.structure_only { vec![0.0; x.cols()] } else { self.drift(&x, of_fit) };
+                out.update_rows(|i, row| {
+                    let values = x.row(i).iter().zip(&drift);
+                    row[z_cols..].iter_mut().zip(values).for_each(|(to, (x, drift))| *to = x + drift);
+                });
+                if !like.structure_only {
+                    run.report.like.iter_mut().for_each(|like| like.drift = drift.clone());
+                }
+                Ok(())
+            })?;
         }
-        if out.as_slice().iter().all(|value| value.is_finite()) {
+        if is_finite(out.as_slice()) {
             return Ok(out);
         }
         let message = "vectors leave the range of numbers; the model is damaged, or edge weights are extreme";
         Err(Error::Numeric { stage: "placing nodes".into(), message: message.into() })
+    }
+
+    /// Motif counts, by what has changed since the fit where its counts are there.
+    fn count(&self, run: &mut Context, graph: &Graph, of_fit: &[Option<u32>]) -> Result<Counts> {
+        let Some(before) = self.kept.before(graph, of_fit) else { return counts::count(run, graph) };
+        let (allowance, progress) = (Allowance::new(run.memory_limit), run.progress);
+        run.time("count", |_| updated(before, graph, allowance, progress))
     }
 
     /// Refuses what does not fit: the result, features, factors that may have to be refined, and rows of new nodes in 64 bits.
