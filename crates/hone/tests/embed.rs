@@ -20,6 +20,8 @@ mod joint;
 mod matrices;
 #[path = "embed/model.rs"]
 mod model;
+#[path = "embed/model_counts.rs"]
+mod model_counts;
 
 use hone::config::{Layers, Output, Steps};
 use hone::dense::Block;

@@ -10,7 +10,7 @@ use crate::matrix::{Accumulate, Order, Psi};
 /// The logarithm of a window matrix, see [`crate::factor::log_window`].
 ///
 /// It is made of eigenvectors of the normalised motif matrix. Where other settings ask for another matrix or solver there are
-/// none, the view is left out, and a note says why.
+/// none, the view is left out, and a note says why. Arcs that keep their direction have none either.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct LogWindow {

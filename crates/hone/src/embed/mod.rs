@@ -290,6 +290,7 @@ impl Hone {
         drop(own);
         let embedding = if self.config.model == config::Model::Separate {
             let counted = Counted { graph, counts: Arc::new(counts) };
+            run.draft.iter_mut().for_each(|draft| draft.counts(&counted.counts));
             separate(&mut run, counted, &motifs, x, &mut shelf)?
         } else {
             let hold = work.holds_slices(self.memory_limit);

@@ -4,7 +4,7 @@ mod told;
 
 use super::components::bend_last;
 use super::context::Context;
-use super::model::{Model, Placing, names, numbers, times};
+use super::model::{Model, Placing, names, numbers, times, updated};
 use super::weighted::weighted;
 use super::{Hone, Run, counts, notes};
 use crate::config::{Direction, Form, Weights};
@@ -115,7 +115,7 @@ impl Model {
         let shared = of_fit.iter().flatten().count();
         self.check_memory(run, graph, (z_cols, x_cols, shared))?;
         let needs_counts = x_cols > 0 || z_cols > 0 && shared > 0;
-        let counts = needs_counts.then(|| counts::count(run, graph)).transpose()?;
+        let counts = needs_counts.then(|| self.count(run, graph, of_fit)).transpose()?;
         let mut out = Block::zeros(nodes, z_cols + x_cols);
         if let Some(counts) = counts.as_ref().filter(|_| z_cols > 0 && shared > 0) {
             run.time("proximity", |run| self.proximity(run, (graph, counts), of_fit, &mut out))?;
@@ -140,11 +140,18 @@ impl Model {
             }
             out.update_rows(|i, row| row[z_cols..].copy_from_slice(x.row(i)));
         }
-        if out.as_slice().iter().all(|value| value.is_finite()) {
+        if is_finite(out.as_slice()) {
             return Ok(out);
         }
         let message = "vectors leave the range of numbers; the model is damaged, or edge weights are extreme";
         Err(Error::Numeric { stage: "placing nodes".into(), message: message.into() })
+    }
+
+    /// Motif counts, by what has changed since the fit where its counts are there.
+    fn count(&self, run: &mut Context, graph: &Graph, of_fit: &[Option<u32>]) -> Result<Counts> {
+        let Some(before) = self.kept.before(graph, of_fit) else { return counts::count(run, graph) };
+        let (allowance, progress) = (Allowance::new(run.memory_limit), run.progress);
+        run.time("count", |_| updated(before, graph, allowance, progress))
     }
 
     /// Refuses what does not fit: the result, features, factors that may have to be refined, and rows of new nodes in 64 bits.
@@ -253,4 +260,11 @@ impl Model {
         let blocks = self.facts().blocks.iter().filter(|block| block.first >= first);
         run.report.blocks = blocks.map(|block| ColumnBlock { first: block.first - first, ..block.clone() }).collect();
     }
+}
+
+/// Whether all values are numbers: the largest, without its sign, has an exponent that is not all ones.
+fn is_finite(values: &[f32]) -> bool {
+    let largest = |values: &[f32]| values.iter().map(|value| value.abs().to_bits()).fold(0, u32::max);
+    let largest = parallel::stretches(values.len(), 1 << 16, |range| largest(&values[range]));
+    largest.into_iter().all(|largest| largest < f32::INFINITY.to_bits())
 }

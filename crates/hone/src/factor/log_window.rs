@@ -6,9 +6,9 @@
 //! steps goes from one node to another, denoised by the rank of U and by τ. The view is E = V √Σ of log max(1, M), entry by
 //! entry (Levy, Goldberg 2014; Qiu et al. 2018).
 //!
-//! Columns stand for all: c landmarks are drawn with probabilities p ∝ d (systematic sampling, so that no part of the
-//! nodes is left out), column j scaled by (c pⱼ)^-½; then C Cᵀ is an unbiased estimate of M Mᵀ (Frieze, Kannan, Vempala
-//! 2004). With c ≥ N it is exact. Rows of C are computed when they are read: once for CᵀC, whose eigenvectors give the right
+//! Columns stand for all: c landmarks are drawn without repetition, node j with probability pⱼ ∝ d, at most 1 (systematic sampling,
+//! so that no part of the nodes is left out; hubs are taken for certain), and column j is scaled by pⱼ^-½; then C Cᵀ is an
+//! unbiased estimate of M Mᵀ (Frieze, Kannan, Vempala 2004). With c ≥ N it is exact. Rows of C are computed when they are read: once for CᵀC, whose eigenvectors give the right
 //! side, once for the product. Of more than 65 536 nodes half as many rows, one at random from each of 32 768 stretches of nodes,
 //! stand for all in CᵀC. Cost: N c (h + columns) multiply-adds for h columns of U, and min(N, 32 768) c (h + c); memory
 //! N (h + columns) and c²; the bits depend on neither threads nor who reads which rows.
@@ -211,28 +211,53 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// `count` draws, repeated ones taken together; all nodes where there are not more.
+    /// `count` nodes, drawn by degree; all nodes with edges where there are not more.
     fn of(degrees: &[f64], count: usize, task: &Task) -> Self {
         let volume: f64 = degrees.iter().sum();
-        if count >= degrees.len() || volume <= 0.0 {
-            let nodes: Vec<usize> = (0..degrees.len()).filter(|&i| degrees[i] > 0.0).collect();
-            return Chosen { scales: vec![1.0; nodes.len()], nodes, volume };
+        let certain = certain(degrees, count);
+        let (mut rest, mut left) = (0.0, count as f64);
+        for &degree in degrees {
+            if degree >= certain { left -= 1.0 } else { rest += degree }
         }
         let start = (task.key.with("landmarks", 0).of_row(0).bits(0) >> 11) as f64 / (1u64 << 53) as f64;
         let (mut nodes, mut scales) = (Vec::new(), Vec::new());
         let (mut passed, mut drawn) = (0.0, 0.0);
-        for (i, &weight) in degrees.iter().enumerate() {
-            passed += weight;
-            let reached = (passed / volume * count as f64 - start).ceil().min(count as f64);
-            if reached > drawn {
-                let often = (reached - drawn) / (count as f64 * weight / volume);
+        for (i, &degree) in degrees.iter().enumerate().filter(|(_, degree)| **degree > 0.0) {
+            if degree >= certain {
                 nodes.push(i);
-                scales.push(often.sqrt() as f32);
+                scales.push(1.0);
+                continue;
+            }
+            passed += degree;
+            let reached = (passed / rest * left - start).ceil().min(left);
+            if reached > drawn {
+                nodes.push(i);
+                scales.push(((reached - drawn) * rest / (left * degree)).sqrt() as f32);
                 drawn = reached;
             }
         }
         Chosen { nodes, scales, volume }
     }
+}
+
+/// From which degree on nodes are landmarks for certain: those that `count` draws would reach once or more, taken out one
+/// after the other.
+fn certain(degrees: &[f64], count: usize) -> f64 {
+    let mut largest: Vec<f64> = degrees.iter().copied().filter(|degree| *degree > 0.0).collect();
+    if largest.len() <= count {
+        return f64::MIN_POSITIVE;
+    }
+    let (mut rest, mut certain): (f64, f64) = (largest.iter().sum(), f64::INFINITY);
+    largest.select_nth_unstable_by(count, |a, b| b.total_cmp(a));
+    largest.truncate(count);
+    largest.sort_unstable_by(|a, b| b.total_cmp(a));
+    for (k, &degree) in largest.iter().enumerate() {
+        if degree * ((count - k) as f64) < rest {
+            break;
+        }
+        (rest, certain) = (rest - degree, degree);
+    }
+    certain
 }
 
 /// Rows of C, computed when they are read.

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use super::named::{Aggregate, Named, Origin};
 use crate::dense::Block;
 use crate::error::Result;
+use crate::motif::node_sums::NodeSums;
 use crate::motif::triad::Triads;
-use crate::motif::{Counts, Motif, Orbit};
+use crate::motif::{Counts, Motif};
 use crate::sparse::Pattern;
 
 /// Which arcs of a node are meant.
@@ -52,12 +53,10 @@ pub(super) fn base(counts: &Counts, motifs: &[Motif]) -> Result<Named> {
     let columns = columns(motifs);
     motifs.iter().try_for_each(|&motif| counts.check_counted(motif))?;
     let triads = counts.triads().filter(|_| neighbourhoods(motifs) == 2);
+    let of_nodes = NodeSums::new(counts);
     let mut block = Block::zeros(counts.pattern().rows(), columns.len());
     block.update_rows(|i, row| {
-        let mut sums = [0f64; Orbit::COUNT];
-        for (_, orbits) in counts.row(i as u32) {
-            sums.iter_mut().zip(orbits).for_each(|(sum, count)| *sum += count as f64);
-        }
+        let sums = of_nodes.of(i);
         let arcs = triads.map(|triads| triads.node_sums(i));
         let degree = |&(motif, side): &(Motif, Side)| match (&arcs, side) {
             (Some((out, _)), Side::Out) => motif.arc_orbits().iter().map(|orbit| out[orbit.index()] as f64).sum(),

@@ -38,6 +38,9 @@ impl Origin {
     }
 }
 
+/// Columns whose sums are kept at a time; all of the usual ones.
+pub(super) const PIECE: usize = 16;
+
 impl Aggregate {
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -50,6 +53,9 @@ impl Aggregate {
     /// Writes the aggregate of some rows; zeros when there is none. With `log` the mean is that of
     /// the logarithms, taken back.
     pub(super) fn over(self, block: &Block, rows: &[u32], log: bool, to: &mut [f32]) {
+        if self == Aggregate::Sum {
+            return sums(block, rows, to);
+        }
         let mut totals = vec![0f64; to.len()];
         let log_mean = log && self == Aggregate::Mean;
         for &j in rows {
@@ -63,5 +69,23 @@ impl Aggregate {
             let value = total / divisor;
             *to = if log_mean { value.exp_m1() as f32 } else { value as f32 };
         }
+    }
+}
+
+/// The sum of each column over some rows.
+fn sums(block: &Block, rows: &[u32], to: &mut [f32]) {
+    divided(block, rows, 1.0, to);
+}
+
+/// The sum of each column over some rows, divided.
+pub(super) fn divided(block: &Block, rows: &[u32], divisor: f64, to: &mut [f32]) {
+    for (piece, to) in to.chunks_mut(PIECE).enumerate() {
+        let mut totals = [0f64; PIECE];
+        let totals = &mut totals[..to.len()];
+        for &j in rows {
+            let row = &block.row(j as usize)[piece * PIECE..];
+            totals.iter_mut().zip(row).for_each(|(total, &x)| *total += f64::from(x));
+        }
+        to.iter_mut().zip(totals).for_each(|(to, total)| *to = (*total / divisor) as f32);
     }
 }

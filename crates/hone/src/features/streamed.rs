@@ -9,11 +9,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::degrees::{self, Around, Side};
-use super::named::{Aggregate, Named, Origin};
+use super::named::{Aggregate, Named, Origin, PIECE, divided};
 use super::{Structure, check_finite, overflow, take_logs};
 use crate::dense::{Block, Columns, Group, Stored};
 use crate::error::Result;
 use crate::motif::Counts;
+use crate::sparse::prefetch;
 
 /// Named columns, wherever their values are.
 #[derive(Debug, Clone)]
@@ -111,19 +112,15 @@ impl Stored for Streamed {
     }
 
     fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        let width = self.logs.cols();
+        let (width, end) = (self.logs.cols(), range.end);
         for (i, row) in range.zip(to.chunks_exact_mut(self.cols().max(1))) {
+            if i + 1 < end {
+                self.ask(i + 1);
+            }
             let (own, aggregated) = row.split_at_mut(width);
             own.copy_from_slice(self.logs.row(i));
-            for (at, (&(aggregate, side), to)) in self.every.iter().zip(aggregated.chunks_exact_mut(width)).enumerate()
-            {
-                let near = self.around.neighbours(side, i);
-                match (aggregate, &self.sums) {
-                    // Sums come first.
-                    (Aggregate::Sum, Some(sums)) => to.copy_from_slice(&sums.row(i)[at * width..(at + 1) * width]),
-                    (Aggregate::Max, _) => maxima(&self.logs, near, to),
-                    _ => means(&self.logs, near, to),
-                }
+            for at in 0..self.every.len() {
+                self.aggregate(i, at, aggregated);
             }
         }
     }
@@ -133,9 +130,39 @@ impl Stored for Streamed {
     }
 }
 
-/// Columns whose sums are kept at a time; all of the usual ones.
-const PIECE: usize = 16;
+impl Streamed {
+    /// Asks the memory for the rows that the aggregates of a node are made of.
+    fn ask(&self, i: usize) {
+        let sides = self.every.iter().map(|one| one.1).enumerate();
+        let once = sides.filter(|&(at, side)| !self.every[..at].iter().any(|one| one.1 == side));
+        for (_, side) in once {
+            let near = self.around.neighbours(side, i);
+            near.iter().take(NEAR).for_each(|&j| prefetch(self.logs.row(j as usize)));
+        }
+    }
 
+    /// Writes one aggregate of a node; the mean with the maximum over the same neighbours, where both are wanted.
+    fn aggregate(&self, i: usize, at: usize, all: &mut [f32]) {
+        let width = self.logs.cols();
+        let (aggregate, side) = self.every[at];
+        let near = self.around.neighbours(side, i);
+        let (to, after) = all[at * width..].split_at_mut(width);
+        let with = |other: Aggregate| self.every.iter().position(|one| *one == (other, side));
+        match (aggregate, &self.sums) {
+            // Sums come first.
+            (Aggregate::Sum, Some(sums)) => to.copy_from_slice(&sums.row(i)[at * width..(at + 1) * width]),
+            (Aggregate::Max, _) if with(Aggregate::Mean).is_some_and(|mean| mean < at) => {}
+            (Aggregate::Max, _) => maxima(&self.logs, near, to),
+            _ => match with(Aggregate::Max).and_then(|most| most.checked_sub(at + 1)) {
+                Some(most) => means_and_maxima(&self.logs, near, to, &mut after[most * width..][..width]),
+                None => means(&self.logs, near, to),
+            },
+        }
+    }
+}
+
+/// Neighbours whose rows are prefetched.
+const NEAR: usize = 32;
 /// The largest value of each column over some rows; zeros when there is none. No value is negative.
 fn maxima(block: &Block, rows: &[u32], to: &mut [f32]) {
     to.fill(0.0);
@@ -146,14 +173,22 @@ fn maxima(block: &Block, rows: &[u32], to: &mut [f32]) {
 
 /// The mean of each column over some rows; zeros when there is none.
 fn means(block: &Block, rows: &[u32], to: &mut [f32]) {
+    divided(block, rows, rows.len().max(1) as f64, to);
+}
+
+/// [`means`] and [`maxima`] at one visit of the rows.
+fn means_and_maxima(block: &Block, rows: &[u32], to: &mut [f32], most: &mut [f32]) {
     let divisor = rows.len().max(1) as f64;
-    let mut totals = [0f64; PIECE];
-    for (piece, to) in to.chunks_mut(PIECE).enumerate() {
+    for (piece, (to, most)) in to.chunks_mut(PIECE).zip(most.chunks_mut(PIECE)).enumerate() {
+        let mut totals = [0f64; PIECE];
         let totals = &mut totals[..to.len()];
-        totals.fill(0.0);
+        most.fill(0.0);
         for &j in rows {
             let row = &block.row(j as usize)[piece * PIECE..];
-            totals.iter_mut().zip(row).for_each(|(total, &x)| *total += f64::from(x));
+            for ((total, most), &x) in totals.iter_mut().zip(most.iter_mut()).zip(row) {
+                *total += f64::from(x);
+                *most = most.max(x);
+            }
         }
         to.iter_mut().zip(totals).for_each(|(to, total)| *to = (*total / divisor) as f32);
     }

@@ -92,6 +92,15 @@ impl Counts {
         &self.pattern
     }
 
+    /// The same counts on the same adjacency, held elsewhere.
+    ///
+    /// # Panics
+    /// When it is another one.
+    pub(crate) fn on(self, pattern: &Arc<Pattern>) -> Counts {
+        assert!(self.pattern == *pattern, "counts of another graph");
+        Counts { pattern: Arc::clone(pattern), ..self }
+    }
+
     /// What was estimated; `None` when the counts are exact.
     pub fn sampled(&self) -> Option<&Sampled> {
         match &self.values {
@@ -136,7 +145,8 @@ impl Counts {
         self.row_from(i as usize, 0)
     }
 
-    fn row_from(&self, i: usize, k: usize) -> impl Iterator<Item = (u32, [u64; Orbit::COUNT])> + '_ {
+    /// The same from the k-th neighbour on.
+    pub(super) fn row_from(&self, i: usize, k: usize) -> impl Iterator<Item = (u32, [u64; Orbit::COUNT])> + '_ {
         let (exact, estimated) = match &self.values {
             Values::Exact(exact) => (Some(self.exact_row(exact, i, k)), None),
             Values::Estimated(estimated) => (None, Some(estimated.row(&self.pattern, i, k))),

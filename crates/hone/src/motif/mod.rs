@@ -38,6 +38,7 @@ mod exact;
 mod formula;
 mod listed;
 mod motif_graph;
+pub(crate) mod node_sums;
 mod orbit;
 pub(crate) mod pairs;
 mod peers;
@@ -51,7 +52,7 @@ mod saved;
 mod set;
 mod totals;
 pub mod triad;
-mod update;
+pub(crate) mod update;
 
 pub use column::{Column, Narrow, Sizes};
 pub use counting::Sample;

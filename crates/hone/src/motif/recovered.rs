@@ -135,7 +135,9 @@ impl OrbitTable {
     fn compare(&self, counts: &Counts, row: impl Fn(usize) -> usize + Sync) -> Result<()> {
         let pattern = counts.pattern();
         let other = |i: usize| {
-            counts.row(i as u32).zip(pattern.range(i)).find_map(|((_, orbits), slot)| {
+            // Each edge once: both of its slots have the numbers of one row.
+            let upper = pattern.row(i).partition_point(|&j| (j as usize) < i);
+            counts.row_from(i, upper).zip(pattern.range(i).skip(upper)).find_map(|((_, orbits), slot)| {
                 let row = row(slot);
                 if orbits.iter().any(|&count| count > 1 << 63) {
                     return Some(format!("row {row} has counts that no edge of the graph can have"));

@@ -119,6 +119,30 @@ fn a_graph_with_hubs_on_any_number_of_threads() {
     }
 }
 
+/// Hubs next to hubs, small nodes next to both, and changes of all kinds of edges between them: each pair of kinds is found in
+/// another way.
+#[test]
+fn changes_among_hubs_and_small_nodes() {
+    let model = Generator::Rmat { nodes: 1 << 11, degree: 60.0, quadrants: [0.6, 0.18, 0.18, 0.04] };
+    let graph = model.graph(8, &Silent).expect("a graph");
+    let n = graph.nodes() as u32;
+    let is_hub = |i: u32| graph.degree(i) >= 128;
+    assert!((0..n).filter(|&i| is_hub(i)).count() > 70, "more hubs than a word has bits");
+    let edges: Vec<Edge> =
+        (0..n).flat_map(|i| graph.neighbors(i).iter().filter(move |&&j| i < j).map(move |&j| (i, j))).collect();
+    for kind in 0..3 {
+        let of_kind = |&&(a, b): &&Edge| usize::from(is_hub(a)) + usize::from(is_hub(b)) == kind;
+        let some = |from: usize| edges.iter().filter(of_kind).copied().skip(from).step_by(61).collect::<Vec<Edge>>();
+        let (added, mut removed) = (some(3), some(30));
+        removed.extend(edges.iter().filter(|&&(a, b)| a == added[0].0 && !added.contains(&(a, b))).take(5));
+        removed.sort_unstable();
+        removed.dedup();
+        let gone: BTreeSet<Edge> = added.iter().copied().collect();
+        let old: Vec<Edge> = edges.iter().copied().filter(|edge| !gone.contains(edge)).collect();
+        updated(n as usize, &old, &added, &removed);
+    }
+}
+
 #[test]
 fn an_update_of_an_update() {
     let mut counts = count(&undirected(30, &[]), &Silent).expect("counts");

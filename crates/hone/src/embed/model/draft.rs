@@ -1,6 +1,9 @@
 //! A model on the way: what the stages of a fit leave behind for it.
 
+use std::sync::Arc;
+
 use super::found::Found;
+use super::kept::Kept;
 use super::normal::{degrees, joined, mean_of_nonzero, normalized, relative_residual, symmetric, weights};
 use super::shared::{mark, names};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide, arcs};
@@ -10,6 +13,7 @@ use crate::engine::Shape;
 use crate::error::Result;
 use crate::factor::log_window::Landmarks;
 use crate::graph::Graph;
+use crate::motif::Counts;
 use crate::parallel;
 use crate::report::Report;
 use crate::store::Embedding;
@@ -22,6 +26,7 @@ pub(in crate::embed) struct Draft {
     structure: Option<Small>,
     features: Vec<String>,
     scales: Scales,
+    kept: Kept,
 }
 
 impl Draft {
@@ -70,6 +75,11 @@ impl Draft {
         (self.features, self.structure) = (features, Some(matrix));
     }
 
+    /// Keeps the motif counts.
+    pub(in crate::embed) fn counts(&mut self, counts: &Arc<Counts>) {
+        self.kept = Kept::of(counts);
+    }
+
     /// Keeps the sizes of the last stage.
     pub(in crate::embed) fn scales(&mut self, scales: Scales) {
         self.scales = scales;
@@ -83,7 +93,7 @@ impl Draft {
         graph: &Graph,
         embedding: &Embedding,
     ) -> Model {
-        let Draft { views, h, structure, features, scales } = self;
+        let Draft { views, h, structure, features, scales, kept } = self;
         let view = |view: &View| ViewFacts {
             motif: view.motif.name().to_owned(),
             step: view.step,
@@ -100,7 +110,8 @@ impl Draft {
             features,
             views: views.iter().map(view).collect(),
         };
-        Model { facts, ids: embedding.ids.clone(), vectors: embedding.vectors.clone(), views, h, structure, scales }
+        let (ids, vectors) = (embedding.ids.clone(), embedding.vectors.clone());
+        Model { facts, ids, vectors, views, h, structure, scales, kept }
     }
 }
 

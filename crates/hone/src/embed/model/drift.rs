@@ -21,14 +21,12 @@ impl Model {
         let shared: Vec<(usize, usize)> =
             of_fit.iter().enumerate().filter_map(|(i, model)| Some((i, (*model)? as usize))).collect();
         // By rows, as both lie in memory; then column by column.
-        let mut changes = Block::zeros(shared.len(), now.cols());
-        changes.update_rows(|at, row| {
-            let (i, model) = shared[at];
+        let mut changes: Vec<Vec<f32>> = (0..now.cols()).map(|_| Vec::with_capacity(shared.len())).collect();
+        for (i, model) in shared {
             let fit = &self.vectors.row(model)[first..];
-            row.iter_mut().zip(fit.iter().zip(now.row(i))).for_each(|(to, (fit, now))| *to = fit - now);
-        });
-        let of = |j: usize| lower_median((0..shared.len()).map(|at| changes.row(at)[j]).collect());
-        parallel::map(now.cols(), of)
+            changes.iter_mut().zip(fit.iter().zip(now.row(i))).for_each(|(to, (fit, now))| to.push(fit - now));
+        }
+        parallel::map_each(changes, |_, changes| lower_median(changes))
     }
 }
 

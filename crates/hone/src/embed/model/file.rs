@@ -19,6 +19,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::kept::Kept;
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewSide, check_support};
 use crate::config::{Direction, MAX_STEPS, Steps};
 use crate::dense::Small;
@@ -195,7 +196,7 @@ impl Model {
             })
         };
         let views = facts.views.iter().enumerate().map(view).collect::<Result<Vec<_>, String>>()?;
-        let model = Model { facts, ids, vectors, views, h, structure, scales: Scales { z, x } };
+        let model = Model { facts, ids, vectors, views, h, structure, scales: Scales { z, x }, kept: Kept::default() };
         model.sound()?;
         Ok(model)
     }

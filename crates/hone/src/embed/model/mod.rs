@@ -20,13 +20,14 @@
 //! preset `hone` does. A directed graph has a view for each side of its factors, made of other products (`arcs`).
 //!
 //! Cost: a fit takes one more product with A for C. Placing n new nodes takes O(edges of these) products of the width of a
-//! view; structure columns take a count of motifs.
+//! view; structure columns take the motif counts of the graph, which are updated from those of the fit (`kept`) or made.
 
 mod arcs;
 mod draft;
 mod drift;
 mod file;
 mod found;
+mod kept;
 mod normal;
 mod refine;
 mod rows;
@@ -35,12 +36,14 @@ mod support;
 
 pub(super) use draft::Draft;
 pub(super) use found::Found;
+pub(super) use kept::updated;
 pub(super) use rows::{Placing, times};
 pub(super) use shared::{names, numbers};
 pub(super) use support::{check as check_support, check_directed};
 
 use serde::{Deserialize, Serialize};
 
+use self::kept::Kept;
 use crate::config::Config;
 use crate::dense::{Block, Small};
 use crate::factor::log_window::Landmarks;
@@ -70,6 +73,8 @@ pub struct Model {
     pub(super) structure: Option<Small>,
     /// What Z and the structure columns were multiplied with in the end.
     pub(super) scales: Scales,
+    /// Motif counts, while the model is in memory.
+    pub(super) kept: Kept,
 }
 
 /// What a model says of itself.
@@ -210,7 +215,7 @@ impl Model {
             NodeIds::Integers(ids) => 8 * ids.len(),
             NodeIds::Text { offsets, bytes } => 8 * offsets.len() + bytes.len(),
         };
-        self.vectors.memory() + ids + self.views.iter().map(view).sum::<usize>()
+        self.vectors.memory() + self.kept.memory() + ids + self.views.iter().map(view).sum::<usize>()
     }
 }
 

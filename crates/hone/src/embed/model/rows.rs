@@ -260,16 +260,34 @@ fn known(view: &View, graph: &MotifGraph, back: Option<&Csr>, of_fit: &[Option<u
 
 /// Whether the edges of each row of W to nodes of the fit are others than at the fit.
 fn changed(view: &View, graph: &MotifGraph, back: Option<&Csr>, (known, names): (&[u32], &[u64])) -> Vec<bool> {
+    let forth = marks_of(&graph.matrix, graph, (known, names), mark);
+    let back = back.map(|back| marks_of(back, graph, (known, names), mark_back));
     let changes = |row: usize| {
-        let sum = |w: &Csr, mark: fn(u64, f64) -> u64| {
-            let shared = neighbours(w, row).filter(|(j, _)| known[*j] != NONE);
-            let of = |(j, w): (usize, f64)| mark(names[node(graph, j)], w / graph.scale);
-            shared.map(of).fold(0, u64::wrapping_add)
-        };
-        let marks = sum(&graph.matrix, mark).wrapping_add(back.map_or(0, |back| sum(back, mark_back)));
-        known[row] != NONE && marks != view.marks[known[row] as usize]
+        let marks = || forth(row).wrapping_add(back.as_ref().map_or(0, |back| back(row)));
+        known[row] != NONE && marks() != view.marks[known[row] as usize]
     };
     parallel::collect(known.len(), changes)
+}
+
+/// A number for the neighbours in the fit of each row of a matrix. Where all weights are one and the same, each node has one
+/// number in all rows, which is made once.
+fn marks_of<'a>(
+    w: &'a Csr,
+    graph: &'a MotifGraph,
+    (known, names): (&'a [u32], &'a [u64]),
+    mark: fn(u64, f64) -> u64,
+) -> Box<dyn Fn(usize) -> u64 + Sync + 'a> {
+    let of = move |j: usize, w: f64| mark(names[node(graph, j)], w / graph.scale);
+    let first = w.values().first().copied().unwrap_or(0.0);
+    if first != 0.0 && w.values().iter().all(|&w| w == first) {
+        let one = |j: usize| if known[j] == NONE { 0 } else { of(j, f64::from(first)) };
+        let marks = parallel::collect(known.len(), one);
+        return Box::new(move |row| w.row(row).0.iter().map(|&j| marks[j as usize]).fold(0, u64::wrapping_add));
+    }
+    Box::new(move |row| {
+        let shared = neighbours(w, row).filter(|(j, _)| known[*j] != NONE);
+        shared.map(|(j, w)| of(j, w)).fold(0, u64::wrapping_add)
+    })
 }
 
 /// The node of a row of W.

@@ -4,6 +4,8 @@
 //! its id and the weight of the edge. Sums do not depend on the order of nodes; two lists of neighbours have the same sum
 //! by an accident of 2⁻⁶⁴ only.
 
+use rustc_hash::FxHashMap;
+
 use crate::graph::{NodeIds, id_number, spread};
 use crate::parallel;
 
@@ -27,8 +29,35 @@ pub(in crate::embed) fn numbers(ids: &NodeIds, others: &NodeIds) -> Vec<Option<u
     if let (NodeIds::Sequential(_), NodeIds::Sequential(n)) = (ids, others) {
         return (0..ids.len()).map(|i| (i < *n).then_some(i as u32)).collect();
     }
+    if let (Some(id), Some(other)) = (integers(ids), integers(others)) {
+        return numbers_of_integers((ids.len(), id), (others.len(), other));
+    }
     let index = others.index();
     ids.iter().map(|id| index.find(&id.to_string())).collect()
+}
+
+/// Ids as integers by node, where they are.
+fn integers(ids: &NodeIds) -> Option<impl Fn(usize) -> i64> {
+    match ids {
+        NodeIds::Sequential(_) => Some(None),
+        NodeIds::Integers(ids) => Some(Some(ids)),
+        NodeIds::Text { .. } => None,
+    }
+    .map(|list| move |i: usize| list.map_or(i as i64, |list| list[i]))
+}
+
+/// [`numbers`] of integers: most are where they were, for the others there is a table.
+fn numbers_of_integers(
+    (count, id): (usize, impl Fn(usize) -> i64),
+    (others, other): (usize, impl Fn(usize) -> i64),
+) -> Vec<Option<u32>> {
+    let stays = |i: usize| i < count && i < others && id(i) == other(i);
+    let mut table: FxHashMap<i64, u32> = FxHashMap::default();
+    if (0..count).any(|i| !stays(i)) {
+        table.extend((0..others).filter(|&i| !stays(i)).map(|i| (other(i), i as u32)));
+    }
+    let of = |i: usize| if stays(i) { Some(i as u32) } else { table.get(&id(i)).copied() };
+    (0..count).map(of).collect()
 }
 
 #[cfg(test)]
@@ -41,6 +70,12 @@ mod tests {
         assert_eq!(numbers(&numbered, &named), [Some(3), None, Some(1)]);
         assert_eq!(numbers(&named, &numbered), [None, Some(2), None, Some(0)]);
         assert_eq!(numbers(&NodeIds::Sequential(3), &NodeIds::Sequential(2)), [Some(0), Some(1), None]);
+        let mixed = [(vec![7, 3, 9], vec![3, 7, 9, 5]), (vec![0, 1, 2, 3], vec![0, 2, 1]), (vec![2, 1], vec![0, 1, 2])];
+        for (one, two) in mixed {
+            let texts: Vec<String> = two.iter().map(|id: &i64| id.to_string()).chain(["x".to_owned()]).collect();
+            let (one, two) = (NodeIds::from_integers(one), NodeIds::from_integers(two));
+            assert_eq!(numbers(&one, &two), numbers(&one, &NodeIds::from_texts(&texts)));
+        }
         let (a, b) = (names(&numbered), names(&named));
         assert!(a[0] == b[3] && a[2] == b[1] && a[0] != b[2] && a[0] != a[1]);
         assert_ne!(mark(a[0], 1.0), mark(a[0], 2.0));

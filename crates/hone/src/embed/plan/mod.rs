@@ -48,7 +48,7 @@ fn enough_for(bytes: u64) -> u64 {
 struct Base {
     /// All of it.
     resident: u64,
-    /// The counts among it, which the global stage no longer needs.
+    /// The counts among it, which the global stage no longer needs, unless a model keeps them.
     counts: u64,
     /// Buffers of all threads, should files be read.
     buffers: u64,
@@ -92,8 +92,8 @@ const FEATURES: &str = "making features";
 /// Makes the plan, reports it, and returns how many bytes of Y are held; refuses what does not fit. A bound on the pairs
 /// that share a motif becomes their number in `work` where the bound does not fit.
 pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Result<u64> {
-    let base =
-        Base { resident: memory::resident().unwrap_or(0), counts: counts.bytes() as u64, buffers: buffers(work) };
+    let given_up = if run.draft.is_some() { 0 } else { counts.bytes() as u64 };
+    let base = Base { resident: memory::resident().unwrap_or(0), counts: given_up, buffers: buffers(work) };
     let limit = run.memory_limit;
     let of = |work: &Work| plan(base, work.needs(Some(counts)), limit);
     *work = work.bounded();

@@ -194,3 +194,23 @@ fn landmarks_are_few_on_large_graphs_and_all_on_small_ones() {
     assert_eq!([100, 5000, 100_000, 1_000_000, 10_000_000].map(|n| landmarks(n, 112)), [100, 1024, 1024, 256, 256]);
     assert_eq!(landmarks(1_000_000, 400), 1024);
 }
+
+/// Hubs are taken once and as they are; what others stand for adds up to all of them.
+#[test]
+fn landmarks_are_drawn_by_degree_and_once() {
+    let mut degrees: Vec<f64> = (0..500).map(|i| f64::from(i % 7)).collect();
+    (degrees[3], degrees[250], degrees[499]) = (4000.0, 900.0, 5000.0);
+    let volume: f64 = degrees.iter().sum();
+    let with_edges = degrees.iter().filter(|degree| **degree > 0.0).count();
+    for count in [1, 2, 3, 10, 64, 300, with_edges, 500, 900] {
+        let Chosen { nodes, scales, volume: whole } = Chosen::of(&degrees, count, &task(4));
+        assert_eq!((nodes.len(), whole), (count.min(with_edges), volume), "{count} landmarks");
+        assert!(nodes.is_sorted_by(|a, b| a < b), "each node once");
+        assert!(nodes.iter().all(|&node| degrees[node] > 0.0));
+        let stands_for: f64 = nodes.iter().zip(&scales).map(|(&node, &s)| degrees[node] * f64::from(s * s)).sum();
+        assert!((stands_for / volume - 1.0).abs() < 1e-5, "{count} landmarks stand for {stands_for} of {volume}");
+        let hubs = nodes.iter().zip(&scales).filter(|(node, _)| [3, 250, 499].contains(*node));
+        assert!(count < 10 || hubs.map(|(_, scale)| *scale).eq([1.0; 3]), "{count} landmarks");
+    }
+    assert!(Chosen::of(&[0.0; 9], 4, &task(4)).nodes.is_empty());
+}

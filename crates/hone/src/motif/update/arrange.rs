@@ -1,155 +1,247 @@
-//! What edges had and what they gained, together, as columns in the order of the changed graph.
+//! What edges had and what they gained, together, as columns in the order of the changed graph: one pass.
+//!
+//! Columns are written in the width that they had before, with what does not fit beside them; where so many values grew that
+//! another width is the smallest, the column is written once more.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::super::column::{Column, Part, Sizes};
 use super::super::exact::Exact;
 use super::super::place::Rank;
 use super::super::ranked::{balanced, ranges};
-use super::changes::{range, row};
-use super::{Gain, Update};
+use super::hubs::Marks;
+use super::middle::halves;
+use super::triangles::{Found, Grown};
+use super::{Sums, Update};
 use crate::parallel;
 use crate::sparse::prefetch;
 
-/// Slots from the current one to the one whose edge is prefetched.
+/// Slots from the current one to the one whose other share is prefetched.
 const AHEAD: usize = 16;
 
+/// t, C, K, Q and R of an edge.
+type Five<T> = [T; 5];
+
+/// What the pass reads.
+struct Arranging<'a> {
+    update: &'a Update<'a>,
+    found: &'a Found,
+    sums: Sums<'a>,
+    /// The nodes of D.
+    ends: Marks,
+}
+
+/// Values of some rows that do not fit, and the sizes of all.
+struct Filled {
+    wide: Five<Vec<(usize, u64)>>,
+    sizes: Five<Sizes>,
+}
+
 /// All columns; `s` is that of the changed graph.
-pub(super) fn arrange(update: &Update<'_>, s: Column) -> Exact {
-    let new = update.new;
+pub(super) fn arrange(update: &Update<'_>, found: &Found, sums: Sums<'_>, s: Column) -> Exact {
+    let (new, exact) = (update.new, update.exact);
     let offsets = new.offsets();
-    let bounds = balanced(new.rows(), 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
-    let inside: Vec<AtomicU64> = (0..new.rows()).map(|_| AtomicU64::new(0)).collect();
-    let stretches: Vec<Range<usize>> = ranges(&bounds).collect();
-    let sizes = parallel::map(stretches.len(), |at| settle(update, stretches[at].clone(), &inside));
-    let sizes = sizes.into_iter().fold([Sizes::default(); 5], |a, b| std::array::from_fn(|x| a[x].merge(b[x])));
+    let bounds = balanced(new.rows(), 1 << 16, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
     let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
-    let mut firsts = vec![0];
-    for stretch in &stretches {
-        let own: u64 = inside[stretch.clone()].iter().map(|count| count.load(Relaxed)).sum();
-        firsts.push(firsts[firsts.len() - 1] + own as usize);
-    }
-    let all = firsts[stretches.len()];
+    let firsts = first_places(update, found, &bounds);
+    let all = firsts.last().copied().unwrap_or(0);
+    let mut ends = Marks::new(new.rows());
+    ends.set(&update.changes.nodes);
+    let arranging = Arranging { update, found, sums, ends };
+    let before = [&exact.t, &exact.c, &exact.k, &exact.q, &exact.r];
     let lengths = [new.nnz(), new.nnz(), all, all, all];
-    let mut columns: [Column; 5] = std::array::from_fn(|x| Column::zeros(lengths[x], sizes[x]));
-    let wide = {
+    let mut columns: Five<Column> = std::array::from_fn(|x| Column::zeros_like(lengths[x], before[x]));
+    let filled = {
         let [t, c, k, q, r] = &mut columns;
         let first = t.parts(&slots).into_iter().zip(c.parts(&slots));
         let second = k.parts(&firsts).into_iter().zip(q.parts(&firsts)).zip(r.parts(&firsts));
-        let parts = first.zip(second).map(|((t, c), ((k, q), r))| [t, c, k, q, r]).collect();
-        parallel::map_each(parts, |at, parts| fill(update, slots[at]..slots[at + 1], firsts[at], parts))
+        let parts = first.zip(second).map(|((t, c), ((k, q), r))| [t, c, k, q, r]);
+        let parts: Vec<_> = ranges(&bounds).zip(parts).collect();
+        parallel::map_each(parts, |at, (rows, parts)| arranging.fill(rows, firsts[at], parts))
     };
+    let sizes = |x: usize| filled.iter().map(|filled| filled.sizes[x]).fold(Sizes::default(), Sizes::merge);
     for (x, column) in columns.iter_mut().enumerate() {
-        column.finish(wide.iter().map(|wide: &[Vec<(usize, u64)>; 5]| wide[x].clone()));
+        column.finish(filled.iter().map(|filled| filled.wide[x].clone()));
     }
-    let [t, c, k, q, r] = columns;
+    let mut fitted = columns.into_iter().enumerate().map(|(x, column)| column.fitted(sizes(x)));
+    let [t, c, k, q, r] = std::array::from_fn(|_| fitted.next().expect("five columns"));
     let rank = Rank::new(t.len(), |range| t.nonzeros(range));
-    let before = |i: usize| if i < update.old.rows() { update.exact.triangles.get(i) } else { 0 };
+    let before = |i: usize| if i < update.old.rows() { exact.triangles.get(i) } else { 0 };
     let triangles = Column::gather(new.rows(), |i| before(i).wrapping_add(update.triangles[i].load(Relaxed)));
     let d = Column::gather(new.rows(), |i| new.range(i).len() as u64);
     Exact { t, c, rank, k, q, r, d, triangles, s }
 }
 
-/// Puts what edges from some nodes to later ones have at both of their slots, and counts at both ends those in triangles. Returns
-/// the sizes of t, C, K, Q and R.
-fn settle(update: &Update<'_>, nodes: Range<usize>, inside: &[AtomicU64]) -> [Sizes; 5] {
-    let mut sizes = [Sizes::default(); 5];
-    for i in nodes {
-        let upper = update.new.row(i).partition_point(|&j| (j as usize) < i);
-        let mut old = Before::new(update, i);
-        let row = update.new.row(i);
-        let slots = update.new.range(i);
-        for (slot, &j) in slots.clone().zip(row).skip(upper) {
-            if slot + AHEAD < slots.end {
-                let ahead = update.back[slot + AHEAD] as usize;
-                prefetch(&update.gains[ahead..=ahead]);
+/// The place in K, Q and R of the first edge in a triangle at or after each bound.
+fn first_places(update: &Update<'_>, found: &Found, bounds: &[usize]) -> Vec<usize> {
+    let (old, exact) = (update.old, update.exact);
+    // Rows that gain or lose an edge in a triangle.
+    let mut changed: Vec<(u32, isize)> = Vec::new();
+    for &Grown { u, v, t, .. } in &found.grown {
+        let before = update.common_before(u, v);
+        let now = before.wrapping_add(t);
+        changed.push((u, isize::from(now > 0) - isize::from(before > 0)));
+    }
+    for change in update.changes.list.iter().filter(|change| !change.added) {
+        if update.common_before(change.u, change.v) > 0 {
+            changed.extend([(change.u, -1), (change.v, -1)]);
+        }
+    }
+    changed.sort_unstable();
+    let (mut next, mut sum) = (0, 0);
+    let mut place = |&bound: &usize| {
+        while let Some(&(_, by)) = changed.get(next).filter(|change| (change.0 as usize) < bound) {
+            (next, sum) = (next + 1, sum + by);
+        }
+        let slot = old.offsets()[bound.min(old.rows())];
+        exact.rank.below(slot, |range| exact.t.nonzeros(range)).wrapping_add_signed(sum)
+    };
+    bounds.iter().map(&mut place).collect()
+}
+
+impl Arranging<'_> {
+    /// Writes the numbers of some rows; `next` is the place of the first edge in a triangle.
+    fn fill(&self, rows: Range<usize>, mut next: usize, mut parts: Five<Part<'_>>) -> Filled {
+        let update = self.update;
+        let (mut sizes, mut old) = (Five::<Sizes>::default(), Before::new(update, rows.start));
+        let first = self.found.grown.partition_point(|edge| (edge.u as usize) < rows.start);
+        let mut grown = self.found.grown[first..].iter().peekable();
+        for i in rows {
+            let place = update.changes.place(i as u32);
+            let growth = place.map_or(0, |place| update.changes.growth(place).cast_unsigned());
+            let own = (place.is_some(), self.found.nodes.has(i as u32));
+            for (slot, &j) in update.new.range(i).zip(update.new.row(i)) {
+                self.ask_ahead(slot);
+                let (mut now, was_there) = old.at(i, j, place.is_some());
+                self.add_shares(&mut now, slot, own, (j, was_there, growth));
+                if let Some(edge) = grown.next_if(|edge| (edge.u, edge.v) == (i as u32, j)) {
+                    now[0] = now[0].wrapping_add(edge.t);
+                    now[3] = now[3].wrapping_add(edge.q);
+                }
+                let kept = if now[0] > 0 { 5 } else { 2 };
+                sizes.iter_mut().zip(now).take(kept).for_each(|(sizes, now)| sizes.add(now, 1));
+                parts[0].set(slot, now[0]);
+                parts[1].set(slot, now[1]);
+                if now[0] > 0 {
+                    parts[2..].iter_mut().zip(&now[2..]).for_each(|(part, &value)| part.set(next, value));
+                    next += 1;
+                }
             }
-            let shares = [slot, update.back[slot] as usize].map(|slot| {
-                let Gain { t, c, k, q, r } = &update.gains[slot];
-                [t, c, k, q, r]
-            });
-            let before = old.at(j);
-            let gain = |x: usize| shares[0][x].load(Relaxed).wrapping_add(shares[1][x].load(Relaxed));
-            let mut now: [u64; 5] = std::array::from_fn(|x| before[x].wrapping_add(gain(x)));
-            if old.found {
-                now[1] = now[1].wrapping_sub(growth(update, i)).wrapping_sub(growth(update, j as usize));
+            old.end_row(i);
+        }
+        Filled { wide: parts.map(|part| part.wide), sizes }
+    }
+
+    /// Adds what the edge at a slot gained at both of its slots; `own` says of its row whether it is in D, and in triangles that
+    /// come or go.
+    #[inline(always)]
+    fn add_shares(
+        &self,
+        now: &mut Five<u64>,
+        slot: usize,
+        (in_d, in_triangles): (bool, bool),
+        (j, was_there, growth): (u32, bool, u64),
+    ) {
+        let (update, sums) = (self.update, self.sums);
+        let back = update.back[slot] as usize;
+        // One of them is zero.
+        let (through, q) = halves(sums.middle[slot] | sums.middle[back]);
+        now[3] = now[3].wrapping_add(q);
+        let mut c = now[1];
+        if was_there {
+            c = c.wrapping_add(through).wrapping_sub(growth);
+        }
+        if in_d {
+            c = c.wrapping_add(sums.c[slot]);
+        }
+        if self.ends.has(j) {
+            c = c.wrapping_add(sums.c[back]);
+            if let Some(place) = update.changes.place(j).filter(|_| was_there) {
+                c = c.wrapping_sub(update.changes.growth(place).cast_unsigned());
             }
-            shares.iter().for_each(|share| share.iter().zip(now).for_each(|(sum, now)| sum.store(now, Relaxed)));
-            let kept = if now[0] > 0 { 5 } else { 2 };
-            sizes.iter_mut().zip(now).take(kept).for_each(|(sizes, now)| sizes.add(now, 2));
-            if now[0] > 0 {
-                inside[i].fetch_add(1, Relaxed);
-                inside[j as usize].fetch_add(1, Relaxed);
+        }
+        now[1] = c;
+        let mut rim = |slot: usize| {
+            now[2] = now[2].wrapping_add(sums.k[slot]);
+            now[4] = now[4].wrapping_add(sums.r[slot]);
+        };
+        if in_triangles {
+            rim(slot);
+        }
+        if self.found.nodes.has(j) {
+            rim(back);
+        }
+    }
+
+    /// Asks the memory for the other share of an edge that comes soon.
+    #[inline(always)]
+    fn ask_ahead(&self, slot: usize) {
+        if let Some(&j) = self.update.new.columns().get(slot + AHEAD) {
+            let back = self.update.back[slot + AHEAD] as usize;
+            prefetch(&self.sums.middle[back..=back]);
+            if self.ends.has(j) {
+                prefetch(&self.sums.c[back..=back]);
+            }
+            if self.found.nodes.has(j) {
+                prefetch(&self.sums.k[back..=back]);
+                prefetch(&self.sums.r[back..=back]);
             }
         }
     }
-    sizes
 }
 
-/// By how much a degree grows, modulo 2⁶⁴.
-fn growth(update: &Update<'_>, i: usize) -> u64 {
-    (update.new.range(i).len() as u64).wrapping_sub(range(update.old, i).len() as u64)
-}
-
-/// The numbers of the upper part of a row before the changes.
+/// The numbers of edges before the changes, read in order.
 struct Before<'a> {
     update: &'a Update<'a>,
-    rest: &'a [u32],
     slot: usize,
     /// Place of the next edge in a triangle.
     next: usize,
-    /// Whether the edge asked for last was there.
-    found: bool,
 }
 
 impl<'a> Before<'a> {
-    fn new(update: &'a Update<'a>, i: usize) -> Before<'a> {
-        let (row, slots) = (row(update.old, i as u32), range(update.old, i));
-        let upper = row.partition_point(|&j| (j as usize) < i);
-        let slot = slots.start + upper;
-        let exact = update.exact;
-        let next = exact.rank.below(slot, |range| exact.t.nonzeros(range));
-        Before { update, rest: &row[upper..], slot, next, found: false }
+    fn new(update: &'a Update<'a>, row: usize) -> Before<'a> {
+        let (old, exact) = (update.old, update.exact);
+        let slot = old.offsets()[row.min(old.rows())];
+        Before { update, slot, next: exact.rank.below(slot, |range| exact.t.nonzeros(range)) }
     }
 
-    /// t, C, K, Q and R of the edge to `j`; zero where there was none. Asked for in ascending order.
-    #[inline]
-    fn at(&mut self, j: u32) -> [u64; 5] {
+    /// t, C, K, Q and R of the edge of `i` to `j`, and whether it was there; zeros where not. Asked for in ascending order.
+    #[inline(always)]
+    fn at(&mut self, i: usize, j: u32, changes: bool) -> (Five<u64>, bool) {
+        if changes {
+            let columns = self.update.old.columns();
+            let end = if i < self.update.old.rows() { self.update.old.range(i).end } else { 0 };
+            while self.slot < end && columns[self.slot] < j {
+                self.take();
+            }
+            if self.slot >= end || columns[self.slot] != j {
+                return ([0; 5], false);
+            }
+        }
+        (self.take(), true)
+    }
+
+    /// Passes over what is left of a row.
+    #[inline(always)]
+    fn end_row(&mut self, i: usize) {
+        if i < self.update.old.rows() {
+            while self.slot < self.update.old.range(i).end {
+                self.take();
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> Five<u64> {
         let exact = self.update.exact;
-        while let Some((&first, rest)) = self.rest.split_first() {
-            if first > j {
-                break;
-            }
-            let (slot, t) = (self.slot, exact.t.get(self.slot));
-            let next = self.next;
-            self.rest = rest;
-            self.slot += 1;
-            self.next += usize::from(t > 0);
-            if first == j {
-                self.found = true;
-                let [k, q, r] = if t > 0 { [&exact.k, &exact.q, &exact.r].map(|x| x.get(next)) } else { [0; 3] };
-                return [t, exact.c.get(slot), k, q, r];
-            }
+        let (t, c) = (exact.t.get(self.slot), exact.c.get(self.slot));
+        self.slot += 1;
+        if t == 0 {
+            return [t, c, 0, 0, 0];
         }
-        self.found = false;
-        [0; 5]
+        let at = self.next;
+        self.next += 1;
+        [t, c, exact.k.get(at), exact.q.get(at), exact.r.get(at)]
     }
-}
-
-/// Writes the numbers of some slots; `next` is the place of the first in a triangle.
-fn fill(update: &Update<'_>, slots: Range<usize>, mut next: usize, mut parts: [Part<'_>; 5]) -> [Vec<(usize, u64)>; 5] {
-    for slot in slots {
-        let Gain { t, c, k, q, r } = &update.gains[slot];
-        let inside = t.load(Relaxed);
-        parts[0].set(slot, inside);
-        parts[1].set(slot, c.load(Relaxed));
-        if inside > 0 {
-            for (part, value) in parts[2..].iter_mut().zip([k, q, r]) {
-                part.set(next, value.load(Relaxed));
-            }
-            next += 1;
-        }
-    }
-    parts.map(|part| part.wide)
 }

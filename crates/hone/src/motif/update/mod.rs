@@ -12,10 +12,11 @@
 //! * R = Σ (t(u,w) + t(v,w)) gains and loses triangles at old t, and what t has grown by for each triangle at such an edge
 //!   (`rims`).
 //!
-//! Cost: for each changed edge {u, v} about Σ d_w over the neighbours w of one end, or d_v for each where that is less and
-//! w is a hub; Σ_e min of the two ends' neighbours in D; and some passes over the edges (`arrange`). A change so large
-//! that counting again is less work is counted again: the result is the same. Memory is linear in the edges. All sums are
-//! of integers, so that no order of threads matters.
+//! Cost: for each changed edge about Σ d_w over the small neighbours w of its ends, and some words of bits for each hub among
+//! them (`cycles`); for each triangle that comes or goes the smaller rows of its edges (`rims`); Σ_e min of the two ends'
+//! neighbours in D (`middle`); and one pass over the edges (`arrange`). Where counting again is less work, because much
+//! changed or because the graph has no hubs, it is counted again: the result is the same. Memory is linear in the edges.
+//! All sums are of integers, so that no order of threads matters.
 
 mod arrange;
 mod changes;
@@ -23,12 +24,14 @@ mod cycles;
 mod hubs;
 mod middle;
 mod rims;
+mod striped;
 mod triangles;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use self::changes::{Changes, range, row};
+use self::striped::Striped;
 use super::counting;
 use super::counts::{Counts, Values};
 use super::exact::Exact;
@@ -36,6 +39,7 @@ use super::peers::Alone;
 use super::ranked::balanced;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
+use crate::pages::Pages;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::sparse::Pattern;
@@ -48,6 +52,18 @@ const SMALL: usize = 1 << 20;
 const MANY: usize = 400;
 /// Steps of an update that take as long as one of Σ_e min(d_u, d_v) of a count.
 const STEPS_PER_STEP: u64 = 4;
+/// Steps of a count for each slot of a graph up to which it takes less than the passes of an update over all slots.
+const LIGHT: u64 = 20;
+/// Of so many rows one is looked at to find out.
+const SAMPLED: usize = 61;
+
+/// Whether counting a graph is so little work that nothing is gained by an update: Σ min(d_u, d_v) over its slots is small.
+pub(crate) fn is_light(pattern: &Pattern) -> bool {
+    let degree = |i: usize| pattern.range(i).len() as u64;
+    let of = |i: usize| pattern.row(i).iter().map(|&j| degree(j as usize).min(degree(i))).sum::<u64>();
+    let rows = || (0..pattern.rows()).step_by(SAMPLED);
+    pattern.nnz() > SMALL && rows().map(of).sum::<u64>() < LIGHT * rows().map(degree).sum::<u64>()
+}
 
 impl Counts {
     /// The counts after edges were added and removed, exactly as [`count`](super::count) gives them; nodes beyond those
@@ -111,15 +127,24 @@ impl Counts {
     }
 }
 
-/// What an edge of the changed graph gains, modulo 2⁶⁴, in two shares: one at each of its slots, so that whoever walks a
-/// row adds in the order of memory. In the end, what it has, at both.
-#[derive(Default)]
-struct Gain {
-    t: AtomicU64,
-    c: AtomicU64,
-    k: AtomicU64,
-    q: AtomicU64,
-    r: AtomicU64,
+/// What edges of the changed graph gain, modulo 2⁶⁴, in two shares: one at each slot of an edge, so that whoever walks a row
+/// adds in the order of memory.
+struct Gains<'a> {
+    /// C by walks from changed edges: in rows of D alone.
+    c: Striped<'a>,
+    /// K and R: in rows of nodes of triangles that come or go alone.
+    k: Striped<'a>,
+    r: Striped<'a>,
+}
+
+/// The same when all is added up.
+#[derive(Clone, Copy)]
+struct Sums<'a> {
+    c: &'a [u64],
+    k: &'a [u64],
+    r: &'a [u64],
+    /// C and Q by neighbours in D, two numbers in one, at one of the slots (`middle`).
+    middle: &'a [u64],
 }
 
 /// An update under way.
@@ -131,8 +156,6 @@ struct Update<'a> {
     changes: Changes,
     /// For each slot of the changed graph that of the same edge in the other row.
     back: Vec<u32>,
-    /// One per slot.
-    gains: Vec<Gain>,
     /// Triangles that nodes gain.
     triangles: Vec<AtomicU64>,
 }
@@ -140,7 +163,7 @@ struct Update<'a> {
 impl<'a> Update<'a> {
     /// Nothing when counting again is less work, or edges or changes are too many to be numbered.
     fn new(old: &'a Pattern, new: &'a Pattern, exact: &'a Exact, changes: Changes) -> Option<Update<'a>> {
-        if changes.list.len() >= 1 << 30 {
+        if changes.list.len() >= 1 << 30 || is_light(new) {
             return None;
         }
         let degree = |i: u32| new.range(i as usize).len() as u64;
@@ -157,32 +180,29 @@ impl<'a> Update<'a> {
             }
         }
         u32::try_from(new.nnz()).ok()?;
-        let gains = (0..new.nnz()).map(|_| Gain::default()).collect();
         let triangles = (0..new.rows()).map(|_| AtomicU64::new(0)).collect();
-        Some(Update { old, new, exact, changes, back: turned(new), gains, triangles })
+        Some(Update { old, new, exact, changes, back: turned(new), triangles })
     }
 
     fn run(self, progress: &dyn Progress) -> Result<Exact> {
-        let grown = triangles::list(&self, progress)?;
-        rims::add_all(&self, grown, progress)?;
+        let zeros = || Pages::<u64>::zeros(self.new.nnz());
+        let (mut c, mut k, mut r, mut through) = (zeros(), zeros(), zeros(), zeros());
+        let of = |values| Striped::new(self.new, values);
+        let gains = Gains { c: of(&mut c), k: of(&mut k), r: of(&mut r) };
+        let found = triangles::list(&self, &gains, progress)?;
+        rims::add_all(&self, &gains, &found, progress)?;
         let middle = middle::Middle::new(&self);
-        middle.add_all(progress)?;
-        cycles::add_all(&self, progress)?;
+        middle.add_all(&gains, &mut through, progress)?;
+        cycles::add_all(&self, &gains, progress)?;
+        drop(gains);
         progress.stage("arranging counts", 0);
         let s = middle.ends();
-        Ok(arrange::arrange(&self, s))
+        Ok(arrange::arrange(&self, &found, Sums { c: &c, k: &k, r: &r, middle: &through }, s))
     }
 
-    /// The gain of the edge at a place in a row of the changed graph.
-    #[inline]
-    fn gain(&self, u: u32, at: usize) -> &Gain {
-        &self.gains[self.new.range(u as usize).start + at]
-    }
-
-    /// Both shares of the gain of the edge between two nodes, if there is one.
-    fn gains_between(&self, u: u32, v: u32) -> Option<[&Gain; 2]> {
-        let slot = self.new.range(u as usize).start + self.new.row(u as usize).binary_search(&v).ok()?;
-        Some([slot, self.back[slot] as usize].map(|slot| &self.gains[slot]))
+    /// The place of the edge between two nodes in the row of the first, if there is one.
+    fn find(&self, u: u32, v: u32) -> Option<usize> {
+        self.new.row(u as usize).binary_search(&v).ok()
     }
 
     /// Degree before.

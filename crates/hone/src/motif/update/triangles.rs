@@ -3,46 +3,90 @@
 //!
 //! What an added edge makes lies in the changed graph, what a removed edge destroys in the old one. With several changed
 //! edges it is listed at the first of them. Cost for each change: the smaller row, and a search for each pair of common
-//! neighbours.
+//! neighbours. What t and Q gain is listed by edge, for few edges do; K and R have their place at every slot.
 
 use std::sync::Mutex;
 
 use super::super::ranked::sweep;
 use super::changes::{Change, for_common, row};
-use super::{Gain, Update, add};
+use super::hubs::Marks;
+use super::{Gains, Update, add};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::sparse::Pattern;
 
-/// A common neighbour of the ends {a, b} of a changed edge, and its edges in the changed graph.
-struct Third<'a> {
+/// What an edge of the changed graph gains by triangles that come or go, seen from one end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Grown {
+    pub(super) u: u32,
+    pub(super) v: u32,
+    pub(super) t: u64,
+    pub(super) q: u64,
+}
+
+/// What was found, and the nodes in it.
+#[derive(Default)]
+struct Listed {
+    grown: Vec<Grown>,
+    nodes: Vec<u32>,
+}
+
+/// All triangles that come or go.
+pub(super) struct Found {
+    /// From both ends, ascending; each edge once.
+    pub(super) grown: Vec<Grown>,
+    /// Their nodes.
+    pub(super) nodes: Marks,
+}
+
+/// A common neighbour of the ends {a, b} of a changed edge, and the places of its edges in the rows of a and b of
+/// the changed graph.
+struct Third {
     w: u32,
-    to_a: Option<&'a Gain>,
-    to_b: Option<&'a Gain>,
+    to_a: Option<usize>,
+    to_b: Option<usize>,
     /// 4-cliques with a, b and another common neighbour.
     cliques: u64,
 }
 
-/// Lists them all; returns the edges of the changed graph whose t may have changed, from their smaller nodes.
-pub(super) fn list(update: &Update<'_>, progress: &dyn Progress) -> Result<Vec<(u32, u32)>> {
+/// Lists them all.
+pub(super) fn list(update: &Update<'_>, gains: &Gains<'_>, progress: &dyn Progress) -> Result<Found> {
     let changes = &update.changes.list;
     let degree = |i: u32| row(update.old, i).len().max(update.new.row(i as usize).len()) as u64;
     let parts = update.parts(|at| degree(changes[at].u).min(degree(changes[at].v)) + 64);
-    let grown = Mutex::new(Vec::new());
+    let all = Mutex::new(Listed::default());
     progress.stage("triangles", changes.len() as u64);
     sweep(parts, progress, Vec::new, |range, (), thirds| {
-        let mut own = Vec::new();
+        let mut own = Listed::default();
         for &change in &changes[range] {
             find_thirds(update, change, thirds);
-            triangles(update, change, thirds, &mut own);
-            cliques(update, change, thirds);
+            triangles(update, gains, change, thirds, &mut own);
+            cliques(update, gains, change, thirds);
         }
-        grown.lock().expect("no thread panics with the lock").append(&mut own);
+        let mut all = all.lock().expect("no thread panics with the lock");
+        all.grown.append(&mut own.grown);
+        all.nodes.append(&mut own.nodes);
     })?;
-    let mut grown = grown.into_inner().expect("no thread panics with the lock");
+    let Listed { grown, nodes: list } = all.into_inner().expect("no thread panics with the lock");
+    let mut nodes = Marks::new(update.new.rows());
+    nodes.set(&list);
+    Ok(Found { grown: added_up(grown), nodes })
+}
+
+/// One entry for each edge and end, from some for each edge.
+fn added_up(mut some: Vec<Grown>) -> Vec<Grown> {
+    some.sort_unstable();
+    let mut grown: Vec<Grown> = Vec::new();
+    for next in some {
+        match grown.last_mut().filter(|last| (last.u, last.v) == (next.u, next.v)) {
+            Some(last) => (last.t, last.q) = (last.t.wrapping_add(next.t), last.q.wrapping_add(next.q)),
+            None => grown.push(next),
+        }
+    }
+    let turned: Vec<Grown> = grown.iter().map(|edge| Grown { u: edge.v, v: edge.u, ..*edge }).collect();
+    grown.extend(turned);
     grown.sort_unstable();
-    grown.dedup();
-    Ok(grown)
+    grown
 }
 
 /// The graph that what a change makes or destroys lies in.
@@ -55,73 +99,71 @@ fn precedes(update: &Update<'_>, (a, b): (u32, u32), change: Change) -> bool {
     (a.min(b), a.max(b)) < (change.u, change.v) && update.changes.find(a, b) == Some(change.added)
 }
 
-/// The edge at a place in a row of the graph of a change, in the changed graph.
-fn gain<'a>(update: &'a Update<'_>, change: Change, u: u32, (at, w): (usize, u32)) -> Option<&'a Gain> {
-    let at = if change.added { Some(at) } else { update.changes.moved(u, at, w) };
-    at.map(|at| update.gain(u, at))
+/// The place in the changed graph of the edge at a place in a row of the graph of a change.
+fn place(update: &Update<'_>, change: Change, u: u32, (at, w): (usize, u32)) -> Option<usize> {
+    if change.added { Some(at) } else { update.changes.moved(u, at, w) }
 }
 
-fn find_thirds<'a>(update: &'a Update<'_>, change: Change, thirds: &mut Vec<Third<'a>>) {
+fn find_thirds(update: &Update<'_>, change: Change, thirds: &mut Vec<Third>) {
     let (graph, a, b) = (graph_of(update, change), change.u, change.v);
     thirds.clear();
     for_common(row(graph, a), row(graph, b), |w, at_a, at_b| {
         if !precedes(update, (a, w), change) && !precedes(update, (b, w), change) {
-            let (to_a, to_b) = (gain(update, change, a, (at_a, w)), gain(update, change, b, (at_b, w)));
+            let (to_a, to_b) = (place(update, change, a, (at_a, w)), place(update, change, b, (at_b, w)));
             thirds.push(Third { w, to_a, to_b, cliques: 0 });
         }
     });
 }
 
-fn triangles(update: &Update<'_>, change: Change, thirds: &[Third<'_>], grown: &mut Vec<(u32, u32)>) {
+fn triangles(update: &Update<'_>, gains: &Gains<'_>, change: Change, thirds: &[Third], found: &mut Listed) {
     let (a, b, sign) = (change.u, change.v, change.sign());
-    let own = update.gains_between(a, b).map(|[own, _]| own);
+    let own = update.find(a, b);
     let t = update.common_before(a, b);
     // The triangle at an edge whose third node has this degree, and whose other edges have so many common neighbours.
-    let gain = |edge: Option<&Gain>, degree: u64, t: u64| {
-        if let Some(edge) = edge {
-            add(&edge.t, sign);
-            add(&edge.q, sign.wrapping_mul(degree));
-            add(&edge.r, sign.wrapping_mul(t));
+    let mut gain = |at: Option<usize>, (u, v): (u32, u32), degree: u64, t: u64| {
+        if let Some(at) = at {
+            gains.r.add(u, at, sign.wrapping_mul(t));
+            found.grown.push(Grown { u: u.min(v), v: u.max(v), t: sign, q: sign.wrapping_mul(degree) });
         }
     };
     for third in thirds {
         let w = third.w;
         let (to_a, to_b) = (update.common_before(a, w), update.common_before(b, w));
-        gain(own, update.degree(w), to_a + to_b);
-        gain(third.to_a, update.degree(b), t + to_b);
-        gain(third.to_b, update.degree(a), t + to_a);
+        gain(own, (a, b), update.degree(w), to_a + to_b);
+        gain(third.to_a, (a, w), update.degree(b), t + to_b);
+        gain(third.to_b, (b, w), update.degree(a), t + to_a);
         [a, b, w].iter().for_each(|&node| add(&update.triangles[node as usize], sign));
-        grown.extend(third.to_a.map(|_| (a.min(w), a.max(w))));
-        grown.extend(third.to_b.map(|_| (b.min(w), b.max(w))));
     }
-    if own.is_some() && !thirds.is_empty() {
-        grown.push((a, b));
+    if !thirds.is_empty() {
+        found.nodes.extend([a, b].into_iter().chain(thirds.iter().map(|third| third.w)));
     }
 }
 
-fn cliques(update: &Update<'_>, change: Change, thirds: &mut [Third<'_>]) {
+fn cliques(update: &Update<'_>, gains: &Gains<'_>, change: Change, thirds: &mut [Third]) {
     let (graph, sign) = (graph_of(update, change), change.sign());
     let nodes: Vec<u32> = thirds.iter().map(|third| third.w).collect();
     let mut all = 0;
     for (first, &w) in nodes.iter().enumerate() {
         let rest = first + 1;
-        for_common(&nodes[rest..], row(graph, w), |x, second, at| {
-            if !precedes(update, (w, x), change) {
-                thirds[first].cliques += 1;
-                thirds[rest + second].cliques += 1;
-                all += 1;
-                if let Some(across) = gain(update, change, w, (at, x)) {
-                    add(&across.k, sign);
+        gains.k.row(w, |row_of_w| {
+            for_common(&nodes[rest..], row(graph, w), |x, second, at| {
+                if !precedes(update, (w, x), change) {
+                    thirds[first].cliques += 1;
+                    thirds[rest + second].cliques += 1;
+                    all += 1;
+                    if let Some(at) = place(update, change, w, (at, x)) {
+                        row_of_w[at] = row_of_w[at].wrapping_add(sign);
+                    }
                 }
-            }
+            });
         });
     }
-    if let Some([own, _]) = update.gains_between(change.u, change.v) {
-        add(&own.k, sign.wrapping_mul(all));
+    if let Some(own) = update.find(change.u, change.v) {
+        gains.k.add(change.u, own, sign.wrapping_mul(all));
     }
     for third in thirds.iter() {
-        for edge in [third.to_a, third.to_b].into_iter().flatten() {
-            add(&edge.k, sign.wrapping_mul(third.cliques));
+        for (node, at) in [(change.u, third.to_a), (change.v, third.to_b)] {
+            at.into_iter().for_each(|at| gains.k.add(node, at, sign.wrapping_mul(third.cliques)));
         }
     }
 }

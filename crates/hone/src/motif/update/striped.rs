@@ -1,0 +1,42 @@
+//! [`Striped`]: one number per slot that any thread may add to, row by row.
+//!
+//! A lock for each stripe of rows is taken once per row, and what follows are plain additions. Atomic additions would each
+//! wait for the memory, and with values spread over rows that are not in a cache, this is all that a thread then does.
+
+use std::sync::Mutex;
+
+use super::super::column::cut;
+use crate::sparse::Pattern;
+
+/// Rows of a stripe.
+const ROWS: usize = 64;
+
+pub(super) struct Striped<'a> {
+    pattern: &'a Pattern,
+    parts: Vec<Mutex<&'a mut [u64]>>,
+}
+
+impl<'a> Striped<'a> {
+    /// `values` has one for each slot.
+    pub(super) fn new(pattern: &'a Pattern, values: &'a mut [u64]) -> Striped<'a> {
+        let rows = pattern.rows();
+        let bounds: Vec<usize> = (0..rows).step_by(ROWS).chain([rows]).map(|i| pattern.offsets()[i]).collect();
+        Striped { pattern, parts: cut(values, &bounds).into_iter().map(Mutex::new).collect() }
+    }
+
+    /// Hands over the values of a row.
+    #[inline]
+    pub(super) fn row<T>(&self, i: u32, change: impl FnOnce(&mut [u64]) -> T) -> T {
+        let i = i as usize;
+        let mut part = self.parts[i / ROWS].lock().expect("no thread panics with the lock");
+        let (first, range) = (self.pattern.offsets()[i / ROWS * ROWS], self.pattern.range(i));
+        change(&mut part[range.start - first..range.end - first])
+    }
+
+    /// Adds to the value at a place in a row, modulo 2⁶⁴.
+    pub(super) fn add(&self, i: u32, at: usize, value: u64) {
+        if value != 0 {
+            self.row(i, |row| row[at] = row[at].wrapping_add(value));
+        }
+    }
+}
