@@ -6,6 +6,8 @@
 
 // For the other crates of this project; nothing that a user of the library needs.
 #[doc(hidden)]
+pub mod aside;
+#[doc(hidden)]
 pub mod clock;
 pub mod dense;
 pub mod error;

@@ -1,4 +1,4 @@
-//! [`Pages`]: zeroed memory of many values: the heap for few, anonymous huge pages for many.
+//! [`Pages`]: zeroed memory of many values: the heap for few, anonymous huge pages for many, a file for those that wait.
 //!
 //! Products gather rows of a block at random; with 4 kB pages nearly each gather misses the TLB, and every
 //! page is faulted in on its own. Where the system only gives huge pages to those who ask (`madvise`),
@@ -6,9 +6,13 @@
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::path::Path;
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
+
+use crate::aside::Aside;
+use crate::error::Result;
 
 /// Runs of this many bytes or more live on pages of their own.
 const LARGE: usize = 4 << 20;
@@ -21,6 +25,8 @@ pub struct Pages<T>(Kind<T>);
 enum Kind<T> {
     Heap(Vec<T>),
     Mapped(MmapMut, PhantomData<T>),
+    /// In a file: none here.
+    Aside(Aside),
 }
 
 impl<T: Pod> Pages<T> {
@@ -40,6 +46,32 @@ impl<T: Pod> Pages<T> {
                 Pages(Kind::Mapped(map, PhantomData))
             }
             Err(_) => Pages::from(vec![T::zeroed(); len]),
+        }
+    }
+
+    /// Puts the values aside, into a temporary file in a folder: until they are [back](Pages::bring_back) there are none here.
+    pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
+        if self.aside().is_none() {
+            self.0 = Kind::Aside(Aside::new(&self[..], folder)?);
+        }
+        Ok(())
+    }
+
+    /// Brings back what was put aside.
+    pub fn bring_back(&mut self) -> Result<()> {
+        if let Some(aside) = self.aside() {
+            let mut values = Pages::zeros(aside.count());
+            aside.back(&mut values)?;
+            *self = values;
+        }
+        Ok(())
+    }
+
+    /// The file, where the values are in one.
+    pub fn aside(&self) -> Option<&Aside> {
+        match &self.0 {
+            Kind::Aside(aside) => Some(aside),
+            _ => None,
         }
     }
 }
@@ -65,6 +97,7 @@ impl<T: Pod> Deref for Pages<T> {
         match &self.0 {
             Kind::Heap(values) => values,
             Kind::Mapped(map, _) => bytemuck::cast_slice(map),
+            Kind::Aside(_) => &[],
         }
     }
 }
@@ -74,12 +107,16 @@ impl<T: Pod> DerefMut for Pages<T> {
         match &mut self.0 {
             Kind::Heap(values) => values,
             Kind::Mapped(map, _) => bytemuck::cast_slice_mut(map),
+            Kind::Aside(_) => &mut [],
         }
     }
 }
 
 impl<T: Pod> Clone for Pages<T> {
     fn clone(&self) -> Self {
+        if let Some(aside) = self.aside() {
+            return Pages(Kind::Aside(aside.clone()));
+        }
         let mut copy = Pages::zeros(self.len());
         copy.copy_from_slice(self);
         copy
@@ -100,6 +137,19 @@ mod tests {
             let copy = pages.clone();
             pages.iter_mut().for_each(|pair| pair[1] = -1.0);
             assert!(copy.iter().zip(0u32..).all(|(pair, i)| pair[1] == i as f32));
+        }
+    }
+
+    #[test]
+    fn values_that_are_aside_take_no_memory_until_they_are_back() {
+        let mut pages = Pages::from((0..5000).collect::<Vec<u32>>());
+        let before = pages.clone();
+        pages.put_aside(&std::env::temp_dir()).expect("written");
+        assert!(pages.is_empty() && pages.aside().is_some());
+        let mut copy = pages.clone();
+        for one in [&mut pages, &mut copy] {
+            one.bring_back().expect("read");
+            assert_eq!(one[..], before[..]);
         }
     }
 }

@@ -346,6 +346,7 @@ mod tests {
             ("hope:decay=1", "`hope`: decay is 1; must be between 0 and 1"),
             ("hope:dim=1", "`hope`: dim is 1; must be from 2"),
             ("rolx:share=1", "`rolx`: share is 1"),
+            ("rolx:values=squares", "expected `bins` or `logs`"),
             ("rolx:depth=9", "`rolx`: depth is 9; must be from 0 to 8"),
             ("graphwave:scales=0", "`graphwave`: scales is 0"),
             ("graphwave:dim=8", "unknown field `dim`"),

@@ -59,7 +59,7 @@ fn operator(graph: &Graph, motif: Motif, psi: Psi, k: usize) -> Operator {
 }
 
 fn factored(engine: &dyn Engine, s: &Operator, options: Svd) -> Factors<Panels> {
-    let task = Task { rank: 16, right: true, key: Key::new(1), progress: &Silent };
+    let task = Task { rank: 16, right: true, key: Key::new(1), progress: &Silent, aside: None };
     engine.factor(&Solver::Svd(options), s, &task).unwrap()
 }
 

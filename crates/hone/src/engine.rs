@@ -131,6 +131,11 @@ pub trait Engine: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Whether its space [puts matrices aside](crate::space::Space::put_aside) where memory is short.
+    fn puts_aside(&self) -> bool {
+        false
+    }
+
     /// Refuses settings that ask for what the engine lacks.
     fn check(&self, config: &Config) -> Result<()> {
         if config.model != Model::Separate && !self.has_joint_models() {
@@ -195,6 +200,10 @@ impl Engine for Cpu {
     }
 
     fn has(&self, _solver: &Solver) -> bool {
+        true
+    }
+
+    fn puts_aside(&self) -> bool {
         true
     }
 

@@ -59,4 +59,4 @@ pub use hone_base::{Error, Progress, Result, Silent, dense, error, progress, ran
 // Parallel loops are for the other crates of this project; where time goes and memory on huge pages for this one.
 #[doc(hidden)]
 pub use hone_base::parallel;
-pub(crate) use hone_base::{clock, pages};
+pub(crate) use hone_base::{aside, clock, pages};

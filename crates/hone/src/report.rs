@@ -98,6 +98,9 @@ pub struct MemoryPlan {
     pub held: u64,
     /// Local embeddings kept in files.
     pub spilled: u64,
+    /// Whether memory is so short that factors wait in files while others are computed.
+    #[serde(default)]
+    pub aside: bool,
 }
 
 /// Cost of a stage.

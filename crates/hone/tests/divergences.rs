@@ -71,7 +71,7 @@ fn edges_of_the_domains() {
 }
 
 fn solve(options: Bregman, s: &Operator, rank: usize, seed: u64) -> hone::Result<Factors> {
-    let task = Task { rank, right: true, key: Key::new(seed), progress: &Silent };
+    let task = Task { rank, right: true, key: Key::new(seed), progress: &Silent, aside: None };
     Solver::Bregman(options).factor(s, &task)
 }
 

@@ -38,7 +38,7 @@ fn every() -> Vec<Solver> {
 }
 
 fn task(rank: usize) -> Task<'static> {
-    Task { rank, right: true, key: Key::new(3), progress: &Silent }
+    Task { rank, right: true, key: Key::new(3), progress: &Silent, aside: None }
 }
 
 /// A multiple c of S under a penalty of cλ has the factors of S under λ, times √c: so it is near the largest norm that each

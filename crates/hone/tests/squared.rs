@@ -17,7 +17,7 @@ use naive::{Matrix, graph, jacobi, leaf, singular_values, times, transpose, wide
 
 fn solve(solver: &Solver, s: &Operator, rank: usize) -> Factors {
     solver.check("solver").expect("options in range");
-    let task = Task { rank, right: true, key: Key::new(7), progress: &Silent };
+    let task = Task { rank, right: true, key: Key::new(7), progress: &Silent, aside: None };
     solver.factor(s, &task).unwrap_or_else(|e| panic!("{solver:?}: {e}"))
 }
 

@@ -16,7 +16,7 @@ use hone::random::Key;
 use naive::{Matrix, distance, graph, leaf, singular_values, times, transpose, wide};
 
 fn task(rank: usize) -> Task<'static> {
-    Task { rank, right: true, key: Key::new(42), progress: &Silent }
+    Task { rank, right: true, key: Key::new(42), progress: &Silent, aside: None }
 }
 
 fn solve(s: &Operator, rank: usize) -> Factors {

@@ -18,7 +18,7 @@ use naive::{
 use proptest::prelude::*;
 
 fn task(rank: usize) -> Task<'static> {
-    Task { rank, right: false, key: Key::new(11), progress: &Silent }
+    Task { rank, right: false, key: Key::new(11), progress: &Silent, aside: None }
 }
 
 fn limits(iterations: usize) -> Limits {

@@ -31,7 +31,9 @@ pub use spectrum::{Eigen, SmallSvd};
 pub use stored::Stored;
 
 use std::ops::Range;
+use std::path::Path;
 
+use crate::error::Result;
 use crate::pages::Pages;
 use crate::parallel::for_chunks;
 use crate::random::Key;
@@ -136,6 +138,37 @@ impl Block {
     /// Bytes held.
     pub fn memory(&self) -> usize {
         self.data.len() * size_of::<f32>()
+    }
+
+    /// Puts the values aside, into a temporary file in a folder. Until they are [back](Block::bring_back) rows can be read
+    /// as those of a panel, and nothing else can be done with them.
+    pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
+        self.data.put_aside(folder)
+    }
+
+    /// Brings back what was put aside; fails where a read has failed meanwhile.
+    pub fn bring_back(&mut self) -> Result<()> {
+        self.data.bring_back()
+    }
+
+    /// A copy of values that are aside, which stay there.
+    pub fn brought_back(&self) -> Result<Block> {
+        let mut copy = self.clone();
+        copy.bring_back()?;
+        Ok(copy)
+    }
+
+    /// Whether the values are aside.
+    pub fn is_aside(&self) -> bool {
+        self.data.aside().is_some()
+    }
+
+    /// Rows `range`, row after row, wherever they are.
+    fn rows_anywhere<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32] {
+        let Some(aside) = self.data.aside() else { return self.rows_slice(range) };
+        buffer.resize(range.len() * self.cols, 0.0);
+        aside.read(range.start * self.cols, buffer);
+        buffer
     }
 
     /// A copy of columns `range`.

@@ -8,6 +8,7 @@
 
 use std::borrow::Borrow;
 use std::ops::Range;
+use std::path::Path;
 
 use faer::Accum;
 use rayon::prelude::*;
@@ -17,6 +18,7 @@ pub use super::lanes::Own;
 use super::lanes::chunk_rows;
 use super::products::{self, narrow, times_chunk};
 use super::{Block, Norm, Small};
+use crate::error::Result;
 use crate::parallel::for_chunks;
 
 /// Blocks that stand side by side for one tall matrix.
@@ -71,6 +73,16 @@ impl Panels {
     /// Bytes held.
     pub fn memory(&self) -> usize {
         self.0.iter().map(Block::memory).sum()
+    }
+
+    /// Puts all panels [aside](Block::put_aside).
+    pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
+        self.0.iter_mut().try_for_each(|panel| panel.put_aside(folder))
+    }
+
+    /// Brings back what was put aside.
+    pub fn bring_back(&mut self) -> Result<()> {
+        self.0.iter_mut().try_for_each(Block::bring_back)
     }
 
     /// Whether all entries are finite.
@@ -145,11 +157,11 @@ fn refs<B: Borrow<Block>>(x: &[B]) -> Vec<&Block> {
 
 /// Writes rows `range` of all panels, row-major.
 fn read<T: Copy>(x: &[&Block], range: &Range<usize>, to: &mut [T], as_t: impl Fn(f32) -> T) {
-    let all = width(x);
-    let mut at = 0;
+    let (all, mut at) = (width(x), 0);
+    let mut buffer = Vec::new();
     for panel in x {
         let cols = panel.cols();
-        let from = panel.rows_slice(range.clone());
+        let from = panel.rows_anywhere(range.clone(), &mut buffer);
         for (to, from) in to.chunks_exact_mut(all.max(1)).zip(from.chunks_exact(cols.max(1))) {
             to[at..at + cols].iter_mut().zip(from).for_each(|(to, &value)| *to = as_t(value));
         }

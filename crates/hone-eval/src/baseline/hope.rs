@@ -64,7 +64,7 @@ impl Hope {
             return Ok(out);
         }
         let factor = |s: &Operator, rank: usize, purpose: &str| {
-            let task = Task { rank, right: true, key: Key::new(seed).with(purpose, 0), progress };
+            let task = Task { rank, right: true, key: Key::new(seed).with(purpose, 0), progress, aside: None };
             svd(s, &Svd::default(), &task)
         };
         let largest = |a: &Operator| Ok(factor(a, 1, "hope norm")?.sigma.first().copied().unwrap_or(0.0));

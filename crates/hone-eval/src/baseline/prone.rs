@@ -73,7 +73,7 @@ impl ProNe {
         let rank = self.dim.min(graph.nodes());
         let options = Svd { oversampling: 16, iterations: Iterations::AtMost(ITERATIONS), ..Svd::default() };
         let key = Key::new(seed).with("ProNE", 0);
-        let mut found = svd(&f, &options, &Task { rank, right: false, key, progress })?;
+        let mut found = svd(&f, &options, &Task { rank, right: false, key, progress, aside: None })?;
         found.u.scale_columns(&found.sigma.iter().map(|sigma| sigma.sqrt()).collect::<Vec<_>>());
         Ok(found.u.widened(self.dim))
     }

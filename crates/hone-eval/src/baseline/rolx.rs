@@ -4,8 +4,9 @@
 //! over the neighbours of the features that the round before kept. Values go to logarithmic bins: the lower half (`share`) of
 //! the nodes to bin 0, half of the rest to bin 1, and so on, equal values together. A feature whose bins differ
 //! from those of an earlier one by no more than the number of the round is left out; the features stop where nothing new comes.
-//! The bin numbers are then factored, V ≈ G F with non-negative factors; G is the embedding, one column per role. Weights and
-//! directions are ignored. Cost: one triangle count, M per feature, and the factors.
+//! The bin numbers are then factored, V ≈ G F with non-negative factors; G is the embedding, one column per role. With
+//! `values = "logs"` log(1 + x) of the values is factored instead: bins of half of the rest tell the lower half of the nodes apart
+//! by their neighbours alone. Weights and directions are ignored. Cost: one triangle count, M per feature, and the factors.
 //!
 //! References: Henderson et al. It's who you know: graph mining using recursive structural features, 2011; the same, RolX:
 //! structural role extraction and mining in large graphs, 2012.
@@ -32,11 +33,30 @@ pub struct RolX {
     pub depth: usize,
     /// Share of the remaining nodes that a bin takes.
     pub share: f64,
+    /// What is factored.
+    pub values: Values,
+}
+
+/// What of the features is factored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Values {
+    /// The numbers of their bins, as published.
+    #[default]
+    Bins,
+    /// log(1 + x) of their values.
+    Logs,
+}
+
+/// A feature that is kept.
+struct Feature {
+    bins: Vec<u32>,
+    values: Vec<f64>,
 }
 
 impl Default for RolX {
     fn default() -> Self {
-        RolX { dim: 32, depth: 3, share: 0.5 }
+        RolX { dim: 32, depth: 3, share: 0.5, values: Values::Bins }
     }
 }
 
@@ -54,40 +74,44 @@ impl RolX {
     /// The roles of all nodes.
     pub fn embed(&self, graph: &Graph, seed: u64, progress: &dyn Progress) -> Result<Block> {
         self.check()?;
-        let bins = self.features(graph, progress)?;
-        let (n, width) = (graph.nodes(), bins.len());
+        let features = self.features(graph, progress)?;
+        let (n, width) = (graph.nodes(), features.len());
+        let value = |feature: &Feature, i: usize| match self.values {
+            Values::Bins => feature.bins[i] as f32,
+            Values::Logs => feature.values[i].ln_1p() as f32,
+        };
         let mut v = Block::zeros(n, width);
-        v.update_rows(|i, row| row.iter_mut().zip(&bins).for_each(|(to, bins)| *to = bins[i] as f32));
-        if v.as_slice().iter().all(|&bin| bin == 0.0) {
+        v.update_rows(|i, row| row.iter_mut().zip(&features).for_each(|(to, feature)| *to = value(feature, i)));
+        if v.as_slice().iter().all(|&value| value == 0.0) {
             return Ok(Block::zeros(n, self.dim));
         }
         let rank = self.dim.min(width).min(n);
         let key = Key::new(seed).with("RolX", 0);
-        let task = Task { rank, right: false, key, progress };
+        let task = Task { rank, right: false, key, progress, aside: None };
         let mut found = Solver::Nmf(Nmf::default()).factor(&Operator::dense("V", v), &task)?;
         found.u.scale_columns(&found.sigma);
         Ok(found.u.widened(self.dim))
     }
 
-    /// Bin numbers of all features that are kept, feature by feature.
-    fn features(&self, graph: &Graph, progress: &dyn Progress) -> Result<Vec<Vec<u32>>> {
+    /// All features that are kept.
+    fn features(&self, graph: &Graph, progress: &dyn Progress) -> Result<Vec<Feature>> {
         let graph = undirected(graph)?;
         let mut fresh = egonets(&graph);
-        let mut kept: Vec<Vec<u32>> = Vec::new();
+        let mut kept: Vec<Feature> = Vec::new();
         for round in 0..=self.depth {
             progress.check()?;
             let binned: Vec<Vec<u32>> = parallel::map(fresh.len(), |f| self.bins(&fresh[f]));
-            let mut next = Vec::new();
+            let known = kept.len();
             for (values, bins) in fresh.into_iter().zip(binned) {
-                if kept.iter().all(|other| differ_by(other, &bins) > round as u32) {
-                    kept.push(bins);
-                    next.push(values);
+                if kept.iter().all(|other| differ_by(&other.bins, &bins) > round as u32) {
+                    kept.push(Feature { bins, values });
                 }
             }
+            let next = &kept[known..];
             if next.is_empty() || kept.len() + 2 * next.len() > MOST {
                 break;
             }
-            fresh = parallel::map(next.len(), |f| around(&graph, &next[f])).into_iter().flatten().collect();
+            fresh = parallel::map(next.len(), |f| around(&graph, &next[f].values)).into_iter().flatten().collect();
         }
         Ok(kept)
     }
@@ -176,14 +200,16 @@ mod tests {
         let options = RolX::default();
         let features = options.features(&graph, &Silent).expect("small");
         for (j, a) in features.iter().enumerate() {
-            assert!(features[..j].iter().all(|b| a != b), "feature {j} repeats another");
+            assert!(features[..j].iter().all(|b| a.bins != b.bins), "feature {j} repeats another");
         }
         let star = GraphBuilder::undirected(8).edges((1..7).map(|i| (0, i)).collect::<Vec<_>>()).build().expect("fine");
-        let roles = options.embed(&star, 1, &Silent).expect("small");
-        for leaf in 2..7 {
-            assert!(roles.row(leaf).iter().zip(roles.row(1)).all(|(x, y)| (x - y).abs() < 1e-5), "{leaf}");
+        for options in [options, RolX { values: Values::Logs, ..RolX::default() }] {
+            let roles = options.embed(&star, 1, &Silent).expect("small");
+            for leaf in 2..7 {
+                assert!(roles.row(leaf).iter().zip(roles.row(1)).all(|(x, y)| (x - y).abs() < 1e-5), "{leaf}");
+            }
+            assert_ne!(roles.row(0), roles.row(1));
+            assert!(roles.as_slice().iter().all(|&x| x >= 0.0));
         }
-        assert_ne!(roles.row(0), roles.row(1));
-        assert!(roles.as_slice().iter().all(|&x| x >= 0.0));
     }
 }

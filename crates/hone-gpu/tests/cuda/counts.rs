@@ -166,7 +166,7 @@ fn products_with_columns_are_those_of_the_host() {
 fn local_embeddings_are_shaped_there() {
     let Some(cuda) = cuda() else { return };
     let s = operator(&rmat(), "edge".parse().unwrap(), hone::matrix::Psi::ANorm, 1);
-    let task = Task { rank: 40, right: true, key: Key::new(1), progress: &Silent };
+    let task = Task { rank: 40, right: true, key: Key::new(1), progress: &Silent, aside: None };
     let solver = Solver::Svd(Svd { iterations: Iterations::AtMost(2), ..Svd::default() });
     let choices = [
         (Norm::L2, Scale::Unit, 0.0),

@@ -159,7 +159,7 @@ fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, 
     let x = Operator::dense("X", Columns::from(x));
     let extremes = options.has_extremes(dim);
     let kept = dim - usize::from(extremes);
-    let task = Task { rank: kept, right: true, key: Key::new(0).with("components", 0), progress: &Silent };
+    let task = Task { rank: kept, right: true, key: Key::new(0).with("components", 0), progress: &Silent, aside: None };
     let Factors { u: mut z, sigma, v, .. } = svd(&x, &Svd::default(), &task)?;
     let v = v.expect("the right factor was asked for");
     // Positive with the sum of all features, as above.

@@ -38,6 +38,8 @@ pub(super) struct Context<'a> {
     pub(super) checkpoint: Option<&'a (PathBuf, Begin)>,
     /// The folder of temporary files.
     pub(super) temp_folder: PathBuf,
+    /// Where memory is so short that tall matrices wait in files while others are worked on, their folder.
+    pub(super) aside: Option<PathBuf>,
     /// Receives progress, and says whether to stop.
     pub(super) progress: &'a dyn Progress,
     /// What is kept for a model, where one is wanted.

@@ -8,6 +8,7 @@ use super::model::Scales;
 use super::part::Part;
 use super::rounding::{self, Floors};
 use super::storage::factors::write_global;
+use super::storage::shelf::Shelf;
 use super::{notes, steps};
 use crate::config::{Combine, Output, Steps};
 use crate::dense::panels::Own;
@@ -32,6 +33,18 @@ impl Vectors {
     pub(super) fn of_z(z: Block, own: &Own) -> Self {
         let label = Label { name: "z".into(), step: 0, columns: Arc::default(), width: z.cols() };
         Vectors { labels: vec![label], values: Columns::part(own.clone(), vec![Group::full(z)]) }
+    }
+
+    /// The same with values in temporary files.
+    fn away(self, shelf: &mut Shelf) -> Result<Self> {
+        let own = self.values.own().clone();
+        let parts = self.labels.iter().zip(self.values.into_groups());
+        let part = |(label, group): (&Label, Group)| {
+            let (name, step, columns) = (label.name.clone(), label.step, label.columns.clone());
+            Ok(shelf.away(Part { name, step, columns, group })?.group)
+        };
+        let groups = parts.map(part).collect::<Result<Vec<Group>>>()?;
+        Ok(Vectors { labels: self.labels, values: Columns::part(own, groups) })
     }
 
     /// The values of the columns.
@@ -80,12 +93,12 @@ pub(super) fn join(
     run: &mut Context,
     graph: &Graph,
     (mut locals, attributes): (Vec<Part>, Vec<Part>),
-    mut factors: Option<&mut Writer>,
+    shelf: &mut Shelf,
 ) -> Result<Embedding> {
     run.progress.stage("global embedding", 0);
     if run.config.steps == Steps::Auto {
         locals = choose_steps(run, locals);
-        if let (Some(factors), Some(chosen)) = (&mut factors, &run.report.automatic_steps) {
+        if let (Some(factors), Some(chosen)) = (shelf.factors(), &run.report.automatic_steps) {
             let steps = run.config.first_step.of(chosen.steps)..=chosen.steps;
             factors.manifest.local.retain(|entry| steps.contains(&entry.step));
         }
@@ -95,7 +108,11 @@ pub(super) fn join(
     let (inside, beside) = if before { (attributes, Vec::new()) } else { (Vec::new(), attributes) };
     let (size, count) = (locals.iter().map(Part::energy).sum(), locals.len());
     locals.extend(weigh(run.config, inside, size).0);
-    let z = global(run, graph, (locals, count), factors)?;
+    let mut z = global(run, graph, (locals, count), shelf.factors())?;
+    if run.aside.is_some() && !beside.is_empty() {
+        // Z and what it becomes beside the attributes would be two of its size.
+        z = z.away(shelf)?;
+    }
     let (vectors, scales) = if beside.is_empty() { (z, Scales::default()) } else { append(run, z, beside) };
     run.draft.iter_mut().for_each(|draft| draft.scales(scales));
     Ok(vectors.into_embedding(graph.ids().clone(), run))
@@ -142,7 +159,7 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
     let key = Key::new(run.config.seed).with("global", 0);
     // No more columns than Y has directions: V would be as wide as Z, and taller where Y has few rows.
     let rank = if solver.is_code() { wanted } else { wanted.min(columns).min(run.own.rows.max(1)) };
-    let task = Task { rank, right: true, key, progress: run.progress };
+    let task = Task { rank, right: true, key, progress: run.progress, aside: None };
     let found = run.engine.factor(solver, &y, &task).and_then(Factors::finite).map_err(at)?;
     let Factors { u: mut z, mut sigma, v: h, info } = found.map(Panels::into_block);
     z.scale_columns(&sigma);

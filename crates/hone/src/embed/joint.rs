@@ -166,7 +166,7 @@ fn decompose(run: &mut Context, sources: &Sources, factors: Option<&mut Writer>)
     let options = &config.joint;
     progress.stage("joint embedding", options.iterations as u64);
     let key = Key::new(config.seed).with("joint", 0);
-    let task = Task { rank: run.z_dim(), right: false, key, progress };
+    let task = Task { rank: run.z_dim(), right: false, key, progress, aside: None };
     let (held, mut slices) = sources.look()?;
     let tensor = Tensor::new(held.as_ref().map_or(sources as &dyn Slices, |held| held), options.slices, &task)?;
     let Found { mut z, right, motifs, weights, captured, descent, core } = solve(config, &tensor, &task)?;

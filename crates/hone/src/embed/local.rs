@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 use super::attributes::{self, X};
 use super::context::{Context, locate};
-use super::model::Found;
+use super::model::{Draft, Found};
 use super::part::Part;
 use super::steps;
 use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
 use super::weighted::{Counted, Lazily, Weighted};
-use crate::config::{LOG, Local, TARGET, ViewWeight};
+use crate::config::{Config, LOG, Local, TARGET, ViewWeight};
 use crate::dense::panels::Own;
 use crate::dense::{Block, Group, Norm, Panels};
 use crate::diffuse::Diffusion;
 use crate::engine::{Shape, shorten};
 use crate::error::{Error, Result};
-use crate::factor::log_window::{self, log_window};
+use crate::factor::log_window::{self, Landmarks, log_window};
 use crate::factor::{Factors, Info, Task};
 use crate::graph::Graph;
 use crate::matrix::MotifMatrix;
@@ -34,13 +34,16 @@ pub(super) fn all(
     run: &mut Context,
     counted: Counted,
     motifs: &[Motif],
-    x: Option<X>,
+    mut x: Option<X>,
     shelf: &mut Shelf,
 ) -> Result<(Vec<Part>, Vec<Part>)> {
     run.progress.stage("local embeddings", (motifs.len() * steps::computed(run.config).count()) as u64);
     let (mut locals, mut diffused) = (Vec::new(), Vec::new());
     let Diffusion { steps: diffusion, original, .. } = run.config.features.diffusion;
     let diffuse = diffusion > 0;
+    if let (Some(x), Some(folder)) = (&mut x, run.aside.as_ref().filter(|_| !diffuse)) {
+        x.block.put_aside(folder)?;
+    }
     // The last motif is given the counts themselves, so that they are gone when it is embedded.
     for (&motif, counted) in motifs.iter().zip(std::iter::repeat_n(counted, motifs.len())) {
         let w = Lazily::new(run.config, run.engine, counted, motif);
@@ -49,6 +52,7 @@ pub(super) fn all(
             diffused.extend(attributes::diffused_or_found(run.config, x, &w, shelf)?);
         }
     }
+    x.as_mut().map_or(Ok(()), |x| x.block.bring_back())?;
     diffused.extend(x.filter(|_| original || !diffuse).map(attributes::undiffused));
     // Eq. 16: step by step, motif by motif; facts and columns in the same order.
     locals.sort_by_key(|part| part.step);
@@ -68,13 +72,15 @@ fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part
         let (views, facts) = match known {
             Some(known) => known,
             None => {
-                let (views, facts) = factor(run, w, (step, &wanted), shelf.factors())?;
+                let (made, facts) = factor(run, w, (step, &wanted), shelf.factors())?;
                 let mut kept = Vec::new();
-                for (view, columns) in wanted.iter().zip(views) {
+                let keep = |view: &Wanted, columns: Group| {
                     let (name, group) = (view.name.clone(), w.get()?.group(columns));
                     let part = Part { name, step, columns: Arc::default(), group };
                     kept.push(shelf.keep(part, Some(&facts), &run.own)?);
-                }
+                    Ok(())
+                };
+                made.shaped(run.config, &mut run.draft, (&wanted, &facts.singular_values), keep)?;
                 (kept, facts)
             }
         };
@@ -132,14 +138,63 @@ fn found(shelf: &mut Shelf, wanted: &[Wanted], step: usize, own: &Own) -> Result
     Ok(known.map(|facts| (parts, facts)))
 }
 
+/// What one factorisation gave.
+enum Made {
+    /// Parts of Y.
+    Shaped(Vec<Group>),
+    /// U, V and the log window, which are to be shaped. Where memory is short, U and the window are aside.
+    Raw { shape: Shape, sides: Vec<Panels>, window: Option<Window> },
+}
+
+/// A log window that is to be shaped.
+struct Window {
+    block: Block,
+    weight: f64,
+    landmarks: Landmarks,
+    /// What the weights of the graph were multiplied with.
+    scale: f64,
+}
+
+impl Made {
+    /// Shapes one part of Y after the other, and hands each to `keep` before the next is in memory.
+    fn shaped(
+        self,
+        config: &Config,
+        draft: &mut Option<Draft>,
+        (wanted, sigma): (&[Wanted], &[f64]),
+        mut keep: impl FnMut(&Wanted, Group) -> Result<()>,
+    ) -> Result<()> {
+        let (shape, sides, window) = match self {
+            Made::Shaped(groups) => return wanted.iter().zip(groups).try_for_each(|(view, group)| keep(view, group)),
+            Made::Raw { shape, sides, window } => (shape, sides, window),
+        };
+        let (mut wanted, mut size) = (wanted.iter(), None);
+        for (mut side, view) in sides.into_iter().zip(&mut wanted) {
+            side.bring_back()?;
+            shape.apply(&mut side, sigma);
+            size = size.or_else(|| window.as_ref().map(|_| energy(side.as_slice())));
+            keep(view, Group::panels(None, side))?;
+        }
+        let Some((Window { mut block, weight, landmarks, scale }, view)) = window.zip(wanted.next()) else {
+            return Ok(());
+        };
+        block.bring_back()?;
+        let size = shape_view(&config.local, &mut block, weight * size.unwrap_or(0.0));
+        if let Some(draft) = draft {
+            draft.log(landmarks, (size, scale))?;
+        }
+        keep(view, Group::full(block))
+    }
+}
+
 /// The parts of Y that are wanted of one motif and step: U_t^(k), V_t^(k), the log window.
 fn factor(
     run: &mut Context,
     lazily: &Lazily,
     (step, wanted): (usize, &[Wanted]),
     factors: Option<&mut Writer>,
-) -> Result<(Vec<Group>, LocalFacts)> {
-    let (motif, w) = (lazily.motif, lazily.get()?);
+) -> Result<(Made, LocalFacts)> {
+    let (motif, w, aside) = (lazily.motif, lazily.get()?, run.aside.clone());
     let matrix = MotifMatrix { laziness: run.laziness, ..run.config.matrix() };
     let solver = &run.config.local.solver;
     let (scale, operator) = matrix.scaled_operator_within(&w.operator, w.graph.scale, step, solver.largest())?;
@@ -149,7 +204,8 @@ fn factor(
     }
     let both = wanted.iter().any(|view| view.side == Side::Target);
     let key = Key::new(run.config.seed).with(motif.name(), step as u64);
-    let task = Task { rank: run.config.local_dim(), right: both || run.factors, key, progress: run.progress };
+    let aside = aside.as_deref();
+    let task = Task { rank: run.config.local_dim(), right: both || run.factors, key, progress: run.progress, aside };
     let shape = Shape::new(&run.config.local, step, run.laziness, operator.is_symmetric());
     let described = (motif, step, operator.formula(), scale);
     let log = wanted.iter().find(|view| view.side == Side::Log);
@@ -157,28 +213,23 @@ fn factor(
         // Nobody but Y needs the factors.
         let found = run.engine.local(solver, &operator, &task, &shape);
         let Factors { u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
-        return Ok(([u].into_iter().chain(v.filter(|_| both)).collect(), facts(w, described, sigma, info)));
+        let groups = [u].into_iter().chain(v.filter(|_| both)).collect();
+        return Ok((Made::Shaped(groups), facts(w, described, sigma, info)));
     }
     let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);
     let Factors { u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
     let facts = facts(w, described, sigma, info);
     let (mut u, v) = hand_out(run, lazily, (u, v), (both, &facts), factors)?;
-    let mut view = None;
+    let mut made = None;
     if let Some(wanted) = log {
         let task = Task { rank: wanted.columns, right: false, ..task };
         let found = window(run, w, step, (u, &task)).map_err(|e| locate(e, "local", &stage()))?;
-        (u, view) = (found.u, Some((found.block, found.weight, found.landmarks)));
+        let log_window::View { mut block, weight, landmarks, .. } = found;
+        run.aside.as_ref().map_or(Ok(()), |folder| block.put_aside(folder))?;
+        (u, made) = (found.u, Some(Window { block, weight, landmarks, scale: w.graph.scale }));
     }
-    let mut views: Vec<Panels> = [u].into_iter().chain(v.filter(|_| both)).collect();
-    views.iter_mut().for_each(|side| shape.apply(side, &facts.singular_values));
-    if let Some((mut view, weight, landmarks)) = view {
-        let size = shape_view(&run.config.local, &mut view, weight * energy(views[0].as_slice()));
-        if let Some(draft) = &mut run.draft {
-            draft.log(landmarks, (size, w.graph.scale))?;
-        }
-        views.push(view.into());
-    }
-    Ok((views.into_iter().map(|view| Group::panels(None, view)).collect(), facts))
+    let sides = [u].into_iter().chain(v.filter(|_| both)).collect();
+    Ok((Made::Raw { shape, sides, window: made }, facts))
 }
 
 /// U and V of a motif and step.

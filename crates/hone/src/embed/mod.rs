@@ -364,6 +364,7 @@ impl Hone {
             memory_limit: self.memory_limit,
             checkpoint: self.checkpoint.as_ref(),
             temp_folder: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
+            aside: None,
             progress,
             draft: None,
             report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),
@@ -382,7 +383,7 @@ fn separate(
     let graph = counted.graph;
     let parts = run.time("local", |run| local::all(run, counted, motifs, x, shelf))?;
     notes::local(run);
-    run.time("global", |run| global::join(run, graph, parts, shelf.factors()))
+    run.time("global", |run| global::join(run, graph, parts, shelf))
 }
 
 /// Refuses vectors that no file should have.

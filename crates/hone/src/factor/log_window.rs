@@ -82,10 +82,13 @@ impl Landmarks {
 }
 
 /// E = V √Σ of the log window matrix of S, the base of a power or S itself; U are the eigenvectors of S.
-pub fn log_window(s: &Operator, u: Panels, steps: usize, task: &Task) -> Result<View> {
+///
+/// Where memory is short, U is aside in the end.
+pub fn log_window(s: &Operator, mut u: Panels, steps: usize, task: &Task) -> Result<View> {
     let s = s.same_vectors_as();
     let degrees = degrees(s)?;
     let roots: Arc<[f32]> = degrees.iter().map(|&d| if d > 0.0 { (1.0 / d.sqrt()) as f32 } else { 0.0 }).collect();
+    task.aside.map_or(Ok(()), |folder| u.put_aside(folder))?;
     let ritz = ritz(s, &u)?;
     task.progress.check()?;
     let filter = filter(&ritz, steps);
@@ -170,7 +173,11 @@ fn ritz(s: &Operator, u: &Panels) -> Result<Eigen> {
     let mut h = Small::zeros(u.cols(), u.cols());
     let mut first = 0;
     for panel in u.as_slice() {
-        let part = panels::cross(u.as_slice(), &[s.apply(panel)]);
+        let image = match panel.is_aside() {
+            true => s.apply(&panel.brought_back()?),
+            false => s.apply(panel),
+        };
+        let part = panels::cross(u.as_slice(), &[image]);
         for (i, j) in (0..part.rows()).flat_map(|i| (0..part.cols()).map(move |j| (i, j))) {
             h.set(i, first + j, part.get(i, j));
         }

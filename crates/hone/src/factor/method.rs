@@ -1,5 +1,7 @@
 //! What a solver is asked ([`Task`]), what it answers ([`Factors`]), and what it says of itself (`Method`).
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::memory::{DENSE_BLOCKS, Held, Shape};
@@ -80,6 +82,8 @@ pub struct Task<'a> {
     pub key: Key,
     /// Asked whether to stop, once per iteration.
     pub progress: &'a dyn Progress,
+    /// Where memory is short, the folder of temporary files in which tall matrices wait while others are worked on.
+    pub aside: Option<&'a Path>,
 }
 
 /// S ≈ U diag(sigma) Vᵀ, or link(S) where the loss has one.

@@ -6,7 +6,7 @@
 //! polynomial of a symmetric S may follow: small where eigenvalues are below those of V, steep beyond
 //! (Zhou, Saad 2007).
 //! Wide blocks are lists of panels ([`panels`]). Power iterations, the filter and the last product go panel by panel, in place:
-//! they hold one block and two panels.
+//! they hold one block and two panels, or, where memory is short, two panels alone and the others in files.
 //! The residuals of a basis are estimates; those reported are measured on the final vectors.
 //! Cost: an application of A (2 products, 1 if symmetric) and O(N b² blocks) each iteration.
 
@@ -101,11 +101,13 @@ impl<'a, S: Space> Subspace<'a, S> {
     /// that it is a product of.
     pub(super) fn image(mut self, mut v: Vec<S::Tall>, tolerance: f64, info: &mut Info) -> Result<Image<S::Tall>> {
         if !self.estimated && !self.task.right && self.a.s.rows() == self.a.s.cols() {
-            for panel in &mut v {
-                self.task.progress.check()?;
-                let image = self.a.product(panel, false);
-                self.a.work.give(std::mem::replace(panel, image));
-            }
+            let progress = self.task.progress;
+            self.a.one_by_one(&mut v, self.task, |a, panel| {
+                progress.check()?;
+                let image = a.product(panel, false);
+                a.work.give(std::mem::replace(panel, image));
+                Ok(())
+            })?;
             return Ok(Image { v: None, y: v });
         }
         let y: Vec<S::Tall> = v.iter().map(|panel| self.a.product(panel, false)).collect();
@@ -197,37 +199,14 @@ impl<'a, S: Space> Subspace<'a, S> {
         // What power iterations have kept is not what the filter needs.
         self.a.work.clear();
         let degree = (LARGEST.ln() / (most / least).acosh()).clamp(1.0, degree as f64) as usize;
-        for panel in &mut v {
-            self.chebyshev(panel, degree, least)?;
-        }
+        let task = self.task;
+        self.a.one_by_one(&mut v, task, |a, panel| chebyshev(a, panel, (degree, least), task))?;
         info.iterations += degree;
         let lengths = self.a.space.fold(&v, Fold::Length);
         let factors: Vec<f64> = lengths.iter().map(|&n| if n > 0.0 { 1.0 / n } else { 0.0 }).collect();
         self.a.space.map(&mut v, &Map::Scale(&factors));
         self.orthonormalize(&mut v, info.iterations);
         Ok(v)
-    }
-
-    /// X ← T_m(S/c) X for m = `degree`.
-    fn chebyshev(&mut self, x: &mut S::Tall, degree: usize, c: f64) -> Result<()> {
-        let (rows, cols) = self.a.space.shape(x);
-        let (space, s, work) = (self.a.space, self.a.s, &mut self.a.work);
-        let mut last = work.take(space, rows, cols);
-        let then = Fused { scale: (1.0 / c) as f32, ..Fused::default() };
-        s.product(false, Product { space, x, y: &mut last, then, work });
-        let before = x;
-        for step in 1..degree {
-            self.task.progress.check()?;
-            // T_{m+1} = 2/c S T_m − T_{m−1} with signs + + − − + + …, so that the product adds to what is there.
-            let twice = (2.0 / c) as f32;
-            let scale = if step % 2 == 1 { -twice } else { twice };
-            let then = Fused { scale, accumulate: true, ..Fused::default() };
-            s.product(false, Product { space, x: &last, y: before, then, work });
-            std::mem::swap(before, &mut last);
-        }
-        std::mem::swap(before, &mut last);
-        work.give(last);
-        Ok(())
     }
 
     fn orthonormal(&self, x: &mut [S::Tall]) {
@@ -238,6 +217,28 @@ impl<'a, S: Space> Subspace<'a, S> {
     fn orthonormalize(&self, x: &mut [S::Tall], round: usize) {
         Basis::new(self.a.space, self.task.key).orthonormalize(x, round);
     }
+}
+
+/// X ← T_m(S/c) X for m = `degree`.
+fn chebyshev<S: Space>(a: &mut Squared<'_, S>, x: &mut S::Tall, (degree, c): (usize, f64), task: &Task) -> Result<()> {
+    let (rows, cols) = a.space.shape(x);
+    let (space, s, work) = (a.space, a.s, &mut a.work);
+    let mut last = work.take(space, rows, cols);
+    let then = Fused { scale: (1.0 / c) as f32, ..Fused::default() };
+    s.product(false, Product { space, x, y: &mut last, then, work });
+    let before = x;
+    for step in 1..degree {
+        task.progress.check()?;
+        // T_{m+1} = 2/c S T_m − T_{m−1} with signs + + − − + + …, so that the product adds to what is there.
+        let twice = (2.0 / c) as f32;
+        let scale = if step % 2 == 1 { -twice } else { twice };
+        let then = Fused { scale, accumulate: true, ..Fused::default() };
+        s.product(false, Product { space, x: &last, y: before, then, work });
+        std::mem::swap(before, &mut last);
+    }
+    std::mem::swap(before, &mut last);
+    work.give(last);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! [`Host`]: tall matrices in the memory of this process, worked on by its threads.
 
 use std::ops::Range;
+use std::path::Path;
 
 use super::{Fold, Leaf, Map, Space, Workspace};
 use crate::dense::panels::{self, Own};
 use crate::dense::{Block, Columns, Norm, Small};
+use crate::error::Result;
 use crate::random::Key;
 use crate::sparse::{Diagonal, Fused, Rounded};
 
@@ -33,6 +35,14 @@ impl Space for Host {
 
     fn copy(&self, x: &Block) -> Block {
         x.clone()
+    }
+
+    fn put_aside(&self, x: &mut Block, folder: &Path) -> Result<()> {
+        x.put_aside(folder)
+    }
+
+    fn bring_back(&self, x: &mut Block) -> Result<()> {
+        x.bring_back()
     }
 
     fn shape(&self, x: &Block) -> (usize, usize) {

@@ -17,9 +17,11 @@ pub mod laws;
 pub use host::Host;
 
 use std::ops::Range;
+use std::path::Path;
 
 use crate::dense::panels::Own;
 use crate::dense::{Block, Columns, Small};
+use crate::error::Result;
 use crate::random::Key;
 use crate::sparse::{Csr, Diagonal, Fused};
 
@@ -46,6 +48,17 @@ pub trait Space: Sync {
 
     /// A copy in the same place.
     fn copy(&self, x: &Self::Tall) -> Self::Tall;
+
+    /// Puts a matrix aside where memory is short: until it is [back](Space::bring_back), nothing is done with it. Spaces
+    /// that have no other place keep it where it is.
+    fn put_aside(&self, _x: &mut Self::Tall, _folder: &Path) -> Result<()> {
+        Ok(())
+    }
+
+    /// Brings back what was put aside.
+    fn bring_back(&self, _x: &mut Self::Tall) -> Result<()> {
+        Ok(())
+    }
 
     /// Rows and columns of the whole matrix.
     fn shape(&self, x: &Self::Tall) -> (usize, usize);

@@ -28,6 +28,9 @@ const JOINT_BLOCKS: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
 const X_BLOCKS: u64 = 4;
 
+/// Columns that a factorisation holds beside its block, once its products are done.
+const BESIDE: u64 = 8;
+
 /// More nonzeros than any memory holds, few enough to be multiplied.
 const BEYOND: u64 = 1 << 48;
 
@@ -59,6 +62,10 @@ pub(in crate::embed) struct Work<'a> {
     positions: u64,
     /// The format that the result is written in.
     pub(super) written: Option<Format>,
+    /// Whether the engine can put tall matrices aside.
+    puts_aside: bool,
+    /// Whether it does: panels of a factorisation, U while its log window is made, X and Z wait in files.
+    pub(super) aside: bool,
 }
 
 /// Columns of X before and after it is reduced to components.
@@ -92,7 +99,7 @@ pub(super) struct Needs {
     pub(super) global: u64,
     /// Needs of the very end, when Y is gone.
     pub(super) finish: u64,
-    /// What the part that is made last takes of the parts, where the solver makes it in place.
+    /// What the parts that are made last take of the parts, where the solver makes them in place.
     pub(super) own: u64,
 }
 
@@ -114,6 +121,8 @@ impl<'a> Work<'a> {
             sharing: 1,
             steps,
             written: run.written,
+            puts_aside: run.engine.puts_aside(),
+            aside: false,
             positions: graph.pattern().nnz() as u64 * if reversed { 2 } else { 1 },
         }
     }
@@ -145,7 +154,8 @@ impl<'a> Work<'a> {
         let held = self.solver_holds();
         // How many rows its motif graphs have is not known before motifs are counted.
         let beside = if counts.is_none() && self.bounds_rows() { 0 } else { self.beside_solver() };
-        let columns = held.columns + if self.right { held.width } else { 0 };
+        let columns = if self.aside { held.width + BESIDE } else { held.columns };
+        let columns = columns + if self.right { held.width } else { 0 };
         let folded = if held.in_place { nonzeros * FLOAT } else { 0 };
         // Small motif graphs are decomposed whole.
         let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
@@ -164,14 +174,21 @@ impl<'a> Work<'a> {
         let copied = if self.model { n * config.global.dim as u64 * FLOAT } else { 0 };
         let joining = self.joining(self.local_columns());
         let numbered = numbered * kept + if view > 0 { once.1 } else { 0 };
+        // X is in a file while local embeddings are made, and comes back then.
+        let x_bytes = n * x as u64 * FLOAT;
+        let (x_bytes, x_back) = if self.aside { (0, x_bytes) } else { (x_bytes, 0) };
         Needs {
             parts: ((rows * dim * kept + once.0 * view).div_ceil(self.sharing) + diffused_rows * diffused) * FLOAT,
-            fixed: (numbered + diffused_numbered * diffusions) * FLOAT + n * x as u64 * FLOAT + kept_factors,
+            fixed: (numbered + diffused_numbered * diffusions) * FLOAT + x_bytes + kept_factors,
             local: solver.max(making).max(matrix + folded + images).max(viewing).max(self.pairing()),
-            global: if diffusions > 0 { joining.max(self.finishing()) } else { joining },
-            finish: copied + if diffusions > 0 { self.writing() } else { self.finishing().max(self.writing()) },
-            own: if held.in_place && !self.right && view == 0 {
-                touched.iter().min().map_or(0, |rows| rows * dim * FLOAT)
+            global: x_back + if diffusions > 0 { joining.max(self.finishing()) } else { joining },
+            finish: x_back
+                + copied
+                + if diffusions > 0 { self.writing() } else { self.finishing().max(self.writing()) },
+            own: if held.in_place && !self.right {
+                // A window is that of the first step, and there while further steps are made.
+                let last = dim + if kept == 1 { view } else { 0 };
+                touched.iter().min().map_or(0, |rows| rows * last * FLOAT)
             } else {
                 0
             },
@@ -195,11 +212,20 @@ impl<'a> Work<'a> {
         self.config.log_window_dim(self.graph) as u64
     }
 
-    /// Bytes while a log window is made: U, the window's factors, a panel of products, degrees, eigenpairs,
-    /// and the Gram matrix of landmarks.
+    /// The same work with all that can wait in files; the very same where nothing can.
+    pub(super) fn tightest(&self) -> Self {
+        let held = self.solver_holds();
+        let separate = self.config.model == Model::Separate && self.config.features.diffusion.steps == 0;
+        let aside = self.puts_aside && separate && held.in_place && !self.right && !self.model && !self.factors;
+        Work { aside, ..*self }
+    }
+
+    /// Bytes while a log window is made: U and two panels for products, then U and the window's factors; degrees, eigenpairs,
+    /// and the Gram matrix of landmarks. Where memory is short U is in a file.
     fn viewing(&self, dim: u64, view: u64) -> u64 {
         let n = self.graph.nodes();
-        let columns = dim + view + 2 * dim.min(PANEL as u64);
+        let u = if self.aside { 0 } else { dim };
+        let columns = u + view.max(2 * dim.min(PANEL as u64));
         let pairs = dim.min(n as u64).saturating_pow(2);
         n as u64 * (columns * FLOAT + 20) + 32 * pairs + gram_memory(n, landmarks(n, view as usize))
     }
@@ -348,7 +374,8 @@ impl<'a> Work<'a> {
         if config.features.combine == Combine::Before || attributes == 0 || config.global.output == Output::Local {
             return 0;
         }
-        rows * (2 * self.z_columns() + attributes) * FLOAT
+        let copies = if self.aside { 1 } else { 2 };
+        rows * (copies * self.z_columns() + attributes) * FLOAT
     }
 
     /// Columns of Z alone.

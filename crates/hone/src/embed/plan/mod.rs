@@ -82,6 +82,7 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
         global: global.saturating_add(buffers),
         held,
         spilled: needs.parts - held,
+        aside: false,
     })
 }
 
@@ -95,7 +96,10 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
     let given_up = if run.draft.is_some() { 0 } else { counts.bytes() as u64 };
     let base = Base { resident: memory::resident().unwrap_or(0), counts: given_up, buffers: buffers(work) };
     let limit = run.memory_limit;
-    let of = |work: &Work| plan(base, work.needs(Some(counts)), limit);
+    let of = |work: &Work| {
+        let plan = plan(base, work.needs(Some(counts)), limit)?;
+        Ok(MemoryPlan { aside: work.aside, ..plan })
+    };
     *work = work.bounded();
     let mut plan = of(work);
     if plan.is_err()
@@ -104,6 +108,11 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
         *work = counted;
         plan = of(work);
     }
+    if plan.is_err() {
+        *work = work.tightest();
+        plan = of(work);
+    }
+    run.aside = work.aside.then(|| run.temp_folder.clone());
     let more = |shared: &Work| of(shared).is_ok();
     let plan = plan.map_err(|least| naming_processes(does_not_fit(run, EMBEDDING, least), run, work, more))?;
     report(run, EMBEDDING, plan.local.max(plan.global));
@@ -112,8 +121,9 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
             Some(_) => "the checkpoint".to_owned(),
             None => format!("temporary files in {}", run.temp_folder.display()),
         };
+        let waiting = if work.aside { ", where factors wait too while others are computed" } else { "" };
         run.progress.note(&format!(
-            "plan: local embeddings {}, global embedding {}; of the local embeddings {} stay in memory and {} go to {place}",
+            "plan: local embeddings {}, global embedding {}; of the local embeddings {} stay in memory and {} go to {place}{waiting}",
             human_bytes(plan.local),
             human_bytes(plan.global),
             human_bytes(plan.held),
@@ -128,7 +138,7 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
 /// Refuses, before motifs are counted (unless they are), what cannot fit whatever their number; names what is enough
 /// whatever their number.
 pub(super) fn check_least(run: &Context, work: &Work, counted: bool) -> Result<()> {
-    let resident = memory::resident().unwrap_or(0);
+    let (resident, work) = (memory::resident().unwrap_or(0), &work.tightest());
     let exact = run.config.sample == Sample::Exact && !counted;
     let counting = if exact { work.counting() } else { 0 };
     let least = |work: &Work, held: u64| {
@@ -166,7 +176,7 @@ fn naming_processes(error: Error, run: &Context, work: &Work, fits: impl Fn(&Wor
 
 /// What is enough to plan with, whatever the motif counts.
 fn most(work: &Work) -> u64 {
-    let work = work.bounded();
+    let work = work.bounded().tightest();
     let needs = work.needs(None);
     let local = needs.local.saturating_add(work.beside_solver_at_most());
     let stages = (needs.fixed + work.row_numbers()).saturating_add(local.max(needs.global).max(needs.finish));

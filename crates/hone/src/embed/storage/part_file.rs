@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::AGAIN;
+use crate::aside::read_at;
 use crate::dense::{Block, Group, Stored};
 use crate::embed::part::Part;
 use crate::error::{Error, Result};
-use crate::graph::read::source::read_at;
 use crate::report::LocalFacts;
 
 const MAGIC: &[u8; 8] = b"HONEPART";

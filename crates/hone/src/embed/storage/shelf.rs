@@ -71,6 +71,11 @@ impl Shelf {
         if hold {
             return Ok(part);
         }
+        self.away(part)
+    }
+
+    /// A part whose values are in a temporary file.
+    pub(in crate::embed) fn away(&mut self, part: Part) -> Result<Part> {
         let file = self.spill(&part).map_err(|e| self.refused(e))?;
         drop(part);
         part_file::open(file, &self.folder, false, &self.faults).map(first)

@@ -12,7 +12,7 @@ use crate::random::Key;
 const ALL: [Activation; 4] = [Activation::Sigmoid, Activation::Tanh, Activation::Relu, Activation::Identity];
 
 fn task(rank: usize) -> Task<'static> {
-    Task { rank, right: false, key: Key::new(9), progress: &Silent }
+    Task { rank, right: false, key: Key::new(9), progress: &Silent, aside: None }
 }
 
 /// A network of arbitrary weights and biases.

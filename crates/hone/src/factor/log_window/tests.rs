@@ -18,7 +18,7 @@ fn matrix(graph: &Graph, steps: usize) -> Operator {
 }
 
 fn task(rank: usize) -> Task<'static> {
-    Task { rank, right: false, key: Key::new(5), progress: &Silent }
+    Task { rank, right: false, key: Key::new(5), progress: &Silent, aside: None }
 }
 
 fn eigenvectors(s: &Operator, rank: usize) -> Panels {

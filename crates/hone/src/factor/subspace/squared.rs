@@ -38,11 +38,33 @@ impl<S: Space> Squared<'_, S> {
 
     /// X ← A X, panel by panel.
     pub(super) fn iterate(&mut self, x: &mut [S::Tall], task: &Task) -> Result<()> {
-        for panel in x {
+        self.one_by_one(x, task, |a, panel| {
             task.progress.check()?;
-            let image = self.times(panel);
-            self.work.give(std::mem::replace(panel, image));
+            let image = a.times(panel);
+            a.work.give(std::mem::replace(panel, image));
+            Ok(())
+        })
+    }
+
+    /// Changes one panel after the other. Where memory is short the others are aside meanwhile, and nothing is kept for later
+    /// products.
+    pub(super) fn one_by_one(
+        &mut self,
+        x: &mut [S::Tall],
+        task: &Task,
+        mut change: impl FnMut(&mut Self, &mut S::Tall) -> Result<()>,
+    ) -> Result<()> {
+        let Some(folder) = task.aside else {
+            return x.iter_mut().try_for_each(|panel| change(self, panel));
+        };
+        let space = self.space;
+        x.iter_mut().try_for_each(|panel| space.put_aside(panel, folder))?;
+        for panel in &mut *x {
+            space.bring_back(panel)?;
+            change(self, panel)?;
+            space.put_aside(panel, folder)?;
         }
-        Ok(())
+        self.work.clear();
+        x.iter_mut().try_for_each(|panel| space.bring_back(panel))
     }
 }

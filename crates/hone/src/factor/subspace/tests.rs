@@ -28,7 +28,7 @@ fn skewed() -> [Operator; 4] {
 }
 
 fn task() -> Task<'static> {
-    Task { rank: 16, right: false, key: Key::new(7), progress: &Silent }
+    Task { rank: 16, right: false, key: Key::new(7), progress: &Silent, aside: None }
 }
 
 /// Singular values of S in the span of V, largest first.

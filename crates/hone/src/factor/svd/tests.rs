@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rand_xoshiro::rand_core::Rng;
 
 fn task(rank: usize) -> Task<'static> {
-    Task { rank, right: true, key: Key::new(1), progress: &Silent }
+    Task { rank, right: true, key: Key::new(1), progress: &Silent, aside: None }
 }
 
 /// The factors that an iteration finds.

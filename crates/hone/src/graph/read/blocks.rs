@@ -12,7 +12,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::source::{Source, read_at};
+use super::source::Source;
+use crate::aside::read_at;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 use crate::parallel;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
+use crate::aside::read_at;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 
@@ -286,28 +287,6 @@ impl Read for Source {
 /// What is said of NUL bytes in text.
 pub(crate) const BINARY: (&str, &str) =
     ("a NUL byte: this looks like a binary file", "give a text file, or name its format if it has the wrong extension");
-
-/// Reads at a place without moving the file's own position, so that threads can share it.
-#[cfg(unix)]
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
-}
-
-/// Reads at a place; the file's own position moves, but nobody uses it.
-#[cfg(windows)]
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
-}
-
-/// Reads at a place, one thread at a time because the file's own position is used.
-#[cfg(not(any(unix, windows)))]
-pub(crate) fn read_at(mut file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    use std::io::{Seek, SeekFrom};
-    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
-    let _guard = ONE_AT_A_TIME.lock();
-    file.seek(SeekFrom::Start(offset))?;
-    file.read(buffer)
-}
 
 /// The extension in lower case, that of the compression left out.
 pub(crate) fn extension(path: &Path) -> Option<String> {
