@@ -3,26 +3,21 @@
 //! What is done about it is planned in `plan`. A rare motif's factors are kept for the nodes it touches only, so the touched nodes are counted
 //! first: one pass over the edges.
 
-use crate::config::{Combine, Config, Form, Model, Output};
+use super::work::{FLOAT, Work, attribute_columns, x_columns};
+use crate::config::{Combine, Form, Model, Output};
 use crate::dense::gram_memory;
-use crate::embed::context::Context;
-use crate::embed::steps;
 use crate::engine::Largest;
 use crate::factor::exact;
 use crate::factor::log_window::landmarks;
 use crate::factor::memory::{Held, OVERSAMPLING, Shape, WORK_BLOCKS};
 use crate::factor::svd::{NARROW, WIDEST};
-use crate::graph::Graph;
 use crate::matrix::Psi;
 use crate::memory;
 use crate::motif::{Counts, Delta, Motif, Pairs, pairs};
 use crate::parallel;
 use crate::space::PANEL;
 use crate::sparse::Pattern;
-use crate::store::Format;
 
-/// Bytes an f32 takes.
-pub(super) const FLOAT: u64 = 4;
 /// Blocks of the width of Z that a joint model holds at once.
 const JOINT_BLOCKS: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
@@ -34,50 +29,6 @@ const BEYOND: u64 = 1 << 48;
 /// A bound on pairs of nodes that is more than so many times what fits is taken for what there is: counting the pairs would
 /// take long, and few graphs have so many walks between the same nodes.
 const OVERLAP: u64 = 16;
-
-/// What is to be done.
-#[derive(Clone, Copy)]
-pub(in crate::embed) struct Work<'a> {
-    pub(super) config: &'a Config,
-    /// Attribute columns that the user brings.
-    pub(super) own: usize,
-    pub(super) graph: &'a Graph,
-    pub(super) motifs: &'a [Motif],
-    /// Whether right factors are wanted too.
-    pub(super) right: bool,
-    /// 2 where target factors are parts of Y as well.
-    pub(super) sides: u64,
-    /// Whether a model is kept.
-    pub(super) model: bool,
-    /// Whether factors are written.
-    pub(super) factors: bool,
-    /// Processes that share the rows of Y and Z.
-    pub(super) sharing: u64,
-    /// The last step that is computed.
-    steps: usize,
-    /// Positions of a W_t, at most.
-    positions: u64,
-    /// The format that the result is written in.
-    pub(super) written: Option<Format>,
-}
-
-/// Columns of X before and after it is reduced to components.
-fn x_columns(config: &Config, own: usize) -> (usize, usize) {
-    let structure = if config.structure.enabled { config.structure.columns() } else { 0 };
-    let features = structure + own;
-    match config.features.form {
-        Form::Components(_) if features > 0 => (features, config.components_dim()),
-        _ => (features, features),
-    }
-}
-
-/// Attribute columns that join the embedding, at most.
-pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> usize {
-    let (_, x) = x_columns(config, own);
-    let diffusion = &config.features.diffusion;
-    let plain = usize::from(diffusion.steps == 0 || diffusion.original);
-    x * (plain + diffusion.steps * motifs)
-}
 
 /// Bytes that the stages need on top of the graph and its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,28 +47,7 @@ pub(super) struct Needs {
     pub(super) own: u64,
 }
 
-impl<'a> Work<'a> {
-    /// The embedding of a graph with `own` attribute columns of the user's.
-    pub(in crate::embed) fn new(run: &Context<'a>, graph: &'a Graph, motifs: &'a [Motif], own: usize) -> Self {
-        let steps = *steps::computed(run.config).end();
-        let both = run.both_sides(graph);
-        let reversed = graph.is_directed() && run.config.reverse.given() > 0.0;
-        Work {
-            config: run.config,
-            own,
-            graph,
-            motifs,
-            right: run.factors || both,
-            sides: if both { 2 } else { 1 },
-            model: run.draft.is_some(),
-            factors: run.factors,
-            sharing: 1,
-            steps,
-            written: run.written,
-            positions: graph.pattern().nnz() as u64 * if reversed { 2 } else { 1 },
-        }
-    }
-
+impl Work<'_> {
     /// What the stages of an embedding need; as little as it can be, when motifs are not counted yet.
     pub(super) fn needs(&self, counts: Option<&Counts>) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
@@ -190,11 +120,6 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Columns of the log window of each motif; 0 for none.
-    pub(super) fn view(&self) -> u64 {
-        self.config.log_window_dim(self.graph) as u64
-    }
-
     /// Bytes while a log window is made: U, the window's factors, a panel of products, degrees, eigenpairs,
     /// and the Gram matrix of landmarks.
     fn viewing(&self, dim: u64, view: u64) -> u64 {
@@ -202,11 +127,6 @@ impl<'a> Work<'a> {
         let columns = dim + view + 2 * dim.min(PANEL as u64);
         let pairs = dim.min(n as u64).saturating_pow(2);
         n as u64 * (columns * FLOAT + 20) + 32 * pairs + gram_memory(n, landmarks(n, view as usize))
-    }
-
-    /// Steps that are computed of each motif.
-    pub(super) fn kept(&self) -> usize {
-        steps::computed(self.config).count()
     }
 
     /// A local matrix as its solver sees it, at most.
@@ -349,11 +269,6 @@ impl<'a> Work<'a> {
             return 0;
         }
         rows * (2 * self.z_columns() + attributes) * FLOAT
-    }
-
-    /// Columns of Z alone.
-    pub(super) fn z_columns(&self) -> u64 {
-        self.config.z_columns(self.config.has_features() || self.own > 0) as u64
     }
 
     /// Bytes that the features alone need.
