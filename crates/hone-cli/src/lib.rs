@@ -32,7 +32,7 @@ mod vectors;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 #[cfg(not(all(feature = "eval", feature = "explore")))]
 use command::left_out;
@@ -132,8 +132,8 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         Command::Evaluate(_) => left_out::run("eval, tune and bench", "eval"),
         Command::Config(args) => config::run(args, &context),
         Command::Solvers(args) => solvers::run(args, &context),
-        Command::Completions(args) => completions::run(args, &context),
-        Command::Man(args) => man::run(args, &context),
+        Command::Completions(args) => completions::run(args, &mut Cli::command(), &context),
+        Command::Man(args) => man::run(args, Cli::command(), &context),
     }
 }
 

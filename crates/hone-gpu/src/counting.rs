@@ -6,7 +6,7 @@
 //! results come back in narrow columns, and stay on the device too, where W_t and features are made of them.
 //! Memory: 60 bytes per position at the peak, 12 and 24 per position in a triangle after that.
 
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, PoisonError};
 
 use hone::Result;
 use hone::engine::Counting;
@@ -16,10 +16,10 @@ use hone::progress::Progress;
 use hone::sparse::Pattern;
 
 use crate::Cuda;
-use crate::driver::{Arg, Memory};
+use crate::counted::Counted;
+use crate::driver::Memory;
 use crate::panel::wide;
 use crate::ranked::{Ranked, THREADS, WARPS, flag};
-use crate::resident::Positions;
 
 /// Blocks that each multiprocessor gets of kernels that take work as they go: wedges of a block, of all nodes; small and
 /// large local graphs.
@@ -30,32 +30,6 @@ const LARGE_BLOCKS: usize = 2;
 
 /// Bytes that counters of all nodes, and bit rows of large local graphs, may take: one part in so many of what is free.
 const PART: u64 = 2;
-
-/// What counts follow from, on the device, in the order of a pattern.
-pub(crate) struct Counted {
-    pattern: Weak<Pattern>,
-    pub(crate) nodes: usize,
-    pub(crate) slots: usize,
-    pub(crate) positions: Arc<Positions>,
-    t: Memory<u32>,
-    c: Memory<u64>,
-    /// Positions in triangles before each row.
-    inside: Memory<u64>,
-    kqr: [Memory<u64>; 3],
-    triangles: Memory<u64>,
-    s: Memory<u64>,
-}
-
-impl Counted {
-    /// The arguments of kernels that read counts.
-    pub(crate) fn args(&self) -> Vec<Arg> {
-        let [k, q, r] = &self.kqr;
-        let (offsets, columns) = (self.positions.offsets.address(), self.positions.columns.address());
-        let of_edges = [offsets, columns, self.t.address(), self.c.address(), self.inside.address()];
-        let of_nodes = [k.address(), q.address(), r.address(), self.triangles.address(), self.s.address()];
-        [of_edges, of_nodes].concat()
-    }
-}
 
 /// Sums over triangles, by edge of the ranked graph.
 struct Triangles {

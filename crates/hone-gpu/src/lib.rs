@@ -14,6 +14,7 @@
 
 mod choice;
 mod columns;
+mod counted;
 mod counting;
 mod driver;
 mod engine;
@@ -37,7 +38,7 @@ use std::sync::{Arc, Mutex};
 
 use hone::Result;
 
-use counting::Counted;
+use counted::Counted;
 use driver::Driver;
 use programs::Programs;
 use resident::Resident;

@@ -13,7 +13,7 @@ use hone::motif::{Counts, Motif, MotifGraph, Weighting, overflow, shares_pattern
 use hone::sparse::{Csr, Diagonal, Elsewhere, Pattern};
 
 use crate::Cuda;
-use crate::counting::Counted;
+use crate::counted::Counted;
 use crate::driver::{Arg, Memory, NULL};
 use crate::panel::wide;
 use crate::ranked::{THREADS, WARPS};

@@ -1,6 +1,6 @@
 //! `hone completions SHELL`.
 
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 
 use crate::context::Context;
@@ -19,8 +19,9 @@ Examples:
   hone completions zsh > \"${fpath[1]}/_hone\"
   hone completions fish > ~/.config/fish/completions/hone.fish";
 
-pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
+/// `hone` is the whole command line.
+pub(crate) fn run(args: &Args, hone: &mut Command, context: &Context) -> anyhow::Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut crate::Cli::command(), "hone", &mut script);
+    clap_complete::generate(args.shell, hone, "hone", &mut script);
     context.print(&script)
 }

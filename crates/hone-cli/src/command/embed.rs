@@ -1,14 +1,14 @@
 //! `hone embed INPUT -o OUT`: a graph in, node vectors out.
 
+mod args;
 mod choices;
 mod like;
 mod summary;
 mod table;
 
+pub(crate) use args::Args;
 pub(crate) use choices::{AttributeArgs, ConfigArgs, OPTIONS};
 pub(crate) use table::TableArgs;
-
-use std::path::{Path, PathBuf};
 
 use hone::config::{Config, Weights};
 use hone::graph::Graph;
@@ -20,99 +20,10 @@ use hone::{Error, Hone, Model, Run, Silent, record};
 use hone_gpu::Device;
 
 use crate::context::Context;
-use crate::exit::{self, Kept};
-use crate::files::{Files, Use};
-use crate::input::GraphArgs;
+use crate::files::Use;
 use crate::options;
 use like::Asked;
 use summary::summary;
-
-/// Embed a graph: one vector per node, built from network motifs.
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    input: GraphArgs,
-    /// Where the vectors go; the extension names the format (.tsv .csv .npy .npz .parquet .w2v .safetensors). `-`
-    /// for standard output.
-    #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
-    /// Also write all factors to this folder, as .npy files with a manifest: U, Σ and V of each motif matrix, Z and H of the
-    /// whole (docs/paper.md explains the letters).
-    #[arg(long, value_name = "DIR")]
-    factors: Option<PathBuf>,
-    /// Also write what places other graphs in the same space to this file (preset hone): see --like, and `hone info FILE`.
-    #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
-    /// Where motif matrices are factored: cpu, cuda, cuda:N, or auto for a GPU where there is one (docs/gpu.md).
-    #[arg(long, value_name = "DEVICE", default_value_t)]
-    device: Device,
-    #[command(flatten)]
-    table: TableArgs,
-    #[command(flatten)]
-    like: like::LikeArgs,
-    #[command(flatten)]
-    scale: ScaleArgs,
-    #[command(flatten)]
-    choices: ConfigArgs,
-}
-
-/// Work that is larger than memory, or takes long.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Large graphs")]
-struct ScaleArgs {
-    /// Folder of temporary files, for what does not fit into --memory [default: that of the output].
-    #[arg(long, value_name = "DIR")]
-    temp_dir: Option<PathBuf>,
-    /// Save finished stages in a folder, so that --resume can continue a run that was interrupted.
-    #[arg(long, value_name = "DIR")]
-    checkpoint: Option<PathBuf>,
-    /// Continue from the checkpoint; the result is the same, bit for bit.
-    #[arg(long, requires = "checkpoint")]
-    resume: bool,
-}
-
-impl ScaleArgs {
-    /// Adds the folders that are written to.
-    fn folders(&self, files: Files) -> Files {
-        let files = files.folder("--checkpoint", self.checkpoint.as_deref(), Use::Kept);
-        files.folder("--temp-dir", self.temp_dir.as_deref(), Use::Kept)
-    }
-
-    fn lay(&self, mut hone: Hone, output: &Path) -> Hone {
-        let beside = || output.parent().filter(|_| output.as_os_str() != "-" && (output.is_file() || !output.exists()));
-        let beside = || beside().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-        if let Some(folder) = self.temp_dir.as_deref().or_else(beside) {
-            hone = hone.temp_dir(folder);
-        }
-        match &self.checkpoint {
-            Some(folder) => {
-                exit::keep(Kept::Stages(folder.clone()));
-                if self.resume { hone.resume(folder) } else { hone.checkpoint(folder) }
-            }
-            None => {
-                exit::could_save();
-                hone
-            }
-        }
-    }
-}
-
-const EXAMPLES: &str = "\
-Examples:
-  hone embed builtin:karate -o karate.tsv
-  hone embed graph.tsv -o vectors.npy
-  hone embed graph.tsv.gz -o w.npy --preset hone-w --dim 64
-  hone embed graph.mtx -o cliques.parquet --motifs edge,triangle,clique4 --steps auto
-  hone embed graph.tsv -o people.npy --preset hone-p+x --attributes people.csv
-  hone embed graph.tsv -o p.npy --preset hone-p --factors factors
-  hone embed graph.tsv -o gpu.npy --device auto
-  hone embed graph.tsv -o first.npy --model graph.hone
-  hone embed graph.tsv -o next.npy --like graph.hone
-  hone embed -o again.npy --config vectors.npy.run.json
-
-OUT.run.json, next to OUT, records the graph and how it was read, all settings, the seed and what was measured.
---config OUT.run.json repeats the run bit for bit, and refuses a graph that has changed.";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     if let Some(asked) = Asked::of(args)? {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_mangen::Man;
 use hone::output::Existing;
 use hone::{Error, output::Batch};
@@ -33,8 +33,9 @@ Examples:
 
 Read a page with: man ./hone-embed.1";
 
-pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
-    let mut all = crate::Cli::command().disable_help_subcommand(true);
+/// `hone` is the whole command line.
+pub(crate) fn run(args: &Args, hone: Command, context: &Context) -> anyhow::Result<()> {
+    let mut all = hone.disable_help_subcommand(true);
     all.build();
     if let Some(folder) = &args.output {
         let mut batch = Batch::new(Existing::replaced_if(args.force));

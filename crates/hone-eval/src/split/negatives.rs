@@ -7,7 +7,7 @@ use hone::{Error, Result};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
-use super::LabeledPairs;
+use super::labeled_pairs::LabeledPairs;
 
 /// Which pairs without an arc are to be distinguished from removed arcs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

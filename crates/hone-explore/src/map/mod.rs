@@ -12,8 +12,8 @@ mod picture;
 
 use hone::dense::Block;
 use hone::graph::Graph;
-use hone::motif::{Graphlet, NODE_ORBITS};
-use hone::{Error, Progress, Result};
+use hone::motif::Graphlet;
+use hone::{Error, Result};
 
 use crate::neighbours::Neighbours;
 use crate::roles::Roles;
@@ -57,27 +57,6 @@ impl Map<'_> {
         }
     }
 
-    /// The page as text.
-    pub fn html(&self, progress: &dyn Progress) -> Result<String> {
-        self.check()?;
-        progress.stage("packing the map", 0);
-        let order = self.order();
-        progress.check()?;
-        Ok(page::page(self, &order))
-    }
-
-    /// A picture as SVG, coloured by the first of the colours, else by role.
-    pub fn svg(&self) -> Result<String> {
-        self.check()?;
-        Ok(picture::svg(self))
-    }
-
-    /// The same as a PNG image of `width` pixels; its legend shows letters without accents, digits and common signs.
-    pub fn png(&self, width: usize) -> Result<Vec<u8>> {
-        self.check()?;
-        picture::png(self, width)
-    }
-
     /// Positions between 0 and 1, the same scale in both directions.
     fn places(&self) -> Vec<[f32; 2]> {
         let n = self.positions.rows();
@@ -116,15 +95,4 @@ impl Map<'_> {
         ];
         once.into_iter().map(|(graphlet, orbit, nodes)| (graphlet.name(), sum(orbit) / nodes)).collect()
     }
-}
-
-/// Mean, mean logarithm, its deviation, and the most of every node orbit.
-fn orbit_facts(counts: &[[u64; NODE_ORBITS.len()]]) -> [[f64; NODE_ORBITS.len()]; 4] {
-    let n = counts.len().max(1) as f64;
-    let mean = |of: &dyn Fn(f64) -> f64, m: usize| counts.iter().map(|row| of(row[m] as f64)).sum::<f64>() / n;
-    let means = std::array::from_fn(|m| mean(&|x| x, m));
-    let logs: [f64; NODE_ORBITS.len()] = std::array::from_fn(|m| mean(&f64::ln_1p, m));
-    let deviations = std::array::from_fn(|m| (mean(&|x| x.ln_1p().powi(2), m) - logs[m] * logs[m]).max(0.0).sqrt());
-    let most = std::array::from_fn(|m| counts.iter().map(|row| row[m] as f64).fold(0.0, f64::max));
-    [means, logs, deviations, most]
 }

@@ -12,7 +12,8 @@ use hone::graph::{Graph, NodeId, NodeIds};
 use hone::motif::NODE_ORBITS;
 use hone::parallel;
 
-use super::{Colour, Map};
+use super::Map;
+use super::colour::Colour;
 use crate::roles::Arcs;
 
 /// From here on less is kept of each node.

@@ -4,9 +4,11 @@
 //! a form that is never markup. The script sets all texts as texts.
 
 use hone::motif::NODE_ORBITS;
+use hone::{Progress, Result};
 use serde::Serialize;
 
-use super::{Colour, Map, orbit_facts, pack};
+use super::colour::Colour;
+use super::{Map, pack};
 use crate::roles::{MotifScore, PackedComponent, Role};
 
 const TEMPLATE: &str = include_str!("page/page.html");
@@ -65,7 +67,18 @@ struct MetaColour<'a> {
     categories: Option<&'a [String]>,
 }
 
-pub(super) fn page(map: &Map<'_>, order: &[u32]) -> String {
+impl Map<'_> {
+    /// The page as text.
+    pub fn html(&self, progress: &dyn Progress) -> Result<String> {
+        self.check()?;
+        progress.stage("packing the map", 0);
+        let order = self.order();
+        progress.check()?;
+        Ok(page(self, &order))
+    }
+}
+
+fn page(map: &Map<'_>, order: &[u32]) -> String {
     let sections = pack::sections(map, order);
     let with_edges = sections.iter().any(|section| section.name == pack::LINKS);
     let sections: Vec<String> = sections
@@ -146,6 +159,17 @@ fn meta<'a>(map: &'a Map<'_>, order: &[u32], with_edges: bool) -> Meta<'a> {
         directed: map.graph.is_directed(),
         colours: map.colours.iter().map(colour).collect(),
     }
+}
+
+/// Mean, mean logarithm, its deviation, and the most of every node orbit.
+fn orbit_facts(counts: &[[u64; NODE_ORBITS.len()]]) -> [[f64; NODE_ORBITS.len()]; 4] {
+    let n = counts.len().max(1) as f64;
+    let mean = |of: &dyn Fn(f64) -> f64, m: usize| counts.iter().map(|row| of(row[m] as f64)).sum::<f64>() / n;
+    let means = std::array::from_fn(|m| mean(&|x| x, m));
+    let logs: [f64; NODE_ORBITS.len()] = std::array::from_fn(|m| mean(&f64::ln_1p, m));
+    let deviations = std::array::from_fn(|m| (mean(&|x| x.ln_1p().powi(2), m) - logs[m] * logs[m]).max(0.0).sqrt());
+    let most = std::array::from_fn(|m| counts.iter().map(|row| row[m] as f64).fold(0.0, f64::max));
+    [means, logs, deviations, most]
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use hone::{Error, Result};
 
+use super::colour::Colour;
 use super::page::escaped;
-use super::{Colour, Map, glyphs};
+use super::{Map, glyphs};
 
 /// The same colours as on the page.
 const PALETTE: [u32; 12] = [
@@ -24,6 +25,20 @@ const LETTERS: usize = 22;
 const LINES: usize = 20;
 /// Pixels that one point is sampled at in each direction.
 const SAMPLES: usize = 3;
+
+impl Map<'_> {
+    /// A picture as SVG, coloured by the first of the colours, else by role.
+    pub fn svg(&self) -> Result<String> {
+        self.check()?;
+        Ok(svg(self))
+    }
+
+    /// The same as a PNG image of `width` pixels; its legend shows letters without accents, digits and common signs.
+    pub fn png(&self, width: usize) -> Result<Vec<u8>> {
+        self.check()?;
+        png(self, width)
+    }
+}
 
 /// What the points are coloured by: names, and one of them per node.
 fn groups(map: &Map<'_>) -> (String, Vec<String>, Vec<u16>) {
@@ -54,7 +69,7 @@ fn radius(nodes: usize, side: f32) -> f32 {
     (side * 0.4 / (nodes.max(1) as f32).sqrt()).clamp(side / 1200.0, side / 130.0)
 }
 
-pub(super) fn svg(map: &Map<'_>) -> String {
+fn svg(map: &Map<'_>) -> String {
     let (title, names, of) = groups(map);
     let places = map.places();
     let (wide, high) = (SIDE + 2.0 * MARGIN + LEGEND, SIDE + 2.0 * MARGIN);
@@ -90,7 +105,7 @@ pub(super) fn svg(map: &Map<'_>) -> String {
     text
 }
 
-pub(super) fn png(map: &Map<'_>, width: usize) -> Result<Vec<u8>> {
+fn png(map: &Map<'_>, width: usize) -> Result<Vec<u8>> {
     if !(16..=16_384).contains(&width) {
         return Err(Error::config("width", format!("{width} pixels; give a number from 16 to 16384")));
     }

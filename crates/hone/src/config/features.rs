@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Dim;
-use super::LARGEST;
+use super::choice::Dim;
+use super::limits::{LARGEST, check_dim};
 use crate::diffuse::Diffusion;
 use crate::error::{Error, Result};
 use crate::features::Origin;
@@ -138,7 +138,7 @@ impl Features {
             return refuse("weight", format!("{times} is not above 0 and at most {LARGEST}, nor \"unit\""));
         }
         if let Form::Components(Components { dim, size_decay, level_decay, offset, extremes }) = self.form {
-            super::check_dim("features.form.components.dim", dim)?;
+            check_dim("features.form.components.dim", dim)?;
             for (name, decay) in [("size-decay", size_decay), ("level-decay", level_decay)] {
                 if !(1.0 / LARGEST..=LARGEST).contains(&decay) {
                     let message = format!("{decay} is not between {} and {LARGEST}", 1.0 / LARGEST);

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Combine, Config, Dim, Output, Steps};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::tensor::Scaling;
 
 /// How motif matrices become an embedding.
@@ -46,39 +45,6 @@ pub struct Joint {
 impl Default for Joint {
     fn default() -> Self {
         Joint { slices: Scaling::Frobenius, motif_rank: 8, iterations: 20, tolerance: 1e-4, regularization: 1e-5 }
-    }
-}
-
-impl Config {
-    /// Refuses what a joint model cannot do.
-    pub(super) fn check_models(&self) -> Result<()> {
-        let refuse = |field: &str, message: String| Err(Error::config(field, message));
-        if self.joint.motif_rank == 0 {
-            return refuse("joint.motif-rank", "must be at least 1".into());
-        }
-        super::check_dim("joint.motif-rank", Dim::Fixed(self.joint.motif_rank))?;
-        let numbers = [("joint.tolerance", self.joint.tolerance), ("joint.regularization", self.joint.regularization)];
-        for (field, value) in numbers {
-            if !(value.is_finite() && value >= 0.0) {
-                return refuse(field, format!("{value} is not a number ≥ 0"));
-            }
-        }
-        if self.model == Model::Separate {
-            return Ok(());
-        }
-        if self.steps == Steps::Auto {
-            return refuse(
-                "steps",
-                "auto compares local embeddings, which a joint model does not have; give a number".into(),
-            );
-        }
-        if self.global.output == Output::Local {
-            return refuse("global.output", "a joint model has no local embeddings; use global".into());
-        }
-        if self.has_features() && self.features.combine == Combine::Before {
-            return Err(combine_before());
-        }
-        Ok(())
     }
 }
 

@@ -145,6 +145,19 @@ impl Layers {
     }
 }
 
+impl Default for Config {
+    fn default() -> Self {
+        Config::preset(preset::DEFAULT_PRESET).expect("the default is valid")
+    }
+}
+
+impl Config {
+    /// The configuration a preset's name stands for.
+    pub fn preset(name: &str) -> Result<Self> {
+        Layers::new().preset(name)?.build()
+    }
+}
+
 /// A group of one setting.
 fn group(key: &str, value: Value) -> Value {
     Value::Table(Table::from_iter([(key.to_owned(), value)]))

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::choice::Decimal;
-use super::{Config, Direction};
+use super::choice::{Decimal, Direction};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 
@@ -56,13 +55,11 @@ impl Laziness {
     pub(super) fn given(self) -> f64 {
         if let Laziness::Share(share) = self { share } else { 0.0 }
     }
-}
 
-impl Config {
-    /// The laziness of walks on a graph.
-    pub(crate) fn laziness_on(&self, graph: &Graph) -> f64 {
-        let symmetric = !graph.is_directed() || self.direction == Direction::Ignore;
-        match self.laziness {
+    /// The share on a graph whose arcs are taken in this way.
+    pub(super) fn on(self, graph: &Graph, direction: Direction) -> f64 {
+        let symmetric = !graph.is_directed() || direction == Direction::Ignore;
+        match self {
             Laziness::Auto if symmetric && graph.is_bipartite() => OF_TWO_SIDES,
             laziness => laziness.given(),
         }

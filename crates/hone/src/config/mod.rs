@@ -7,6 +7,7 @@
 //! ones win. See [`Layers`].
 
 mod attributes;
+mod checks;
 mod choice;
 mod comments;
 mod directed;
@@ -17,7 +18,9 @@ mod idle;
 mod joint;
 mod layers;
 mod laziness;
+mod limits;
 mod moved;
+mod obstacles;
 mod pairs;
 mod preset;
 mod share;
@@ -34,6 +37,7 @@ pub(crate) use joint::combine_before;
 pub use joint::{Joint, MODELS, Model};
 pub use layers::{Layers, solver_settings};
 pub use laziness::Laziness;
+pub use limits::{MAX_DIM, MAX_STEPS};
 pub use preset::{DEFAULT_PRESET, PRESETS};
 pub use steps::Steps;
 pub use window::{LogWindow, ViewWeight};
@@ -43,22 +47,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::dense::Norm;
-use crate::error::{Error, Result};
 use crate::factor::Solver;
 use crate::features::Structure;
+use crate::graph::Graph;
 use crate::matrix::{Accumulate, Degree, MotifMatrix, Order, Psi};
 use crate::motif::triad::Occurrence;
 use crate::motif::{Delta, MotifSet, Pairs, Sample};
-
-/// The most steps K that are accepted.
-pub const MAX_STEPS: usize = 16;
-/// The largest weight, offset or rate that a setting may have: far beyond use, and far from overflow.
-const LARGEST: f64 = 1e12;
-/// The largest power of a row's length that it is divided by.
-const MAX_POWER: f64 = 4.0;
-
-/// The most columns of an embedding, or of a part of one, that are accepted.
-pub const MAX_DIM: usize = 1 << 16;
 
 /// Every choice of the method. `Config::default()` is the preset `hone`, as for the command and for Python.
 ///
@@ -120,12 +114,6 @@ pub struct Config {
     pub attributes: Attributes,
     /// How both join the embedding.
     pub features: Features,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Config::preset(DEFAULT_PRESET).expect("the default is valid")
-    }
 }
 
 impl Config {
@@ -245,82 +233,6 @@ impl fmt::Display for Output {
 }
 
 impl Config {
-    /// The configuration a preset's name stands for.
-    pub fn preset(name: &str) -> Result<Self> {
-        Layers::new().preset(name)?.build()
-    }
-
-    /// Refuses values out of range, naming the field.
-    pub fn check(&self) -> Result<()> {
-        for (field, dim) in [("local.dim", self.local.dim), ("global.dim", Dim::Fixed(self.global.dim))] {
-            if dim == Dim::Fixed(0) {
-                return Err(Error::config(field, "must be at least 1"));
-            }
-            check_dim(field, dim)?;
-        }
-        self.check_steps()?;
-        let ranges = [("regularize", self.regularize, LARGEST), ("local.row-power", self.local.row_power, MAX_POWER)];
-        for (field, value, most) in ranges {
-            if !(0.0..=most).contains(&value) {
-                return Err(Error::config(field, format!("{value} is not between 0 and {most}")));
-            }
-        }
-        self.laziness.check()?;
-        self.structure.check("structure")?;
-        self.attributes.table.check("attributes.table")?;
-        self.features.check()?;
-        self.local.log_window.check()?;
-        self.check_models()?;
-        self.check_room()?;
-        if self.motifs == MotifSet::Auto {
-            let message = "`auto` is for structure.motifs; name motifs, or a set such as `all`";
-            return Err(Error::config("motifs", message));
-        }
-        self.motifs.check()?;
-        self.delta.check(&self.motifs)?;
-        pairs::check(self)?;
-        directed::check(self)?;
-        self.sample.check()?;
-        self.local.solver.check("local.solver")?;
-        self.global.solver.check("global.solver")?;
-        if self.model == Model::Separate { domain::check(self) } else { Ok(()) }
-    }
-
-    /// Refuses numbers of steps, and weights of them, that are out of range.
-    fn check_steps(&self) -> Result<()> {
-        let refuse = |field: &str, message: String| Err(Error::config(field, message));
-        if let Steps::Fixed(k) = self.steps
-            && !(1..=MAX_STEPS).contains(&k)
-        {
-            return refuse("steps", format!("{k} is not between 1 and {MAX_STEPS}; or \"auto\""));
-        }
-        if let Accumulate::Decay(alpha) = self.accumulate
-            && !(alpha > 0.0 && alpha <= LARGEST)
-        {
-            return refuse("accumulate.decay", format!("{alpha} is not above 0 and at most {LARGEST}"));
-        }
-        let steps = if let Steps::Fixed(k) = self.steps { k } else { MAX_STEPS };
-        if let FirstStep::Fixed(first) = self.first_step
-            && !(1..=steps).contains(&first)
-        {
-            return refuse("first-step", format!("{first} is not between 1 and steps ({steps}); or \"last\""));
-        }
-        Ok(())
-    }
-
-    /// Refuses node features that leave no column for motifs.
-    fn check_room(&self) -> Result<()> {
-        if self.z_dim() > 0 {
-            return Ok(());
-        }
-        let (dim, components) = (self.global.dim, self.components_dim());
-        let message = format!(
-            "{dim} leaves no column next to {components} components of node features; raise it, or set \
-             features.form.components.dim to less or to \"auto\""
-        );
-        Err(Error::config("global.dim", message))
-    }
-
     /// Whether nodes have features: of structure, or attributes of a file.
     pub fn has_features(&self) -> bool {
         self.structure.enabled || self.attributes.file.is_some()
@@ -332,18 +244,13 @@ impl Config {
         MotifMatrix { psi, order, degree, accumulate, regularize, laziness: laziness.given() }
     }
 
+    /// The laziness of walks on a graph.
+    pub(crate) fn laziness_on(&self, graph: &Graph) -> f64 {
+        self.laziness.on(graph, self.direction)
+    }
+
     /// The configuration as TOML.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a Config is a table of plain values")
-    }
-}
-
-/// Refuses a number of columns that only a slip can mean.
-fn check_dim(field: &str, dim: Dim) -> Result<()> {
-    match dim {
-        Dim::Fixed(dim) if dim > MAX_DIM => {
-            Err(Error::config(field, format!("{dim} is more than {MAX_DIM}, the most that is accepted")))
-        }
-        _ => Ok(()),
     }
 }

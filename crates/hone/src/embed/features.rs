@@ -4,7 +4,7 @@ use super::attributes::{self, X};
 use super::context::Context;
 use super::counts::count;
 use super::notes;
-use super::plan::{self, budget::Work};
+use super::plan::{self, work::Work};
 use super::weighted::weighted;
 use crate::dense::{Columns, Group};
 use crate::engine::Cpu;

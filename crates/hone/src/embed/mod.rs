@@ -56,7 +56,7 @@ use context::Context;
 use model::Draft;
 pub use model::{Model, ModelFacts, ViewFacts, ViewSide};
 pub use place::Like;
-use plan::budget::Work;
+use plan::work::Work;
 use storage::checkpoint::Begin;
 use storage::shelf::Shelf;
 use weighted::Counted;

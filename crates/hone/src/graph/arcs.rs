@@ -1,4 +1,4 @@
-//! [`Graph::from_arcs`]: from a matrix in compressed rows, as other programs hold it, to a graph.
+//! [`Graph::from_arcs`] and [`Graph::from_pattern`]: from a matrix in compressed rows, as other programs hold it, to a graph.
 //!
 //! Such a matrix promises less than a [`Graph`]: rows may be unsorted, hold a column twice or the
 //! diagonal, and whether it means a directed graph is not written anywhere. Where it keeps all
@@ -7,7 +7,9 @@
 
 use std::sync::Arc;
 
-use super::builder::{Slots, assemble, check_weights};
+use super::assemble::{Slots, assemble};
+use super::orientation::Orientation;
+use super::weights::check_weights;
 use super::{Dropped, Graph, NodeIds};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -15,25 +17,6 @@ use crate::sparse::{Indices, Pattern};
 
 /// Rows in a piece of work.
 const PIECE: usize = 1 << 12;
-
-/// What the arcs of a matrix mean.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Orientation {
-    /// A directed graph.
-    Directed,
-    /// An undirected graph.
-    Undirected,
-    /// An undirected graph where every arc has its reverse, with the same weight; else a directed one.
-    #[default]
-    Detect,
-}
-
-impl Orientation {
-    /// Directed if so, else undirected.
-    pub fn directed_if(directed: bool) -> Self {
-        if directed { Orientation::Directed } else { Orientation::Undirected }
-    }
-}
 
 impl Graph {
     /// The graph whose arcs out of node i are `columns[offsets[i]..offsets[i + 1]]`.
@@ -60,6 +43,59 @@ impl Graph {
         let matrix = Matrix { offsets, columns: columns.into(), weights };
         matrix.check(ids.len())?;
         Ok(matrix.graph(ids)?.with_orientation(orientation))
+    }
+
+    /// Takes a finished adjacency, without copying it, after checking every guarantee: square,
+    /// rows strictly ascending, no self-loops, symmetric (weights too) where it is to be undirected,
+    /// weights finite and not negative, one id per node.
+    pub fn from_pattern(
+        pattern: Arc<Pattern>,
+        weights: Option<Arc<[f32]>>,
+        orientation: Orientation,
+        ids: NodeIds,
+    ) -> Result<Graph> {
+        let directed = orientation != Orientation::Undirected;
+        let graph = Graph { pattern, weights, directed, ids, dropped: Dropped::default(), reading: None };
+        graph.check_shape()?;
+        let rows = |check: &(dyn Fn(u32) -> Result<()> + Sync)| {
+            let checked = parallel::stretches(graph.nodes(), PIECE, |mut rows| rows.try_for_each(|i| check(i as u32)));
+            checked.into_iter().collect::<Result<()>>()
+        };
+        rows(&|i| graph.check_row(i))?;
+        if !directed {
+            rows(&|i| graph.check_symmetry(i))?;
+        }
+        Ok(graph.with_orientation(orientation))
+    }
+
+    fn check_row(&self, i: u32) -> Result<()> {
+        let row = self.neighbors(i);
+        let fail = |message: String| Err(Error::config("adjacency", message));
+        if row.windows(2).any(|w| w[0] >= w[1]) {
+            return fail(format!("row {i} does not strictly ascend; sort it and merge duplicates first"));
+        }
+        match row.last() {
+            Some(&j) if j as usize >= self.nodes() => {
+                fail(format!("row {i} has column {j}, but there are {} nodes", self.nodes()))
+            }
+            _ if row.binary_search(&i).is_ok() => fail(format!("row {i} has a self-loop; remove the diagonal first")),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_symmetry(&self, i: u32) -> Result<()> {
+        for (position, &j) in self.pattern.range(i as usize).zip(self.neighbors(i)) {
+            let Ok(back) = self.neighbors(j).binary_search(&i) else {
+                let message = format!("({i}, {j}) is there but not ({j}, {i}); symmetrise it or pass directed");
+                return Err(Error::config("adjacency", message));
+            };
+            let back = self.pattern.offsets()[j as usize] + back;
+            if self.weights.as_ref().is_some_and(|w| w[position] != w[back]) {
+                let message = format!("those of ({i}, {j}) and ({j}, {i}) differ; symmetrise them or pass directed");
+                return Err(Error::config("weights", message));
+            }
+        }
+        Ok(())
     }
 
     /// The same arcs as a directed or as an undirected graph; [`Graph::from_arcs`] says what that means.

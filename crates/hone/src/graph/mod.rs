@@ -5,6 +5,7 @@
 //! in [`Dropped`], never silent. [`read()`] makes one of a file.
 
 mod arcs;
+mod assemble;
 mod bipartite;
 mod builder;
 mod builtin;
@@ -15,16 +16,17 @@ mod generate;
 mod grown;
 mod ids;
 mod number;
+mod orientation;
 mod quote;
 pub(crate) mod read;
 mod summary;
+mod weights;
 mod write;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub use arcs::Orientation;
 pub use builder::GraphBuilder;
 pub use builtin::{BUILTIN_PREFIX, BUILTINS, builtin};
 pub use edits::Edits;
@@ -33,10 +35,11 @@ pub(crate) use fingerprint::{name as id_number, spread};
 pub use generate::{Edges, Generator};
 pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};
+pub use orientation::Orientation;
 pub use quote::{quoted, quoted_line};
+pub use read::reading::{ReadNote, Reading, TableColumns};
 pub use read::{
-    Column, Comment, ID_COLUMNS, InputFormat, ReadNote, ReadOptions, Reading, Sizes, TableColumns, WEIGHT_COLUMNS,
-    are_two_kinds, read, sizes,
+    Column, Comment, ID_COLUMNS, InputFormat, ReadOptions, Sizes, WEIGHT_COLUMNS, are_two_kinds, read, sizes,
 };
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};
@@ -44,10 +47,8 @@ pub use write::{GraphFormat, WriteOptions};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::sparse::Pattern;
-use builder::{Slots, assemble, check_weights};
-
-/// Rows that a thread checks in one go.
-const ROWS: usize = 1 << 12;
+use assemble::{Slots, assemble};
+use weights::check_weights;
 
 /// Stored positions that a thread takes in one go.
 const COLUMNS: usize = 1 << 16;
@@ -97,29 +98,6 @@ impl fmt::Display for Dropped {
 }
 
 impl Graph {
-    /// Takes a finished adjacency, without copying it, after checking every guarantee: square,
-    /// rows strictly ascending, no self-loops, symmetric (weights too) where it is to be undirected,
-    /// weights finite and not negative, one id per node.
-    pub fn from_pattern(
-        pattern: Arc<Pattern>,
-        weights: Option<Arc<[f32]>>,
-        orientation: Orientation,
-        ids: NodeIds,
-    ) -> Result<Graph> {
-        let directed = orientation != Orientation::Undirected;
-        let graph = Graph { pattern, weights, directed, ids, dropped: Dropped::default(), reading: None };
-        graph.check_shape()?;
-        let rows = |check: &(dyn Fn(u32) -> Result<()> + Sync)| {
-            let checked = parallel::stretches(graph.nodes(), ROWS, |mut rows| rows.try_for_each(|i| check(i as u32)));
-            checked.into_iter().collect::<Result<()>>()
-        };
-        rows(&|i| graph.check_row(i))?;
-        if !directed {
-            rows(&|i| graph.check_symmetry(i))?;
-        }
-        Ok(graph.with_orientation(orientation))
-    }
-
     fn check_shape(&self) -> Result<()> {
         let (n, cols) = (self.pattern.rows(), self.pattern.cols());
         if n != cols {
@@ -134,36 +112,6 @@ impl Graph {
             return Err(Error::config("weights", message));
         }
         check_weights(weights)
-    }
-
-    fn check_row(&self, i: u32) -> Result<()> {
-        let row = self.neighbors(i);
-        let fail = |message: String| Err(Error::config("adjacency", message));
-        if row.windows(2).any(|w| w[0] >= w[1]) {
-            return fail(format!("row {i} does not strictly ascend; sort it and merge duplicates first"));
-        }
-        match row.last() {
-            Some(&j) if j as usize >= self.nodes() => {
-                fail(format!("row {i} has column {j}, but there are {} nodes", self.nodes()))
-            }
-            _ if row.binary_search(&i).is_ok() => fail(format!("row {i} has a self-loop; remove the diagonal first")),
-            _ => Ok(()),
-        }
-    }
-
-    fn check_symmetry(&self, i: u32) -> Result<()> {
-        for (position, &j) in self.pattern.range(i as usize).zip(self.neighbors(i)) {
-            let Ok(back) = self.neighbors(j).binary_search(&i) else {
-                let message = format!("({i}, {j}) is there but not ({j}, {i}); symmetrise it or pass directed");
-                return Err(Error::config("adjacency", message));
-            };
-            let back = self.pattern.offsets()[j as usize] + back;
-            if self.weights.as_ref().is_some_and(|w| w[position] != w[back]) {
-                let message = format!("those of ({i}, {j}) and ({j}, {i}) differ; symmetrise them or pass directed");
-                return Err(Error::config("weights", message));
-            }
-        }
-        Ok(())
     }
 
     /// Number of nodes N.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::exact::Exact;
 use super::formula::{self, End, Middle, Number, orbits};
-use super::orbit::Orbit;
+use super::orbit::{NODE_ORBITS, Orbit};
 use super::sampled::{Amounts, Estimated, Estimates, Sampled};
 use super::set::Motif;
 use super::triad::{Occurrence, Triads};
@@ -80,6 +80,11 @@ impl Counts {
     /// No orbit counts.
     pub(super) fn absent(pattern: Arc<Pattern>) -> Counts {
         Counts { pattern, values: Values::Absent, triads: None }
+    }
+
+    /// Counts of dyads and triads, where those were counted.
+    pub fn triads(&self) -> Option<&Triads> {
+        self.triads.as_deref()
     }
 
     /// The same with counts of triads.
@@ -319,7 +324,7 @@ impl Counts {
             clique,
         ];
         if let Some(x) = counts.iter().position(|&count| count > i128::from(u64::MAX)) {
-            let name = super::NODE_ORBITS[x];
+            let name = NODE_ORBITS[x];
             let message = format!("node {i} of degree {d} has {} of orbit {name}, more than u64 holds", counts[x]);
             return Err(Error::Numeric { stage: "node orbits".into(), message });
         }

@@ -4,17 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::counts::{Counts, Values};
 use super::set::Motif;
-use super::triad::{Occurrence, Triads};
+use super::triad::Occurrence;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::parallel;
 
 impl Counts {
-    /// Counts of dyads and triads, where those were counted.
-    pub fn triads(&self) -> Option<&Triads> {
-        self.triads.as_deref()
-    }
-
     /// Refuses a motif that was not counted.
     pub(crate) fn check_counted(&self, motif: Motif) -> Result<()> {
         let there = if motif.is_directed() { self.triads.is_some() } else { !matches!(self.values, Values::Absent) };

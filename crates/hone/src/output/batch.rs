@@ -151,3 +151,12 @@ impl Batch {
         Ok(paths)
     }
 }
+
+impl Output {
+    /// Finishes: all data is on disk, and the target is complete under its own name.
+    pub fn commit(self) -> Result<()> {
+        let mut alone = Batch::new(self.existing);
+        alone.add(self)?;
+        alone.commit().map(drop)
+    }
+}

@@ -145,13 +145,6 @@ impl Output {
         Error::io(shown(&self.path), error)
     }
 
-    /// Finishes: all data is on disk, and the target is complete under its own name.
-    pub fn commit(self) -> Result<()> {
-        let mut alone = Batch::new(self.existing);
-        alone.add(self)?;
-        alone.commit().map(drop)
-    }
-
     /// Brings all data to disk, under the temporary name where there is one, and measures it.
     fn seal(self) -> Result<(PathBuf, Option<Temporary>, Sum)> {
         let Output { path, sink, sum, rewritten, .. } = self;

@@ -121,3 +121,10 @@ impl Space for Host {
         }
     }
 }
+
+impl Workspace<Block> {
+    /// A block of that shape with arbitrary content.
+    pub fn block(&mut self, rows: usize, cols: usize) -> Block {
+        self.take(&Host, rows, cols)
+    }
+}

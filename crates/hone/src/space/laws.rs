@@ -30,6 +30,7 @@ pub fn check<S: Space>(space: &S) {
     for (rows, cols) in SHAPES {
         let wide = Wide::new(space, rows, cols);
         wide.random_entries();
+        wide.aside();
         wide.sums();
         wide.small_products();
         wide.folds_and_maps();
@@ -96,6 +97,18 @@ impl<'a, S: Space> Wide<'a, S> {
         }
         let zeros = self.space.export(self.space.zeros(self.rows, self.cols));
         assert!(zeros.as_slice().iter().all(|&x| x == 0.0), "zeros, {}", self.what());
+    }
+
+    /// What was put aside comes back as it was, and has its shape meanwhile.
+    fn aside(&self) {
+        let mut panels = self.copies();
+        for panel in &mut panels {
+            let shape = self.space.shape(panel);
+            self.space.put_aside(panel, &std::env::temp_dir()).expect("a folder for temporary files");
+            assert_eq!(self.space.shape(panel), shape, "shape of what is aside, {}", self.what());
+        }
+        panels.iter_mut().for_each(|panel| self.space.bring_back(panel).expect("readable"));
+        assert_eq!(self.gather(panels), self.truth, "what was put aside, {}", self.what());
     }
 
     /// XᵀX and XᵀY: near the naive sums, the same when repeated, and of each panel alone.

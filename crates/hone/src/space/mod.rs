@@ -166,13 +166,6 @@ impl<T> Default for Workspace<T> {
     }
 }
 
-impl Workspace<Block> {
-    /// A block of that shape with arbitrary content.
-    pub fn block(&mut self, rows: usize, cols: usize) -> Block {
-        self.take(&Host, rows, cols)
-    }
-}
-
 impl<T> Workspace<T> {
     /// A matrix of that shape with arbitrary content.
     pub fn take(&mut self, space: &impl Space<Tall = T>, rows: usize, cols: usize) -> T {

@@ -10,6 +10,7 @@ mod multiply;
 mod prefetch;
 mod reshape;
 mod rounded;
+mod sums;
 
 pub use diagonal::Diagonal;
 pub use elsewhere::Elsewhere;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::counts::Layout;
+use super::counts::{CountTable, Layout};
+use super::format::Format;
 use super::records::Records;
-use super::{CountTable, Format};
 use crate::columnar::{Column, TableReader};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, IdIndex, NodeId};

@@ -13,7 +13,9 @@
 
 mod counted;
 mod counts;
+mod embedding;
 pub mod factors;
+mod format;
 pub(crate) mod names;
 mod npy;
 mod parquet;
@@ -26,9 +28,6 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::memory::Allowance;
@@ -36,6 +35,8 @@ use crate::output::{Batch, Existing, is_stream};
 use crate::record;
 
 pub use counts::{CountTable, CountsBy};
+pub use embedding::Embedding;
+pub use format::Format;
 pub(crate) use npy::read_npy_array;
 pub use npy::write_header as write_npy_header;
 pub use text::write_ids;
@@ -43,37 +44,7 @@ pub use text::write_ids;
 /// Bytes of buffers that every writer has.
 const WRITING: u64 = 1 << 20;
 
-/// Node vectors with the names of their rows and columns.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Embedding {
-    /// Original id of every row.
-    pub ids: NodeIds,
-    /// One row per node.
-    pub vectors: Block,
-    /// One name per column.
-    pub columns: Vec<String>,
-}
-
 impl Embedding {
-    /// Vectors whose columns are called `z0`, `z1`, …
-    ///
-    /// # Panics
-    /// When there are not as many ids as rows.
-    pub fn new(ids: NodeIds, vectors: Block) -> Self {
-        let columns = (0..vectors.cols()).map(|j| format!("z{j}")).collect();
-        Self::with_columns(ids, vectors, columns)
-    }
-
-    /// Vectors with named columns.
-    ///
-    /// # Panics
-    /// When ids or names do not match the block's shape.
-    pub fn with_columns(ids: NodeIds, vectors: Block, columns: Vec<String>) -> Self {
-        assert_eq!(ids.len(), vectors.rows(), "one id per row");
-        assert_eq!(columns.len(), vectors.cols(), "one name per column");
-        Embedding { ids, vectors, columns }
-    }
-
     /// Reads an embedding that [`Embedding::write`] or a compatible tool wrote, if there is memory free for it.
     ///
     /// Where a record of the run stands beside it ([`crate::record`]), the files must be those that it lists.
@@ -174,40 +145,7 @@ fn two_vectors(path: &Path, format: Format, ids: &NodeIds, (a, b): (usize, usize
     Error::input(path, message, "write one row per node")
 }
 
-/// File formats of embeddings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Format {
-    /// Tab-separated text with a header.
-    Tsv,
-    /// Comma-separated text with a header.
-    Csv,
-    /// NumPy array, ids in a sidecar.
-    Npy,
-    /// NumPy archive with ids.
-    Npz,
-    /// Parquet table.
-    Parquet,
-    /// word2vec text.
-    #[serde(rename = "w2v")]
-    Word2vec,
-    /// safetensors file.
-    Safetensors,
-}
-
 impl Format {
-    /// All formats with the extension that names them.
-    pub const ALL: [(Format, &'static str); 7] = [
-        (Format::Tsv, "tsv"),
-        (Format::Csv, "csv"),
-        (Format::Npy, "npy"),
-        (Format::Npz, "npz"),
-        (Format::Parquet, "parquet"),
-        (Format::Word2vec, "w2v"),
-        (Format::Safetensors, "safetensors"),
-    ];
-
     /// Bytes that writing so many vectors in this format takes beside them.
     pub(crate) fn memory(self, rows: u64, columns: u64) -> u64 {
         let writer = match self {
@@ -217,34 +155,5 @@ impl Format {
             Format::Npy | Format::Npz | Format::Safetensors => 64 * columns,
         };
         writer.saturating_add(WRITING)
-    }
-
-    /// The format that `name` (an extension without dot) stands for.
-    pub fn from_name(name: &str) -> Option<Format> {
-        Format::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|&(format, _)| format)
-    }
-
-    /// The format of a file by its extension, seen through `.gz` and `.zst`; TSV for streams
-    /// without one, such as `-`.
-    pub fn of(path: impl AsRef<Path>) -> Result<Format> {
-        Self::of_at(path.as_ref())
-    }
-
-    fn of_at(path: &Path) -> Result<Format> {
-        if path.extension().is_none() && is_stream(path) {
-            return Ok(Format::Tsv);
-        }
-        let extension = |p: &Path| p.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
-        let outer = extension(path).unwrap_or_default();
-        let compressed = matches!(outer.as_str(), "gz" | "zst");
-        let name = if compressed { extension(Path::new(path.file_stem().unwrap_or_default())) } else { Some(outer) };
-        match Format::from_name(name.as_deref().unwrap_or_default()) {
-            Some(format) if !compressed || matches!(format, Format::Tsv | Format::Csv | Format::Word2vec) => Ok(format),
-            Some(_) => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
-            None => {
-                let known: Vec<_> = Format::ALL.iter().map(|(_, name)| format!(".{name}")).collect();
-                Err(Error::input(path, "no embedding format has this extension", format!("use {}", known.join(", "))))
-            }
-        }
     }
 }

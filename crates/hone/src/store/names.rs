@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::Format;
+use super::format::Format;
 use crate::error::{Error, Result};
 use crate::memory::Allowance;
 

@@ -8,8 +8,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 
+use super::embedding::Embedding;
 use super::quiet::{ArchiveSink, Quiet};
-use super::{Embedding, names, records};
+use super::{names, records};
 use crate::dense::Block;
 use crate::error::{Error, Result, unwrapped};
 use crate::graph::{NodeId, NodeIds};

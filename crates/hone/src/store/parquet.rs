@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::Embedding;
+use super::embedding::Embedding;
 use crate::columnar::{Column, Kind, ROW_GROUP, TableReader, TableWriter};
 use crate::dense::Block;
 use crate::error::{Error, Result};

@@ -7,7 +7,9 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::{Embedding, Format, names};
+use super::embedding::Embedding;
+use super::format::Format;
+use super::names;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;

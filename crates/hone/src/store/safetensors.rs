@@ -13,7 +13,8 @@ use std::path::Path;
 use safetensors::{Dtype, SafeTensors};
 use serde_json::json;
 
-use super::{Embedding, text};
+use super::embedding::Embedding;
+use super::text;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds};

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::{Embedding, Format};
+use super::embedding::Embedding;
+use super::format::Format;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds, quoted, quoted_line};
 use crate::parallel;

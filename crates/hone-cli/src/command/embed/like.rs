@@ -8,46 +8,12 @@ use hone::store::Embedding;
 use hone::{Error, Like, Model, Run, record};
 use hone_gpu::Device;
 
+use super::args::Args;
+use super::choices::OPTIONS;
 use super::summary::summary;
-use super::{Args, OPTIONS};
 use crate::context::Context;
 use crate::options;
 use crate::repeat::{self, Alike, Changed};
-
-/// Settings that are those of the model.
-const OWN: [&str; 18] = [
-    "model",
-    "factors",
-    "preset",
-    "config",
-    "dim",
-    "local_dim",
-    "steps",
-    "motifs",
-    "motif_size",
-    "sample",
-    "delta",
-    "pairs",
-    "solver",
-    "attributes",
-    "attribute_id",
-    "vectors",
-    "seed",
-    "set",
-];
-
-/// Placing a graph in the space of a model.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Models")]
-pub(super) struct LikeArgs {
-    /// Place the graph in the space of a model that --model wrote: nodes are shared by id, new ones are placed by their edges.
-    /// All settings are those of the model.
-    #[arg(long, value_name = "FILE", conflicts_with_all = OWN)]
-    pub(super) like: Option<PathBuf>,
-    /// Write the structure columns only, which can be compared between graphs without shared nodes.
-    #[arg(long, requires = "like")]
-    structure_only: bool,
-}
 
 /// A model, and what is asked of it.
 pub(super) struct Asked {

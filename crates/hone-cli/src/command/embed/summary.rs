@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hone::report::Report;
 
-use super::OPTIONS;
+use super::choices::OPTIONS;
 use crate::{findings, options};
 
 /// What the embedding shows of the graph, where the time went, and notes.

@@ -3,26 +3,21 @@
 //! What is done about it is planned in `plan`. A rare motif's factors are kept for the nodes it touches only, so the touched nodes are counted
 //! first: one pass over the edges.
 
-use crate::config::{Combine, Config, Form, Model, Output};
+use super::work::{FLOAT, Work, attribute_columns, x_columns};
+use crate::config::{Combine, Form, Model, Output};
 use crate::dense::gram_memory;
-use crate::embed::context::Context;
-use crate::embed::steps;
 use crate::engine::Largest;
 use crate::factor::exact;
 use crate::factor::log_window::landmarks;
 use crate::factor::memory::{Held, OVERSAMPLING, Shape, WORK_BLOCKS};
 use crate::factor::svd::{NARROW, WIDEST};
-use crate::graph::Graph;
 use crate::matrix::Psi;
 use crate::memory;
 use crate::motif::{Counts, Delta, Motif, Pairs, pairs};
 use crate::parallel;
 use crate::space::PANEL;
 use crate::sparse::Pattern;
-use crate::store::Format;
 
-/// Bytes an f32 takes.
-pub(super) const FLOAT: u64 = 4;
 /// Blocks of the width of Z that a joint model holds at once.
 const JOINT_BLOCKS: u64 = 8;
 /// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
@@ -37,54 +32,6 @@ const BEYOND: u64 = 1 << 48;
 /// A bound on pairs of nodes that is more than so many times what fits is taken for what there is: counting the pairs would
 /// take long, and few graphs have so many walks between the same nodes.
 const OVERLAP: u64 = 16;
-
-/// What is to be done.
-#[derive(Clone, Copy)]
-pub(in crate::embed) struct Work<'a> {
-    pub(super) config: &'a Config,
-    /// Attribute columns that the user brings.
-    pub(super) own: usize,
-    pub(super) graph: &'a Graph,
-    pub(super) motifs: &'a [Motif],
-    /// Whether right factors are wanted too.
-    pub(super) right: bool,
-    /// 2 where target factors are parts of Y as well.
-    pub(super) sides: u64,
-    /// Whether a model is kept.
-    pub(super) model: bool,
-    /// Whether factors are written.
-    pub(super) factors: bool,
-    /// Processes that share the rows of Y and Z.
-    pub(super) sharing: u64,
-    /// The last step that is computed.
-    steps: usize,
-    /// Positions of a W_t, at most.
-    positions: u64,
-    /// The format that the result is written in.
-    pub(super) written: Option<Format>,
-    /// Whether the engine can put tall matrices aside.
-    puts_aside: bool,
-    /// Whether it does: panels of a factorisation, U while its log window is made, X and Z wait in files.
-    pub(super) aside: bool,
-}
-
-/// Columns of X before and after it is reduced to components.
-fn x_columns(config: &Config, own: usize) -> (usize, usize) {
-    let structure = if config.structure.enabled { config.structure.columns() } else { 0 };
-    let features = structure + own;
-    match config.features.form {
-        Form::Components(_) if features > 0 => (features, config.components_dim()),
-        _ => (features, features),
-    }
-}
-
-/// Attribute columns that join the embedding, at most.
-pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> usize {
-    let (_, x) = x_columns(config, own);
-    let diffusion = &config.features.diffusion;
-    let plain = usize::from(diffusion.steps == 0 || diffusion.original);
-    x * (plain + diffusion.steps * motifs)
-}
 
 /// Bytes that the stages need on top of the graph and its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,30 +50,7 @@ pub(super) struct Needs {
     pub(super) own: u64,
 }
 
-impl<'a> Work<'a> {
-    /// The embedding of a graph with `own` attribute columns of the user's.
-    pub(in crate::embed) fn new(run: &Context<'a>, graph: &'a Graph, motifs: &'a [Motif], own: usize) -> Self {
-        let steps = *steps::computed(run.config).end();
-        let both = run.both_sides(graph);
-        let reversed = graph.is_directed() && run.config.reverse.given() > 0.0;
-        Work {
-            config: run.config,
-            own,
-            graph,
-            motifs,
-            right: run.factors || both,
-            sides: if both { 2 } else { 1 },
-            model: run.draft.is_some(),
-            factors: run.factors,
-            sharing: 1,
-            steps,
-            written: run.written,
-            puts_aside: run.engine.puts_aside(),
-            aside: false,
-            positions: graph.pattern().nnz() as u64 * if reversed { 2 } else { 1 },
-        }
-    }
-
+impl Work<'_> {
     /// What the stages of an embedding need; as little as it can be, when motifs are not counted yet.
     pub(super) fn needs(&self, counts: Option<&Counts>) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
@@ -147,52 +71,59 @@ impl<'a> Work<'a> {
         let (_, x) = x_columns(config, self.own);
         let diffusions = config.features.diffusion.steps as u64;
         let diffused = x as u64 * diffusions;
-        let transposed = if self.graph.is_directed() { 2 } else { 1 };
-        let nonzeros = self.positions;
-        // W_t has a pattern of its own where a motif leaves out some edges or nodes.
-        let matrix = nonzeros * 2 * FLOAT * transposed;
-        let held = self.solver_holds();
-        // How many rows its motif graphs have is not known before motifs are counted.
-        let beside = if counts.is_none() && self.bounds_rows() { 0 } else { self.beside_solver() };
-        let columns = if self.aside { held.width + BESIDE } else { held.columns };
-        let columns = columns + if self.right { held.width } else { 0 };
-        let folded = if held.in_place { nonzeros * FLOAT } else { 0 };
-        // Small motif graphs are decomposed whole.
-        let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
-        let blocks = self.block_columns(columns, dim, held.width);
-        let solver = (matrix + folded + (blocks * n * FLOAT).max(whole)).saturating_add(beside);
-        let making = self.making();
         let view = self.view();
-        let viewing = if view > 0 { matrix + folded + self.viewing(dim, view) } else { 0 };
         let (rows, numbered, once) = (rows * self.sides, numbered * self.sides, (rows, numbered));
-        // Left factors that are kept for a model, with a degree and a mark per row; those, their images and two more blocks,
-        // and values of the matrix, while images are taken; the vectors once more.
+        // Left factors that are kept for a model, with a degree and a mark per row, and its vectors once more.
         let kept_factors = if self.model { rows * kept * (dim * FLOAT + 16) } else { 0 };
-        // Each side of arcs has a copy of both factors and a matrix of its own.
-        let (blocks, values) = if self.sides > 1 { (6, 4) } else { (4, 1) };
-        let images = if self.model { blocks * n * dim * FLOAT + values * nonzeros * FLOAT + n * 8 } else { 0 };
         let copied = if self.model { n * config.global.dim as u64 * FLOAT } else { 0 };
         let joining = self.joining(self.local_columns());
         let numbered = numbered * kept + if view > 0 { once.1 } else { 0 };
         // X is in a file while local embeddings are made, and comes back then.
         let x_bytes = n * x as u64 * FLOAT;
         let (x_bytes, x_back) = if self.aside { (0, x_bytes) } else { (x_bytes, 0) };
+        let finishing = self.finishing();
+        let (after_joining, at_the_end) = if diffusions > 0 { (finishing, 0) } else { (0, finishing) };
         Needs {
             parts: ((rows * dim * kept + once.0 * view).div_ceil(self.sharing) + diffused_rows * diffused) * FLOAT,
             fixed: (numbered + diffused_numbered * diffusions) * FLOAT + x_bytes + kept_factors,
-            local: solver.max(making).max(matrix + folded + images).max(viewing).max(self.pairing()),
-            global: x_back + if diffusions > 0 { joining.max(self.finishing()) } else { joining },
-            finish: x_back
-                + copied
-                + if diffusions > 0 { self.writing() } else { self.finishing().max(self.writing()) },
-            own: if held.in_place && !self.right {
-                // A window is that of the first step, and there while further steps are made.
-                let last = dim + if kept == 1 { view } else { 0 };
-                touched.iter().min().map_or(0, |rows| rows * last * FLOAT)
-            } else {
-                0
-            },
+            local: self.local(counts.is_some()),
+            global: x_back + joining.max(after_joining),
+            finish: x_back + copied + at_the_end.max(self.writing()),
+            own: touched.iter().min().map_or(0, |rows| rows * self.made_in_place() * FLOAT),
         }
+    }
+
+    /// Columns of the parts that are made last, where the solver makes them in place. A window is that of the first step, and
+    /// there while further steps are made.
+    fn made_in_place(&self) -> u64 {
+        let window = if self.kept() == 1 { self.view() } else { 0 };
+        if self.solver_holds().in_place && !self.right { self.config.local_dim() as u64 + window } else { 0 }
+    }
+
+    /// Passing needs while local embeddings are computed, beside the parts.
+    fn local(&self, counted: bool) -> u64 {
+        let (n, nonzeros, dim) = (self.graph.nodes() as u64, self.positions, self.config.local_dim() as u64);
+        let transposed = if self.graph.is_directed() { 2 } else { 1 };
+        // W_t has a pattern of its own where a motif leaves out some edges or nodes.
+        let matrix = nonzeros * 2 * FLOAT * transposed;
+        let held = self.solver_holds();
+        // How many rows its motif graphs have is not known before motifs are counted.
+        let beside = if !counted && self.bounds_rows() { 0 } else { self.beside_solver() };
+        let columns = if self.aside { held.width + BESIDE } else { held.columns };
+        let columns = columns + if self.right { held.width } else { 0 };
+        let folded = if held.in_place { nonzeros * FLOAT } else { 0 };
+        // Small motif graphs are decomposed whole.
+        let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
+        let blocks = self.block_columns(columns, dim, held.width);
+        let solver = (blocks * n * FLOAT).max(whole).saturating_add(beside);
+        // Factors for a model, their images and two more blocks, and values of the matrix. Each side of arcs has a copy of
+        // both factors and a matrix of its own.
+        let (blocks, values) = if self.sides > 1 { (6, 4) } else { (4, 1) };
+        let images = if self.model { blocks * n * dim * FLOAT + values * nonzeros * FLOAT + n * 8 } else { 0 };
+        let view = self.view();
+        let viewing = if view > 0 { self.viewing(dim, view) } else { 0 };
+        let factoring = (matrix + folded).saturating_add(solver.max(images).max(viewing));
+        factoring.max(self.making()).max(self.pairing())
     }
 
     /// The largest local factorisation, for an engine to plan with.
@@ -205,11 +136,6 @@ impl<'a> Work<'a> {
             // Wide blocks may need a second one to be changed, and right factors are one more.
             columns: held.columns + held.width,
         }
-    }
-
-    /// Columns of the log window of each motif; 0 for none.
-    pub(super) fn view(&self) -> u64 {
-        self.config.log_window_dim(self.graph) as u64
     }
 
     /// The same work with all that can wait in files; the very same where nothing can.
@@ -228,11 +154,6 @@ impl<'a> Work<'a> {
         let columns = u + view.max(2 * dim.min(PANEL as u64));
         let pairs = dim.min(n as u64).saturating_pow(2);
         n as u64 * (columns * FLOAT + 20) + 32 * pairs + gram_memory(n, landmarks(n, view as usize))
-    }
-
-    /// Steps that are computed of each motif.
-    pub(super) fn kept(&self) -> usize {
-        steps::computed(self.config).count()
     }
 
     /// A local matrix as its solver sees it, at most.
@@ -376,11 +297,6 @@ impl<'a> Work<'a> {
         }
         let copies = if self.aside { 1 } else { 2 };
         rows * (copies * self.z_columns() + attributes) * FLOAT
-    }
-
-    /// Columns of Z alone.
-    pub(super) fn z_columns(&self) -> u64 {
-        self.config.z_columns(self.config.has_features() || self.own > 0) as u64
     }
 
     /// Bytes that the features alone need.

@@ -1,6 +1,6 @@
 //! How much memory counting motifs takes, and what is held of it afterwards.
 
-use super::budget::{FLOAT, Work};
+use super::work::{FLOAT, Work};
 use crate::motif::{COUNTING, COUNTING_AT_MOST, Sample, counting_at_most};
 
 /// Bytes that the allocator keeps when they are freed; of more, some go back to the system.

@@ -5,9 +5,10 @@
 //! the order in which it is made, and the rest goes to files, to be read back row by row for the Gram
 //! matrix and for Z. A run that does not fit even with all of Y in files is refused.
 
-pub(super) mod budget;
+mod budget;
 mod counting;
 mod sharing;
+pub(super) mod work;
 mod writing;
 
 use super::context::{Context, locate};
@@ -17,7 +18,8 @@ use crate::graph::Graph;
 use crate::memory;
 use crate::motif::{Counts, Delta, Motif, Pairs, Sample};
 use crate::report::MemoryPlan;
-use budget::{Needs, Work, most_touched};
+use budget::{Needs, most_touched};
+use work::Work;
 
 /// Bytes of the buffer through which a thread reads a part from its file.
 const BUFFER: u64 = 64 << 10;

@@ -1,6 +1,6 @@
 //! What each of several processes holds where they share the rows of Y and Z.
 
-use super::budget::{Work, attribute_columns};
+use super::work::{Work, attribute_columns};
 use crate::config::{Combine, Model, Output};
 use crate::dense::panels::Own;
 use crate::engine::Engine;

@@ -1,6 +1,6 @@
 //! How much memory writing the result takes, in the format that the caller has named.
 
-use super::budget::{FLOAT, Work, attribute_columns};
+use super::work::{FLOAT, Work, attribute_columns};
 use crate::config::{Combine, Output};
 
 impl Work<'_> {

@@ -14,6 +14,7 @@
 //! and six times the weights.
 
 mod network;
+mod options;
 mod source;
 mod start;
 #[cfg(test)]
@@ -21,89 +22,14 @@ mod tests;
 mod train;
 
 pub use super::method::Fit;
+pub use options::{Activation, Autoencoder, Start};
 pub use train::{Encoding, encode, encode_lazy};
-
-use serde::{Deserialize, Serialize};
 
 use super::memory::{Held, OVERSAMPLING, Shape};
 use super::method::{Coded, Factors, Info, Loss, Method, Task};
 use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE};
-
-/// Options of the autoencoder.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Autoencoder {
-    /// Sizes of the layers between the columns of Y and the code; none for a network of one hidden layer.
-    pub hidden: Vec<usize>,
-    /// What follows every layer but the last.
-    pub activation: Activation,
-    /// Whether the decoder's weights are the encoder's, transposed.
-    pub tied: bool,
-    /// What the weights are before the first batch.
-    pub start: Start,
-    /// Step length of Adam.
-    pub rate: f64,
-    /// Rows in a batch.
-    pub batch: usize,
-    /// Passes over Y at most.
-    pub epochs: usize,
-    /// Passes without an improvement after which training stops.
-    pub patience: usize,
-    /// Smallest part by which the loss must fall to count as an improvement.
-    pub tolerance: f64,
-    /// Share of the rows on which improvement is judged and which are not trained on.
-    pub held_out: f64,
-    /// Weight of the squared weights in the loss.
-    pub regularization: f64,
-}
-
-impl Default for Autoencoder {
-    fn default() -> Self {
-        Autoencoder {
-            hidden: Vec::new(),
-            activation: Activation::Sigmoid,
-            tied: false,
-            start: Start::Auto,
-            rate: 1e-3,
-            batch: 64,
-            epochs: 200,
-            patience: 10,
-            tolerance: 1e-4,
-            held_out: 0.1,
-            regularization: 0.0,
-        }
-    }
-}
-
-/// The function that follows a layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Activation {
-    /// 1 / (1 + exp(−x)), as in the paper.
-    Sigmoid,
-    /// The hyperbolic tangent.
-    Tanh,
-    /// max(x, 0).
-    Relu,
-    /// x: a linear network.
-    Identity,
-}
-
-/// What the weights are before the first batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Start {
-    /// The SVD where it can be had: one hidden layer, and an activation with a linear middle.
-    Auto,
-    /// The singular vectors of Y, scaled so that units work where their activation is nearly linear.
-    Svd,
-    /// Random weights (Glorot, Bengio 2010; He et al. 2015 for relu).
-    Random,
-}
 
 /// Rows that a lazy matrix may have.
 pub const LARGEST_LAZY: usize = 1 << 15;
@@ -206,19 +132,6 @@ impl Method for Autoencoder {
 }
 
 impl Autoencoder {
-    fn can_start_from_svd(&self) -> bool {
-        self.hidden.is_empty() && self.activation != Activation::Relu
-    }
-
-    fn starts_from_svd(&self) -> bool {
-        self.start != Start::Random && self.can_start_from_svd()
-    }
-
-    /// Units of every layer from the columns of Y to the code.
-    fn sizes(&self, columns: usize, code: usize) -> Vec<usize> {
-        [&[columns], &self.hidden[..], &[code]].concat()
-    }
-
     /// Bytes that training takes beside Y, the code and blocks as wide as the code, for so many columns of Y and units of
     /// code.
     fn memory_for(&self, columns: usize, code: usize) -> u64 {

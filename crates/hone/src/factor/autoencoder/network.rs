@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::Activation;
+use super::options::Activation;
 use crate::dense::{Block, Norm, Small};
 
 /// Decay of Adam's first moments.

@@ -8,8 +8,8 @@
 //! those held out favour the start over what is learnt (of very wide Y, from all rows, by iteration).
 
 use super::network::{Network, Parameters};
+use super::options::{Activation, Autoencoder};
 use super::source::{Data, Source, rows_at_once};
-use super::{Activation, Autoencoder};
 use crate::dense::{Block, Small, gram_memory};
 use crate::error::Result;
 use crate::factor::method::Task;

@@ -7,8 +7,9 @@
 use rand_xoshiro::rand_core::Rng;
 
 use super::network::{Adam, Network, energy, subtract};
+use super::options::{Activation, Autoencoder};
 use super::source::{Data, Source, rows_at_once};
-use super::{Activation, Autoencoder, start};
+use super::start;
 use crate::dense::{Block, Columns, Norm};
 use crate::error::{Error, Result};
 use crate::factor::method::{Fit, Task};

@@ -10,10 +10,11 @@ use super::super::column::{Column, Part, Sizes};
 use super::super::exact::Exact;
 use super::super::place::Rank;
 use super::super::ranked::{balanced, ranges};
+use super::gains::Sums;
 use super::hubs::Marks;
 use super::middle::halves;
 use super::triangles::{Found, Grown};
-use super::{Sums, Update};
+use super::under_way::Update;
 use crate::parallel;
 use crate::sparse::prefetch;
 

@@ -12,8 +12,9 @@ use std::sync::Mutex;
 
 use super::super::ranked::sweep;
 use super::changes::{Change, common, for_common, row, sign};
+use super::gains::Gains;
 use super::hubs::{Hubs, Marks};
-use super::{Gains, Update};
+use super::under_way::Update;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::sparse::prefetch;

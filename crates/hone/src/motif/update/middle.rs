@@ -8,7 +8,8 @@
 use super::super::column::{Column, cut};
 use super::super::ranked::{balanced, ranges, sweep};
 use super::changes::sign;
-use super::{Gains, Update};
+use super::gains::Gains;
+use super::under_way::Update;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::sparse::prefetch;

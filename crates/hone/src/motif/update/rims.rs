@@ -6,9 +6,10 @@
 use std::ops::Range;
 
 use super::super::ranked::sweep;
+use super::gains::Gains;
 use super::hubs::Marks;
 use super::triangles::Found;
-use super::{Gains, Update};
+use super::under_way::Update;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::sparse::prefetch;

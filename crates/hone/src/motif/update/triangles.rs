@@ -9,8 +9,9 @@ use std::sync::Mutex;
 
 use super::super::ranked::sweep;
 use super::changes::{Change, for_common, row};
+use super::gains::{Gains, add};
 use super::hubs::Marks;
-use super::{Gains, Update, add};
+use super::under_way::Update;
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::sparse::Pattern;

@@ -1,0 +1,36 @@
+//! [`Embedding`]: node vectors, and what their rows and columns are called.
+
+use crate::dense::Block;
+use crate::graph::NodeIds;
+
+/// Node vectors with the names of their rows and columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding {
+    /// Original id of every row.
+    pub ids: NodeIds,
+    /// One row per node.
+    pub vectors: Block,
+    /// One name per column.
+    pub columns: Vec<String>,
+}
+
+impl Embedding {
+    /// Vectors whose columns are called `z0`, `z1`, …
+    ///
+    /// # Panics
+    /// When there are not as many ids as rows.
+    pub fn new(ids: NodeIds, vectors: Block) -> Self {
+        let columns = (0..vectors.cols()).map(|j| format!("z{j}")).collect();
+        Self::with_columns(ids, vectors, columns)
+    }
+
+    /// Vectors with named columns.
+    ///
+    /// # Panics
+    /// When ids or names do not match the block's shape.
+    pub fn with_columns(ids: NodeIds, vectors: Block, columns: Vec<String>) -> Self {
+        assert_eq!(ids.len(), vectors.rows(), "one id per row");
+        assert_eq!(columns.len(), vectors.cols(), "one name per column");
+        Embedding { ids, vectors, columns }
+    }
+}
