@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytemuck::Pod;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, human_bytes};
 
 /// Values in a temporary file.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl Aside {
             file.write_all(bytemuck::cast_slice(values))?;
             Ok(file)
         });
-        let file = Arc::new(written.map_err(|error| Error::io(folder, error))?);
+        let file = Arc::new(written.map_err(|error| refused(folder, size_of_val(values) as u64, error))?);
         Ok(Aside { file, folder: folder.to_owned(), len: values.len(), fault: Arc::default() })
     }
 
@@ -50,7 +50,26 @@ impl Aside {
     pub fn back<T: Pod>(&self, to: &mut [T]) -> Result<()> {
         self.read(0, to);
         let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-        fault.map_or(Ok(()), |error| Err(Error::io(&self.folder, error)))
+        let unreadable = |error| io::Error::other(format!("a temporary file cannot be read back: {error}"));
+        fault.map_or(Ok(()), |error| Err(Error::io(&self.folder, unreadable(error))))
+    }
+}
+
+/// Why a temporary file of so many bytes could not be written in a folder, and what to do.
+pub fn refused(folder: &Path, bytes: u64, error: io::Error) -> Error {
+    let remedy = "name another folder for temporary files (temp_dir), or raise the memory limit";
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            let message = format!("no space left for temporary files of {}; {remedy}", human_bytes(bytes));
+            Error::io(folder, io::Error::new(error.kind(), message))
+        }
+        ErrorKind::NotFound
+        | ErrorKind::PermissionDenied
+        | ErrorKind::ReadOnlyFilesystem
+        | ErrorKind::NotADirectory => {
+            Error::input(folder, format!("no temporary file can be made here: {error}"), remedy)
+        }
+        _ => Error::io(folder, error),
     }
 }
 

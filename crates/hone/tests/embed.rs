@@ -189,6 +189,8 @@ fn columns_are_shared_by_a_rule() {
     assert_eq!(of("hone", &[("local.log-window.steps", "0")]), (112, 0, 16));
     assert_eq!(of("hone", &[("global.dim", "1")]), (16, 8, 0));
     assert_eq!(of("hone", &[("global.dim", "2")]), (16, 8, 1));
+    assert_eq!(of("hone", &[("global.dim", "3")]), (16, 8, 1));
+    assert_eq!(of("hone", &[("global.dim", "8")]), (16, 8, 2));
     assert_eq!(of("hone", &[("global.dim", "64")]), (56, 28, 8));
     assert_eq!(of("hone", &[("global.dim", "1024"), ("steps", "auto")]), (1008, 0, 16));
     assert_eq!(of("hone", &[("motifs", "[\"edge\", \"triangle\"]")]), (56, 28, 16));

@@ -229,7 +229,7 @@ fn combine(y: &mut [Block], x: &[&Block], matrix: &Small, sign: f32, accum: Accu
     }
     let factor: Vec<f32> = matrix.as_slice().iter().map(|&value| sign * value as f32).collect();
     change_rows(y, |range, to| match x {
-        [only] => times_chunk(only.rows_slice(range), &factor, a, b, to, accum),
+        [only] => times_chunk(only.rows_anywhere(range, &mut Vec::new()), &factor, a, b, to, accum),
         _ => {
             let mut from = vec![0.0; range.len() * a];
             read(x, &range, &mut from, |value| value);

@@ -51,7 +51,8 @@ pub enum Values {
 /// A feature that is kept.
 struct Feature {
     bins: Vec<u32>,
-    values: Vec<f64>,
+    /// log(1 + x) of its values, where these are wanted.
+    logs: Vec<f32>,
 }
 
 impl Default for RolX {
@@ -78,7 +79,7 @@ impl RolX {
         let (n, width) = (graph.nodes(), features.len());
         let value = |feature: &Feature, i: usize| match self.values {
             Values::Bins => feature.bins[i] as f32,
-            Values::Logs => feature.values[i].ln_1p() as f32,
+            Values::Logs => feature.logs[i],
         };
         let mut v = Block::zeros(n, width);
         v.update_rows(|i, row| row.iter_mut().zip(&features).for_each(|(to, feature)| *to = value(feature, i)));
@@ -101,17 +102,21 @@ impl RolX {
         for round in 0..=self.depth {
             progress.check()?;
             let binned: Vec<Vec<u32>> = parallel::map(fresh.len(), |f| self.bins(&fresh[f]));
-            let known = kept.len();
+            let mut next = Vec::new();
             for (values, bins) in fresh.into_iter().zip(binned) {
                 if kept.iter().all(|other| differ_by(&other.bins, &bins) > round as u32) {
-                    kept.push(Feature { bins, values });
+                    let logs = match self.values {
+                        Values::Bins => Vec::new(),
+                        Values::Logs => values.iter().map(|x| x.ln_1p() as f32).collect(),
+                    };
+                    kept.push(Feature { bins, logs });
+                    next.push(values);
                 }
             }
-            let next = &kept[known..];
             if next.is_empty() || kept.len() + 2 * next.len() > MOST {
                 break;
             }
-            fresh = parallel::map(next.len(), |f| around(&graph, &next[f].values)).into_iter().flatten().collect();
+            fresh = parallel::map(next.len(), |f| around(&graph, &next[f])).into_iter().flatten().collect();
         }
         Ok(kept)
     }

@@ -175,7 +175,7 @@ fn local_embeddings_are_shaped_there() {
         (Norm::L1, Scale::Unit, 0.0),
     ];
     for (norm, scale, row_power) in choices {
-        let shape = Shape { norm, scale, steps: 1, laziness: 0.0, row_power };
+        let shape = Shape { norm, scale, steps: 1, row_power };
         let host = shape.of_factors(cuda.factor(&solver, &s, &task).unwrap());
         let device = cuda.local(&solver, &s, &task, &shape).unwrap();
         assert_eq!(host.sigma, device.sigma);

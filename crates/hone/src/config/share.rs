@@ -1,8 +1,8 @@
 //! How the columns of the result are shared: what `"auto"` stands for.
 //!
 //! A result of D columns holds Z and, where attributes join after the global stage as components, those beside it. The
-//! components get one column in eight, rounded, but at least 1 and at most 16, and never the last column of Z: 16 of 128,
-//! 8 of 64, 1 of 8, none of 1. Each local embedding gets 16 columns, or as many as Z needs when there are few motifs and steps.
+//! components get one column in eight, rounded, but at least 2 and at most 16, and never more than half: 16 of 128,
+//! 8 of 64, 2 of 8, 1 of 2, none of 1. Each local embedding gets 16 columns, or as many as Z needs when there are few motifs and steps.
 //! A view of the log window has half as many as come to its motif, at least 8; the global stage reduces both to Z.
 
 use super::{Combine, Config, Dim, Form, Steps};
@@ -74,7 +74,7 @@ impl Config {
             (Dim::Auto, Combine::Before) => USUAL,
             (Dim::Auto, Combine::After) => {
                 let share = (self.global.dim + PARTS / 2) / PARTS;
-                share.clamp(1, USUAL).min(self.global.dim.saturating_sub(1))
+                share.clamp(2, USUAL).min(self.global.dim / 2)
             }
         }
     }

@@ -40,6 +40,9 @@ impl Vectors {
         let own = self.values.own().clone();
         let parts = self.labels.iter().zip(self.values.into_groups());
         let part = |(label, group): (&Label, Group)| {
+            if group.block().is_none() && group.memory() == 0 {
+                return Ok(group);
+            }
             let (name, step, columns) = (label.name.clone(), label.step, label.columns.clone());
             Ok(shelf.away(Part { name, step, columns, group })?.group)
         };

@@ -151,7 +151,11 @@ impl Model {
     fn count(&self, run: &mut Context, graph: &Graph, of_fit: &[Option<u32>]) -> Result<Counts> {
         let Some(before) = self.kept.before(graph, of_fit) else { return counts::count(run, graph) };
         let (allowance, progress) = (Allowance::new(run.memory_limit), run.progress);
-        run.time("count", |_| updated(before, graph, allowance, progress))
+        match run.time("count", |_| updated(before, graph, allowance, progress)) {
+            // Counting again takes less memory.
+            Err(Error::Memory { .. }) => counts::count(run, graph),
+            updated => updated,
+        }
     }
 
     /// Refuses what does not fit: the result, features, factors that may have to be refined, and rows of new nodes in 64 bits.

@@ -13,17 +13,17 @@ pub struct Shape {
     pub scale: Scale,
     /// K, the power whose singular values are given.
     pub steps: usize,
-    /// The share of steps in which a walk stays.
-    pub laziness: f64,
     /// Each row is divided by its length to this power.
     pub row_power: f64,
 }
 
 impl Shape {
-    /// As the settings ask for, for factors of K steps. Only a symmetric matrix has a spectrum that powers share.
+    /// As the settings ask for, for factors of K steps. Only a symmetric matrix has a spectrum that powers share. That of a
+    /// walk that stays now and then has no small eigenvalues: a lower power would leave much of those that were zero.
     pub fn new(local: &Local, steps: usize, laziness: f64, symmetric: bool) -> Self {
-        let scale = if local.scale == Scale::Spectral && !symmetric { Scale::Sigma } else { local.scale };
-        Shape { norm: local.norm, scale, steps, laziness, row_power: local.row_power }
+        let spectral = local.scale == Scale::Spectral;
+        let scale = if spectral && (!symmetric || laziness > 0.0) { Scale::Sigma } else { local.scale };
+        Shape { norm: local.norm, scale, steps, row_power: local.row_power }
     }
 
     /// Brings the columns of U to the length and the rows to the size that the settings ask for.
@@ -52,10 +52,9 @@ impl Shape {
         Some(sigma.iter().map(|sigma| (sigma / largest).powf(power)).collect())
     }
 
-    /// Sizes of the eigenvalues of one step of a walk that never stays.
+    /// Sizes of the eigenvalues of one step.
     fn of_one_step(&self, sigma: &[f64]) -> Vec<f64> {
-        let root = |sigma: f64| (sigma.max(0.0).powf(1.0 / self.steps as f64) - self.laziness) / (1.0 - self.laziness);
-        sigma.iter().map(|&sigma| root(sigma).max(0.0)).collect()
+        sigma.iter().map(|&sigma| sigma.max(0.0).powf(1.0 / self.steps as f64)).collect()
     }
 
     /// Both sides of factors, shaped.
@@ -93,7 +92,7 @@ mod tests {
         close(weights([0.8, 0.7, 0.7, 0.6, 0.6, 0.6], 0.0)[5], (0.6f64 / 0.8).powi(3));
         close(weights([0.8, 0.2, 0.2, 0.2, 0.2, 0.2], 0.0)[5], (0.2f64 / 0.8).powf(2.02));
         close(weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.0)[5], 0.5f64.powf(2.0 + 0.8f64.powi(6)));
-        close(weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.2)[5], (0.52f64 / 0.84).powf(2.0 + 0.8f64.powi(6)));
+        close(weights([0.8, 0.4, 0.4, 0.4, 0.4, 0.4], 0.2)[5], (0.52f64 / 0.84).powi(3));
         let unit = Shape::new(&Local::default(), 3, 0.0, true).weights(&[2.0, 1.0]);
         assert_eq!(unit, None);
         let local = Local { scale: Scale::Spectral, ..Local::default() };

@@ -254,17 +254,18 @@ fn certain(degrees: &[f64], count: usize) -> f64 {
     if largest.len() <= count {
         return f64::MIN_POSITIVE;
     }
-    let (mut rest, mut certain): (f64, f64) = (largest.iter().sum(), f64::INFINITY);
     largest.select_nth_unstable_by(count, |a, b| b.total_cmp(a));
+    let mut rest: f64 = largest[count..].iter().sum();
     largest.truncate(count);
     largest.sort_unstable_by(|a, b| b.total_cmp(a));
-    for (k, &degree) in largest.iter().enumerate() {
-        if degree * ((count - k) as f64) < rest {
-            break;
-        }
-        (rest, certain) = (rest - degree, degree);
+    // What each and all behind it weigh: sums from the smallest up, since differences would lose small degrees beside huge ones.
+    let mut rests = vec![0.0; count];
+    for (to, degree) in rests.iter_mut().zip(&largest).rev() {
+        rest += degree;
+        *to = rest;
     }
-    certain
+    let reached = |k: &usize| largest[*k] * (count - k) as f64 >= rests[*k];
+    (0..count).take_while(reached).last().map_or(f64::INFINITY, |k| largest[k])
 }
 
 /// Rows of C, computed when they are read.

@@ -60,6 +60,9 @@ impl<'a> NodeSums<'a> {
 /// The sums modulo 2⁶⁴.
 fn whole(pattern: &Pattern, exact: &Exact, i: usize) -> [Whole; Orbit::COUNT] {
     let (row, slots) = (pattern.row(i), pattern.range(i));
+    if row.is_empty() {
+        return [Wrapping(0); Orbit::COUNT];
+    }
     let (one, d) = (Wrapping(1), Wrapping(row.len() as u64));
     let [mut x, mut pairs, mut triangles, mut s] = [Wrapping(0); 4];
     for &j in row {

@@ -97,7 +97,11 @@ impl Work<'_> {
     /// there while further steps are made.
     fn made_in_place(&self) -> u64 {
         let window = if self.kept() == 1 { self.view() } else { 0 };
-        if self.solver_holds().in_place && !self.right { self.config.local_dim() as u64 + window } else { 0 }
+        if self.solver_holds().in_place && !self.right && !self.aside {
+            self.config.local_dim() as u64 + window
+        } else {
+            0
+        }
     }
 
     /// Passing needs while local embeddings are computed, beside the parts.
@@ -109,7 +113,7 @@ impl Work<'_> {
         let held = self.solver_holds();
         // How many rows its motif graphs have is not known before motifs are counted.
         let beside = if !counted && self.bounds_rows() { 0 } else { self.beside_solver() };
-        let columns = if self.aside { held.width + BESIDE } else { held.columns };
+        let columns = if self.aside { self.tight_columns(&held) } else { held.columns };
         let columns = columns + if self.right { held.width } else { 0 };
         let folded = if held.in_place { nonzeros * FLOAT } else { 0 };
         // Small motif graphs are decomposed whole.
@@ -142,8 +146,16 @@ impl Work<'_> {
     pub(super) fn tightest(&self) -> Self {
         let held = self.solver_holds();
         let separate = self.config.model == Model::Separate && self.config.features.diffusion.steps == 0;
-        let aside = self.puts_aside && separate && held.in_place && !self.right && !self.model && !self.factors;
-        Work { aside, ..*self }
+        let possible = self.puts_aside && separate && held.in_place && !self.right && !self.model && !self.factors;
+        Work { aside: possible && self.tight_columns(&held) < held.columns, ..*self }
+    }
+
+    /// Columns that a factorisation holds whose panels wait in files: all of them, and some of the last panel once more, while they
+    /// are made orthonormal; one panel, its image and what the product needs, while they are multiplied.
+    fn tight_columns(&self, held: &Held) -> u64 {
+        let panel = PANEL as u64;
+        let last = self.config.local_dim() as u64 % panel;
+        (held.width + BESIDE.max(last)).max(3 * held.width.min(panel))
     }
 
     /// Bytes while a log window is made: U and two panels for products, then U and the window's factors; degrees, eigenpairs,

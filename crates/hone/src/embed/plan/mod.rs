@@ -1,9 +1,10 @@
 //! The plan of a run's memory: what is held, and what goes to temporary files.
 //!
-//! Known once motifs are counted. The graph, its counts and one motif's matrix and solver are always in
+//! Known once motifs are counted. The graph, its counts and one motif's matrix and solver are in
 //! memory, and so is the result. Y is what grows with motifs and steps: as much of it as fits is held, in
 //! the order in which it is made, and the rest goes to files, to be read back row by row for the Gram
-//! matrix and for Z. A run that does not fit even with all of Y in files is refused.
+//! matrix and for Z. Where that is not enough, the solver's panels, U, X and Z wait in files while others are worked on
+//! ([`Work::tightest`]). A run that does not fit even so is refused.
 
 mod budget;
 mod counting;
@@ -123,14 +124,18 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
             Some(_) => "the checkpoint".to_owned(),
             None => format!("temporary files in {}", run.temp_folder.display()),
         };
-        let waiting = if work.aside { ", where factors wait too while others are computed" } else { "" };
         run.progress.note(&format!(
-            "plan: local embeddings {}, global embedding {}; of the local embeddings {} stay in memory and {} go to {place}{waiting}",
+            "plan: local embeddings {}, global embedding {}; of the local embeddings {} stay in memory and {} go to {place}",
             human_bytes(plan.local),
             human_bytes(plan.global),
             human_bytes(plan.held),
             human_bytes(plan.spilled),
         ));
+    }
+    if plan.aside {
+        let folder = run.temp_folder.display();
+        run.progress
+            .note(&format!("memory is short: factors wait in temporary files in {folder} while others are computed"));
     }
     run.report.plan = Some(plan);
     // Where all fits, no estimate of a part's size shall send one to a file.

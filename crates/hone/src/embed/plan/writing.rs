@@ -8,9 +8,8 @@ impl Work<'_> {
     pub(super) fn writing(&self) -> u64 {
         let (config, rows) = (self.config, self.graph.nodes() as u64);
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
-        let local = (config.local_dim() * self.kept() * self.motifs.len()) as u64 * self.sides;
         let columns = match (&config.global.output, &config.features.combine) {
-            (Output::Local, _) => local + attributes,
+            (Output::Local, _) => self.local_columns() + attributes,
             (Output::Global, Combine::Before) => self.z_columns(),
             (Output::Global, _) => self.z_columns() + attributes,
         };

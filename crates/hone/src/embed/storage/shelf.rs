@@ -4,15 +4,16 @@
 //! checkpoint its files serve instead.
 
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::checkpoint::{AGAIN, Checkpoint};
 use super::part_file::{self, Faults};
+use crate::aside::refused;
 use crate::dense::panels::Own;
 use crate::embed::part::Part;
-use crate::error::{Error, Result, human_bytes};
+use crate::error::{Error, Result};
 use crate::output::Batch;
 use crate::report::LocalFacts;
 use crate::store::factors::Writer;
@@ -76,7 +77,8 @@ impl Shelf {
 
     /// A part whose values are in a temporary file.
     pub(in crate::embed) fn away(&mut self, part: Part) -> Result<Part> {
-        let file = self.spill(&part).map_err(|e| self.refused(e))?;
+        let bytes = self.written + 4 * (part.group.stored_rows() * part.group.cols()) as u64;
+        let file = self.spill(&part).map_err(|e| refused(&self.folder, bytes, e))?;
         drop(part);
         part_file::open(file, &self.folder, false, &self.faults).map(first)
     }
@@ -140,25 +142,6 @@ impl Shelf {
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
         self.written += file.metadata()?.len();
         Ok(file)
-    }
-
-    fn refused(&self, error: io::Error) -> Error {
-        let folder: &Path = &self.folder;
-        let remedy = "name another folder for temporary files (temp_dir), or raise the memory limit";
-        match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                let message =
-                    format!("no space left for temporary files after {}; {remedy}", human_bytes(self.written));
-                Error::io(folder, io::Error::new(error.kind(), message))
-            }
-            ErrorKind::NotFound
-            | ErrorKind::PermissionDenied
-            | ErrorKind::ReadOnlyFilesystem
-            | ErrorKind::NotADirectory => {
-                Error::input(folder, format!("no temporary file can be made here: {error}"), remedy)
-            }
-            _ => Error::io(folder, error),
-        }
     }
 }
 

@@ -213,4 +213,11 @@ fn landmarks_are_drawn_by_degree_and_once() {
         assert!(count < 10 || hubs.map(|(_, scale)| *scale).eq([1.0; 3]), "{count} landmarks");
     }
     assert!(Chosen::of(&[0.0; 9], 4, &task(4)).nodes.is_empty());
+    // Hubs beside which the others vanish.
+    let mut degrees = vec![1.0; 5000];
+    (degrees[7], degrees[4000]) = (1e20, 1e20);
+    let Chosen { nodes, scales, .. } = Chosen::of(&degrees, 64, &task(4));
+    assert!(nodes.len() == 64 && nodes.contains(&7) && nodes.contains(&4000));
+    let stands_for: f64 = scales.iter().filter(|scale| **scale > 1.0).map(|scale| f64::from(scale * scale)).sum();
+    assert!((stands_for - 4998.0).abs() < 0.1, "{stands_for}");
 }

@@ -57,12 +57,14 @@ impl<S: Space> Squared<'_, S> {
         let Some(folder) = task.aside else {
             return x.iter_mut().try_for_each(|panel| change(self, panel));
         };
-        let space = self.space;
-        x.iter_mut().try_for_each(|panel| space.put_aside(panel, folder))?;
-        for panel in &mut *x {
+        let (space, last) = (self.space, x.len().saturating_sub(1));
+        x.iter_mut().skip(1).try_for_each(|panel| space.put_aside(panel, folder))?;
+        for (at, panel) in x.iter_mut().enumerate() {
             space.bring_back(panel)?;
             change(self, panel)?;
-            space.put_aside(panel, folder)?;
+            if at < last {
+                space.put_aside(panel, folder)?;
+            }
         }
         self.work.clear();
         x.iter_mut().try_for_each(|panel| space.bring_back(panel))
