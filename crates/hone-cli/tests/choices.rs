@@ -108,7 +108,7 @@ fn everyday_options_work_with_every_preset() {
 
 #[test]
 fn the_default_shares_its_columns_by_a_rule() {
-    for (dim, structure) in [(1, 0), (2, 1), (8, 1), (12, 2), (32, 4), (64, 8), (128, 16), (256, 16)] {
+    for (dim, structure) in [(1, 0), (2, 1), (3, 1), (8, 2), (12, 2), (32, 4), (64, 8), (128, 16), (256, 16)] {
         let (dim, folder) = (dim.to_string(), folder());
         let out = folder.path().join("a.tsv");
         let run = hone().args(["embed", "builtin:karate", "--dim", &dim, "-o"]).arg(&out).assert().success();
