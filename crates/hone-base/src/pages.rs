@@ -19,14 +19,17 @@ const LARGE: usize = 4 << 20;
 
 /// A run of values, zero at first.
 #[derive(Debug)]
-pub struct Pages<T>(Kind<T>);
+pub struct Pages<T> {
+    here: Kind<T>,
+    /// The file, where the values are in one; then there are none here. Not a kind of its own: loops read values through
+    /// [`Deref`], which has one case to tell from another.
+    aside: Option<Aside>,
+}
 
 #[derive(Debug)]
 enum Kind<T> {
     Heap(Vec<T>),
     Mapped(MmapMut, PhantomData<T>),
-    /// In a file: none here.
-    Aside(Aside),
 }
 
 impl<T: Pod> Pages<T> {
@@ -43,7 +46,7 @@ impl<T: Pod> Pages<T> {
         match MmapMut::map_anon(bytes) {
             Ok(map) => {
                 ask_for_huge_pages(&map);
-                Pages(Kind::Mapped(map, PhantomData))
+                Pages { here: Kind::Mapped(map, PhantomData), aside: None }
             }
             Err(_) => Pages::from(vec![T::zeroed(); len]),
         }
@@ -51,15 +54,15 @@ impl<T: Pod> Pages<T> {
 
     /// Puts the values aside, into a temporary file in a folder: until they are [back](Pages::bring_back) there are none here.
     pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
-        if self.aside().is_none() {
-            self.0 = Kind::Aside(Aside::new(&self[..], folder)?);
+        if self.aside.is_none() {
+            *self = Pages { aside: Some(Aside::new(&self[..], folder)?), here: Kind::Heap(Vec::new()) };
         }
         Ok(())
     }
 
     /// Brings back what was put aside.
     pub fn bring_back(&mut self) -> Result<()> {
-        if let Some(aside) = self.aside() {
+        if let Some(aside) = &self.aside {
             let mut values = Pages::zeros(aside.count());
             aside.back(&mut values)?;
             *self = values;
@@ -69,16 +72,13 @@ impl<T: Pod> Pages<T> {
 
     /// The file, where the values are in one.
     pub fn aside(&self) -> Option<&Aside> {
-        match &self.0 {
-            Kind::Aside(aside) => Some(aside),
-            _ => None,
-        }
+        self.aside.as_ref()
     }
 }
 
 impl<T> From<Vec<T>> for Pages<T> {
     fn from(values: Vec<T>) -> Self {
-        Pages(Kind::Heap(values))
+        Pages { here: Kind::Heap(values), aside: None }
     }
 }
 
@@ -94,28 +94,26 @@ fn ask_for_huge_pages(_map: &MmapMut) {}
 impl<T: Pod> Deref for Pages<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        match &self.0 {
+        match &self.here {
             Kind::Heap(values) => values,
             Kind::Mapped(map, _) => bytemuck::cast_slice(map),
-            Kind::Aside(_) => &[],
         }
     }
 }
 
 impl<T: Pod> DerefMut for Pages<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        match &mut self.0 {
+        match &mut self.here {
             Kind::Heap(values) => values,
             Kind::Mapped(map, _) => bytemuck::cast_slice_mut(map),
-            Kind::Aside(_) => &mut [],
         }
     }
 }
 
 impl<T: Pod> Clone for Pages<T> {
     fn clone(&self) -> Self {
-        if let Some(aside) = self.aside() {
-            return Pages(Kind::Aside(aside.clone()));
+        if let Some(aside) = &self.aside {
+            return Pages { here: Kind::Heap(Vec::new()), aside: Some(aside.clone()) };
         }
         let mut copy = Pages::zeros(self.len());
         copy.copy_from_slice(self);
