@@ -23,7 +23,7 @@ pub struct Pages<T> {
     here: Kind<T>,
     /// The file, where the values are in one; then there are none here. Not a kind of its own: loops read values through
     /// [`Deref`], which has one case to tell from another.
-    aside: Option<Aside>,
+    aside: Option<Box<Aside>>,
 }
 
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl<T: Pod> Pages<T> {
     /// Puts the values aside, into a temporary file in a folder: until they are [back](Pages::bring_back) there are none here.
     pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
         if self.aside.is_none() {
-            *self = Pages { aside: Some(Aside::new(&self[..], folder)?), here: Kind::Heap(Vec::new()) };
+            *self = Pages { aside: Some(Box::new(Aside::new(&self[..], folder)?)), here: Kind::Heap(Vec::new()) };
         }
         Ok(())
     }
@@ -72,7 +72,7 @@ impl<T: Pod> Pages<T> {
 
     /// The file, where the values are in one.
     pub fn aside(&self) -> Option<&Aside> {
-        self.aside.as_ref()
+        self.aside.as_deref()
     }
 }
 

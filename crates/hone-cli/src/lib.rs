@@ -10,6 +10,7 @@
 #![cfg_attr(not(all(feature = "eval", feature = "explore")), allow(dead_code, unused_imports))]
 
 mod aligned;
+mod allocator;
 mod command;
 mod context;
 mod exit;
@@ -139,6 +140,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
 
 /// Runs the command that the arguments of the process name.
 pub fn main() -> ExitCode {
+    allocator::give_back_large_blocks();
     match Cli::try_parse() {
         Ok(cli) => exit::code(exit::clean_up_when_interrupted().and_then(|()| run(&cli))),
         Err(said) => ExitCode::from(exit::of_parser(&said)),

@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 
 use crate::command::{count, embed};
 use crate::context::{CommonArgs, Context};
-use crate::exit;
 pub use crate::team::Team;
+use crate::{allocator, exit};
 
 /// Higher-order network embeddings by several processes together: node vectors built from network motifs.
 #[derive(Debug, Parser)]
@@ -68,6 +68,7 @@ impl Ended {
 
 /// Runs the command that the arguments of the process name.
 pub fn run(team: &Team) -> Ended {
+    allocator::give_back_large_blocks();
     if !team.engine.leads() {
         exit::be_silent();
     }

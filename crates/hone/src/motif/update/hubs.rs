@@ -146,7 +146,8 @@ mod tests {
                 None => hubs.near(i).iter().map(|&at| at as usize).collect(),
             };
             let mut expected = expected;
-            (expected.sort_unstable(), found.sort_unstable());
+            expected.sort_unstable();
+            found.sort_unstable();
             assert_eq!(found, expected, "node {i}");
         }
     }
