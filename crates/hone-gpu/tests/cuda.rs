@@ -63,6 +63,14 @@ fn factored(engine: &dyn Engine, s: &Operator, options: Svd) -> Factors<Panels> 
     engine.factor(&Solver::Svd(options), s, &task).unwrap()
 }
 
+/// ‖S v − σ u‖ of each triplet.
+fn off(s: &Operator, found: Factors<Panels>) -> Vec<f64> {
+    let (u, v) = (found.u.into_block(), found.v.unwrap().into_block());
+    let image = s.apply(&v);
+    let at = |i: usize, j: usize| f64::from(image.get(i, j)) - found.sigma[j] * f64::from(u.get(i, j));
+    (0..u.cols()).map(|j| (0..u.rows()).map(|i| at(i, j).powi(2)).sum::<f64>().sqrt()).collect()
+}
+
 /// Singular values as on the host, and vectors that belong to them: iterated to convergence, few iterations, filtered.
 #[test]
 fn decompositions_are_those_of_the_host() {
@@ -84,12 +92,11 @@ fn decompositions_are_those_of_the_host() {
                 let again = factored(&cuda, &s, options);
                 assert_eq!(device.sigma, again.sigma, "{what}: another run");
                 assert!(device.u.clone().into_block() == again.u.into_block(), "{what}: another run");
-                let (u, v) = (device.u.into_block(), device.v.unwrap().into_block());
-                let (image, most) = (s.apply(&v), device.sigma[0]);
-                for j in 0..16 {
-                    let off = |i: usize| f64::from(image.get(i, j)) - device.sigma[j] * f64::from(u.get(i, j));
-                    let length = (0..u.rows()).map(|i| off(i).powi(2)).sum::<f64>().sqrt();
-                    assert!(length <= 1e-4 * most, "{what}: S v − σ u of {j} is {length} of {most}");
+                let most = device.sigma[0];
+                // Vectors that are made orthonormal once more are a little off, on the host too.
+                for (j, (length, there)) in off(&s, device).into_iter().zip(off(&s, host)).enumerate() {
+                    let allowed = (1e-4 * most).max(2.0 * there);
+                    assert!(length <= allowed, "{what}: S v − σ u of {j} is {length} of {most}, on the host {there}");
                 }
             }
         }

@@ -32,21 +32,16 @@ fn embed(hone: &Hone, graph: &Graph) -> Result<Run, Error> {
     hone.embed(graph, &Silent)
 }
 
-/// A run with less memory than the one whose plan is given: parts go to files.
+/// A run with less memory than the one whose plan is given: parts go to files. What the allocator keeps or gives back
+/// meanwhile moves the least a little, hence some tries.
 fn tight(hone: &Hone, graph: &Graph, free: MemoryPlan) -> Result<Run, Error> {
-    short(hone, graph, free, |plan| plan.spilled > 0)
-}
-
-/// A run with so little memory that its plan is as wanted. What the allocator keeps or gives back meanwhile moves the least a
-/// little, hence some tries.
-fn short(hone: &Hone, graph: &Graph, free: MemoryPlan, wanted: fn(&MemoryPlan) -> bool) -> Result<Run, Error> {
     let tries = || {
         let (mut low, mut high) = (0u64, 2 * free.local.max(free.global));
         for _ in 0..40 {
             let limit = low.midpoint(high);
             match embed(&hone.clone().memory_limit(limit), graph) {
                 Err(Error::Memory { .. }) => low = limit,
-                Ok(run) if !wanted(&run.report.plan.unwrap()) => high = limit,
+                Ok(run) if run.report.plan.unwrap().spilled == 0 => high = limit,
                 other => return other,
             }
             if high - low < 1 << 16 {
@@ -138,22 +133,23 @@ fn parts_in_files_change_no_bit() {
     }
 }
 
-/// With less still, factors wait in files while others are computed.
+/// Where memory is shorter still, factors wait in files while others are computed.
 #[test]
 fn factors_that_wait_in_files_change_no_bit() {
-    let graph = graph(20_000, 7);
-    let narrow = ("global.dim", "64");
-    let cases: [&[(&str, &str)]; 3] = [
-        &[narrow],
-        &[narrow, ("features.combine", "before"), ("local.log-window.steps", "0")],
-        &[narrow, ("global.output", "local")],
+    let graph = graph(15_000, 7);
+    let cases: [&[(&str, &str)]; 5] = [
+        &[],
+        &[("local.log-window.steps", "0")],
+        &[("motifs", "[\"edge\", \"triangle\"]"), ("local.dim", "60")],
+        &[("global.output", "local")],
+        &[("features.combine", "before")],
     ];
     for settings in cases {
         let hone = Hone::new(config("hone", settings)).unwrap();
         let free = embed(&hone, &graph).unwrap();
-        let plan = free.report.plan.unwrap();
-        assert!(plan.spilled == 0 && !plan.aside);
-        let short = short(&hone, &graph, plan, |plan| plan.aside).unwrap();
+        let short = embed(&hone.always_aside(), &graph).unwrap();
+        let [free_plan, short_plan] = [&free, &short].map(|run| run.report.plan.unwrap());
+        assert!(!free_plan.aside && short_plan.aside && short_plan.local < free_plan.local, "{settings:?}");
         assert!(bits(&free) == bits(&short), "{settings:?}");
     }
 }
@@ -163,14 +159,13 @@ fn a_folder_without_room_for_files_is_named() {
     let graph = graph(30_000, 1);
     let hone = Hone::new(config("hone-p", &[])).unwrap();
     let free = embed(&hone, &graph).unwrap().report.plan.unwrap();
-    let named = |error: Error| {
+    let wanting = Hone::new(config("hone", &[])).unwrap().always_aside().temp_dir("/no/such/folder");
+    let errors =
+        [tight(&hone.temp_dir("/no/such/folder"), &graph, free).unwrap_err(), embed(&wanting, &graph).unwrap_err()];
+    for error in errors {
         let text = error.to_string();
         assert!(text.contains("/no/such/folder") && text.contains("temp_dir") && error.is_input(), "{text}");
-    };
-    named(tight(&hone.temp_dir("/no/such/folder"), &graph, free).unwrap_err());
-    let hone = Hone::new(config("hone", &[])).unwrap();
-    let free = embed(&hone, &graph).unwrap().report.plan.unwrap();
-    named(short(&hone.temp_dir("/no/such/folder"), &graph, free, |plan| plan.aside).unwrap_err());
+    }
 }
 
 /// Stops the run when so many local embeddings are done.

@@ -40,6 +40,8 @@ pub(super) struct Context<'a> {
     pub(super) temp_folder: PathBuf,
     /// Where memory is so short that tall matrices wait in files while others are worked on, their folder.
     pub(super) aside: Option<PathBuf>,
+    /// Whether they do so whatever memory there is.
+    pub(super) always_aside: bool,
     /// Receives progress, and says whether to stop.
     pub(super) progress: &'a dyn Progress,
     /// What is kept for a model, where one is wanted.

@@ -80,6 +80,7 @@ pub struct Hone {
     checkpoint: Option<(PathBuf, Begin)>,
     factors: Option<(PathBuf, Existing)>,
     written: Option<Format>,
+    always_aside: bool,
     engine: Arc<dyn Engine>,
 }
 
@@ -107,6 +108,7 @@ impl Hone {
             checkpoint: None,
             factors: None,
             written: None,
+            always_aside: false,
             engine,
         })
     }
@@ -179,6 +181,14 @@ impl Hone {
     #[must_use]
     pub fn written_as(mut self, format: Format) -> Self {
         self.written = Some(format);
+        self
+    }
+
+    /// Lets factors wait in files while others are computed, as they do where memory is short; for tests of that.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn always_aside(mut self) -> Self {
+        self.always_aside = true;
         self
     }
 
@@ -365,6 +375,7 @@ impl Hone {
             checkpoint: self.checkpoint.as_ref(),
             temp_folder: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
             aside: None,
+            always_aside: self.always_aside,
             progress,
             draft: None,
             report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),

@@ -7,7 +7,7 @@ use crate::space::PANEL;
 pub(crate) const WORK_BLOCKS: u64 = 5;
 pub(super) const KRYLOV_BLOCKS: u64 = 9;
 /// Those of the second basis of a matrix that is not symmetric.
-pub(super) const LEFT_BLOCKS: u64 = 5;
+pub(super) const LEFT_BLOCKS: u64 = 3;
 /// Further ones of solvers that improve factors they start from.
 const MORE_BLOCKS: u64 = 2;
 /// Panels beside the one block of a filter.

@@ -111,7 +111,7 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
         *work = counted;
         plan = of(work);
     }
-    if plan.is_err() {
+    if plan.is_err() || run.always_aside {
         *work = work.tightest();
         plan = of(work);
     }
