@@ -14,11 +14,19 @@ pub(crate) fn give_back_large_blocks() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LARGE: i32 = 1 << 20;
 
+/// Free bytes that a heap keeps for the next blocks. A fixed size above would leave it at 128 kB, and pages that are freed and taken
+/// again all the time are a fifth of all page faults of `hone-p` at 10⁶ nodes.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const FREE: i32 = 4 << 20;
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn fix_threshold() {
     // SAFETY: `mallopt` takes two numbers, changes a parameter of the allocator under its lock, and touches no block.
-    unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE) };
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, FREE);
+    }
 }
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]

@@ -4,11 +4,13 @@
 #define ROWS 64
 #define COLS 128
 
-// A panel of some columns: row i is at `place[i]` where there are places, nowhere (zeros) where that is NONE.
+// A panel of some columns: row i is at `place[i]` where there are places, nowhere (zeros) where that is NONE. Rows are `stride`
+// values apart.
 struct Source {
     const float *x;
     const u32 *place;
     u32 cols, first;
+    u64 stride;
 };
 
 // Rows from `start` on of all sources side by side, times m with b columns: `rows` rows of `out`. A block has ROWS rows and COLS
@@ -30,7 +32,7 @@ project(u64 start, u64 rows, const Source *sources, u32 count, const float *m, u
             float value = 0.0f;
             if (row < rows && col < source.cols) {
                 const u64 here = source.place ? source.place[start + row] : start + row;
-                if (!source.place || here != NONE) value = source.x[here * source.cols + col];
+                if (!source.place || here != NONE) value = source.x[here * source.stride + col];
             }
             xs[at / SIDE][col] = value;
         }
@@ -114,6 +116,13 @@ shorten(u64 values, u32 cols, const double *squares, double power, float *x) {
 extern "C" __global__ void __launch_bounds__(256) take_logs(u64 values, const float *x, float *out) {
     const u64 at = thread();
     if (at < values) out[at] = log1pf(x[at]);
+}
+
+// ln max(1, factor of the row · x) · scale of the column.
+extern "C" __global__ void __launch_bounds__(256)
+logs_above_one(u64 values, u32 cols, const float *factors, const float *scales, float *x) {
+    const u64 at = thread();
+    if (at < values) x[at] = logf(fmaxf(1.0f, factors[at / cols] * x[at])) * scales[at % cols];
 }
 
 // Sums of the values of all neighbours, means and maxima of their logarithms; null for what is not wanted. One warp per row, one

@@ -37,6 +37,21 @@ struct Source<'a> {
     rare: bool,
 }
 
+/// Words that describe some columns.
+const WORDS: usize = 4;
+
+/// Columns side by side, described as a kernel reads them.
+pub(crate) struct Described {
+    words: Memory<u64>,
+    count: usize,
+}
+
+/// At most 32 columns at an address, whose rows are `stride` values apart, at the places given (0: in order): the first of them
+/// in the matrix that they are part of, and how many there are.
+pub(crate) fn described(address: u64, place: u64, (first, cols): (usize, usize), stride: usize) -> [u64; WORDS] {
+    [address, place, cols as u64 | (first as u64) << 32, stride as u64]
+}
+
 /// A panel that the device keeps for somebody, or a copy.
 enum Held<'a> {
     Kept(&'a Panel),
@@ -210,12 +225,8 @@ impl Cuda {
         let described = self.described(sources);
         let mut scaled = self.scaled_matrix(sources, matrix, &signs_found);
         let some = |first: usize, m: &Memory<f32>| {
-            let length = each.min(rows - first);
-            let panel = Panel { rows: length, cols: b, values: self.driver.reserve(length * b) };
-            let of = [wide(first), wide(length), described.address(), count(sources.len())];
-            let args = [&of, &[m.address(), panel.width(), panel.address()][..]].concat();
-            let blocks = (length.div_ceil(TILE.0), b.div_ceil(TILE.1));
-            self.driver.launch(self.programs.kernel("project"), blocks, THREADS as u32, &args);
+            let panel = self.panel(each.min(rows - first), b);
+            self.project(first, &described, m, &panel);
             panel
         };
         let mut only = (starts.len() == 1).then(|| some(0, &scaled));
@@ -243,14 +254,27 @@ impl Cuda {
         (out, signs_found)
     }
 
+    /// Some columns side by side times a small matrix: rows from `first` on, as many as `out` has.
+    pub(crate) fn project(&self, first: usize, of: &Described, matrix: &Memory<f32>, out: &Panel) {
+        let from = [wide(first), wide(out.rows), of.words.address(), count(of.count)];
+        let args = [&from, &[matrix.address(), out.width(), out.address()][..]].concat();
+        let blocks = (out.rows.div_ceil(TILE.0), out.cols.div_ceil(TILE.1));
+        self.driver.launch(self.programs.kernel("project"), blocks, THREADS as u32, &args);
+    }
+
     /// The sources as a kernel reads them.
-    fn described(&self, sources: &[Source<'_>]) -> Memory<u64> {
-        let place = |source: &Source<'_>| source.place.as_ref().map_or(0, |place| number(place.address()));
+    fn described(&self, sources: &[Source<'_>]) -> Described {
         let words = |source: &Source<'_>| {
-            let shape = source.panel.cols as u64 | (source.first as u64) << 32;
-            [number(source.panel.address()), place(source), shape]
+            let place = source.place.as_ref().map_or(0, |place| number(place.address()));
+            described(number(source.panel.address()), place, (source.first, source.panel.cols), source.panel.cols)
         };
-        self.driver.upload(&sources.iter().flat_map(words).collect::<Vec<u64>>())
+        self.describe(sources.iter().map(words))
+    }
+
+    /// Columns as a kernel reads them: see [`described`].
+    pub(crate) fn describe(&self, columns: impl Iterator<Item = [u64; WORDS]>) -> Described {
+        let words: Vec<u64> = columns.flatten().collect();
+        Described { count: words.len() / WORDS, words: self.driver.upload(&words) }
     }
 
     /// A small matrix with the factors of the sources and the signs of its columns.

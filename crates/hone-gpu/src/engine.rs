@@ -9,8 +9,9 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
-use hone::dense::{Block, Columns, Group, Panels, Small};
-use hone::engine::{Counting, Engine, Largest, Shape};
+use hone::dense::{Block, Columns, Panels, Small};
+use hone::engine::{Counting, Engine, Largest, Local, Shape, Window};
+use hone::factor::log_window::View;
 use hone::factor::svd::svd_in;
 use hone::factor::{Factors, Solver, Task};
 use hone::features::{NamedColumns, Structure};
@@ -83,8 +84,19 @@ impl Engine for Cuda {
         self.caught(|| svd_in(self, s, options, task))
     }
 
-    fn local(&self, solver: &Solver, s: &Operator, task: &Task, shape: &Shape) -> Result<Factors<Group>> {
-        self.caught(|| self.local_there(solver, s, task, shape))
+    fn window(&self, window: &Window, u: &mut Panels, task: &Task) -> Result<View> {
+        self.caught(|| window.spanned_through(self, u, task))
+    }
+
+    fn local(
+        &self,
+        solver: &Solver,
+        s: &Operator,
+        task: &Task,
+        shape: &Shape,
+        window: Option<&Window>,
+    ) -> Result<Local> {
+        self.caught(|| self.local_there(solver, s, task, shape, window))
     }
 
     fn failure(&self, thrown: Box<dyn Any + Send>) -> Result<Error, Box<dyn Any + Send>> {

@@ -7,18 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hone::Result;
-use hone::dense::{Group, Norm, Stored};
-use hone::engine::Shape;
+use hone::dense::{Group, Stored};
+use hone::engine::{Engine, Local, Shape, Window, energy};
+use hone::factor::log_window::View;
 use hone::factor::svd::{Side, svd_there};
-use hone::factor::{Factors, Solver, Task};
+use hone::factor::{Solver, Task};
 use hone::operator::Operator;
-use hone::space::{Fold, Map, Space};
-use hone::{Error, engine::Engine};
+use hone::space::{Fold, Host, Space};
 
 use crate::Cuda;
-use crate::driver::Arg;
-use crate::panel::{Panel, wide};
-use crate::ranked::THREADS;
+use crate::panel::Panel;
 
 /// Some columns of a tall matrix in device memory.
 pub(crate) struct Kept {
@@ -76,70 +74,48 @@ impl Stored for Kept {
 }
 
 impl Cuda {
-    /// Factors of a motif matrix, shaped, on the device where there is room for them beside further work, else here.
+    /// Factors of a motif matrix and their log window, shaped, on the device where there is room for them beside further work, else
+    /// here.
     pub(crate) fn local_there(
         &self,
         solver: &Solver,
         s: &Operator,
         task: &Task,
         shape: &Shape,
-    ) -> Result<Factors<Group>> {
+        window: Option<&Window>,
+    ) -> Result<Local> {
         let Solver::Svd(options) = solver else { return Err(self.lacks(solver)) };
         let found = svd_there(self, s, options, task)?;
         self.resident.forget_unused();
-        // Other norms are rare, and this process has them.
-        let shapes = matches!(shape.norm, Norm::L2 | Norm::None);
         let there = |side: &Side<Panel>| matches!(side, Side::There(_));
-        if !shapes || !there(&found.u) || found.v.as_ref().is_some_and(|v| !there(v)) {
-            return Ok(shape.of_factors(found.map(|side| side.exported(self)).finite()?));
+        // Other norms are rare, and this process has them; so has it small matrices.
+        if !shape.is_spatial() || !there(&found.u) || found.v.as_ref().is_some_and(|v| !there(v)) {
+            let mut factors = found.map(|side| side.exported(self)).finite()?;
+            let window = window.map(|window| window.spanned(&Host, factors.u.as_mut_slice(), task)).transpose()?;
+            return Ok(Local::Raw { factors, window });
         }
-        let Factors { u, sigma, v, info } = found;
+        let mut found = found.map(|side| match side {
+            Side::There(panels) => panels,
+            Side::Here(_) => unreachable!("looked at above"),
+        });
+        let view = window.map(|window| window.spanned(self, &mut found.u, task)).transpose()?;
+        shape.apply_in(self, &mut found.u, &found.sigma)?;
+        found.v.as_mut().map_or(Ok(()), |v| shape.apply_in(self, v, &found.sigma))?;
+        let view = view.map(|View { mut panels, weight, .. }| {
+            shape.apply_to_window(self, &mut panels, weight * energy(self, &found.u));
+            panels
+        });
         let room = self.free_memory()? >= self.needed.load(Relaxed);
-        let kept = |side: Side<Panel>| -> Result<Group> {
-            let Side::There(panels) = side else { unreachable!("looked at above") };
-            let kept = self.shaped(panels, &sigma, shape)?;
-            Ok(if room { Group::stored(None, Arc::new(kept)) } else { self.brought_back(kept) })
+        let kept = |panels: Vec<Panel>| match room {
+            true => Group::stored(None, Arc::new(Kept::new(self, panels))),
+            false => self.brought_back(panels),
         };
-        let (u, v) = (kept(u)?, v.map(kept).transpose()?);
-        Ok(Factors { u, sigma, v, info })
+        Ok(Local::Shaped { window: view.map(kept), factors: found.map(kept) })
     }
 
     /// Columns in the memory of this process.
-    fn brought_back(&self, kept: Kept) -> Group {
-        let panels: Vec<_> = kept.panels.into_iter().map(|panel| self.export(panel)).collect();
+    fn brought_back(&self, panels: Vec<Panel>) -> Group {
+        let panels: Vec<_> = panels.into_iter().map(|panel| self.export(panel)).collect();
         Group::panels(None, panels.into())
-    }
-
-    /// Brings columns and rows to the size that the settings ask for.
-    fn shaped(&self, mut panels: Vec<Panel>, sigma: &[f64], shape: &Shape) -> Result<Kept> {
-        let lengths = self.fold(&panels, Fold::Length);
-        if !lengths.iter().chain(sigma).all(|length| length.is_finite()) {
-            let message = "factors are not finite: scale the weights down, or raise the solver's regularization";
-            return Err(Error::Numeric { stage: "factors".into(), message: message.into() });
-        }
-        let over = |length: f64| if length > 0.0 && shape.norm == Norm::L2 { 1.0 / length } else { 1.0 };
-        let mut factors: Vec<f64> = lengths.into_iter().map(over).collect();
-        if let Some(weights) = shape.weights(sigma) {
-            factors.iter_mut().zip(weights).for_each(|(factor, weight)| *factor *= weight);
-        }
-        self.map(&mut panels, &Map::Scale(&factors));
-        if shape.row_power > 0.0 {
-            self.shorten(&panels, shape.row_power);
-        }
-        Ok(Kept::new(self, panels))
-    }
-
-    /// Divides each row by its length to a power.
-    fn shorten(&self, panels: &[Panel], power: f64) {
-        let rows = panels.first().map_or(0, |panel| panel.rows);
-        let squares = self.driver.zeros::<f64>(rows);
-        for panel in panels.iter().filter(|panel| panel.len() > 0) {
-            let args = [wide(rows), panel.width(), panel.address(), squares.address()];
-            self.start("add_squares", rows.div_ceil(THREADS), &args);
-        }
-        for panel in panels.iter().filter(|panel| panel.len() > 0) {
-            let args = [wide(panel.len()), panel.width(), squares.address(), Arg::Real(power), panel.address()];
-            self.start("shorten", panel.len().div_ceil(THREADS), &args);
-        }
     }
 }

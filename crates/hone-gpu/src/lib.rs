@@ -20,6 +20,7 @@ mod driver;
 mod engine;
 mod features;
 mod kept;
+mod logs;
 mod narrow;
 mod panel;
 mod programs;

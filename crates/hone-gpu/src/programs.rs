@@ -90,6 +90,7 @@ const PROGRAMS: [Program; 9] = [
             "add_squares",
             "shorten",
             "take_logs",
+            "logs_above_one",
             "aggregate",
             "squares",
         ],

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use hone::dense::panels::Own;
-use hone::dense::{Block, Columns, Small};
+use hone::dense::{Block, Columns, Logs, Small};
 use hone::random::Key;
 use hone::space::{Fold, Leaf, Map, Space, Workspace};
 use hone::sparse::{Diagonal, Fused, Plus};
@@ -42,7 +42,8 @@ struct Then {
 }
 
 impl Cuda {
-    fn panel(&self, rows: usize, cols: usize) -> Panel {
+    /// A panel with arbitrary content.
+    pub(crate) fn panel(&self, rows: usize, cols: usize) -> Panel {
         Panel { rows, cols, values: self.driver.reserve(rows * cols) }
     }
 
@@ -113,6 +114,20 @@ impl Cuda {
             let small = self.driver.upload(&small);
             args.extend([small.address(), y.address(), y.width(), Arg::Count((add || at > 0).into())]);
             self.driver.launch(self.programs.kernel("combine"), (y.rows.div_ceil(TILE), 1), THREADS as u32, &args);
+        }
+    }
+
+    /// Divides each row of all panels together by its length to a power.
+    fn shorten(&self, panels: &[Panel], power: f64) {
+        let rows = panels.first().map_or(0, |panel| panel.rows);
+        let squares = self.driver.zeros::<f64>(rows);
+        for panel in panels.iter().filter(|panel| panel.len() > 0) {
+            let args = [wide(rows), panel.width(), panel.address(), squares.address()];
+            self.start("add_squares", rows.div_ceil(THREADS), &args);
+        }
+        for panel in panels.iter().filter(|panel| panel.len() > 0) {
+            let args = [wide(panel.len()), panel.width(), squares.address(), Arg::Real(power), panel.address()];
+            self.start("shorten", panel.len().div_ceil(THREADS), &args);
         }
     }
 
@@ -266,6 +281,9 @@ impl Space for Cuda {
     }
 
     fn map(&self, x: &mut [Panel], map: &Map) {
+        if let Map::Shorten(power) = map {
+            return self.shorten(x, *power);
+        }
         let mut first = 0;
         for panel in x {
             let cols = first..first + panel.cols;
@@ -286,7 +304,16 @@ impl Space for Cuda {
                     let args = [wide(cols.start), Arg::Wide(key.bits()), marks.address(), panel.address()];
                     self.for_values(self.programs.kernel("draw"), panel, &args);
                 }
+                Map::Shorten(_) => unreachable!("done above"),
             }
         }
+    }
+
+    fn pick(&self, x: &[Panel], rows: &[usize]) -> Block {
+        self.picked(x, rows)
+    }
+
+    fn log_times(&self, x: &[Panel], logs: (&Diagonal, Logs), matrix: &Small, widths: &[usize]) -> Vec<Panel> {
+        self.logs_times(x, logs, matrix, widths)
     }
 }

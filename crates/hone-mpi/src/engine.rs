@@ -5,7 +5,8 @@
 use hone::Result;
 use hone::dense::panels::Own;
 use hone::dense::{Block, Columns, Norm, Panels, Small};
-use hone::engine::{Counting, Cpu, Engine};
+use hone::engine::{Counting, Cpu, Engine, Window};
+use hone::factor::log_window::View;
 use hone::factor::svd::svd_in;
 use hone::factor::{Factors, Solver, Task};
 use hone::graph::Graph;
@@ -73,6 +74,12 @@ impl Engine for Ranks {
             Solver::Svd(options) => svd_in(self, s, options, task),
             _ => solver.factor_panels(s, task),
         };
+        self.forget();
+        found
+    }
+
+    fn window(&self, window: &Window, u: &mut Panels, task: &Task) -> Result<View> {
+        let found = window.spanned_through(self, u, task);
         self.forget();
         found
     }

@@ -11,9 +11,9 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use hone::dense::panels::{self, Own};
-use hone::dense::{Block, Columns, Small};
+use hone::dense::{Block, Columns, Logs, Small};
 use hone::random::Key;
-use hone::space::{Fold, Leaf, Map, Space, Workspace};
+use hone::space::{Fold, Leaf, Map, Space, Workspace, shorten};
 use hone::sparse::{Diagonal, Fused, Plus, Rounded};
 
 use crate::rows::{Rows, change};
@@ -245,7 +245,36 @@ impl Space for Ranks {
         }
     }
 
+    fn pick(&self, x: &[Rows], rows: &[usize]) -> Block {
+        let (cols, range) = (panels::width(x), x[0].range.clone());
+        let (places, own): (Vec<usize>, Vec<usize>) = rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| range.contains(row))
+            .map(|(k, row)| (k, row - range.start))
+            .unzip();
+        let own = panels::pick(x, &own);
+        let mut part = vec![0.0; rows.len() * cols];
+        for (k, &place) in places.iter().enumerate() {
+            let to = part[place * cols..][..cols].iter_mut();
+            to.zip(own.row(k)).for_each(|(to, &value)| *to = f64::from(value));
+        }
+        // Each row is that of one process, beside zeros.
+        let mut all = vec![0.0; part.len()];
+        self.world.add_in_order([&*part], &mut all);
+        Block::from_vec(rows.len(), cols, all.into_iter().map(|value| value as f32).collect())
+    }
+
+    fn log_times(&self, x: &[Rows], (factors, logs): (&Diagonal, Logs), matrix: &Small, widths: &[usize]) -> Vec<Rows> {
+        let (rows, range) = (x[0].rows, x[0].range.clone());
+        let blocks = logs.times(x, &factors.values()[range.clone()], matrix, widths);
+        blocks.into_iter().map(|block| Rows { rows, range: range.clone(), block }).collect()
+    }
+
     fn map(&self, x: &mut [Rows], map: &Map) {
+        if let Map::Shorten(power) = map {
+            return change(x, |x| panels::update_rows(x, |row| shorten(row, *power)));
+        }
         let mut first = 0;
         for Rows { range, block, .. } in x {
             let cols = first..first + block.cols();
@@ -254,6 +283,7 @@ impl Space for Ranks {
                 Map::Zero => block.as_mut_slice().fill(0.0),
                 Map::Scale(factors) => block.scale_columns(&factors[cols]),
                 Map::Redraw(which, key) => block.redraw(cols.clone(), range.start, &which[cols], *key),
+                Map::Shorten(_) => unreachable!("done above"),
             }
         }
     }

@@ -13,18 +13,20 @@
 //! To add an engine: implement [`Space`](crate::space::Space) for its tall matrices, let [`Engine::factor`] call
 //! [`svd_in`](crate::factor::svd::svd_in) with it, and refuse the solvers that it lacks with [`Engine::lacks`].
 
+mod local;
 mod shape;
 
-pub use shape::Shape;
-pub(crate) use shape::shorten;
+pub use local::{Local, Window};
+pub use shape::{Shape, energy};
 
 use std::any::Any;
 use std::fmt::Debug;
 
 use crate::config::{Config, Model};
 use crate::dense::panels::Own;
-use crate::dense::{Block, Columns, Group, Norm, Panels, Small};
+use crate::dense::{Block, Columns, Norm, Panels, Small};
 use crate::error::{Error, Result};
+use crate::factor::log_window::View;
 use crate::factor::{Factors, Solver, Task};
 use crate::features::{NamedColumns, Structure};
 use crate::graph::Graph;
@@ -32,6 +34,7 @@ use crate::memory::Allowance;
 use crate::motif::{Counts, Motif, MotifGraph, Sample, Weighting};
 use crate::operator::Operator;
 use crate::progress::Progress;
+use crate::space::Host;
 
 /// A place to run the method. See the [module](self) for how to add one.
 pub trait Engine: Debug + Send + Sync {
@@ -107,9 +110,23 @@ pub trait Engine: Debug + Send + Sync {
     /// Factors a motif matrix, or Y itself ([`Operator::Dense`]).
     fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>>;
 
-    /// Factors a motif matrix and shapes both sides for Y. They may stay where they were found.
-    fn local(&self, solver: &Solver, s: &Operator, task: &Task, shape: &Shape) -> Result<Factors<Group>> {
-        Ok(shape.of_factors(self.factor(solver, s, task)?.finite()?))
+    /// The log window of factors in the memory of this process.
+    fn window(&self, window: &Window, u: &mut Panels, task: &Task) -> Result<View> {
+        window.spanned(&Host, u.as_mut_slice(), task)
+    }
+
+    /// Factors a motif matrix and makes its log window, for Y. An engine that keeps them where they were found shapes them too.
+    fn local(
+        &self,
+        solver: &Solver,
+        s: &Operator,
+        task: &Task,
+        _shape: &Shape,
+        window: Option<&Window>,
+    ) -> Result<Local> {
+        let mut factors = self.factor(solver, s, task)?.finite()?;
+        let window = window.map(|window| self.window(window, &mut factors.u, task)).transpose()?;
+        Ok(Local::Raw { factors, window })
     }
 
     /// What an engine whose functions cannot return errors has thrown instead; other panics come back.

@@ -7,8 +7,9 @@ use std::ops::Range;
 
 use hone::config::Layers;
 use hone::dense::panels::{self, Own};
-use hone::dense::{Block, Columns, Panels, Small, lane_rows};
-use hone::engine::Engine;
+use hone::dense::{Block, Columns, Logs, Panels, Small, lane_rows};
+use hone::engine::{Engine, Window};
+use hone::factor::log_window::View;
 use hone::factor::svd::svd_in;
 use hone::factor::{Factors, Solver, Task};
 use hone::graph::{Generator, Graph};
@@ -180,6 +181,13 @@ impl Space for Owners {
     }
 
     fn map(&self, x: &mut [Shared], map: &Map) {
+        if let Map::Shorten(_) = map {
+            return (0..3).for_each(|o| {
+                let mut own = of_owner(x, o);
+                Host.map(&mut own, map);
+                give_back(x, o, own);
+            });
+        }
         let mut first = 0;
         for panel in x {
             let cols = first..first + panel.cols;
@@ -189,9 +197,29 @@ impl Space for Owners {
                     Map::Zero => block.as_mut_slice().fill(0.0),
                     Map::Scale(factors) => block.scale_columns(&factors[cols.clone()]),
                     Map::Redraw(which, key) => block.redraw(cols.clone(), range.start, &which[cols.clone()], *key),
+                    Map::Shorten(_) => unreachable!("done above"),
                 }
             }
         }
+    }
+
+    fn pick(&self, x: &[Shared], rows: &[usize]) -> Block {
+        let mut out = Block::zeros(rows.len(), x.iter().map(|panel| panel.cols).sum());
+        for (k, row) in rows.iter().enumerate() {
+            let owner = x[0].owned.iter().position(|(range, _)| range.contains(row)).unwrap();
+            let own = panels::pick(&of_owner(x, owner), &[row - x[0].owned[owner].0.start]);
+            out.row_mut(k).copy_from_slice(own.row(0));
+        }
+        out
+    }
+
+    fn log_times(&self, x: &[Shared], logs: (&Diagonal, Logs), matrix: &Small, widths: &[usize]) -> Vec<Shared> {
+        let mut out: Vec<Shared> = widths.iter().map(|&cols| self.zeros(x[0].rows, cols)).collect();
+        for o in 0..3 {
+            let factors = &logs.0.values()[x[0].owned[o].0.clone()];
+            give_back(&mut out, o, logs.1.times(&of_owner(x, o), factors, matrix, widths));
+        }
+        out
     }
 }
 
@@ -207,7 +235,7 @@ fn gathered<T>(then: &Fused<Shared>, go: impl FnOnce(&Fused) -> T) -> T {
     go(&Fused { scale: then.scale, left: then.left, plus: &plus, accumulate: then.accumulate })
 }
 
-/// An engine on that space: only the singular value decomposition.
+/// An engine on that space: only the singular value decomposition and its log window.
 #[derive(Debug)]
 struct ThreeOwners;
 
@@ -225,6 +253,10 @@ impl Engine for ThreeOwners {
             Solver::Svd(options) => svd_in(&Owners, s, options, task),
             _ => Err(self.lacks(solver)),
         }
+    }
+
+    fn window(&self, window: &Window, u: &mut Panels, task: &Task) -> Result<View> {
+        window.spanned_through(&Owners, u, task)
     }
 }
 

@@ -60,6 +60,11 @@ impl Panels {
         &self.0
     }
 
+    /// The panels, which keep their shapes.
+    pub fn as_mut_slice(&mut self) -> &mut [Block] {
+        &mut self.0
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         rows(&self.0)
@@ -120,19 +125,24 @@ impl Panels {
 
     /// Rewrites each row, in parallel.
     pub fn update_rows(&mut self, change: impl Fn(&mut [f32]) + Sync) {
-        let cols = self.cols();
-        change_rows(&mut self.0, |_, values| values.chunks_exact_mut(cols).for_each(&change));
+        update_rows(&mut self.0, change);
     }
 }
 
-/// X·Yᵀ for rows of X, row-major, and a block Y, into `to`; on the calling thread. The values depend on the shapes alone.
+/// Rewrites each row of all panels together, in parallel.
+pub fn update_rows(x: &mut [Block], change: impl Fn(&mut [f32]) + Sync) {
+    let cols = width(x);
+    change_rows(x, |_, values| values.chunks_exact_mut(cols).for_each(&change));
+}
+
+/// Some rows of all panels together, in the order given.
 ///
 /// # Panics
-/// When lengths do not match.
-pub fn dots(x: &[f32], y: &Block, to: &mut [f32]) {
-    let (rows, width) = (x.len() / y.cols().max(1), y.cols());
-    assert_eq!((x.len(), to.len()), (rows * width, rows * y.rows()), "one value per pair of rows");
-    products::dots(x, y.as_slice(), width, to);
+/// When there is no such row.
+pub fn pick<B: Borrow<Block>>(x: &[B], which: &[usize]) -> Block {
+    let (panels, mut out) = (refs(x), Block::zeros(which.len(), width(x)));
+    out.update_rows(|k, row| read(&panels, &(which[k]..which[k] + 1), row, |value| value));
+    out
 }
 
 /// Number of columns of all panels.
@@ -151,12 +161,12 @@ pub fn rows<B: Borrow<Block>>(x: &[B]) -> usize {
 }
 
 /// The panels, wherever they are kept: what follows is compiled once.
-fn refs<B: Borrow<Block>>(x: &[B]) -> Vec<&Block> {
+pub(super) fn refs<B: Borrow<Block>>(x: &[B]) -> Vec<&Block> {
     x.iter().map(Borrow::borrow).collect()
 }
 
 /// Writes rows `range` of all panels, row-major.
-fn read<T: Copy>(x: &[&Block], range: &Range<usize>, to: &mut [T], as_t: impl Fn(f32) -> T) {
+pub(super) fn read<T: Copy>(x: &[&Block], range: &Range<usize>, to: &mut [T], as_t: impl Fn(f32) -> T) {
     let (all, mut at) = (width(x), 0);
     let mut buffer = Vec::new();
     for panel in x {
@@ -251,15 +261,15 @@ pub fn transform(x: &mut [Block], matrix: &Small) {
 
 /// Rewrites chunks of rows of all panels together, in parallel: `change` gets the rows and their values, row-major.
 fn change_rows(x: &mut [Block], change: impl Fn(Range<usize>, &mut [f32]) + Sync) {
-    change_chunks(x, &change);
+    change_chunks(x, chunk_rows(width(x)), &change);
 }
 
-fn change_chunks(x: &mut [Block], change: &(dyn Fn(Range<usize>, &mut [f32]) + Sync)) {
+/// The same with chunks of `chunk` rows.
+pub(super) fn change_chunks(x: &mut [Block], chunk: usize, change: &(dyn Fn(Range<usize>, &mut [f32]) + Sync)) {
     let (rows, cols) = (rows(x), width(x));
     if rows * cols == 0 {
         return;
     }
-    let chunk = chunk_rows(cols);
     if let [only] = x {
         let change = |at: usize, part: &mut [f32]| change(at * chunk..at * chunk + part.len() / cols, part);
         return for_chunks(only.as_mut_slice(), chunk * cols, &change);

@@ -3,7 +3,7 @@
 use hone::Silent;
 use hone::config::Scale;
 use hone::dense::{Block, Columns, Group, Norm, Small};
-use hone::engine::{Counting, Cpu, Engine, Shape};
+use hone::engine::{Counting, Cpu, Engine, Local, Shape, Window, energy};
 use hone::factor::svd::{Iterations, Svd};
 use hone::factor::{Solver, Task};
 use hone::features::Structure;
@@ -11,6 +11,7 @@ use hone::graph::{Generator, Graph, GraphBuilder};
 use hone::memory::Allowance;
 use hone::motif::{Counts, Motif, MotifSet, Sample, Weighting};
 use hone::random::Key;
+use hone::space::Host;
 
 use super::{cuda, er, operator, rmat};
 
@@ -174,21 +175,39 @@ fn local_embeddings_are_shaped_there() {
         (Norm::None, Scale::Sigma, 1.0),
         (Norm::L1, Scale::Unit, 0.0),
     ];
+    let window = Window { s: &s, steps: 2, columns: 24, weight: None };
     for (norm, scale, row_power) in choices {
         let shape = Shape { norm, scale, steps: 1, row_power };
-        let host = shape.of_factors(cuda.factor(&solver, &s, &task).unwrap());
-        let device = cuda.local(&solver, &s, &task, &shape).unwrap();
-        assert_eq!(host.sigma, device.sigma);
-        for (host, device) in [(&host.u, &device.u), (host.v.as_ref().unwrap(), device.v.as_ref().unwrap())] {
-            assert_eq!(device.elsewhere().is_some() && device.memory() == 0, norm != Norm::L1, "{shape:?}");
-            let columns = |group: &Group| Columns::new(s.rows(), vec![group.clone()]).to_block();
-            let (a, b) = (columns(host), columns(device));
-            let most = a.as_slice().iter().fold(0.0, |most: f32, x| most.max(x.abs()));
-            let off = a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-            assert!(off <= 1e-5 * most, "{shape:?}: {off} of {most}");
-            for (a, b) in host.column_norms(Norm::L2).into_iter().zip(device.column_norms(Norm::L2)) {
-                assert!((a - b).abs() <= 1e-5 * a, "{shape:?}: a column has length {a} and {b}");
+        let mut host = cuda.factor(&solver, &s, &task).unwrap();
+        let mut view = window.spanned(&Host, host.u.as_mut_slice(), &task).unwrap();
+        let (factors, there) = match cuda.local(&solver, &s, &task, &shape, Some(&window)).unwrap() {
+            Local::Shaped { factors, window } => (factors, window.unwrap()),
+            Local::Raw { factors, window } => {
+                assert!(norm == Norm::L1 && factors.sigma == host.sigma, "{shape:?}");
+                assert_eq!(window.unwrap().landmarks, view.landmarks);
+                continue;
             }
+        };
+        assert_eq!(host.sigma, factors.sigma);
+        shape.apply(&mut host.u, &host.sigma);
+        shape.apply(host.v.as_mut().unwrap(), &host.sigma);
+        shape.apply_to_window(&Host, &mut view.panels, view.weight * energy(&Host, host.u.as_slice()));
+        let sides = [(host.u, factors.u), (host.v.unwrap(), factors.v.unwrap()), (view.panels.into(), there)];
+        for ((host, device), bound) in sides.into_iter().zip([1e-5, 1e-5, 1e-3]) {
+            assert!(device.elsewhere().is_some() && device.memory() == 0, "{shape:?}");
+            same(&Group::panels(None, host), &device, bound, &format!("{shape:?}"));
         }
+    }
+}
+
+/// Two groups of columns up to rounding.
+fn same(host: &Group, device: &Group, bound: f32, what: &str) {
+    let columns = |group: &Group| Columns::new(group.stored_rows(), vec![group.clone()]).to_block();
+    let (a, b) = (columns(host), columns(device));
+    let most = a.as_slice().iter().fold(0.0, |most: f32, x| most.max(x.abs()));
+    let off = a.as_slice().iter().zip(b.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(off <= bound * most, "{what}: {off} of {most}");
+    for (a, b) in host.column_norms(Norm::L2).into_iter().zip(device.column_norms(Norm::L2)) {
+        assert!((a - b).abs() <= f64::from(bound) * a, "{what}: a column has length {a} and {b}");
     }
 }

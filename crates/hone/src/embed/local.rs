@@ -3,7 +3,6 @@
 //! Rows of U say where the arcs of a node lead. In a directed graph a node that no arc leaves has none, and V, whose rows say
 //! where arcs come from, stands beside U as a part of its own. So do factors of the log window that U spans.
 
-use std::slice;
 use std::sync::Arc;
 
 use super::attributes::{self, X};
@@ -14,19 +13,21 @@ use super::steps;
 use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
 use super::weighted::{Counted, Lazily, Weighted};
-use crate::config::{Config, LOG, Local, TARGET, ViewWeight};
+use crate::config::{LOG, TARGET, ViewWeight};
 use crate::dense::panels::Own;
-use crate::dense::{Block, Group, Norm, Panels};
+use crate::dense::{Group, Panels};
 use crate::diffuse::Diffusion;
-use crate::engine::{Shape, shorten};
+use crate::engine::{Local, Shape, Window, energy};
 use crate::error::{Error, Result};
-use crate::factor::log_window::{self, Landmarks, log_window};
+use crate::factor::log_window::{Landmarks, View};
 use crate::factor::{Factors, Info, Task};
 use crate::graph::Graph;
 use crate::matrix::MotifMatrix;
 use crate::motif::Motif;
+use crate::operator::Operator;
 use crate::random::Key;
 use crate::report::LocalFacts;
+use crate::space::Host;
 use crate::store::factors::Writer;
 
 /// All local embeddings, sorted by step, and the attributes that join them; one motif is worked on at a time.
@@ -80,7 +81,7 @@ fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part
                     kept.push(shelf.keep(part, Some(&facts), &run.own)?);
                     Ok(())
                 };
-                made.shaped(run.config, &mut run.draft, (&wanted, &facts.singular_values), keep)?;
+                made.shaped(&mut run.draft, (&wanted, &facts.singular_values), keep)?;
                 (kept, facts)
             }
         };
@@ -143,23 +144,31 @@ enum Made {
     /// Parts of Y.
     Shaped(Vec<Group>),
     /// U, V and the log window, which are to be shaped. Where memory is short, U and the window are aside.
-    Raw { shape: Shape, sides: Vec<Panels>, window: Option<Window> },
+    Raw { shape: Shape, sides: Vec<Panels>, window: Option<Unshaped> },
 }
 
 /// A log window that is to be shaped.
-struct Window {
-    block: Block,
+struct Unshaped {
+    panels: Panels,
     weight: f64,
     landmarks: Landmarks,
     /// What the weights of the graph were multiplied with.
     scale: f64,
 }
 
+impl Unshaped {
+    /// Puts it aside where memory is short.
+    fn new(run: &Context, w: &Weighted, View { panels, weight, landmarks }: View) -> Result<Self> {
+        let mut panels = Panels::from(panels);
+        run.aside.as_ref().map_or(Ok(()), |folder| panels.put_aside(folder))?;
+        Ok(Unshaped { panels, weight, landmarks, scale: w.graph.scale })
+    }
+}
+
 impl Made {
     /// Shapes one part of Y after the other, and hands each to `keep` before the next is in memory.
     fn shaped(
         self,
-        config: &Config,
         draft: &mut Option<Draft>,
         (wanted, sigma): (&[Wanted], &[f64]),
         mut keep: impl FnMut(&Wanted, Group) -> Result<()>,
@@ -172,18 +181,18 @@ impl Made {
         for (mut side, view) in sides.into_iter().zip(&mut wanted) {
             side.bring_back()?;
             shape.apply(&mut side, sigma);
-            size = size.or_else(|| window.as_ref().map(|_| energy(side.as_slice())));
+            size = size.or_else(|| window.as_ref().map(|_| energy(&Host, side.as_slice())));
             keep(view, Group::panels(None, side))?;
         }
-        let Some((Window { mut block, weight, landmarks, scale }, view)) = window.zip(wanted.next()) else {
+        let Some((Unshaped { mut panels, weight, landmarks, scale }, view)) = window.zip(wanted.next()) else {
             return Ok(());
         };
-        block.bring_back()?;
-        let size = shape_view(&config.local, &mut block, weight * size.unwrap_or(0.0));
+        panels.bring_back()?;
+        let size = shape.apply_to_window(&Host, panels.as_mut_slice(), weight * size.unwrap_or(0.0));
         if let Some(draft) = draft {
             draft.log(landmarks, (size, scale))?;
         }
-        keep(view, Group::full(block))
+        keep(view, Group::panels(None, panels))
     }
 }
 
@@ -208,29 +217,47 @@ fn factor(
     let task = Task { rank: run.config.local_dim(), right: both || run.factors, key, progress: run.progress, aside };
     let shape = Shape::new(&run.config.local, step, run.laziness, operator.is_symmetric());
     let described = (motif, step, operator.formula(), scale);
-    let log = wanted.iter().find(|view| view.side == Side::Log);
-    if run.draft.is_none() && factors.is_none() && log.is_none() {
+    let busy = wanted.iter().find(|view| view.side == Side::Log).map(|view| Ok((view.columns, busy(run, w, step)?)));
+    let busy: Option<(usize, Operator)> = busy.transpose()?;
+    let window = busy.as_ref().map(|(columns, s)| window(run, *columns, s));
+    let located = |e| locate(e, "local", &stage());
+    if run.draft.is_none() && factors.is_none() {
         // Nobody but Y needs the factors.
-        let found = run.engine.local(solver, &operator, &task, &shape);
-        let Factors { u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
-        let groups = [u].into_iter().chain(v.filter(|_| both)).collect();
-        return Ok((Made::Shaped(groups), facts(w, described, sigma, info)));
+        let found = run.engine.local(solver, &operator, &task, &shape, window.as_ref()).map_err(located)?;
+        return made(run, w, (shape, found), (both, described));
     }
     let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);
-    let Factors { u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
+    let Factors { u, sigma, v, info } = found.map_err(located)?;
     let facts = facts(w, described, sigma, info);
     let (mut u, v) = hand_out(run, lazily, (u, v), (both, &facts), factors)?;
-    let mut made = None;
-    if let Some(wanted) = log {
-        let task = Task { rank: wanted.columns, right: false, ..task };
-        let found = window(run, w, step, (u, &task)).map_err(|e| locate(e, "local", &stage()))?;
-        let log_window::View { mut block, weight, landmarks, .. } = found;
-        run.aside.as_ref().map_or(Ok(()), |folder| block.put_aside(folder))?;
-        (u, made) = (found.u, Some(Window { block, weight, landmarks, scale: w.graph.scale }));
-    }
+    let view = window.map(|window| run.engine.window(&window, &mut u, &task)).transpose().map_err(located)?;
+    let window = view.map(|view| Unshaped::new(run, w, view)).transpose()?;
     let sides = [u].into_iter().chain(v.filter(|_| both)).collect();
-    Ok((Made::Raw { shape, sides, window: made }, facts))
+    Ok((Made::Raw { shape, sides, window }, facts))
 }
+
+/// What an engine has made of a motif and step, for Y. `both` says whether V has columns in Y.
+fn made(
+    run: &Context,
+    w: &Weighted,
+    (shape, found): (Shape, Local),
+    (both, described): (bool, Described),
+) -> Result<(Made, LocalFacts)> {
+    match found {
+        Local::Shaped { factors: Factors { u, sigma, v, info }, window } => {
+            let groups = [u].into_iter().chain(v.filter(|_| both)).chain(window).collect();
+            Ok((Made::Shaped(groups), facts(w, described, sigma, info)))
+        }
+        Local::Raw { factors: Factors { u, sigma, v, info }, window } => {
+            let window = window.map(|view| Unshaped::new(run, w, view)).transpose()?;
+            let sides = [u].into_iter().chain(v.filter(|_| both)).collect();
+            Ok((Made::Raw { shape, sides, window }, facts(w, described, sigma, info)))
+        }
+    }
+}
+
+/// A motif, a step, the formula of their matrix, and what that was multiplied with.
+type Described = (Motif, usize, String, f64);
 
 /// U and V of a motif and step.
 type Sides = (Panels, Option<Panels>);
@@ -257,13 +284,8 @@ fn hand_out(
     Ok((u, v))
 }
 
-/// What the report says of a motif and step, the formula of its matrix, and what that was multiplied with.
-fn facts(
-    w: &Weighted,
-    (motif, step, formula, scale): (Motif, usize, String, f64),
-    sigma: Vec<f64>,
-    info: Info,
-) -> LocalFacts {
+/// What the report says of a motif and step.
+fn facts(w: &Weighted, (motif, step, formula, scale): Described, sigma: Vec<f64>, info: Info) -> LocalFacts {
     LocalFacts {
         motif: motif.name().to_owned(),
         step,
@@ -282,34 +304,20 @@ fn facts(
     }
 }
 
-/// The log window of a motif, from walks that never stay, with the weight that the settings give it.
-fn window(run: &Context, w: &Weighted, step: usize, (u, task): (Panels, &Task)) -> Result<log_window::View> {
+/// The matrix of walks that never stay.
+fn busy(run: &Context, w: &Weighted, step: usize) -> Result<Operator> {
     let busy = MotifMatrix { laziness: 0.0, ..run.config.matrix() };
-    let (largest, settings) = (run.config.local.solver.largest(), &run.config.local.log_window);
-    let (_, operator) = busy.scaled_operator_within(&w.operator, w.graph.scale, step, largest)?;
-    let mut found = log_window(&operator, u, settings.steps, task)?;
-    if let ViewWeight::Times(times) = settings.weight {
-        found.weight = times;
-    }
-    Ok(found)
+    Ok(busy.scaled_operator_within(&w.operator, w.graph.scale, step, run.config.local.solver.largest())?.1)
 }
 
-/// Sum of all squares.
-fn energy(panels: &[Block]) -> f64 {
-    let of = |panel: &Block| panel.column_norms(Norm::L2).iter().map(|norm| norm * norm).sum::<f64>();
-    panels.iter().map(of).sum()
-}
-
-/// Brings the rows of a log window to the size that the settings ask for, and all of it to a squared size; what all was
-/// multiplied with in the end.
-fn shape_view(local: &Local, view: &mut Block, squared: f64) -> f64 {
-    if local.row_power > 0.0 {
-        view.update_rows(|_, row| shorten(row, local.row_power));
-    }
-    let own = energy(slice::from_ref(view));
-    let size = if own > 0.0 { (squared / own).sqrt() } else { 0.0 };
-    view.scale_columns(&vec![size; view.cols()]);
-    size
+/// The log window of a motif that the settings ask for.
+fn window<'a>(run: &Context, columns: usize, s: &'a Operator) -> Window<'a> {
+    let settings = &run.config.local.log_window;
+    let weight = match settings.weight {
+        ViewWeight::Times(times) => Some(times),
+        _ => None,
+    };
+    Window { s, steps: settings.steps, columns, weight }
 }
 
 /// Why a matrix that had to be scaled cannot be factored under a loss or a penalty that depends on the scale.

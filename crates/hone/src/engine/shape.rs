@@ -1,8 +1,10 @@
 //! [`Shape`]: what local embeddings become before they are columns of Y (sec. 2.4).
 
 use crate::config::{Local, Scale};
-use crate::dense::{Group, Norm, Panels};
-use crate::factor::{Factors, communities};
+use crate::dense::{Norm, Panels};
+use crate::error::Result;
+use crate::factor::{communities, not_finite};
+use crate::space::{Fold, Map, Space, shorten};
 
 /// How columns and rows of a local embedding are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,23 +59,50 @@ impl Shape {
         sigma.iter().map(|&sigma| sigma.max(0.0).powf(1.0 / self.steps as f64)).collect()
     }
 
-    /// Both sides of factors, shaped.
-    pub fn of_factors(&self, found: Factors<Panels>) -> Factors<Group> {
-        let sigma = found.sigma.clone();
-        found.map(|mut side| {
-            self.apply(&mut side, &sigma);
-            Group::panels(None, side)
-        })
+    /// Whether [`Shape::apply_in`] can do it: other norms need rows in the memory of this process.
+    pub fn is_spatial(&self) -> bool {
+        matches!(self.norm, Norm::L2 | Norm::None)
+    }
+
+    /// The same as [`Shape::apply`], wherever the columns are, up to rounding. Fails where an entry is not finite.
+    ///
+    /// # Panics
+    /// When the shape is not [spatial](Shape::is_spatial).
+    pub fn apply_in<S: Space>(&self, space: &S, u: &mut [S::Tall], sigma: &[f64]) -> Result<()> {
+        assert!(self.is_spatial(), "a norm that no space has");
+        let lengths = space.fold(u, Fold::Length);
+        if !lengths.iter().chain(sigma).all(|length| length.is_finite()) {
+            return Err(not_finite());
+        }
+        let over = |length: f64| if length > 0.0 && self.norm == Norm::L2 { 1.0 / length } else { 1.0 };
+        let mut factors: Vec<f64> = lengths.into_iter().map(over).collect();
+        if let Some(weights) = self.weights(sigma) {
+            factors.iter_mut().zip(weights).for_each(|(factor, weight)| *factor *= weight);
+        }
+        space.map(u, &Map::Scale(&factors));
+        if self.row_power > 0.0 {
+            space.map(u, &Map::Shorten(self.row_power));
+        }
+        Ok(())
+    }
+
+    /// Brings the rows of a log window to the size that the settings ask for, and all of it to `energy`, the sum of squares. Returns the
+    /// factor of the last step.
+    pub fn apply_to_window<S: Space>(&self, space: &S, view: &mut [S::Tall], energy: f64) -> f64 {
+        if self.row_power > 0.0 {
+            space.map(view, &Map::Shorten(self.row_power));
+        }
+        let own = self::energy(space, view);
+        let size = if own > 0.0 { (energy / own).sqrt() } else { 0.0 };
+        let columns = view.iter().map(|panel| space.shape(panel).1).sum();
+        space.map(view, &Map::Scale(&vec![size; columns]));
+        size
     }
 }
 
-/// Divides a row by its length to a power.
-pub(crate) fn shorten(row: &mut [f32], power: f64) {
-    let length = row.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
-    if length > 0.0 {
-        let factor = length.powf(-power);
-        row.iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
-    }
+/// The sum of all squares.
+pub fn energy<S: Space>(space: &S, x: &[S::Tall]) -> f64 {
+    space.fold(x, Fold::Length).iter().map(|length| length * length).sum()
 }
 
 #[cfg(test)]

@@ -13,15 +13,14 @@
 //! stand for all in CᵀC. Cost: N c (h + columns) multiply-adds for h columns of U, and min(N, 32 768) c (h + c); memory
 //! N (h + columns) and c²; the bits depend on neither threads nor who reads which rows.
 
-use std::ops::Range;
-use std::sync::Arc;
-
 use super::communities;
 use super::method::Task;
 use super::svd_options::ZERO;
-use crate::dense::{Block, Columns, Eigen, Group, Norm, Panels, Small, Stored, panels};
+use crate::dense::{Block, Eigen, Logs, Small};
 use crate::error::{Error, Result};
-use crate::operator::{Operator, Scaled};
+use crate::operator::{Operator, Product, Scaled};
+use crate::space::{Fold, Map, Space, Workspace, signs, widths};
+use crate::sparse::{Diagonal, Fused};
 
 /// Landmarks at most: enough for graphs of 10⁴ nodes to be as good as exact.
 const MOST: usize = 1024;
@@ -31,8 +30,8 @@ const LEAST: usize = 256;
 const BUDGET: usize = 1 << 28;
 /// Rows that stand for all in CᵀC, where there are more than twice as many.
 const SAMPLED: usize = 1 << 15;
-/// Values of rows that are computed at a time.
-const PIECE: usize = 1 << 14;
+/// Rows that are copied for CᵀC at most.
+pub(crate) const MOST_ROWS: usize = 2 * SAMPLED;
 
 /// How many landmarks a graph of so many nodes gets: a power of two, fewer for large graphs. Never fewer than twice the
 /// columns.
@@ -43,11 +42,10 @@ pub fn landmarks(nodes: usize, columns: usize) -> usize {
 }
 
 /// A log window.
-pub struct View {
+#[derive(Debug)]
+pub struct View<T = Block> {
     /// E.
-    pub block: Block,
-    /// The eigenvectors that it was made of.
-    pub u: Panels,
+    pub panels: Vec<T>,
     /// How large it is beside them, as the spectrum says: see [`communities`].
     pub weight: f64,
     /// What gives the row of any other node: see [`Landmarks::row`].
@@ -83,69 +81,83 @@ impl Landmarks {
 
 /// E = V √Σ of the log window matrix of S, the base of a power or S itself; U are the eigenvectors of S.
 ///
-/// Where memory is short, U is aside in the end.
-pub fn log_window(s: &Operator, mut u: Panels, steps: usize, task: &Task) -> Result<View> {
+/// Where memory is short, U is put aside, and stays there.
+pub fn log_window<S: Space>(
+    space: &S,
+    s: &Operator,
+    u: &mut [S::Tall],
+    steps: usize,
+    task: &Task,
+) -> Result<View<S::Tall>> {
     let s = s.same_vectors_as();
     let degrees = degrees(s)?;
-    let roots: Arc<[f32]> = degrees.iter().map(|&d| if d > 0.0 { (1.0 / d.sqrt()) as f32 } else { 0.0 }).collect();
-    task.aside.map_or(Ok(()), |folder| u.put_aside(folder))?;
-    let ritz = ritz(s, &u)?;
+    let root = |&d: &f64| if d > 0.0 { (1.0 / d.sqrt()) as f32 } else { 0.0 };
+    let roots = Diagonal::new("D^-½", degrees.iter().map(root).collect::<Vec<_>>());
+    if let Some(folder) = task.aside {
+        u.iter_mut().try_for_each(|panel| space.put_aside(panel, folder))?;
+    }
+    let ritz = ritz(space, s, u, task.aside.is_some())?;
     task.progress.check()?;
-    let filter = filter(&ritz, steps);
-    let chosen = Chosen::of(&degrees, landmarks(u.rows(), task.rank), task);
-    let u = Arc::new(u);
-    let rows = Arc::new(Rows::new(u.clone(), roots, &filter, &chosen));
-    let c = Columns::new(u.rows(), vec![Group::stored(None, rows.clone())]);
-    let eigen = gram(&rows, &c, SAMPLED, task).eigen()?;
+    let chosen = Chosen::of(&degrees, landmarks(s.rows(), task.rank), task);
+    let rows = chosen.rows(space, u, &roots, &filter(&ritz, steps));
+    let logs = Logs { landmarks: &rows, scales: &chosen.scales };
+    let eigen = gram(space, u, (&roots, logs), SAMPLED, task)?;
     task.progress.check()?;
-    // σ² are the eigenvalues: V √Σ = C E Σ^-½.
-    let most = eigen.values.first().copied().unwrap_or(0.0).max(0.0).sqrt();
-    let scale = |j: usize| match eigen.values.get(j).map_or(0.0, |value| value.max(0.0).sqrt()) {
-        sigma if sigma > ZERO * most => 1.0 / sigma.sqrt(),
-        _ => 0.0,
-    };
-    let width = c.cols();
-    let mut turn = Small::from_fn(width, task.rank, |i, j| match scale(j) {
-        0.0 => 0.0,
-        scale => scale * eigen.vectors.get(i, j),
-    });
-    let mut view = c.times(&turn);
-    if view.rows() > 2 * SAMPLED {
-        let right = lengths_of_all(&view, &eigen);
-        view.scale_columns(&right);
+    let mut turn = turn(&eigen, chosen.scales.len(), task.rank);
+    let mut view = space.log_times(u, (&roots, logs), &turn, &widths(task.rank));
+    if s.rows() > MOST_ROWS {
+        let right = lengths_of_all(&space.fold(&view, Fold::Length), &eigen);
+        space.map(&mut view, &Map::Scale(&right));
         turn.scale_columns(&right);
     }
-    let signs = view.column_signs();
-    view.scale_columns(&signs);
+    let signs = signs(&space.fold(&view, Fold::Extreme));
+    space.map(&mut view, &Map::Scale(&signs));
     turn.scale_columns(&signs);
-    let scales = rows.scales.iter().map(|&scale| f64::from(scale)).collect();
-    let landmarks = Landmarks { rows: rows.landmarks.clone(), scales, turn };
-    drop((c, rows));
-    let u = Arc::try_unwrap(u).unwrap_or_else(|shared| (*shared).clone());
-    Ok(View { block: view, u, weight: communities::weight(&ritz.values), landmarks })
+    let scales = chosen.scales.iter().map(|&scale| f64::from(scale)).collect();
+    Ok(View { panels: view, weight: communities::weight(&ritz.values), landmarks: Landmarks { rows, scales, turn } })
 }
 
-/// What brings columns to the length √σ, with the σ of all rows instead of those of a sample.
-fn lengths_of_all(view: &Block, eigen: &Eigen) -> Vec<f64> {
+/// What C is multiplied with. The eigenvalues of CᵀC are σ²: V √Σ = C E Σ^-½.
+fn turn(eigen: &Eigen, landmarks: usize, columns: usize) -> Small {
     let sigma = |j: usize| eigen.values.get(j).map_or(0.0, |value| value.max(0.0).sqrt());
-    let right = |(j, length): (usize, f64)| if length > 0.0 { (sigma(j) / (length * length)).powf(0.25) } else { 0.0 };
-    view.column_norms(Norm::L2).into_iter().enumerate().map(right).collect()
+    Small::from_fn(landmarks, columns, |i, j| match sigma(j) {
+        own if own > ZERO * sigma(0) => eigen.vectors.get(i, j) / own.sqrt(),
+        _ => 0.0,
+    })
 }
 
-/// CᵀC, of large graphs estimated from `sampled` rows.
-fn gram(rows: &Rows, c: &Columns, sampled: usize, task: &Task) -> Small {
-    let nodes = c.rows();
-    if nodes <= 2 * sampled {
-        return c.gram();
-    }
+/// The factors that give columns the length √σ, with the σ of all rows instead of those of a sample.
+fn lengths_of_all(lengths: &[f64], eigen: &Eigen) -> Vec<f64> {
+    let sigma = |j: usize| eigen.values.get(j).map_or(0.0, |value| value.max(0.0).sqrt());
+    let right =
+        |(j, &length): (usize, &f64)| if length > 0.0 { (sigma(j) / (length * length)).powf(0.25) } else { 0.0 };
+    lengths.iter().enumerate().map(right).collect()
+}
+
+/// Eigenpairs of CᵀC, of large graphs estimated from `sampled` rows.
+fn gram<S: Space>(
+    space: &S,
+    u: &[S::Tall],
+    (roots, logs): (&Diagonal, Logs),
+    sampled: usize,
+    task: &Task,
+) -> Result<Eigen> {
+    let nodes = roots.values().len();
+    let (which, times) = match nodes <= 2 * sampled {
+        true => ((0..nodes).collect(), 1.0),
+        false => (sample(nodes, sampled, task), nodes as f64 / sampled as f64),
+    };
+    let own: Vec<f32> = which.iter().map(|&row| roots.values()[row]).collect();
+    let gram = logs.gram(&space.pick(u, &which), &own);
+    Small::from_fn(gram.rows(), gram.cols(), |i, j| times * gram.get(i, j)).eigen()
+}
+
+/// Rows that stand for all, one from each of `sampled` stretches. Each row is as likely as any other.
+fn sample(nodes: usize, sampled: usize, task: &Task) -> Vec<usize> {
     let key = task.key.with("rows of the window", 0);
-    // Each row is as likely as any other.
-    let at =
-        |k: usize| (k as f64 + key.of_row(k as u64).bits(0) as f64 / 2f64.powi(64)) * nodes as f64 / sampled as f64;
-    let sample: Vec<usize> = (0..sampled).map(|k| (at(k) as usize).min(nodes - 1)).collect();
-    let picked = Columns::new(sampled, vec![Group::stored(None, Arc::new(rows.picked(&sample)))]);
-    let (gram, times) = (picked.gram(), nodes as f64 / sampled as f64);
-    Small::from_fn(gram.rows(), gram.cols(), |i, j| times * gram.get(i, j))
+    let within = |k: usize| key.of_row(k as u64).bits(0) as f64 / 2f64.powi(64);
+    let at = |k: usize| (k as f64 + within(k)) * nodes as f64 / sampled as f64;
+    (0..sampled).map(|k| (at(k) as usize).min(nodes - 1)).collect()
 }
 
 /// d of S = diag(r) W diag(r): the sums of the rows of W.
@@ -165,36 +177,36 @@ fn degrees(s: &Operator) -> Result<Vec<f64>> {
 /// Eigenpairs of Uᵀ S U, of at most as many columns as U has rows: further ones are zero. The columns of U are singular
 /// vectors: where S has an eigenvalue and its negative, as every component without odd cycles does, they may be any mixture of
 /// the two eigenvectors.
-fn ritz(s: &Operator, u: &Panels) -> Result<Eigen> {
+fn ritz<S: Space>(space: &S, s: &Operator, u: &[S::Tall], aside: bool) -> Result<Eigen> {
     let folded = s.folded();
     let s = folded.as_ref().unwrap_or(s);
-    let leading = (u.cols() > u.rows()).then(|| leading(u));
-    let u = leading.as_ref().unwrap_or(u);
-    let mut h = Small::zeros(u.cols(), u.cols());
-    let mut first = 0;
-    for panel in u.as_slice() {
-        let image = match panel.is_aside() {
-            true => s.apply(&panel.brought_back()?),
-            false => s.apply(panel),
-        };
-        let part = panels::cross(u.as_slice(), &[image]);
+    let cols: usize = u.iter().map(|panel| space.shape(panel).1).sum();
+    let leading = (cols > s.rows()).then(|| {
+        let first = Small::from_fn(cols, s.rows(), |i, j| f64::from(u8::from(i == j)));
+        space.times(u, &first, &widths(s.rows()))
+    });
+    let u = leading.as_deref().unwrap_or(u);
+    let size = cols.min(s.rows());
+    let (mut h, mut first) = (Small::zeros(size, size), 0);
+    for panel in u {
+        let back = if aside { Some(back(space, panel)?) } else { None };
+        let mut image = space.zeros(s.rows(), space.shape(panel).1);
+        let (x, work) = (back.as_ref().unwrap_or(panel), &mut Workspace::default());
+        s.product(false, Product { space, x, y: &mut image, then: Fused::default(), work });
+        let part = space.cross(u, &[image]);
         for (i, j) in (0..part.rows()).flat_map(|i| (0..part.cols()).map(move |j| (i, j))) {
             h.set(i, first + j, part.get(i, j));
         }
-        first += panel.cols();
+        first += part.cols();
     }
-    Small::from_fn(h.rows(), h.rows(), |i, j| 0.5 * (h.get(i, j) + h.get(j, i))).eigen()
+    Small::from_fn(size, size, |i, j| 0.5 * (h.get(i, j) + h.get(j, i))).eigen()
 }
 
-/// As many of the first columns as there are rows.
-fn leading(u: &Panels) -> Panels {
-    let mut out = Block::zeros(u.rows(), u.rows());
-    out.update_rows(|i, row| {
-        let mut whole = vec![0.0; u.cols()];
-        u.read(i..i + 1, &mut whole);
-        row.copy_from_slice(&whole[..row.len()]);
-    });
-    out.into()
+/// A copy in memory of what is aside.
+fn back<S: Space>(space: &S, x: &S::Tall) -> Result<S::Tall> {
+    let mut copy = space.copy(x);
+    space.bring_back(&mut copy)?;
+    Ok(copy)
 }
 
 /// f(Λ) in the basis of U.
@@ -245,15 +257,35 @@ impl Chosen {
         }
         Chosen { nodes, scales, volume }
     }
+
+    /// Row j: that of v D^-½ U f(Λ), in the basis of U, of landmark j.
+    fn rows<S: Space>(&self, space: &S, u: &[S::Tall], roots: &Diagonal, filter: &Small) -> Block {
+        let mut rows = space.pick(u, &self.nodes);
+        // Columns beyond the rows of U are zero, and the filter has none for them.
+        let width = filter.rows();
+        for (j, &node) in self.nodes.iter().enumerate() {
+            let factor = self.volume * f64::from(roots.values()[node]);
+            let own = Small::from_fn(1, width, |_, k| f64::from(rows.row(j)[k]));
+            let values = own.times(filter);
+            let to = rows.row_mut(j);
+            to[..width].iter_mut().zip(values.as_slice()).for_each(|(to, value)| *to = (factor * value) as f32);
+            to[width..].fill(0.0);
+        }
+        rows
+    }
 }
 
 /// From which degree on nodes are landmarks for certain: those that `count` draws would reach once or more, taken out one
 /// after the other.
 fn certain(degrees: &[f64], count: usize) -> f64 {
-    let mut largest: Vec<f64> = degrees.iter().copied().filter(|degree| *degree > 0.0).collect();
-    if largest.len() <= count {
+    let positive = || degrees.iter().copied().filter(|degree| *degree > 0.0);
+    if positive().count() <= count {
         return f64::MIN_POSITIVE;
     }
+    if positive().fold(0.0, f64::max) * (count as f64) < positive().sum() {
+        return f64::INFINITY;
+    }
+    let mut largest: Vec<f64> = positive().collect();
     largest.select_nth_unstable_by(count, |a, b| b.total_cmp(a));
     let mut rest: f64 = largest[count..].iter().sum();
     largest.truncate(count);
@@ -266,101 +298,6 @@ fn certain(degrees: &[f64], count: usize) -> f64 {
     }
     let reached = |k: &usize| largest[*k] * (count - k) as f64 >= rests[*k];
     (0..count).take_while(reached).last().map_or(f64::INFINITY, |k| largest[k])
-}
-
-/// Rows of C, computed when they are read.
-#[derive(Debug)]
-struct Rows {
-    u: Arc<Panels>,
-    roots: Arc<[f32]>,
-    /// Row j: that of v D^-½ U f(Λ), in the basis of U, of landmark j.
-    landmarks: Block,
-    scales: Vec<f32>,
-    /// Rows that are computed at a time, always the same ones together.
-    piece: usize,
-}
-
-impl Rows {
-    fn new(u: Arc<Panels>, roots: Arc<[f32]>, filter: &Small, chosen: &Chosen) -> Self {
-        let mut landmarks = Block::zeros(chosen.nodes.len(), u.cols());
-        let mut row = vec![0.0; u.cols()];
-        for (j, &node) in chosen.nodes.iter().enumerate() {
-            u.read(node..node + 1, &mut row);
-            let factor = chosen.volume * f64::from(roots[node]);
-            let own = Small::from_fn(1, filter.rows(), |_, k| f64::from(row[k]));
-            let values = own.times(filter);
-            let to = landmarks.row_mut(j).iter_mut();
-            to.zip(values.as_slice()).for_each(|(to, value)| *to = (factor * value) as f32);
-        }
-        let piece = (PIECE / chosen.nodes.len().max(1).next_power_of_two()).max(1);
-        Rows { u, roots, landmarks, scales: chosen.scales.clone(), piece }
-    }
-
-    /// The same for some rows alone.
-    fn picked(&self, rows: &[usize]) -> Self {
-        let mut u = Block::zeros(rows.len(), self.u.cols());
-        u.update_rows(|k, row| self.u.read(rows[k]..rows[k] + 1, row));
-        let roots = rows.iter().map(|&row| self.roots[row]).collect();
-        Rows { u: Arc::new(u.into()), roots, landmarks: self.landmarks.clone(), scales: self.scales.clone(), ..*self }
-    }
-
-    /// One piece of rows.
-    fn compute(&self, range: &Range<usize>, own: &mut [f32], to: &mut [f32]) {
-        self.u.read(range.clone(), own);
-        panels::dots(own, &self.landmarks, to);
-        for (i, row) in range.clone().zip(to.chunks_exact_mut(self.scales.len())) {
-            let root = self.roots[i];
-            row.iter_mut().zip(&self.scales).for_each(|(x, scale)| *x = log_above_one(*x * root) * scale);
-        }
-    }
-}
-
-impl Stored for Rows {
-    fn rows(&self) -> usize {
-        self.u.rows()
-    }
-
-    fn cols(&self) -> usize {
-        self.scales.len()
-    }
-
-    fn read(&self, range: Range<usize>, to: &mut [f32]) {
-        let (width, cols) = (self.u.cols(), self.cols());
-        if cols == 0 {
-            return;
-        }
-        let (mut own, mut piece) = (vec![0.0; self.piece * width], vec![0.0; self.piece * cols]);
-        let mut start = range.start - range.start % self.piece;
-        while start < range.end {
-            let end = self.rows().min(start + self.piece);
-            let computed = start..end;
-            self.compute(&computed, &mut own[..computed.len() * width], &mut piece[..computed.len() * cols]);
-            let (from, until) = (range.start.max(start), range.end.min(end));
-            let values = &piece[(from - start) * cols..(until - start) * cols];
-            to[(from - range.start) * cols..][..values.len()].copy_from_slice(values);
-            start = end;
-        }
-    }
-
-    fn memory(&self) -> usize {
-        self.landmarks.memory()
-    }
-}
-
-/// ln(max(1, x)) to seven digits, by the exponent and a series of the rest: without a branch, so that loops over it use
-/// vector instructions.
-fn log_above_one(x: f32) -> f32 {
-    let x = if x > 1.0 { x } else { 1.0 };
-    let bits = x.to_bits();
-    // x = m · 2^e with m in [√½, √2).
-    let shifted = bits.wrapping_sub(0x3f35_04f3);
-    let exponent = (shifted as i32 >> 23) as f32;
-    let m = f32::from_bits((shifted & 0x007f_ffff) + 0x3f35_04f3);
-    // ln m = 2 (t + t³/3 + t⁵/5 + …), t = (m − 1)/(m + 1).
-    let t = (m - 1.0) / (m + 1.0);
-    let t2 = t * t;
-    let series = 2.0 + t2 * (2.0 / 3.0 + t2 * (2.0 / 5.0 + t2 * (2.0 / 7.0 + t2 * (2.0 / 9.0))));
-    exponent * std::f32::consts::LN_2 + t * series
 }
 
 #[cfg(test)]

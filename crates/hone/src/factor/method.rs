@@ -106,6 +106,12 @@ impl<T> Factors<T> {
     }
 }
 
+/// Says that factors are not finite, and what helps.
+pub(crate) fn not_finite() -> Error {
+    let message = "factors are not finite: scale the weights down, or raise the solver's regularization";
+    Error::Numeric { stage: "factors".into(), message: message.into() }
+}
+
 impl Factors<Panels> {
     /// The factors, or an error where one of them is not finite.
     pub fn finite(self) -> Result<Self> {
@@ -113,8 +119,7 @@ impl Factors<Panels> {
         if sigma && self.u.is_finite() && self.v.as_ref().is_none_or(Panels::is_finite) {
             return Ok(self);
         }
-        let message = "factors are not finite: scale the weights down, or raise the solver's regularization";
-        Err(Error::Numeric { stage: "factors".into(), message: message.into() })
+        Err(not_finite())
     }
 
     /// With zero columns up to `rank`.

@@ -25,6 +25,7 @@ pub mod svd;
 mod svd_options;
 
 pub use bilinear::Start;
+pub(crate) use method::not_finite;
 pub(crate) use method::share_left;
 pub use method::{Coded, Factors, Info, Loss, Task};
 

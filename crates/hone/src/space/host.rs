@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::{Fold, Leaf, Map, Space, Workspace};
+use super::{Fold, Leaf, Map, Space, Workspace, shorten};
 use crate::dense::panels::{self, Own};
-use crate::dense::{Block, Columns, Norm, Small};
+use crate::dense::{Block, Columns, Logs, Norm, Small};
 use crate::error::Result;
 use crate::random::Key;
 use crate::sparse::{Diagonal, Fused, Rounded};
@@ -109,6 +109,9 @@ impl Space for Host {
     }
 
     fn map(&self, x: &mut [Block], map: &Map) {
+        if let Map::Shorten(power) = map {
+            return panels::update_rows(x, |row| shorten(row, *power));
+        }
         let mut first = 0;
         for panel in x {
             let cols = first..first + panel.cols();
@@ -117,8 +120,23 @@ impl Space for Host {
                 Map::Zero => panel.as_mut_slice().fill(0.0),
                 Map::Scale(factors) => panel.scale_columns(&factors[cols]),
                 Map::Redraw(which, key) => panel.redraw(cols.clone(), 0, &which[cols], *key),
+                Map::Shorten(_) => unreachable!("done above"),
             }
         }
+    }
+
+    fn pick(&self, x: &[Block], rows: &[usize]) -> Block {
+        panels::pick(x, rows)
+    }
+
+    fn log_times(
+        &self,
+        x: &[Block],
+        (factors, logs): (&Diagonal, Logs),
+        matrix: &Small,
+        widths: &[usize],
+    ) -> Vec<Block> {
+        logs.times(x, factors.values(), matrix, widths)
     }
 }
 

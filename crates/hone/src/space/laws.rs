@@ -12,6 +12,8 @@
 //! processes keeps this law; a device does not: it fuses multiplications with additions, and sums in the order that
 //! its blocks of threads have. Its results are as accurate, and the same from run to run.
 
+mod logarithms;
+
 use std::sync::Arc;
 
 use super::{Fold, Host, Leaf, Map, Space, Workspace, panels};
@@ -36,6 +38,7 @@ pub fn check<S: Space>(space: &S) {
         wide.folds_and_maps();
         wide.sparse_products();
         wide.orthonormal();
+        wide.rows_and_logarithms();
     }
 }
 
@@ -48,6 +51,7 @@ pub fn check_bits<S: Space>(space: &S) {
         let wide = Wide::new(space, rows, cols);
         wide.bits_of_the_host();
         wide.bits_of_sparse_products();
+        wide.bits_of_logarithms();
     }
 }
 
@@ -73,7 +77,10 @@ impl<'a, S: Space> Wide<'a, S> {
 
     /// The panels as one block.
     fn gather(&self, x: Vec<S::Tall>) -> Block {
-        let x: Vec<Block> = x.into_iter().map(|panel| self.space.export(panel)).collect();
+        self.gather_host(&x.into_iter().map(|panel| self.space.export(panel)).collect::<Vec<_>>())
+    }
+
+    fn gather_host(&self, x: &[Block]) -> Block {
         let cols = x.iter().map(Block::cols).sum();
         let mut all = Block::zeros(self.rows, cols);
         for i in 0..self.rows {

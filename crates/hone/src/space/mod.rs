@@ -20,7 +20,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::dense::panels::Own;
-use crate::dense::{Block, Columns, Small};
+use crate::dense::{Block, Columns, Logs, Small};
 use crate::error::Result;
 use crate::random::Key;
 use crate::sparse::{Csr, Diagonal, Fused};
@@ -49,8 +49,8 @@ pub trait Space: Sync {
     /// A copy in the same place.
     fn copy(&self, x: &Self::Tall) -> Self::Tall;
 
-    /// Puts a matrix aside where memory is short: until it is [back](Space::bring_back), nothing is done with it. Spaces
-    /// that have no other place keep it where it is.
+    /// Puts a matrix aside where memory is short: until it is [back](Space::bring_back), it is only copied, and read by
+    /// [`cross`](Space::cross) and the verbs that say so. Spaces that have no other place keep it where it is.
     fn put_aside(&self, _x: &mut Self::Tall, _folder: &Path) -> Result<()> {
         Ok(())
     }
@@ -114,6 +114,14 @@ pub trait Space: Sync {
 
     /// Changes all entries.
     fn map(&self, x: &mut [Self::Tall], map: &Map);
+
+    /// Some rows of all panels together, in the order given, in the memory of this process; x may be aside.
+    fn pick(&self, x: &[Self::Tall], rows: &[usize]) -> Block;
+
+    /// L·M for the matrix L of [logarithms](Logs) of X, whose rows have the given factors, and a small matrix M, in panels of the given
+    /// widths; x may be aside.
+    fn log_times(&self, x: &[Self::Tall], logs: (&Diagonal, Logs), matrix: &Small, widths: &[usize])
+    -> Vec<Self::Tall>;
 }
 
 /// The sign of each column, given its entry of largest absolute value.
@@ -150,6 +158,8 @@ pub enum Map<'a> {
     Scale(&'a [f64]),
     /// Columns that are marked are drawn again, as [`Space::random`] would.
     Redraw(&'a [bool], Key),
+    /// Each row of all panels together is divided by its length to this power.
+    Shorten(f64),
 }
 
 /// Tall matrices that products need on the way, kept for the next product.
@@ -183,6 +193,15 @@ impl<T> Workspace<T> {
     /// Frees what is kept.
     pub fn clear(&mut self) {
         self.free.clear();
+    }
+}
+
+/// Divides a row by its length to a power.
+pub fn shorten(row: &mut [f32], power: f64) {
+    let length = row.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
+    if length > 0.0 {
+        let factor = length.powf(-power);
+        row.iter_mut().for_each(|x| *x = (f64::from(*x) * factor) as f32);
     }
 }
 

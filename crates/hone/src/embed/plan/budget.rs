@@ -8,7 +8,7 @@ use crate::config::{Combine, Form, Model, Output};
 use crate::dense::gram_memory;
 use crate::engine::Largest;
 use crate::factor::exact;
-use crate::factor::log_window::landmarks;
+use crate::factor::log_window::{MOST_ROWS, landmarks};
 use crate::factor::memory::{Held, OVERSAMPLING, Shape, WORK_BLOCKS};
 use crate::factor::svd::{NARROW, WIDEST};
 use crate::matrix::Psi;
@@ -158,14 +158,15 @@ impl Work<'_> {
         (held.width + BESIDE.max(last)).max(3 * held.width.min(panel))
     }
 
-    /// Bytes while a log window is made: U and two panels for products, then U and the window's factors; degrees, eigenpairs,
-    /// and the Gram matrix of landmarks. Where memory is short U is in a file.
+    /// Bytes while a log window is made: U and two panels for products, then U and the window's factors; degrees, eigenpairs, rows
+    /// that stand for all, and the Gram matrix of landmarks. Where memory is short U is in a file.
     fn viewing(&self, dim: u64, view: u64) -> u64 {
         let n = self.graph.nodes();
         let u = if self.aside { 0 } else { dim };
         let columns = u + view.max(2 * dim.min(PANEL as u64));
         let pairs = dim.min(n as u64).saturating_pow(2);
-        n as u64 * (columns * FLOAT + 20) + 32 * pairs + gram_memory(n, landmarks(n, view as usize))
+        let picked = n.min(MOST_ROWS) as u64 * dim * FLOAT;
+        n as u64 * (columns * FLOAT + 20) + 32 * pairs + picked + gram_memory(n, landmarks(n, view as usize))
     }
 
     /// A local matrix as its solver sees it, at most.
