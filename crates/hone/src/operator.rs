@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::dense::{Block, Columns, Small};
 use crate::space::{Host, Leaf, Space};
-use crate::sparse::{Csr, Fused, Plus};
+use crate::sparse::{Csr, Fused, Pattern, Plus};
 
 /// A lazy matrix.
 #[derive(Debug, Clone)]
@@ -235,6 +235,21 @@ impl Operator {
             }
             Operator::Power(inner, _) => inner.count_memory(seen),
             Operator::Sum(terms) => terms.iter().map(|(_, term)| term.count_memory(seen)).sum(),
+        }
+    }
+
+    /// The pattern whose walks lead to all entries off the diagonal, where there is one and it is symmetric.
+    pub(crate) fn walked(&self) -> Option<&Pattern> {
+        match self {
+            Operator::Sparse(leaf) => Some(&**leaf.matrix.pattern()).filter(|_| leaf.symmetric),
+            Operator::Dense(_) => None,
+            Operator::Scaled(scaled) => scaled.inner.walked(),
+            Operator::Power(inner, _) => inner.walked(),
+            Operator::Sum(terms) => {
+                let mut patterns = terms.iter().map(|(_, term)| term.walked());
+                let first = patterns.next()??;
+                patterns.all(|other| other.is_some_and(|other| std::ptr::eq(other, first))).then_some(first)
+            }
         }
     }
 

@@ -71,7 +71,7 @@ fn occupied(matrix: &Small) -> [Vec<bool>; 2] {
 }
 
 /// Singular triplets of a symmetric matrix: |λ|, the eigenvectors, and those with the sign of λ.
-fn of_symmetric(matrix: &Small) -> Result<SmallSvd> {
+pub(super) fn of_symmetric(matrix: &Small) -> Result<SmallSvd> {
     let eigen = matrix.eigen()?;
     let n = matrix.rows();
     let mut order: Vec<usize> = (0..n).collect();

@@ -18,6 +18,7 @@ pub(crate) mod memory;
 mod method;
 pub mod nmf;
 mod observed;
+mod pieces;
 mod sample;
 pub mod sgd;
 mod subspace;

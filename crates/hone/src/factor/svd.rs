@@ -3,7 +3,8 @@
 //! `Subspace` finds V, orthonormal, that spans the leading right singular space and some more. One
 //! product Y = S V follows; the eigenvectors E of the small YᵀY = E diag(sigma²) Eᵀ give
 //! U = Y E diag(1/sigma) and the right vectors V E. Powers of symmetric matrices share the vectors of
-//! their base, and what is said of their accuracy is said of the base; small matrices are decomposed whole (`exact`); dense matrices of up to [`WIDEST`] rows or columns are
+//! their base, and what is said of their accuracy is said of the base; small matrices are decomposed whole (`exact`), and those
+//! that fall apart component by component (`pieces`); dense matrices of up to [`WIDEST`] rows or columns are
 //! solved through the Gram matrix of the fewer.
 //! Cost: 2 products with S an iteration (1 if symmetric), one more, and O(N b²).
 
@@ -16,6 +17,7 @@ use super::exact::{self, exact};
 use super::iterate::{at_most, not_negative};
 use super::memory::{Held, Shape, WORK_BLOCKS};
 use super::method::{Factors, Info, Loss, Method, Task, share_left};
+use super::pieces::{pieces, svd_of_pieces};
 use super::subspace::{DEPTH, Image, MANY, Subspace};
 use super::svd_options::{NOISE, ZERO};
 use crate::dense::{Block, Columns, Panels, Small, orthonormalize};
@@ -132,11 +134,23 @@ pub fn svd_there<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) 
             Ok(exact(s, options, task)?.map(|side| Side::Here(side.into())))
         }
         _ => {
+            if let Some(found) = fallen_apart(s, options, task)? {
+                return Ok(found.map(|side| Side::Here(side.into())));
+            }
             let mut found = lazy(space, s, options, task)?.map(|side| Side::There(side).widened(space, task.rank));
             found.sigma.resize(task.rank.max(found.sigma.len()), 0.0);
             Ok(found)
         }
     }
+}
+
+/// The triplets of a matrix whose components are all small, where iterations would converge to the same.
+fn fallen_apart(s: &Operator, options: &Svd, task: &Task) -> Result<Option<Factors>> {
+    let products = if s.is_symmetric() { 1 } else { 2 };
+    if !options.keeps_basis(s.cost() * products, s.cols() as u64, options.width(s, task.rank) as u64) {
+        return Ok(None);
+    }
+    pieces(s).map(|pieces| svd_of_pieces(s, &pieces, task)).transpose()
 }
 
 /// Finds the leading right space, multiplies it once more, and reads the triplets off the image.
