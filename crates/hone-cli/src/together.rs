@@ -26,8 +26,8 @@ Examples:
   mpirun -n 4 hone-mpi count graph.tsv --by total
   mpirun -n 2 --map-by ppr:1:node --bind-to none hone-mpi embed graph.tsv -o vectors.npy   one process per machine
 
-Options are those of `hone embed` and `hone count`, and so are the results, bit for bit; --memory is what each process may
-hold. docs/cluster.md tells how to start it on several machines.";
+Options are those of `hone embed` and `hone count`, and so are the results, bit for bit; --memory is the limit of each \
+process. docs/cluster.md explains how to start it on several machines.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
