@@ -1,18 +1,18 @@
-// Groups of columns side by side: Y, whose rare motifs have values in few rows, and features of nodes.
+// Groups of columns side by side: Y, whose rare motifs have values in few rows, and node features.
 
 #define SIDE 32
 #define ROWS 64
 #define COLS 128
 
-// A panel of some columns: row i is at `place[i]` where there are places, nowhere (zeros) where that is NONE.
+// A panel of some columns. If `place` is given, row i is stored at `place[i]`, or is zero if that is NONE.
 struct Source {
     const float *x;
     const u32 *place;
     u32 cols, first;
 };
 
-// Rows from `start` on of all sources side by side, times m with b columns: `rows` rows of `out`. A block has ROWS rows and COLS
-// columns of the result, a thread eight rows of four columns.
+// Rows from `start` on of all sources side by side, times m with b columns: `rows` rows of `out`. A block computes ROWS
+// rows and COLS columns of the result, a thread eight rows of four columns.
 extern "C" __global__ void __launch_bounds__(256)
 project(u64 start, u64 rows, const Source *sources, u32 count, const float *m, u32 b, float *out) {
     __shared__ float xs[ROWS][SIDE + 1];
@@ -63,7 +63,7 @@ project(u64 start, u64 rows, const Source *sources, u32 count, const float *m, u
     }
 }
 
-// Where each of some rows is.
+// The position of each of some rows.
 extern "C" __global__ void mark_rows(u64 count, const u32 *rows, u32 *place) {
     const u64 k = thread();
     if (k < count) place[rows[k]] = (u32)k;
@@ -74,7 +74,8 @@ extern "C" __global__ void fill_none(u64 count, u32 *place) {
     if (i < count) place[i] = NONE;
 }
 
-// Rows of a panel, zeros where there is none: `rows` are the wanted ones (all where null), `place` where they are.
+// Rows of a panel, zeros for rows it does not have: `rows` are the requested ones (all if null), `place` their
+// positions.
 extern "C" __global__ void __launch_bounds__(256)
 gather_rows(u64 values, u32 cols, const u32 *rows, const u32 *place, const float *x, float *out) {
     const u64 at = thread();
@@ -116,8 +117,8 @@ extern "C" __global__ void __launch_bounds__(256) take_logs(u64 values, const fl
     if (at < values) out[at] = log1pf(x[at]);
 }
 
-// Sums of the values of all neighbours, means and maxima of their logarithms; null for what is not wanted. One warp per row, one
-// lane per column.
+// Sums of the values of all neighbours, means and maxima of their logarithms; null for outputs not needed. One warp per
+// row, one lane per column.
 extern "C" __global__ void __launch_bounds__(256)
 aggregate(u64 rows, const u64 *offsets, const u32 *columns, u32 cols, const float *values, const float *logs, float *sums,
           float *means, float *maxima) {

@@ -1,4 +1,4 @@
-//! [`Kept`]: columns of Y or of features that stay on the device, and are read from there by whoever needs them.
+//! [`Kept`]: columns of Y or of features that stay on the device, and are read from there when needed.
 
 use std::any::Any;
 use std::fmt;
@@ -76,7 +76,8 @@ impl Stored for Kept {
 }
 
 impl Cuda {
-    /// Factors of a motif matrix, shaped, on the device where there is room for them beside further work, else here.
+    /// Factors of a motif matrix, normalised and scaled, on the device if there is room for them and further
+    /// work, else here.
     pub(crate) fn local_there(
         &self,
         solver: &Solver,
@@ -87,7 +88,7 @@ impl Cuda {
         let Solver::Svd(options) = solver else { return Err(self.lacks(solver)) };
         let found = svd_there(self, s, options, task)?;
         self.resident.forget_unused();
-        // Other norms are rare, and this process has them.
+        // Other norms are rare, and computed by this process.
         let shapes = matches!(shape.norm, Norm::L2 | Norm::None);
         let there = |side: &Side<Panel>| matches!(side, Side::There(_));
         if !shapes || !there(&found.u) || found.v.as_ref().is_some_and(|v| !there(v)) {
@@ -110,7 +111,7 @@ impl Cuda {
         Group::panels(None, panels.into())
     }
 
-    /// Brings columns and rows to the size that the settings ask for.
+    /// Normalises and scales columns and rows as the settings say.
     fn shaped(&self, mut panels: Vec<Panel>, sigma: &[f64], shape: &Shape) -> Result<Kept> {
         let lengths = self.fold(&panels, Fold::Length);
         if !lengths.iter().chain(sigma).all(|length| length.is_finite()) {
