@@ -1,7 +1,8 @@
 //! Local embeddings U_t^(k), one per motif and step (sec. 2.4).
 //!
-//! Rows of U say where the arcs of a node lead. In a directed graph a node that no arc leaves has none, and V, whose rows say
-//! where arcs come from, stands beside U as a part of its own. So do factors of the log window that U spans.
+//! Rows of U say where the arcs of a node lead. In a directed graph a node without outgoing arcs has a zero row, and V,
+//! whose rows say where arcs come from, is a separate part next to U. So are the factors of the log window that U
+//! spans.
 
 use std::slice;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ use crate::random::Key;
 use crate::report::LocalFacts;
 use crate::store::factors::Writer;
 
-/// All local embeddings, sorted by step, and the attributes that join them; one motif is worked on at a time.
+/// All local embeddings, sorted by step, and the attributes next to them; one motif is worked on at a time.
 pub(super) fn all(
     run: &mut Context,
     counted: Counted,
@@ -44,7 +45,7 @@ pub(super) fn all(
     if let (Some(x), Some(folder)) = (&mut x, run.aside.as_ref().filter(|_| !diffuse)) {
         x.block.put_aside(folder)?;
     }
-    // The last motif is given the counts themselves, so that they are gone when it is embedded.
+    // The last motif takes the counts themselves, so that they are freed when it is embedded.
     for (&motif, counted) in motifs.iter().zip(std::iter::repeat_n(counted, motifs.len())) {
         let w = Lazily::new(run.config, run.engine, counted, motif);
         locals.extend(of_motif(run, &w, shelf)?);
@@ -54,19 +55,19 @@ pub(super) fn all(
     }
     x.as_mut().map_or(Ok(()), |x| x.block.bring_back())?;
     diffused.extend(x.filter(|_| original || !diffuse).map(attributes::undiffused));
-    // Eq. 16: step by step, motif by motif; facts and columns in the same order.
+    // Eq. 16: step by step, motif by motif; statistics and columns in the same order.
     locals.sort_by_key(|part| part.step);
     run.report.local.sort_by_key(|facts| facts.step);
     Ok((locals, diffused))
 }
 
-/// The local embeddings of one motif, one per step, computed or found on the shelf.
+/// The local embeddings of one motif, one per step, computed or from the shelf.
 fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
     let (mut parts, motif) = (Vec::new(), w.motif);
     for step in steps::computed(run.config) {
         run.progress.check()?;
         let wanted = wanted(run, w.graph(), motif, step);
-        // A checkpoint has rows that are shaped already, and no right factors.
+        // A checkpoint has rows that are already scaled, and no right factors.
         let anew = run.factors || run.draft.is_some();
         let known = if anew { None } else { found(shelf, &wanted, step, &run.own)? };
         let (views, facts) = match known {
@@ -91,18 +92,18 @@ fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part
     Ok(parts)
 }
 
-/// What one factorisation gives to Y.
+/// What one factorisation adds to Y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     /// U.
     Source,
-    /// V, of directed graphs.
+    /// V, for directed graphs.
     Target,
     /// Factors of the log window that U spans.
     Log,
 }
 
-/// One part of Y: what it is called and how many columns it has.
+/// One part of Y: its name and number of columns.
 struct Wanted {
     side: Side,
     name: String,
@@ -123,7 +124,7 @@ fn wanted(run: &Context, graph: &Graph, motif: Motif, step: usize) -> Vec<Wanted
     wanted
 }
 
-/// The parts of one motif and step that an earlier run has left, all of them or none.
+/// The parts of one motif and step from an earlier run, all of them or none.
 fn found(shelf: &mut Shelf, wanted: &[Wanted], step: usize, own: &Own) -> Result<Option<(Vec<Part>, LocalFacts)>> {
     if !wanted.iter().all(|view| shelf.has(&view.name, step)) {
         return Ok(None);
@@ -142,21 +143,21 @@ fn found(shelf: &mut Shelf, wanted: &[Wanted], step: usize, own: &Own) -> Result
 enum Made {
     /// Parts of Y.
     Shaped(Vec<Group>),
-    /// U, V and the log window, which are to be shaped. Where memory is short, U and the window are aside.
+    /// U, V and the log window, not yet scaled. If memory is short, U and the window are in files.
     Raw { shape: Shape, sides: Vec<Panels>, window: Option<Window> },
 }
 
-/// A log window that is to be shaped.
+/// A log window that is not yet scaled.
 struct Window {
     block: Block,
     weight: f64,
     landmarks: Landmarks,
-    /// What the weights of the graph were multiplied with.
+    /// The factor by which the weights of the graph were multiplied.
     scale: f64,
 }
 
 impl Made {
-    /// Shapes one part of Y after the other, and hands each to `keep` before the next is in memory.
+    /// Scales one part of Y after the other, and passes each to `keep` before the next is in memory.
     fn shaped(
         self,
         config: &Config,
@@ -187,7 +188,7 @@ impl Made {
     }
 }
 
-/// The parts of Y that are wanted of one motif and step: U_t^(k), V_t^(k), the log window.
+/// The requested parts of Y for one motif and step: U_t^(k), V_t^(k), the log window.
 fn factor(
     run: &mut Context,
     lazily: &Lazily,
@@ -210,7 +211,7 @@ fn factor(
     let described = (motif, step, operator.formula(), scale);
     let log = wanted.iter().find(|view| view.side == Side::Log);
     if run.draft.is_none() && factors.is_none() && log.is_none() {
-        // Nobody but Y needs the factors.
+        // Only Y needs the factors.
         let found = run.engine.local(solver, &operator, &task, &shape);
         let Factors { u, sigma, v, info } = found.map_err(|e| locate(e, "local", &stage()))?;
         let groups = [u].into_iter().chain(v.filter(|_| both)).collect();
@@ -235,7 +236,7 @@ fn factor(
 /// U and V of a motif and step.
 type Sides = (Panels, Option<Panels>);
 
-/// Gives the factors to the model that is made and to the folder of factors, where there are such. `both` says whether
+/// Adds the factors to the model and to the folder of factors, if there are such. `both` says whether
 /// V has columns in Y.
 fn hand_out(
     run: &mut Context,
@@ -257,7 +258,7 @@ fn hand_out(
     Ok((u, v))
 }
 
-/// What the report says of a motif and step, the formula of its matrix, and what that was multiplied with.
+/// What the report says about a motif and step, the formula of its matrix, and its scale.
 fn facts(
     w: &Weighted,
     (motif, step, formula, scale): (Motif, usize, String, f64),
@@ -282,7 +283,7 @@ fn facts(
     }
 }
 
-/// The log window of a motif, from walks that never stay, with the weight that the settings give it.
+/// The log window of a motif, from walks that are not lazy, with its weight from the settings.
 fn window(run: &Context, w: &Weighted, step: usize, (u, task): (Panels, &Task)) -> Result<log_window::View> {
     let busy = MotifMatrix { laziness: 0.0, ..run.config.matrix() };
     let (largest, settings) = (run.config.local.solver.largest(), &run.config.local.log_window);
@@ -300,8 +301,7 @@ fn energy(panels: &[Block]) -> f64 {
     panels.iter().map(of).sum()
 }
 
-/// Brings the rows of a log window to the size that the settings ask for, and all of it to a squared size; what all was
-/// multiplied with in the end.
+/// Scales the rows of a log window as the settings say, and all of it to a given squared norm; returns the last factor.
 fn shape_view(local: &Local, view: &mut Block, squared: f64) -> f64 {
     if local.row_power > 0.0 {
         view.update_rows(|_, row| shorten(row, local.row_power));
