@@ -60,8 +60,7 @@ pub(crate) fn could_save() {
 /// A signal that the caller has ignored, as `nohup` does, stays ignored; the others are handled.
 pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
     use anyhow::Context;
-    let remedy =
-        "signals cannot be listened to; raise the limits on processes and on open files (ulimit -u, ulimit -n)";
+    let remedy = "cannot listen for signals; raise the limits on processes and on open files (ulimit -u, ulimit -n)";
     signals::listen(stop).context(remedy)
 }
 

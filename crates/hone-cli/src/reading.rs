@@ -17,12 +17,12 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
     let dropped = graph.dropped();
     if !dropped.is_empty() {
         let remedy = match (dropped.weights > 0, weights) {
-            (true, true) => " (--weighted keeps weights, and makes them count)",
+            (true, true) => " (--weighted keeps and uses weights)",
             (true, false) => " (weights are not used here)",
             (false, _) => "",
         };
         let added = if dropped.duplicates > 0 && graph.weights().is_some() {
-            "; the weights of duplicate edges are added up"
+            "; the weights of duplicate edges are added"
         } else {
             ""
         };

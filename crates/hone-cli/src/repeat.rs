@@ -30,7 +30,7 @@ impl Changed {
                 Ok(())
             }
             Changed::Refuse => {
-                let remedy = "give what that run was given, or use this with --changed allow";
+                let remedy = "give the file of that run, or accept the difference with --changed allow";
                 Err(Error::input(path, message, remedy))
             }
         }

@@ -60,7 +60,7 @@ impl GraphSource {
     pub(crate) fn open(&self, weights: bool, memory: Option<u64>, context: &Context) -> anyhow::Result<Graph> {
         let Input { path, options } = &self.input;
         if context.engine().processes() > 1 && is_stream(path) {
-            let message = format!("{path} can be read by one process, and several work together; give a file");
+            let message = format!("several processes cannot read {path}; give a file");
             return Err(Error::config("INPUT", message).into());
         }
         let graph = open(path, &ReadOptions { memory, ..options.clone() }, weights, context);

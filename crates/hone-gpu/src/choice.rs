@@ -62,7 +62,7 @@ impl Device {
             Device::Cuda(ordinal) => Ok(Opened { cuda: Some(ready(ordinal)?), note: None }),
             Device::Auto => Ok(match ready(0) {
                 Ok(cuda) => Opened { cuda: Some(cuda), note: None },
-                Err(error) => Opened { cuda: None, note: Some(format!("the work is done on the cpu; {error}")) },
+                Err(error) => Opened { cuda: None, note: Some(format!("using the cpu; {error}")) },
             }),
         }
     }

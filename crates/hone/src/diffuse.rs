@@ -120,8 +120,7 @@ impl Diffusion {
 }
 
 fn out_of_range(step: usize) -> Error {
-    let message =
-        "diffused attributes leave the range of numbers; scale the attributes or edge weights down, or use psi = p";
+    let message = "diffused attributes overflow; scale the attributes or edge weights down, or use psi = p";
     Error::Numeric { stage: format!("step {step}"), message: message.into() }
 }
 

@@ -263,7 +263,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         context.note("note: these motifs ignore the directions of arcs; --motifs triads counts directed ones");
     }
     if args.seed.is_some() && choices.sample == Sample::Exact {
-        idle::note(&[("--seed".into(), "exact counts draw nothing at random".into())], context);
+        idle::note(&[("--seed".into(), "exact counts are not random".into())], context);
     }
     let facts = GraphFacts::of(&graph);
     let (read, start) = (Stage::since("read", &start), Start::now());

@@ -157,6 +157,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 pub(crate) fn note_recall(recall: Option<f64>, context: &Context) {
     if let Some(recall) = recall {
         let percent = 100.0 * recall;
-        context.note(format_args!("note: approximate: {percent:.1} % of the true neighbours were found, by a sample"));
+        context.note(format_args!(
+            "note: approximate: {percent:.1} % of the true neighbours were found, estimated from a sample"
+        ));
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Args {
 /// Says which feature adds these commands.
 pub(crate) fn run(commands: &str, feature: &str) -> anyhow::Result<()> {
     let message = format!(
-        "this build of hone leaves out {commands}; build it with `--features {feature}`, or with all there is: \
+        "this build of hone leaves out {commands}; build it with `--features {feature}`, or with everything: \
          cargo install --path crates/hone-cli"
     );
     Err(Error::config("COMMAND", message).into())

@@ -145,7 +145,7 @@ impl Args {
         let RoleOptions { roles, sample, seed } = earlier.map_or_else(Default::default, |it| it.choices.choices);
         let sample = self.sample.unwrap_or(sample);
         if self.seed.is_some() && sample == Sample::Exact {
-            return Err(Error::config("--seed", "goes with --sample: exact counts draw nothing at random"));
+            return Err(Error::config("--seed", "goes with --sample: exact counts are not random"));
         }
         let roles = self.roles.map_or(roles, |Wanted(wanted)| wanted);
         Ok(RoleOptions { roles, sample, seed: self.seed.unwrap_or(seed) })

@@ -87,9 +87,9 @@ fn has_one_way(graph: &Graph) -> bool {
 /// Why there are no reversed arcs, and what can be done.
 fn nothing_to_turn(graph: &Graph) -> Error {
     let message = if has_one_way(graph) {
-        "every removed arc has its reverse, so that none can be turned around; remove a larger share, or use negatives = \"random\""
+        "every removed arc has its reverse, so none can be reversed; remove a larger share, or use negatives = \"random\""
     } else {
-        "every arc has its reverse, so that none can be turned around; use negatives = \"random\""
+        "every arc has its reverse, so none can be reversed; use negatives = \"random\""
     };
     Error::config("negatives", message)
 }

@@ -218,7 +218,7 @@ def _warn(native: NativeGraph) -> None:
     parts = [f"{n} {what}{'s' * (n > 1)}" for n, what in zip(native.dropped, names) if n]
     if parts:
         remedy = " (weighted=True keeps weights)" if native.dropped[2] else ""
-        added = "; the weights of duplicate edges are added up" if native.dropped[1] and native.weighted else ""
+        added = "; the weights of duplicate edges are added" if native.dropped[1] and native.weighted else ""
         warn(f"dropped {', '.join(parts)}{remedy}{added}")
 
 

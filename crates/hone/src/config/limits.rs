@@ -17,7 +17,7 @@ pub const MAX_DIM: usize = 1 << 16;
 pub(super) fn check_dim(field: &str, dim: Dim) -> Result<()> {
     match dim {
         Dim::Fixed(dim) if dim > MAX_DIM => {
-            Err(Error::config(field, format!("{dim} is more than {MAX_DIM}, the most that is accepted")))
+            Err(Error::config(field, format!("{dim} is more than {MAX_DIM}, the maximum")))
         }
         _ => Ok(()),
     }

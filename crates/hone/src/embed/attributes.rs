@@ -240,7 +240,7 @@ fn unscale(block: &mut Block, scale: f64, step: usize) -> Result<()> {
     if block.as_slice().iter().all(|value| value.is_finite()) {
         return Ok(());
     }
-    let message = "diffused features leave the range of numbers; use fewer steps, psi = p, or local.norm = l2";
+    let message = "diffused features overflow; use fewer steps, psi = p, or local.norm = l2";
     Err(Error::Numeric { stage: format!("step {step}"), message: message.into() })
 }
 

@@ -39,7 +39,7 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
         run.report.notes.extend(graph.weights().and_then(|weights| dominated(weights)));
     }
     if graph.is_directed() && matrices && config.direction == Direction::Keep && config.reverse.given() > 0.0 {
-        let note = "the graph is directed: nodes are placed by the arcs that leave them and by those that enter; \
+        let note = "the graph is directed: nodes are placed by their outgoing and incoming arcs; \
                     direction = \"ignore\" ignores directions";
         run.note(note);
     }
@@ -47,7 +47,7 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
     if let Cow::Owned(_) = chosen {
         run.note(
             "the graph is directed: nodes are placed by their arcs in both directions (direction = \"ignore\"); \
-             direction = \"keep\" distinguishes arcs that leave from arcs that enter",
+             direction = \"keep\" distinguishes outgoing from incoming arcs",
         );
     }
     chosen
@@ -174,7 +174,7 @@ fn dominated(weights: &[f32]) -> Option<String> {
     (2 * light > weights.len()).then(|| {
         format!(
             "the largest weight, {largest:e}, is more than {HEAVY} times that of most edges, and vectors follow the heaviest \
-             edges: logarithms of such weights usually say more"
+             edges: logarithms of such weights usually work better"
         )
     })
 }
@@ -192,9 +192,9 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
         let reduce = ", or reduce features to features.form = components";
         let reduce = if run.config.has_features() && info.code.is_none() { reduce } else { "" };
         let (count, passes) = (info.iterations, solver.passes());
-        run.report.warnings.push(format!(
-            "the global stage was cut short after {count} {passes}: raise global.solver.{passes}{reduce}"
-        ));
+        run.report
+            .warnings
+            .push(format!("the global stage stopped after {count} {passes}: raise global.solver.{passes}{reduce}"));
     }
 }
 

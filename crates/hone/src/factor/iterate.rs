@@ -79,7 +79,7 @@ pub(super) fn at_most(field: &str, name: &str, value: usize, most: usize) -> Res
     if value <= most {
         return Ok(());
     }
-    Err(Error::config(format!("{field}.{name}"), format!("{value} is more than {most}, the most that is accepted")))
+    Err(Error::config(format!("{field}.{name}"), format!("{value} is more than {most}, the maximum")))
 }
 
 /// Refuses an absurd number of zeros per nonzero.

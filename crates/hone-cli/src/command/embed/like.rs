@@ -112,7 +112,7 @@ fn check(args: &Args) -> Result<(), Error> {
         ("--device", args.device != Device::default()),
     ];
     match idle.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Error::config(*option, "placing nodes with --like has no use for it; leave it out")),
+        Some((option, _)) => Err(Error::config(*option, "it has no effect with --like; leave it out")),
         None => Ok(()),
     }
 }

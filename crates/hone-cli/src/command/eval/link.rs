@@ -69,7 +69,7 @@ impl Args {
         let usual = if mutual.is_none() { Negatives::Mixed } else { Negatives::Random };
         if let (true, None, Some(Named { name, .. })) = (directed, self.negatives, mutual) {
             context.note(format_args!(
-                "note: every arc of {name} has its reverse, so that none can be turned around: pairs without an arc are random"
+                "note: every arc of {name} has its reverse, so none can be reversed: pairs without an arc are random"
             ));
         }
         let negatives = self.negatives.unwrap_or(usual);

@@ -159,20 +159,20 @@ impl Why {
                 );
             }
             Why::Absent => "without the motifs, which do not occur in this graph (motifs = \"all\" has edges too)",
-            Why::Weightless => "with edges of weight 0 only (weights = false counts them all the same)",
+            Why::Weightless => "with edges of weight 0 only (weights = false counts them anyway)",
             Why::Sink if config.direction == Direction::Source => {
-                "without an arc that leaves (direction = \"keep\" places them by the arcs that enter)"
+                "without an outgoing arc (direction = \"keep\" places them by incoming arcs)"
             }
             Why::Sink if config.model != Model::Separate => {
-                "without an arc that leaves, where this model has source factors alone (direction = \"ignore\" places them by all arcs)"
+                "without an outgoing arc: this model has only source factors (direction = \"ignore\" places them by all arcs)"
             }
             Why::Sink => {
-                "without an arc that leaves, where this local.solver has source factors alone (direction = \"ignore\" places them by all arcs)"
+                "without an outgoing arc: this local.solver has only source factors (direction = \"ignore\" places them by all arcs)"
             }
             Why::NoDegree if config.degree == Degree::In => {
-                "without an arc that enters, hence of degree 0 (degree = \"total\" counts both ways)"
+                "without an incoming arc, hence of degree 0 (degree = \"total\" counts both directions)"
             }
-            Why::NoDegree => "without an arc that leaves, hence of degree 0 (degree = \"total\" counts both ways)",
+            Why::NoDegree => "without an outgoing arc, hence of degree 0 (degree = \"total\" counts both directions)",
             Why::Cut => return outside_factors("", config, graph),
             Why::Outside if graph.is_directed() => {
                 return outside_factors(
@@ -190,7 +190,7 @@ impl Why {
 /// Rows that the leading factors of each motif matrix leave out.
 fn outside_factors(others: &str, config: &Config, graph: &Graph) -> String {
     let weights = graph.weights().is_some_and(|_| super::uses_weights(config));
-    let small = if weights { "; very small weights beside large ones do the same" } else { "" };
+    let small = if weights { "; very small weights next to large ones have the same effect" } else { "" };
     let more = room(config);
     format!("{others}outside the leading directions of each motif matrix (a larger {more} keeps more{small})")
 }

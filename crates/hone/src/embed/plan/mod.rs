@@ -134,8 +134,9 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
     }
     if plan.aside {
         let folder = run.temp_folder.display();
-        run.progress
-            .note(&format!("memory is short: factors wait in temporary files in {folder} while others are computed"));
+        run.progress.note(&format!(
+            "memory is short: factors are moved to temporary files in {folder} while others are computed"
+        ));
     }
     run.report.plan = Some(plan);
     // If everything fits, no estimate of a part's size may send one to a file.

@@ -21,7 +21,7 @@ use crate::record;
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = "lock";
 /// The remedy for a damaged file.
-pub(in crate::embed) const AGAIN: &str = "delete this file, and the next run makes it again";
+pub(in crate::embed) const AGAIN: &str = "delete this file, and the next run creates it again";
 
 /// What the files belong to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
