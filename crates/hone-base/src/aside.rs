@@ -55,7 +55,7 @@ impl Aside {
     }
 }
 
-/// Why a temporary file of so many bytes could not be written in a folder, and what to do.
+/// Why a temporary file of this many bytes could not be written in a folder, and what to do.
 pub fn refused(folder: &Path, bytes: u64, error: io::Error) -> Error {
     let remedy = "name another folder for temporary files (temp_dir), or raise the memory limit";
     match error.kind() {

@@ -53,7 +53,7 @@ fn all(sizes: &Sizes, largest: u64, input: &Input, work: Work) -> Option<u64> {
     Some(one + added * (parts - 1) + sizes.leftover())
 }
 
-/// A ring of so many nodes and edges.
+/// A ring of this many nodes and edges.
 fn ring(nodes: u64, edges: u64, input: &Input) -> Option<Graph> {
     let nodes = u32::try_from(nodes.max(3)).ok()?;
     let step = |edge: u64| 1 + (edge / u64::from(nodes)) as u32 % (nodes - 1);

@@ -1,4 +1,4 @@
-//! [`GraphSource`]: a graph that is about to be read, compared with the record of an earlier run where there is one.
+//! [`GraphSource`]: a graph that is about to be read, compared with the record of an earlier run if there is one.
 
 use std::path::{Path, PathBuf};
 

@@ -15,7 +15,7 @@ use faer::{Accum, Mat, MatRef, Par, Side};
 use hone::dense::Block;
 use hone::parallel;
 
-/// Up to so many features the Hessian is formed.
+/// Up to this many features the Hessian is formed.
 const DENSE: usize = 1024;
 
 /// Stands in for the penalty that the intercept does not have.

@@ -110,7 +110,7 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(TableWriter { path: path.to_path_buf(), writer: writer.map_err(|e| failed(path, &e))? })
     }
 
-    /// Bytes that writing a table of so many rows and columns takes, beside the values.
+    /// Bytes that writing a table of this many rows and columns takes, beside the values.
     pub(crate) fn memory(rows: u64, columns: u64) -> u64 {
         let group = rows.min(ROW_GROUP as u64);
         let held = COLUMN.saturating_add(COLUMN_OF_GROUP.saturating_mul(rows.div_ceil(ROW_GROUP as u64)));

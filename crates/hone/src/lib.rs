@@ -20,7 +20,7 @@
 //! | 2.4 | local embeddings S ≈ Φ⟨UV⟩ | [`factor::Solver`] |
 //! | 2.5 | global embedding Y ≈ ZH | [`Hone`] |
 //! | 2.5 | all motif matrices as one tensor | [`tensor`] |
-//! | 2.6 | attributes of the user's own | [`attributes::read`] |
+//! | 2.6 | attributes of the user | [`attributes::read`] |
 //! | 2.6 | attribute diffusion | [`diffuse::Diffusion`] |
 //! | 2.7 | accumulation | [`matrix::Accumulate`] |
 //! | 2.2, fig. 2 | pictures of motif graphs | [`draw::Drawing`] |

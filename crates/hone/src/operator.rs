@@ -178,7 +178,7 @@ impl Operator {
         }
     }
 
-    /// The same matrix with diagonals on both sides multiplied into a sparse leaf, where there is one: as many values as
+    /// The same matrix with diagonals on both sides multiplied into a sparse leaf, if there is one: as many values as
     /// the leaf has, instead of a scaled copy of every block that is multiplied. Its rounding differs.
     pub(crate) fn folded(&self) -> Option<Operator> {
         let Operator::Scaled(Scaled { shift, scale, left: Some(left), inner, right: Some(right) }) = self else {

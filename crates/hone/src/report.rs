@@ -294,7 +294,7 @@ pub struct Importance {
 /// Neighbouring columns of a result that have one origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnBlock {
-    /// `z` for Z, a motif for a local embedding; for node features `structure`, `attributes` (of the user's own) or
+    /// `z` for Z, a motif for a local embedding; for node features `structure`, `attributes` (of the user) or
     /// `features` (both), with `:MOTIF` behind it where they are diffused.
     pub name: String,
     /// k; 0 for what has no step.

@@ -95,7 +95,7 @@ impl Columns {
         self.groups.iter().flat_map(of).map(|norm| norm * norm).collect()
     }
 
-    /// Bytes held in memory.
+    /// Bytes in memory.
     pub fn memory(&self) -> usize {
         self.groups.iter().map(Group::memory).sum()
     }

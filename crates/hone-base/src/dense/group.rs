@@ -127,7 +127,7 @@ impl Group {
         self.rows.as_deref()
     }
 
-    /// Bytes held in memory.
+    /// Bytes in memory.
     pub fn memory(&self) -> usize {
         let values = match &self.values {
             Values::Held(block) => block.memory(),

@@ -33,7 +33,7 @@ impl Own {
 /// The most lanes.
 pub(super) const MOST: usize = 64;
 
-/// A lane has a multiple of so many rows, but for the last.
+/// A lane has a multiple of this many rows, but for the last.
 const UNIT: usize = 256;
 
 /// Rows of each lane of a matrix with `rows` rows; the last may have fewer.

@@ -135,7 +135,7 @@ impl Block {
         &mut self.data
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub fn memory(&self) -> usize {
         self.data.len() * size_of::<f32>()
     }

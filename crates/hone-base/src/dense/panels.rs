@@ -70,7 +70,7 @@ impl Panels {
         width(&self.0)
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub fn memory(&self) -> usize {
         self.0.iter().map(Block::memory).sum()
     }

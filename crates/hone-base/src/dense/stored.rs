@@ -15,7 +15,7 @@ pub trait Stored: Debug + Send + Sync {
     /// Writes rows `range`, row-major, into `to`. Products cannot fail: what cannot be read becomes zero,
     /// and whoever stored the rows learns of it elsewhere.
     fn read(&self, range: Range<usize>, to: &mut [f32]);
-    /// Bytes held in memory.
+    /// Bytes in memory.
     fn memory(&self) -> usize {
         0
     }

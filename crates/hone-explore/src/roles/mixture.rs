@@ -48,7 +48,7 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Sums over no rows, of which so many ratios will count.
+    /// Sums over no rows, of which this many ratios will count.
     pub(crate) fn new(width: usize) -> Self {
         Moments { weight: 0.0, first: [0.0; WIDTH], second: [0.0; WIDTH], width }
     }

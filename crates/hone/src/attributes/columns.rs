@@ -17,9 +17,9 @@ const MISSING: [&str; 7] = ["na", "n/a", "nan", "null", "none", "<na>", "?"];
 pub(super) enum Values {
     /// So many rows without a value.
     Nothing(usize),
-    /// Numbers; NaN where there is none.
+    /// Numbers; NaN if there is none.
     Numbers(Vec<f32>),
-    /// Numbers of the categories in order of appearance; [`NO_CATEGORY`] where there is none.
+    /// Numbers of the categories in order of appearance; [`NO_CATEGORY`] if there is none.
     Categories(Vec<u32>, Names),
     /// (row, number); all others are zero. A row may stand more than once: its numbers add up.
     Sparse(Vec<(u32, f32)>),

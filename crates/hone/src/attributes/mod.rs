@@ -1,4 +1,4 @@
-//! Node attributes of the user's own: a file becomes named columns, one row per node of the graph.
+//! Node attributes of the user: a file becomes named columns, one row per node of the graph.
 //!
 //! | file | rows | content |
 //! |---|---|---|

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 /// One column of a file, one value per node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown {
-    /// Numbers of a format that has nothing else; NaN where there is none.
+    /// Numbers of a format that has nothing else; NaN if there is none.
     Numbers {
         /// Its name.
         name: String,
@@ -63,7 +63,7 @@ fn shown_at(
     Ok((found, notes(&raw, &rows, &request)))
 }
 
-/// The values of one column at their nodes; nothing where there is none.
+/// The values of one column at their nodes; nothing if there is none.
 fn column(name: &str, values: &Values, raw: &Raw, rows: &[u32]) -> Option<Shown> {
     let name = name.to_owned();
     match values {

@@ -1,4 +1,4 @@
-//! How node features join the embedding: those of structure and those of the user's own alike.
+//! How node features join the embedding: those of structure and those of the user alike.
 
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +107,7 @@ impl Default for Components {
 }
 
 impl Components {
-    /// Whether the last of so many columns is that of extremes.
+    /// Whether the last of this many columns is that of extremes.
     pub(crate) fn has_extremes(&self, dim: usize) -> bool {
         self.extremes > 0.0 && dim >= 4
     }

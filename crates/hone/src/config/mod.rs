@@ -110,7 +110,7 @@ pub struct Config {
     pub joint: Joint,
     /// Node features made of motif counts (sec. 4.3).
     pub structure: Structure,
-    /// Node attributes of the user's own (sec. 2.6).
+    /// Node attributes of the user (sec. 2.6).
     pub attributes: Attributes,
     /// How both join the embedding.
     pub features: Features,

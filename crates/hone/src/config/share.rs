@@ -50,7 +50,7 @@ impl Config {
         }
     }
 
-    /// Columns of the log window of each motif of a graph; 0 where there is none.
+    /// Columns of the log window of each motif of a graph; 0 if there is none.
     pub fn log_window_dim(&self, graph: &Graph) -> usize {
         self.log_window_columns(graph.is_directed())
     }

@@ -25,7 +25,7 @@ use svg::{Line, Page, Panel};
 
 /// The most nodes, and the most edges, that are drawn.
 pub const LARGEST: usize = 100_000;
-/// From so many nodes on ids are not written beside them by default.
+/// From this many nodes on ids are not written beside them by default.
 const MANY: usize = 60;
 /// The most panels side by side.
 const PANELS: usize = 16;

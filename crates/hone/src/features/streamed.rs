@@ -131,7 +131,7 @@ impl Stored for Streamed {
 }
 
 impl Streamed {
-    /// Asks the memory for the rows that the aggregates of a node are made of.
+    /// Prefetches the rows that the aggregates of a node are made of.
     fn ask(&self, i: usize) {
         let sides = self.every.iter().map(|one| one.1).enumerate();
         let once = sides.filter(|&(at, side)| !self.every[..at].iter().any(|one| one.1 == side));

@@ -211,7 +211,7 @@ impl Column {
         self.data.len()
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
         self.data.len() * self.data.width() + self.wide.bytes()
     }

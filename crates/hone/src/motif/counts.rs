@@ -126,7 +126,7 @@ impl Counts {
         &self.values
     }
 
-    /// Bytes held, without the pattern.
+    /// Bytes in memory, without the pattern.
     pub fn bytes(&self) -> usize {
         let triads = self.triads().map_or(0, Triads::bytes);
         triads

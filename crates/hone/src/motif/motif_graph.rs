@@ -71,7 +71,7 @@ const USUAL: f64 = 40.0;
 /// From this share of nonzeros on, W_t shares the graph's pattern.
 const SHARE: f64 = 0.75;
 
-/// Whether a W_t with so many nonzeros shares a pattern of so many positions.
+/// Whether a W_t with this many nonzeros shares a pattern of this many positions.
 pub fn shares_pattern(nonzeros: usize, positions: usize) -> bool {
     nonzeros as f64 >= SHARE * positions as f64
 }
@@ -112,7 +112,7 @@ impl Counts {
     ) -> Sum {
         let mut sum = Sum::default();
         let base = pattern.range(rows.start).start;
-        // Estimates are compared as the whole numbers they stand for.
+        // Estimates are compared as the integers they stand for.
         let least = if self.sampled().is_some() { delta as f64 - 0.5 } else { delta as f64 };
         for i in rows {
             let (mut row, mut nnz) = (0.0, 0);
@@ -195,7 +195,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Adds a row with so many nonzeros and that sum.
+    /// Adds a row with this many nonzeros and that sum.
     pub(super) fn add_row(&mut self, i: u32, nonzeros: usize, total: f64) {
         if nonzeros > 0 {
             self.rows.push(i);

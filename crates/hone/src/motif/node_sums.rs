@@ -14,7 +14,7 @@ use super::orbit::Orbit;
 use crate::parallel;
 use crate::sparse::Pattern;
 
-/// Sums up to this are whole numbers of f64, in whatever order they are added.
+/// Sums up to this are integers of f64, in whatever order they are added.
 const EXACT: u128 = 1 << 53;
 
 /// Sums of orbit counts, node by node.
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Where sums may leave whole numbers, they are added one by one.
+    /// Where sums may leave integers, they are added one by one.
     #[test]
     fn hubs_are_added_one_by_one() {
         let graph = Generator::Er { nodes: 50, degree: 6.0 }.graph(5, &Silent).expect("a graph");

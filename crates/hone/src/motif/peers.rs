@@ -1,7 +1,7 @@
 //! [`Peers`]: processes that count together.
 //!
 //! Each of them has the whole graph and does every so-manieth stretch of a sweep; what they find is added. All results are
-//! whole numbers, so who found what changes nothing. Stretches are as heavy as each other, and there are about two thousand.
+//! integers, so who found what changes nothing. Stretches are as heavy as each other, and there are about two thousand.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 

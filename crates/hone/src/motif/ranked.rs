@@ -36,7 +36,7 @@ pub(super) struct Head {
 }
 
 pub(super) struct Ranked {
-    /// One head a row, and one more for the end.
+    /// One head per row, and one more for the end.
     pub(super) heads: Vec<Head>,
     pub(super) columns: Vec<u32>,
     /// Node of each rank.
@@ -121,7 +121,7 @@ impl Ranked {
         self.heads[u].start - self.heads[u].edge
     }
 
-    /// Asks the memory for what a sweep over rows of lower neighbours needs first of the nodes after `u`.
+    /// Prefetches what a sweep over rows of lower neighbours needs first of the nodes after `u`.
     #[inline]
     pub(super) fn ask_next(&self, u: usize) {
         let last = self.nodes() - 1;
@@ -130,7 +130,7 @@ impl Ranked {
         next.iter().take(ROWS_AHEAD).for_each(|&v| ask_entries(self.row(v as usize)));
     }
 
-    /// Asks the memory for what a sweep over the rows of `neighbours`, now at place `at`, needs soon.
+    /// Prefetches what a sweep over the rows of `neighbours`, now at place `at`, needs soon.
     #[inline(always)]
     pub(super) fn ask_ahead(&self, neighbours: &[u32], at: usize) {
         if let Some(&v) = neighbours.get(at + HEADS_AHEAD) {

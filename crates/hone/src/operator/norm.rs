@@ -12,7 +12,7 @@ use crate::random::Key;
 /// Additions that reading the rows may take.
 const WALKS: f64 = 5e8;
 
-/// Matrices of at most so many rows and columns are written out, whatever their rows cost.
+/// Matrices of at most this many rows and columns are written out, whatever their rows cost.
 const SMALL: usize = 1024;
 
 /// Random signs that measure what is outside Q.

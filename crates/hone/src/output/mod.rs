@@ -1,4 +1,4 @@
-//! [`Output`] and [`Batch`]: files that appear whole or not at all, alone or together.
+//! [`Output`] and [`Batch`]: files that appear complete or not at all, alone or together.
 //!
 //! Every writer of the library goes through here. Data goes to a temporary file in the target's
 //! folder; when it is complete it is flushed and synced to disk, and renamed over the target. A
@@ -145,7 +145,7 @@ impl Output {
         Error::io(shown(&self.path), error)
     }
 
-    /// Brings all data to disk, under the temporary name where there is one, and measures it.
+    /// Brings all data to disk, under the temporary name if there is one, and measures it.
     fn seal(self) -> Result<(PathBuf, Option<Temporary>, Sum)> {
         let Output { path, sink, sum, rewritten, .. } = self;
         let sealed = match sink {

@@ -9,7 +9,7 @@ use crate::tensor::{Descent, SliceNorm};
 pub struct JointFacts {
     /// Columns of Z that carry anything.
     pub rank: usize,
-    /// ‖X − model‖² / ‖X‖² of the tensor X, with the penalty where there is one.
+    /// ‖X − model‖² / ‖X‖² of the tensor X, with the penalty if there is one.
     pub residual: f64,
     /// How the iterations went.
     pub descent: Descent,

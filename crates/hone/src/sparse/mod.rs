@@ -100,7 +100,7 @@ impl Pattern {
         &self.columns
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.offsets) + size_of_val(&*self.columns)
     }
@@ -173,7 +173,7 @@ impl Csr {
         self.pattern.nnz()
     }
 
-    /// Bytes held, pattern included.
+    /// Bytes in memory, pattern included.
     pub fn memory(&self) -> usize {
         self.pattern.memory() + self.values.get().map_or(0, |values| size_of_val(&**values))
     }

@@ -64,7 +64,7 @@ pub(super) enum Layout {
 const STRETCH: usize = 1 << 14;
 /// Stretches held at once.
 const WAVE: usize = 16;
-/// Bytes of a row of so many counts at most, twice: as counts, and as text or in columns.
+/// Bytes of a row of this many counts at most, twice: as counts, and as text or in columns.
 const fn row_bytes(columns: usize) -> u64 {
     2 * (8 + 8 * columns as u64) + 16
 }
@@ -98,7 +98,7 @@ impl<'a> CountTable<'a> {
         CountTable { graph, counts, rows: Rows::Nodes(orbits), occurrence: Occurrence::Induced }
     }
 
-    /// Bytes that writing a table of so many columns takes, at most.
+    /// Bytes that writing a table of this many columns takes, at most.
     pub fn memory(graph: &Graph, by: CountsBy, columns: usize) -> u64 {
         let (slots, nodes) = (graph.pattern().nnz(), graph.nodes());
         let rows = match by {

@@ -1,7 +1,7 @@
 //! The factors of a run as a folder of NumPy arrays with a manifest: U, Σ and V of every local embedding, Z and H of
 //! the global one, or the factors of a joint model.
 //!
-//! The folder is written under a temporary name and appears whole or not at all, together with the other files of its
+//! The folder is written under a temporary name and appears complete or not at all, together with the other files of its
 //! [`Batch`]. Arrays are written as they are found; none is held for the folder's sake. [`Folder`] reads them back, and
 //! compares them with the checksums in the manifest.
 //!
@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `manifest.json` | a [`Manifest`]: which file is what, and what it approximates |
 //! | `ids.npy` | the id of each node, int64 or text |
-//! | `edge.k1.U.npy` `.sigma.npy` `.V.npy` | S ≈ U diag(σ) Vᵀ, on the nodes in `edge.rows.npy` where there is one |
+//! | `edge.k1.U.npy` `.sigma.npy` `.V.npy` | S ≈ U diag(σ) Vᵀ, on the nodes in `edge.rows.npy` if there is one |
 //! | `Z.npy` `H.npy` | Y ≈ Z H |
 //! | `left.npy` `right.npy` `motifs.npy` `weights.npy` `core.npy` | a joint model |
 

@@ -146,7 +146,7 @@ fn two_vectors(path: &Path, format: Format, ids: &NodeIds, (a, b): (usize, usize
 }
 
 impl Format {
-    /// Bytes that writing so many vectors in this format takes beside them.
+    /// Bytes that writing this many vectors in this format takes beside them.
     pub(crate) fn memory(self, rows: u64, columns: u64) -> u64 {
         let writer = match self {
             Format::Parquet => parquet::memory(rows, columns),

@@ -21,7 +21,7 @@ const WAVE: usize = 16;
 /// Bytes that a value takes as text, about the most.
 const VALUE: usize = 16;
 
-/// Bytes of text that are held at once where rows have so many values.
+/// Bytes of text that are held at once where rows have this many values.
 pub(super) fn memory(columns: u64) -> u64 {
     (WAVE * VALUE) as u64 * columns.max(VALUES as u64)
 }

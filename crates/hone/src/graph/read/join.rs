@@ -183,7 +183,7 @@ pub(in super::super) fn join(ends: Vec<Ends>) -> Option<Numbered> {
     join_within(ends, &|_| Ok(())).ok().flatten()
 }
 
-/// The same, where `room` refuses so many bytes more than are held.
+/// The same, where `room` refuses this many bytes more than are held.
 fn join_within(ends: Vec<Ends>, room: &dyn Fn(u64) -> Result<()>) -> Result<Option<Numbered>> {
     if ends.iter().any(|ends| matches!(ends, Ends::Text(..))) {
         return join_text(ends, room);

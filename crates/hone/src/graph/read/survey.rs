@@ -38,7 +38,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Those that a file of so many bytes promises.
+    /// Those that a file of this many bytes promises.
     pub(super) fn promised(nodes: u64, edges: u64, bytes: u64) -> Sizes {
         Sizes { nodes, edges, parsed: bytes.max(8 * edges), ..Sizes::default() }
     }

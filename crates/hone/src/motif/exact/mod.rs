@@ -38,7 +38,7 @@ pub(super) struct Exact {
 }
 
 impl Exact {
-    /// Counts on a symmetric pattern without loops; `room` refuses so many bytes more than are held.
+    /// Counts on a symmetric pattern without loops; `room` refuses this many bytes more than are held.
     /// The sweeps are divided among `peers`.
     pub(super) fn count(
         pattern: &Pattern,
@@ -74,7 +74,7 @@ impl Exact {
         Ok(())
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
         let columns = [&self.t, &self.c, &self.k, &self.q, &self.r, &self.d, &self.triangles, &self.s];
         columns.into_iter().map(Column::bytes).sum::<usize>() + self.rank.bytes()
@@ -188,7 +188,7 @@ impl Found<'_> {
         true
     }
 
-    /// Asks the memory for the counts of an edge: the edges of a row lie scattered.
+    /// Prefetches the counts of an edge: the edges of a row lie scattered.
     #[inline(always)]
     fn ask(&self, edge: usize) {
         prefetch(&self.t[edge..=edge]);

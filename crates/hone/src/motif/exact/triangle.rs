@@ -52,7 +52,7 @@ pub(super) fn common(graph: &Ranked, wedges: &Wedges, peers: &dyn Peers, progres
 
 /// The edges in triangles, on the nodes in triangles, both in the order of the ranked graph.
 pub(super) struct TriangleGraph {
-    /// One head a row, and one more for the end.
+    /// One head per row, and one more for the end.
     pub(super) heads: Vec<Head>,
     columns: Vec<u32>,
     /// Edge of each lower slot.

@@ -104,13 +104,13 @@ impl<'a> Samples<'a> {
         self.heads[i]
     }
 
-    /// Asks the memory for the head of a node.
+    /// Prefetches the head of a node.
     #[inline(always)]
     pub(super) fn ask_head(&self, i: usize) {
         prefetch(&self.heads[i..=i]);
     }
 
-    /// Asks the memory for the members of a sample.
+    /// Prefetches the members of a sample.
     #[inline(always)]
     pub(super) fn ask(&self, head: Head) {
         prefetch(&self.members[head.start as usize..][..head.size().min(MEMBERS_AHEAD)]);

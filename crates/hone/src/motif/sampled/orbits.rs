@@ -52,7 +52,7 @@ impl Estimated {
         Estimated { facts, edge, triangles, s }
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub(in super::super) fn bytes(&self) -> usize {
         6 * size_of::<f32>() * self.edge.t.len() + 2 * size_of::<f64>() * self.s.len()
     }

@@ -76,7 +76,7 @@ impl<'a> Sweeps<'a> {
         &masks[slot * self.words..][..self.words]
     }
 
-    /// Asks the memory for the samples of the neighbours of slots ahead.
+    /// Prefetches the samples of the neighbours of slots ahead.
     #[inline(always)]
     pub(super) fn ask_samples(&self, slot: usize) {
         let columns = self.pattern.columns();
@@ -88,7 +88,7 @@ impl<'a> Sweeps<'a> {
         }
     }
 
-    /// Asks the memory for what stands at the other slot of an edge, where the link is `wanted`.
+    /// Prefetches what stands at the other slot of an edge, where the link is `wanted`.
     #[inline(always)]
     pub(super) fn ask<T>(&self, values: &[T], slot: usize, wanted: impl Fn(Link) -> bool) {
         if let Some(link) = self.links.get(slot).filter(|&&link| wanted(link)) {

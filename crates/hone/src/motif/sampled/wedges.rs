@@ -131,7 +131,7 @@ impl Sweeps<'_> {
         }
     }
 
-    /// Finds the members of a neighbour that are neighbours too, where that is requested later, and counts
+    /// Finds the members of a neighbour that are neighbours too, if that is requested later, and counts
     /// the wedges to its far ones.
     #[inline(always)]
     fn see(&self, head: &Head, rank: u32, mask: &mut [u64], count: &mut [f32]) {

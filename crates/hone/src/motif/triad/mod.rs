@@ -173,7 +173,7 @@ impl Triads {
         (leaving.fold(zero, add), entering.fold(zero, add))
     }
 
-    /// Bytes held, without the arcs.
+    /// Bytes in memory, without the arcs.
     pub fn bytes(&self) -> usize {
         let columns = [&self.mutual, &self.common].into_iter().chain(&self.classes).chain(&self.degrees);
         columns.map(Column::bytes).sum::<usize>() + self.rank.bytes() + self.entering.memory()

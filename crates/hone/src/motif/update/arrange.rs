@@ -175,7 +175,7 @@ impl Arranging<'_> {
         }
     }
 
-    /// Asks the memory for the other share of an edge that comes soon.
+    /// Prefetches the other share of an edge that comes soon.
     #[inline(always)]
     fn ask_ahead(&self, slot: usize) {
         if let Some(&j) = self.update.new.columns().get(slot + AHEAD) {

@@ -12,7 +12,7 @@ const MANY: usize = 400;
 const STEPS_PER_STEP: u64 = 4;
 /// Steps of a count for each slot of a graph up to which it takes less than the passes of an update over all slots.
 const LIGHT: u64 = 20;
-/// Of so many rows one is looked at to find out.
+/// Of this many rows one is looked at to find out.
 const SAMPLED: usize = 61;
 
 /// Whether counting a graph is so little work that nothing is gained by an update: Σ min(d_u, d_v) over its slots is small.

@@ -84,7 +84,7 @@ impl Hubs {
         &self.bits[number * self.words..][..self.words]
     }
 
-    /// Asks the memory for the lists of nodes that come soon.
+    /// Prefetches the lists of nodes that come soon.
     #[inline(always)]
     pub(super) fn ask(&self, nodes: &[u32], at: usize) {
         if let Some(&i) = nodes.get(at + STARTS_AHEAD) {
