@@ -1,7 +1,8 @@
 //! [`Counts`]: orbit counts of every edge, derived on the fly from compact primitives.
 //!
-//! Thirteen columns of M integers would dwarf the graph. Held are only the primitives of
-//! [`formula`](super::formula), in narrow columns; K, Q and R only for edges in triangles. At ten
+//! Thirteen columns of M integers would dwarf the graph. Only the primitives of
+//! [`formula`](super::formula) are stored, in narrow columns; K, Q and R only for edges in
+//! triangles. At ten
 //! million nodes and fifty million random edges that is 0.3 GB.
 
 use std::ops::Range;
@@ -82,7 +83,7 @@ impl Counts {
         Counts { pattern, values: Values::Absent, triads: None }
     }
 
-    /// Counts of dyads and triads, where those were counted.
+    /// Counts of dyads and triads, if those were counted.
     pub fn triads(&self) -> Option<&Triads> {
         self.triads.as_deref()
     }
@@ -97,7 +98,7 @@ impl Counts {
         &self.pattern
     }
 
-    /// The same counts on the same adjacency, held elsewhere.
+    /// The same counts on the same adjacency, at another address.
     ///
     /// # Panics
     /// When it is another one.
@@ -328,7 +329,7 @@ impl Counts {
             let message = format!("node {i} of degree {d} has {} of orbit {name}, more than u64 holds", counts[x]);
             return Err(Error::Numeric { stage: "node orbits".into(), message });
         }
-        // Only estimates can come out negative.
+        // Only estimates can be negative.
         Ok(counts.map(|count| count.max(0) as u64))
     }
 }

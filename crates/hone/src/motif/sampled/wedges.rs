@@ -1,7 +1,7 @@
 //! The first sweep of sampled estimation: wedges from each node to members of its neighbours' samples.
 //!
 //! It finds which members are neighbours of the node (bit rows, and so the common neighbours of every
-//! edge) and the 4-cycles without the chord across. The samples of neighbours lie scattered: they are
+//! edge) and the 4-cycles without the chord across. The samples of neighbours are scattered: they are
 //! prefetched some neighbours ahead.
 
 use super::super::column::cut;
@@ -138,7 +138,7 @@ impl Sweeps<'_> {
         let sample = self.samples.at(*head);
         let ([lower, upper], [w0, w1]) = (sample.strata(), sample.weight);
         if head.rank > rank {
-            // Bits tell of adjacency inside the sample: who is not in it needs none.
+            // Bits are for adjacency inside the sample: other nodes need none.
             if !lower.is_empty() && sample.has_lower(rank) {
                 mark(sample.members, mask, count);
             }
