@@ -1,7 +1,7 @@
-//! [`Aside`]: values that wait in a temporary file while memory is needed for others.
+//! [`Aside`]: values in a temporary file while their memory is needed for others.
 //!
-//! The file has no name: the system takes it back when the run ends, however it ends. Rows can be read while they wait.
-//! A product cannot fail, so a read that fails gives zeros, and whoever [takes the values back](Aside::back) learns of it.
+//! The file has no name: the system removes it when the run ends, however it ends. Rows can still be read. A product
+//! cannot fail, so a read that fails gives zeros, and [reading the values back](Aside::back) reports the error.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};

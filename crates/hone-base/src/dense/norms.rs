@@ -24,7 +24,7 @@ pub enum Norm {
     None,
 }
 
-/// A tall matrix whose rows can be had in stretches.
+/// A tall matrix whose rows can be read in ranges.
 pub(super) trait RowSlices: Sync {
     /// Number of rows.
     fn rows(&self) -> usize;

@@ -1,8 +1,8 @@
 //! Values of one column while they are read: their kind is detected while reading.
 //!
 //! A column is numeric when each of its values is a number, and categorical when none is. A mixture
-//! is more often a slip (`12O`, `unknown`) than meant, so it is refused with its line unless the user
-//! has called the column categorical.
+//! is more often a mistake (`12O`, `unknown`) than intended, so it is refused with its line unless
+//! the user has declared the column categorical.
 
 use crate::graph::Names;
 
@@ -15,7 +15,7 @@ const MISSING: [&str; 7] = ["na", "n/a", "nan", "null", "none", "<na>", "?"];
 /// Values of one column, one per row.
 #[derive(Debug, Clone)]
 pub(super) enum Values {
-    /// So many rows without a value.
+    /// This many rows without a value.
     Nothing(usize),
     /// Numbers; NaN if there is none.
     Numbers(Vec<f32>),

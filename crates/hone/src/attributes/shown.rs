@@ -1,4 +1,4 @@
-//! Attributes as they stand in a file, one value per node: for those who show them instead of computing with them.
+//! Attributes as in the file, one value per node: for displaying them instead of computing with them.
 //!
 //! Nothing is encoded and nothing filled: a missing value stays missing, and a column that mixes numbers and words is a column
 //! of words.
@@ -30,7 +30,7 @@ pub enum Shown {
         name: String,
         /// All words that occur, in order of appearance.
         words: Vec<String>,
-        /// The place among them of every node's word, if it has one.
+        /// The index of every node's word, if it has one.
         of: Vec<Option<u32>>,
     },
 }

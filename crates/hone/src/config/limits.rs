@@ -13,7 +13,7 @@ pub(super) const MAX_POWER: f64 = 4.0;
 /// The most columns of an embedding, or of a part of one, that are accepted.
 pub const MAX_DIM: usize = 1 << 16;
 
-/// Refuses a number of columns that only a slip can mean.
+/// Refuses an absurd number of columns.
 pub(super) fn check_dim(field: &str, dim: Dim) -> Result<()> {
     match dim {
         Dim::Fixed(dim) if dim > MAX_DIM => {

@@ -1,7 +1,8 @@
-//! Features of one level of recursion, made again whenever they are read.
+//! Features of one level of recursion, computed again whenever they are read.
 //!
-//! Of the counts and their sums, means and maxima over neighbours (52 columns by default) only the logarithms of the counts and
-//! of the sums are held. Means of logarithms and maxima are found when rows are read: a quarter of the memory for
+//! Of the counts and their sums, means and maxima over neighbours (52 columns by default) only the logarithms of the
+//! counts and of the sums are stored. Means of logarithms and maxima are computed when rows are read: a quarter of the
+//! memory for
 //! each, at one visit of the neighbours per pass. What follows needs two passes.
 //! Cost: O(M) per counted motif and pass; 2 of 4 columns are held.
 
@@ -16,7 +17,7 @@ use crate::error::Result;
 use crate::motif::Counts;
 use crate::sparse::prefetch;
 
-/// Named columns, wherever their values are.
+/// Named columns, stored or computed.
 #[derive(Debug, Clone)]
 pub struct NamedColumns {
     /// One name per column.
@@ -34,7 +35,7 @@ impl From<Named> for NamedColumns {
 }
 
 impl Structure {
-    /// The columns of [`Structure::of`] for those who read them once or twice: one level of logarithms is not held whole.
+    /// The columns of [`Structure::of`] for one or two passes: one level of logarithms is not stored completely.
     pub fn streamed(&self, counts: &Counts) -> Result<NamedColumns> {
         if !self.streams() {
             return Ok(self.of(counts)?.into());
@@ -141,7 +142,8 @@ impl Streamed {
         }
     }
 
-    /// Writes one aggregate of a node; the mean with the maximum over the same neighbours, where both are wanted.
+    /// Writes one aggregate of a node; the mean together with the maximum over the same neighbours, if both
+    /// are requested.
     fn aggregate(&self, i: usize, at: usize, all: &mut [f32]) {
         let width = self.logs.cols();
         let (aggregate, side) = self.every[at];
