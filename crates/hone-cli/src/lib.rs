@@ -2,11 +2,11 @@
 //! programs with their own engine call [`together::run`].
 //!
 //! A subcommand is one file under `command/`: its `Args` and `run(&Args, &Context)`. Here they are
-//! listed, parsed and dispatched, and their errors become exit codes: 0 done, 1 the run failed,
+//! listed, parsed and dispatched, and their errors become exit codes: 0 success, 1 the run failed,
 //! 2 bad input or usage, 130 interrupted. Data goes to standard output, all else to standard error.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
-// What only commands that are left out use is left in.
+// Code used only by commands that are left out is kept.
 #![cfg_attr(not(all(feature = "eval", feature = "explore")), allow(dead_code, unused_imports))]
 
 mod aligned;

@@ -54,8 +54,8 @@ impl GraphSource {
         Files::default().read("INPUT", [&self.input.path]).read("--nodes", &self.input.options.nodes)
     }
 
-    /// Reads the graph, notes what was dropped on the way, and compares it with the record. Work that has no use for
-    /// `weights` gets no note that recommends to keep them. The process may hold `memory` bytes; by default what the
+    /// Reads the graph, notes what was dropped on the way, and compares it with the record. Work that does not use
+    /// `weights` gets no note that recommends keeping them. The process may hold `memory` bytes; by default what the
     /// machine has free.
     pub(crate) fn open(&self, weights: bool, memory: Option<u64>, context: &Context) -> anyhow::Result<Graph> {
         let Input { path, options } = &self.input;
@@ -79,7 +79,8 @@ impl GraphSource {
         Ok(graph)
     }
 
-    /// The same for `work` that plans its memory: where the graph does not fit, the refusal names what is enough for both.
+    /// The same for `work` that plans its memory: if the graph does not fit, the refusal names a limit that is
+    /// enough for both.
     pub(crate) fn open_for(
         &self,
         work: Work,
@@ -121,8 +122,8 @@ impl GraphSource {
     }
 }
 
-/// Reads a graph, and notes what was dropped on the way; work that has no use for `weights` gets no note that recommends to
-/// keep them.
+/// Reads a graph, and notes what was dropped on the way; work that does not use `weights` gets no note that recommends
+/// keeping them.
 pub(crate) fn open(input: &str, options: &ReadOptions, weights: bool, context: &Context) -> anyhow::Result<Graph> {
     let graph = read(input, options, context.progress()).map_err(|error| translated(error, OPTIONS))?;
     note_dropped(&graph, weights, context);

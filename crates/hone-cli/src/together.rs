@@ -1,4 +1,4 @@
-//! `embed` and `count` by several processes together, for a program that brings the engine.
+//! `embed` and `count` by several processes together, for a program that provides the engine.
 //!
 //! All processes run the same command on the same input. One of them ([`Engine::leads`](hone::engine::Engine::leads)) prints, and writes files once all
 //! are done; the others work with it and are silent.

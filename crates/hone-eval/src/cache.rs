@@ -115,7 +115,7 @@ pub fn fingerprint(bytes: &[u8]) -> u128 {
     bytes.iter().fold(start, add)
 }
 
-/// What stands for a graph in the key of a cell.
+/// The identity of a graph in the key of a cell.
 pub fn graph_key(graph: &Graph) -> (usize, usize, String) {
     (graph.nodes(), graph.edges(), graph.fingerprint())
 }

@@ -26,7 +26,7 @@
 //! | 2.2, fig. 2 | pictures of motif graphs | [`draw::Drawing`] |
 //! | 4.3 | node features from motif counts | [`features::Structure`] |
 //!
-//! Who depends on whom, strictly downward: [`memory`] < [`output`] < [`record`]; [`sparse`] < [`graph`] < [`motif`] <
+//! Dependencies, strictly downward: [`memory`] < [`output`] < [`record`]; [`sparse`] < [`graph`] < [`motif`] <
 //! [`features`], [`draw`]; [`sparse`] < [`space`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; [`store`] < [`attributes`];
 //! [`matrix`] < [`diffuse`] < [`config`] < [`report`]; all < [`engine`] < [`embed`]. The lowest layer ([`error`], [`progress`],
 //! [`random`], [`dense`]) is the crate `hone-base`.
