@@ -89,7 +89,7 @@ impl PairOperator {
         PairOperator(vec![Join::Mean])
     }
 
-    /// What pairs of undirected graphs are judged by unless operators are named.
+    /// The default operators for undirected graphs.
     pub fn usual() -> Vec<Self> {
         vec![PairOperator::mean()]
     }
@@ -178,7 +178,7 @@ impl From<PairOperator> for String {
 /// Rows of features; `ends` says where each block of columns ends.
 #[derive(Debug, Clone)]
 pub struct Features {
-    /// One row an item.
+    /// One row per item.
     pub x: Block,
     ends: Vec<usize>,
 }
