@@ -1,9 +1,8 @@
 //! The foundation of hone: errors, progress, clocks, memory, keyed randomness and dense blocks.
 //!
-//! It is a separate crate because it is the only user of the dense linear algebra library, whose
-//! generic code is slow to compile: changes above it do not compile that code again. Use it through
-//! the
-//! crate `hone`, which re-exports what its users need.
+//! It is a separate crate because it is the only user of the dense linear algebra library, whose generic code is slow
+//! to compile: changes above it do not compile that code again. Use it through the crate `hone`, which re-exports what
+//! its users need.
 
 // For the other crates of this project; nothing that a user of the library needs.
 #[doc(hidden)]

@@ -1,11 +1,10 @@
 //! L2-penalised logistic regression, converged to tolerance.
 //!
-//! Minimises ½ w·w + C Σ log(1 + exp(−y (x·w + b))) over w and b, the objective and the meaning of
-//! C of scikit-learn and LIBLINEAR (the intercept b is not penalised), by Newton's method, each
-//! step by backtracking on the margins alone. With up to 1024 features, directions come from the Hessian and its
-//! Cholesky factor: unscaled columns make it far too ill-conditioned for anything else. With more features they
-//! come from conjugate gradients, preconditioned by the diagonal of the
-//! Hessian. Cost: n d² per iteration, or (CG steps) passes over the n rows.
+//! Minimises ½ w·w + C Σ log(1 + exp(−y (x·w + b))) over w and b, the objective and the meaning of C of scikit-learn
+//! and LIBLINEAR (the intercept b is not penalised), by Newton's method, each step by backtracking on the margins
+//! alone. With up to 1024 features, directions come from the Hessian and its Cholesky factor: unscaled columns make it
+//! far too ill-conditioned for anything else. With more features they come from conjugate gradients, preconditioned by
+//! the diagonal of the Hessian. Cost: n d² per iteration, or (CG steps) passes over the n rows.
 //!
 //! Reference: Galli, Lin. A study on truncated Newton methods for linear classification, 2021.
 

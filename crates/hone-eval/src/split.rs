@@ -1,9 +1,9 @@
 //! Link-prediction splits that cannot leak.
 //!
-//! [`LinkSplit::of`] consumes the whole graph and returns two things: a [`TrainGraph`], the only
-//! input that embedding methods accept, and [`LabeledPairs`], the removed edges with as many
-//! sampled non-edges. No [`TrainGraph`] with removed edges can be made from a
-//! split. Nodes keep their number and order, so a node that lost all its edges stays, isolated.
+//! [`LinkSplit::of`] consumes the whole graph and returns two things: a [`TrainGraph`], the only input that embedding
+//! methods accept, and [`LabeledPairs`], the removed edges with as many sampled non-edges. No [`TrainGraph`] with
+//! removed edges can be made from a split. Nodes keep their number and order, so a node that lost all its edges stays,
+//! isolated.
 //!
 //! Time and memory are linear in the edges, also for graphs so dense that non-edges are rare.
 

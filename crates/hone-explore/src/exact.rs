@@ -2,8 +2,8 @@
 //!
 //! One query is a pass over the rows. All rows are compared tile by tile through matrix products of fixed shape. Both
 //! select a few more than requested in single precision, and sort these by similarities in double precision, so that
-//! rounding decides only between rows whose similarities agree to about seven digits.
-//! Cost: N D multiplications per query; N² D for all rows, at the speed of a matrix product.
+//! rounding decides only between rows whose similarities agree to about seven digits. Cost: N D multiplications per
+//! query; N² D for all rows, at the speed of a matrix product.
 
 use std::ops::Range;
 

@@ -2,8 +2,7 @@
 //!
 //! Closeness is the number of characters to insert, delete, replace or swap with their neighbour, ignoring case
 //! (Damerau–Levenshtein, optimal string alignment); an id that contains the wanted one, or begins like it, is close
-//! too.
-//! Cost: O(N L²) for ids of L characters, once, when something is wrong already.
+//! too. Cost: O(N L²) for ids of L characters, once, when something is wrong already.
 
 use hone::graph::{IdIndex, NodeIds};
 use hone::parallel;

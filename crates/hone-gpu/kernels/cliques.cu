@@ -1,10 +1,10 @@
 // 4-cliques of every edge, without enumerating them.
 //
-// The higher neighbours of a node x that share at least two triangles with it form a local graph. An edge {a, b} of it is in as
-// many 4-cliques with x as a and b have common neighbours there: the popcount of two bit rows. The sum over the local
-// edges of a is twice the number of cliques on {x, a}. Bit rows are in shared memory for local graphs of up to LOCAL
-// nodes, else in the block's scratch memory. Cost: the sum over triangles of the size of the local graph, divided by
-// 32.
+// The higher neighbours of a node x that share at least two triangles with it form a local graph. An edge {a, b} of it
+// is in as many 4-cliques with x as a and b have common neighbours there: the popcount of two bit rows. The sum over
+// the local edges of a is twice the number of cliques on {x, a}. Bit rows are in shared memory for local graphs of up
+// to LOCAL nodes, else in the block's scratch memory. Cost: the sum over triangles of the size of the local graph,
+// divided by 32.
 
 #define LOCAL 384
 #define LOCAL_WORDS (LOCAL / 32 + 1)

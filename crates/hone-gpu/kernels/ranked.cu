@@ -1,8 +1,8 @@
 // The graph with its nodes renumbered by degree and rows sorted, the input of all counting sweeps.
 //
-// A node's rank is its place in the order of degrees. Rows of rank r are columns[heads[r]..heads[r + 1]], ascending; those from
-// splits[r] on are higher than r. The edge from r to its k-th higher neighbour has number edges[r] + k. Nodes of equal
-// degree may be in any order: counts do not depend on it.
+// A node's rank is its place in the order of degrees. Rows of rank r are columns[heads[r]..heads[r + 1]], ascending;
+// those from splits[r] on are higher than r. The edge from r to its k-th higher neighbour has number edges[r] + k.
+// Nodes of equal degree may be in any order: counts do not depend on it.
 
 typedef unsigned char u8;
 typedef unsigned short u16;

@@ -1,11 +1,9 @@
 // A sparse matrix in compressed rows times a tall matrix of `cols` columns, row-major.
 //
 // A row of the result is computed by LANES threads of a warp, each with VEC adjacent columns. They read LANES column
-// indices and values at once, then gather the LANES rows of x with these indices: as many loads are in flight
-// together.
-// Rows with more than `longest` nonzeros are left to `spmm_long`, one block each. The order of all sums depends on
-// the matrix alone.
-// VEC and LANES are defined when the program is compiled; VEC = 4 needs a multiple of 4 columns.
+// indices and values at once, then gather the LANES rows of x with these indices: as many loads are in flight together.
+// Rows with more than `longest` nonzeros are left to `spmm_long`, one block each. The order of all sums depends on the
+// matrix alone. VEC and LANES are defined when the program is compiled; VEC = 4 needs a multiple of 4 columns.
 
 #define THREADS 256
 #define LONG_THREADS 512

@@ -1,9 +1,8 @@
 // Triangles of every edge, and what is summed over them.
 //
 // A triangle a < b < c is found at its edge {a, b}, by looking up the higher neighbours of one end among those of the
-// other. Each thread takes one edge; long lists are processed by its warp. The first sweep counts triangles t and
-// sums the degrees Q of the nodes opposite each edge; the second sums R, the t of the two other edges of every
-// triangle.
+// other. Each thread takes one edge; long lists are processed by its warp. The first sweep counts triangles t and sums
+// the degrees Q of the nodes opposite each edge; the second sums R, the t of the two other edges of every triangle.
 // Cost: the sum over edges of the shorter list times the logarithm of the longer.
 
 // Maximum number of entries that a single thread looks up.

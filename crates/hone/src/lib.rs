@@ -27,9 +27,9 @@
 //! | 4.3 | node features from motif counts | [`features::Structure`] |
 //!
 //! Dependencies, strictly downward: [`memory`] < [`output`] < [`record`]; [`sparse`] < [`graph`] < [`motif`] <
-//! [`features`], [`draw`]; [`sparse`] < [`space`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; [`store`] < [`attributes`];
-//! [`matrix`] < [`diffuse`] < [`config`] < [`report`]; all < [`engine`] < [`embed`]. The lowest layer ([`error`], [`progress`],
-//! [`random`], [`dense`]) is the crate `hone-base`.
+//! [`features`], [`draw`]; [`sparse`] < [`space`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; [`store`] <
+//! [`attributes`]; [`matrix`] < [`diffuse`] < [`config`] < [`report`]; all < [`engine`] < [`embed`]. The lowest layer
+//! ([`error`], [`progress`], [`random`], [`dense`]) is the crate `hone-base`.
 
 pub mod attributes;
 mod columnar;

@@ -1,14 +1,13 @@
 //! Eigenvalues, singular values and Cholesky factors of [`Small`] matrices.
 //!
-//! A symmetric matrix is first reduced to tridiagonal form by reflections. Once those have used up the rank, what is left
-//! is rounding noise, 10⁻¹⁶ of the norm; the next few reflect that, and leave noise of the noise, 10⁻³², and so on. If
-//! few of many rows are nonzero (Y of a star, a path or a complete graph: 8 of 416) this goes on until squares
+//! A symmetric matrix is first reduced to tridiagonal form by reflections. Once those have used up the rank, what is
+//! left is rounding noise, 10⁻¹⁶ of the norm; the next few reflect that, and leave noise of the noise, 10⁻³², and so
+//! on. If few of many rows are nonzero (Y of a star, a path or a complete graph: 8 of 416) this goes on until squares
 //! underflow, a reflection divides by zero, and the following iteration works on NaN until its limit. The matrix is
 //! therefore scaled to norm 1 and shifted by twice the identity: no vector changes, and noise never falls below that of
 //! the diagonal. Singular values cannot be shifted this way. The fallback of both is Jacobi's method, which always
-//! terminates. Whatever comes out is
-//! checked against the matrix (`verify`): a decomposition that is wrong beyond rounding is repeated with Jacobi's method,
-//! and is an error if that one is wrong too.
+//! terminates. Whatever comes out is checked against the matrix (`verify`): a decomposition that is wrong beyond
+//! rounding is repeated with Jacobi's method, and is an error if that one is wrong too.
 
 use faer::Side;
 

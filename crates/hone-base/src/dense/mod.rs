@@ -1,10 +1,10 @@
 //! [`Block`]: a tall, thin, row-major f32 matrix, the only dense object of size N in the method;
 //! [`Small`]: an f64 matrix of the size of an embedding; [`Columns`]: blocks side by side.
 //!
-//! Values are f32, everything summed over rows is f64. Sums are cut into lanes of rows that depend only on the number of rows
-//! (`lanes`), and combined in order, so all functions return the same bits for any number of threads.
-//! Functions of [`panels`] take several blocks side by side as one wider matrix. This folder is the only user of the
-//! dense linear algebra crate, which is always called from one thread.
+//! Values are f32, everything summed over rows is f64. Sums are cut into lanes of rows that depend only on the number
+//! of rows (`lanes`), and combined in order, so all functions return the same bits for any number of threads. Functions
+//! of [`panels`] take several blocks side by side as one wider matrix. This folder is the only user of the dense linear
+//! algebra crate, which is always called from one thread.
 
 mod columns;
 mod decompose;

@@ -1,10 +1,9 @@
 //! Orthonormal columns by Cholesky QR, repeated (Yamamoto et al. 2015), safe for deficient rank.
 //!
-//! Each pass takes the Gram matrix G = XᵀX in f64, its factor G = RᵀR, and X ← X R⁻¹. One pass loses
-//! orthogonality by the condition number times f32 precision; the second repairs it. Columns are
-//! scaled to length one inside G first. A column that depends on those before it, to f32 precision,
-//! becomes a zero column instead of amplified noise.
-//! Cost: per pass N b² multiply-adds for G (half of it by symmetry) and N b² for the product.
+//! Each pass takes the Gram matrix G = XᵀX in f64, its factor G = RᵀR, and X ← X R⁻¹. One pass loses orthogonality by
+//! the condition number times f32 precision; the second repairs it. Columns are scaled to length one inside G first. A
+//! column that depends on those before it, to f32 precision, becomes a zero column instead of amplified noise. Cost:
+//! per pass N b² multiply-adds for G (half of it by symmetry) and N b² for the product.
 
 use super::{Block, Small};
 use crate::clock::{Work, timed};

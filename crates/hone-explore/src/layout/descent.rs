@@ -3,9 +3,8 @@
 //! A link of weight w takes part in a share w of the steps, spread evenly with its own phase. In a step each node is
 //! attracted by its links and repelled by [`PUSHES`] random nodes per link, one after the other; positions of other
 //! nodes are those of the previous step, so all nodes can be moved in parallel. The forces are the gradients of the
-//! low-dimensional similarity
-//! 1 / (1 + a d²), clipped; the rate falls to zero. UMAP uses d^1.79, which takes most of the time and makes
-//! no visible difference.
+//! low-dimensional similarity 1 / (1 + a d²), clipped; the rate falls to zero. UMAP uses d^1.79, which takes most of
+//! the time and makes no visible difference.
 
 use hone::dense::Block;
 use hone::parallel;

@@ -3,8 +3,8 @@
 //! Each node is linked to its nearest neighbours, with a weight that falls with the distance relative to its own
 //! neighbourhood (`weights`). Starting from the two leading principal components (`start`), links attract their ends
 //! and random pairs repel each other (`descent`). A step reads the positions of the previous step, and every random
-//! number is keyed by seed, step and node: the same bits for any number of threads.
-//! Cost: the search for neighbours, then O(steps · N k). Reference: McInnes, Healy and Melville, *UMAP*, 2018.
+//! number is keyed by seed, step and node: the same bits for any number of threads. Cost: the search for neighbours,
+//! then O(steps · N k). Reference: McInnes, Healy and Melville, *UMAP*, 2018.
 
 mod descent;
 mod start;

@@ -1,11 +1,11 @@
 //! A separate role for hubs, if the choice of roles has mixed them with others.
 //!
 //! A graph has few hubs by nature, often too few to justify a component of a mixture: two of the 34 nodes of the karate
-//! club. Yet readers look for them first, and a role that mixes them with ordinary nodes has no proper name.
-//! Nodes that are hubs by definition (far more neighbours than the average node and than their own neighbours have, and an
-//! outlier among the degrees) therefore get a separate component if there are few roles, which is kept if most of them
-//! belong to it. The other components are not changed: a fit would widen the new one until it contains ordinary nodes
-//! too. Cost: O(rows · components).
+//! club. Yet readers look for them first, and a role that mixes them with ordinary nodes has no proper name. Nodes that
+//! are hubs by definition (far more neighbours than the average node and than their own neighbours have, and an outlier
+//! among the degrees) therefore get a separate component if there are few roles, which is kept if most of them belong
+//! to it. The other components are not changed: a fit would widen the new one until it contains ordinary nodes too.
+//! Cost: O(rows · components).
 
 use super::mixture::{Component, Mixture, Moments, Row};
 use super::name::{is_hub, name};

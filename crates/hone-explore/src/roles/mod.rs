@@ -2,11 +2,10 @@
 //!
 //! Two nodes have the same role if their neighbourhoods have a similar structure, anywhere in the graph: centres of
 //! stars, bridges, members of cliques. Six ratios of the 15 node orbit counts, and in directed graphs two of the arcs
-//! (`signature`), are grouped by a mixture of Gaussians
-//! (`mixture`), whose number of components is the one that the integrated completed likelihood prefers (`choose`). Equal
-//! signatures are kept once, sorted, so that no bit depends on the order of the nodes. Memberships are the posterior
-//! probabilities of the components, and sum to one.
-//! Cost: counting, then O(N log N + M log M). References: Henderson et al., *RolX*, 2012; Rossi and Ahmed, *Role discovery in
+//! (`signature`), are grouped by a mixture of Gaussians (`mixture`), whose number of components is the one that the
+//! integrated completed likelihood prefers (`choose`). Equal signatures are kept once, sorted, so that no bit depends
+//! on the order of the nodes. Memberships are the posterior probabilities of the components, and sum to one. Cost:
+//! counting, then O(N log N + M log M). References: Henderson et al., *RolX*, 2012; Rossi and Ahmed, *Role discovery in
 //! networks*, 2015.
 
 mod choose;

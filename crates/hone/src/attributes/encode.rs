@@ -1,9 +1,9 @@
 //! From columns of a file to columns of X: rows are matched to nodes, categories become 0/1
 //! columns, missing values are imputed.
 //!
-//! The most frequent categories get their own column (ties in alphabetical order), sorted
-//! alphabetically; all others share one. Frequencies are those among the
-//! graph's nodes, so neither the order of the rows nor rows of other nodes change the result.
+//! The most frequent categories get their own column (ties in alphabetical order), sorted alphabetically; all others
+//! share one. Frequencies are those among the graph's nodes, so neither the order of the rows nor rows of other nodes
+//! change the result.
 
 use super::columns::{NO_CATEGORY, Values};
 use super::request::{Format, Raw, Request};

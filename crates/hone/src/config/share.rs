@@ -1,9 +1,10 @@
 //! How the columns of the result are divided: what `"auto"` stands for.
 //!
 //! A result of D columns contains Z and, if attributes are added after the global stage as components, these. The
-//! components get one column in eight, rounded, but at least 2 and at most 16, and never more than half: 16 of 128,
-//! 8 of 64, 2 of 8, 1 of 2, none of 1. Each local embedding gets 16 columns, or as many as Z needs when there are few motifs and steps.
-//! A log window has half of its motif's share of columns, at least 8; the global stage reduces both to Z.
+//! components get one column in eight, rounded, but at least 2 and at most 16, and never more than half: 16 of 128, 8
+//! of 64, 2 of 8, 1 of 2, none of 1. Each local embedding gets 16 columns, or as many as Z needs when there are few
+//! motifs and steps. A log window has half of its motif's share of columns, at least 8; the global stage reduces both
+//! to Z.
 
 use super::{Combine, Config, Dim, Form, Steps};
 use crate::graph::Graph;

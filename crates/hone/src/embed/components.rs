@@ -5,9 +5,8 @@
 //! features by their squared correlation with it, r²ᵢⱼ = λⱼ v²ᵢⱼ / Gᵢᵢ with G = XᵀX = V Λ Vᵀ, and summed per motif. The
 //! last column, x²/(1 + x²) of the standardised first component x, says how far a node is from the middle, on either
 //! side: a linear model can then recognise classes between two others, such as medium sizes between small and large
-//! ones. It is bounded, so that no hub outweighs all other nodes.
-//! Cost: O(N F²) for F features, and one eigendecomposition of F × F; if F is larger than N, or than [`WIDEST`], one of
-//! N × N, or iterations.
+//! ones. It is bounded, so that no hub outweighs all other nodes. Cost: O(N F²) for F features, and one
+//! eigendecomposition of F × F; if F is larger than N, or than [`WIDEST`], one of N × N, or iterations.
 
 use crate::config::Components;
 use crate::dense::{Block, Columns, Group, Norm, Small};

@@ -5,8 +5,8 @@
 //! and their small entries are differences of large ones. A row of Z = Y H, H orthonormal, is rounding if it is shorter
 //! than [`LOST`] times its row of Y. Such rows are written as zeros, and counted in a warning (`notes::zero_rows`).
 //! Other rows that are far shorter than the typical one may belong to nodes far from the core, or be left by iterations
-//! that end at a residual of 10⁻⁴: they stay, and a note counts them.
-//! Cost: one pass over Z, and one over those pieces of Y that have rows far shorter than others.
+//! that end at a residual of 10⁻⁴: they stay, and a note counts them. Cost: one pass over Z, and one over those pieces
+//! of Y that have rows far shorter than others.
 
 use super::context::Context;
 use crate::config::Config;

@@ -1,10 +1,9 @@
 //! Alternating least squares: each factor in turn is the best one for the other (Zhou et al. 2008).
 //!
 //! On all entries A = S B (BᵀB + λ)⁻¹ needs one product and a small inverse, so S is never formed. With an
-//! orthogonality constraint the best A with AᵀA = I is the polar factor of S B (Procrustes). On the observed
-//! entries alone every row is a separate small least squares problem.
-//! No step increases ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²); a constrained factor has no penalty. Cost per
-//! iteration: 2 products and O(N b²); observed only: O(nonzeros b² + N b³).
+//! orthogonality constraint the best A with AᵀA = I is the polar factor of S B (Procrustes). On the observed entries
+//! alone every row is a separate small least squares problem. No step increases ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²); a
+//! constrained factor has no penalty. Cost per iteration: 2 products and O(N b²); observed only: O(nonzeros b² + N b³).
 
 use serde::{Deserialize, Serialize};
 

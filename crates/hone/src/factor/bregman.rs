@@ -4,12 +4,11 @@
 //! the loss falls, never increases Σ w D(s ‖ Φ(a·b)) + λ(‖A‖² + ‖B‖²). Then B is updated in the same way from the
 //! columns.
 //!
-//! The loss needs entries, including zeros. `exact` reads the rows and columns of the lazy matrix one at a time,
-//! all N² entries per iteration. `sampled` stores the nonzeros and, for each row, `negatives` zeros per nonzero,
-//! drawn once and weighted so that they stand for all zeros of the row: the cost is linear in the number of
-//! edges. The loss
-//! is that of the sample, unbiased at the start and optimistic later, since factors are fitted to it. `auto` is exact
-//! up to [`EXACT`] entries. `observed` uses the nonzeros alone. The initial factors are a constant at the mean of the
+//! The loss needs entries, including zeros. `exact` reads the rows and columns of the lazy matrix one at a time, all N²
+//! entries per iteration. `sampled` stores the nonzeros and, for each row, `negatives` zeros per nonzero, drawn once
+//! and weighted so that they stand for all zeros of the row: the cost is linear in the number of edges. The loss is
+//! that of the sample, unbiased at the start and optimistic later, since factors are fitted to it. `auto` is exact up
+//! to [`EXACT`] entries. `observed` uses the nonzeros alone. The initial factors are a constant at the mean of the
 //! entries plus small multiples of the singular vectors. Cost per iteration: O(b²) per entry used, and O(N b³).
 
 use serde::{Deserialize, Serialize};

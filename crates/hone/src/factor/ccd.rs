@@ -1,11 +1,10 @@
 //! Cyclic coordinate descent: one column of a factor after the other (Yu, Hsieh, Si, Dhillon 2012).
 //!
-//! With B fixed, the rows of A are independent and column f of a row has the minimum
-//! a_f + ((S B)_f − (A BᵀB)_f − λ a_f) / ((BᵀB)_ff + λ): a sweep over the columns needs the product S B and a
-//! Gram matrix, so S is never formed. On the observed entries alone the residual S − A Bᵀ is stored for them, and pairs
-//! of columns (a_f, b_f) are improved in turn, as in CCD++.
-//! No step increases ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²).
-//! Cost per iteration: 2 products and O(sweeps N b²); observed only: O(sweeps nonzeros b).
+//! With B fixed, the rows of A are independent and column f of a row has the minimum a_f + ((S B)_f − (A BᵀB)_f − λ
+//! a_f) / ((BᵀB)_ff + λ): a sweep over the columns needs the product S B and a Gram matrix, so S is never formed. On
+//! the observed entries alone the residual S − A Bᵀ is stored for them, and pairs of columns (a_f, b_f) are improved in
+//! turn, as in CCD++. No step increases ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²). Cost per iteration: 2 products and O(sweeps N
+//! b²); observed only: O(sweeps nonzeros b).
 
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,8 @@
 //!
 //! A Krylov basis of [`DEPTH`] blocks spans the whole space of a matrix with hardly more rows: it costs as much as the
 //! decomposition and adds no directions. Small matrices are decomposed faster than iterated on. No Gram matrix is
-//! formed, so that small singular values keep their digits; symmetric matrices go through their
-//! eigenvalues. What is reported is the residual of the triplets themselves.
-//! Cost: O(n³), one thread; six n × n matrices of f64.
+//! formed, so that small singular values keep their digits; symmetric matrices go through their eigenvalues. What is
+//! reported is the residual of the triplets themselves. Cost: O(n³), one thread; six n × n matrices of f64.
 
 use super::method::{Factors, Info, Task};
 use super::subspace::DEPTH;

@@ -129,9 +129,9 @@ impl Factors<Panels> {
 pub struct Info {
     /// Iterations done.
     pub iterations: usize,
-    /// Last residual measured, relative to the singular value and beyond rounding: the worst over the columns, or over four of
-    /// them after few iterations with a symmetric matrix. Absent if no iteration was left to measure it, or the solver
-    /// has none.
+    /// Last residual measured, relative to the singular value and beyond rounding: the worst over the columns, or over
+    /// four of them after few iterations with a symmetric matrix. Absent if no iteration was left to measure it, or the
+    /// solver has none.
     pub residual: Option<f64>,
     /// Whether the tolerance was met.
     pub converged: bool,

@@ -2,11 +2,9 @@
 //!
 //! The descent of [`super::ccd`] with every coordinate kept at 0 or above: the projection is exact, and no step
 //! increases the loss. It starts from the non-negative double SVD (Boutsidis, Gallopoulos 2008): of each pair of
-//! singular vectors the positive or the negative parts, whichever weigh more, with zeros replaced by a small
-//! constant. S need not be non-negative; negative entries are approximated by zero. Columns keep their signs and
-//! their
-//! meaning: they are scaled to length one and sorted by weight, not rotated.
-//! Cost per iteration: 2 products and O(sweeps N b²).
+//! singular vectors the positive or the negative parts, whichever weigh more, with zeros replaced by a small constant.
+//! S need not be non-negative; negative entries are approximated by zero. Columns keep their signs and their meaning:
+//! they are scaled to length one and sorted by weight, not rotated. Cost per iteration: 2 products and O(sweeps N b²).
 
 use serde::{Deserialize, Serialize};
 

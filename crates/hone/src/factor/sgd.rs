@@ -5,11 +5,10 @@
 //! a column are drawn by their leverages, of which the zeros are used, weighted so that they stand for all zeros (none
 //! if only observed entries count). The errors of a batch are computed with the factors at its beginning. Each epoch
 //! begins by balancing the factors, AᵀA = BᵀB = diag(σ), which does not change A Bᵀ and lowers the penalty; steps along
-//! column f are divided by σ_f, so that weak directions
-//! are learnt as fast as strong ones (Tong, Ma, Chi 2021), and implicitly damped, so that no weight can make
-//! them overshoot (Toulis, Airoldi 2017). Steps decay as step / (1 + decay · epoch).
-//! The loss may rise in an epoch; it is measured exactly after each and reported, and the best epoch is returned.
-//! Cost per epoch: O((1 + negatives) nonzeros b) on one thread, since steps are sequential.
+//! column f are divided by σ_f, so that weak directions are learnt as fast as strong ones (Tong, Ma, Chi 2021), and
+//! implicitly damped, so that no weight can make them overshoot (Toulis, Airoldi 2017). Steps decay as step / (1 +
+//! decay · epoch). The loss may rise in an epoch; it is measured exactly after each and reported, and the best epoch is
+//! returned. Cost per epoch: O((1 + negatives) nonzeros b) on one thread, since steps are sequential.
 
 use rand_xoshiro::rand_core::Rng;
 use serde::{Deserialize, Serialize};

@@ -1,15 +1,13 @@
 //! The leading right singular space of an operator: restarted block Krylov, or power iteration.
 //!
 //! If many products are affordable, a basis of several blocks is kept and restarted: one basis for a symmetric S
-//! (`lanczos`), one on each side for any other (`bidiagonal`). For only a few products a basis does not pay off.
-//! With
-//! A = SᵀS, or S itself when S is symmetric, V = orth(A V) is then iterated (Halko, Martinsson, Tropp 2011), and a Chebyshev
-//! polynomial of a symmetric S may follow: small for eigenvalues below those of V, steep beyond
-//! (Zhou, Saad 2007).
-//! Wide blocks are lists of panels ([`panels`]). Power iterations, the filter and the last product go panel by panel, in place:
-//! they hold one block and two panels or, if memory is short, only two panels and the others in files.
-//! The residuals of a basis are estimates; those reported are measured on the final vectors.
-//! Cost: an application of A (2 products, 1 if symmetric) and O(N b² blocks) each iteration.
+//! (`lanczos`), one on each side for any other (`bidiagonal`). For only a few products a basis does not pay off. With A =
+//! SᵀS, or S itself when S is symmetric, V = orth(A V) is then iterated (Halko, Martinsson, Tropp 2011), and a
+//! Chebyshev polynomial of a symmetric S may follow: small for eigenvalues below those of V, steep beyond (Zhou, Saad
+//! 2007). Wide blocks are lists of panels ([`panels`]). Power iterations, the filter and the last product go panel by
+//! panel, in place: they hold one block and two panels or, if memory is short, only two panels and the others in files.
+//! The residuals of a basis are estimates; those reported are measured on the final vectors. Cost: an application of A
+//! (2 products, 1 if symmetric) and O(N b² blocks) each iteration.
 
 mod basis;
 mod bidiagonal;

@@ -1,11 +1,10 @@
 //! Truncated SVD of an operator: the best approximation of a given rank in squared loss.
 //!
-//! `Subspace` finds V, orthonormal, that spans the leading right singular space and some more. One
-//! product Y = S V follows; the eigenvectors E of the small YᵀY = E diag(sigma²) Eᵀ give
-//! U = Y E diag(1/sigma) and the right vectors V E. Powers of symmetric matrices share the vectors of their base, and
-//! their reported accuracy is that of the base; small matrices are decomposed directly (`exact`); dense matrices of up
-//! to [`WIDEST`] rows or columns are solved through the smaller Gram matrix. Cost: 2 products with S per iteration (1
-//! if symmetric), one more, and O(N b²).
+//! `Subspace` finds V, orthonormal, that spans the leading right singular space and some more. One product Y = S V
+//! follows; the eigenvectors E of the small YᵀY = E diag(sigma²) Eᵀ give U = Y E diag(1/sigma) and the right vectors V
+//! E. Powers of symmetric matrices share the vectors of their base, and their reported accuracy is that of the base;
+//! small matrices are decomposed directly (`exact`); dense matrices of up to [`WIDEST`] rows or columns are solved
+//! through the smaller Gram matrix. Cost: 2 products with S per iteration (1 if symmetric), one more, and O(N b²).
 
 mod side;
 

@@ -2,9 +2,8 @@
 //!
 //! Of the counts and their sums, means and maxima over neighbours (52 columns by default) only the logarithms of the
 //! counts and of the sums are stored. Means of logarithms and maxima are computed when rows are read: a quarter of the
-//! memory for
-//! each, at one visit of the neighbours per pass. What follows needs two passes.
-//! Cost: O(M) per counted motif and pass; 2 of 4 columns are held.
+//! memory for each, at one visit of the neighbours per pass. What follows needs two passes. Cost: O(M) per counted
+//! motif and pass; 2 of 4 columns are held.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,14 +1,12 @@
 //! [`Sample`]: whether motifs are counted exactly or estimated, and how well.
 //!
-//! Estimates look at no more than `cap` neighbours per node (the bound on the sampled degree of
-//! sec. 3.1); counts that involve only nodes of smaller degree stay exact. With a target instead of
-//! a
-//! cap, two independent estimates are made and averaged. Half their difference is distributed as
-//! the error of their mean, when errors are symmetric, so the share of motif degrees (row sums of W_t) within the error
-//! can be measured without knowing the truth; the cap is doubled until that share reaches the requested confidence. The
-//! choice depends on the graph and the options alone: a cap that does not fit into memory is refused, not skipped.
-//! Counts of edges are clamped to what is possible, which biases sums; this is measured too, and counts as error.
-//! Errors that both estimates share are not detected.
+//! Estimates look at no more than `cap` neighbours per node (the bound on the sampled degree of sec. 3.1); counts that
+//! involve only nodes of smaller degree stay exact. With a target instead of a cap, two independent estimates are made
+//! and averaged. Half their difference is distributed as the error of their mean, when errors are symmetric, so the
+//! share of motif degrees (row sums of W_t) within the error can be measured without knowing the truth; the cap is
+//! doubled until that share reaches the requested confidence. The choice depends on the graph and the options alone: a
+//! cap that does not fit into memory is refused, not skipped. Counts of edges are clamped to what is possible, which
+//! biases sums; this is measured too, and counts as error. Errors that both estimates share are not detected.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,9 +1,8 @@
 //! [`Counts`]: orbit counts of every edge, derived on the fly from compact primitives.
 //!
-//! Thirteen columns of M integers would dwarf the graph. Only the primitives of
-//! [`formula`](super::formula) are stored, in narrow columns; K, Q and R only for edges in
-//! triangles. At ten
-//! million nodes and fifty million random edges that is 0.3 GB.
+//! Thirteen columns of M integers would dwarf the graph. Only the primitives of [`formula`](super::formula) are stored,
+//! in narrow columns; K, Q and R only for edges in triangles. At ten million nodes and fifty million random edges that
+//! is 0.3 GB.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -24,11 +24,11 @@
 //!
 //! Directed graphs also have their own motifs: [`triad`]. [`Sample::count_motifs`] counts what a set of motifs needs.
 //!
-//! How it works: everything follows from five numbers per edge and three per node
-//! (`formula`). `exact/` finds those by sweeps over nodes ranked by degree (`ranked`), `sampled/` estimates them
-//! from a bounded number of neighbours of each node, and [`Sample`] (`counting`) chooses between the two. [`Counts`]
-//! holds either, and [`Counts::update`] updates exact counts when edges are added or removed (`update/`). W_t of edges
-//! is built in `motif_graph`, that of all pairs in `pairs`.
+//! How it works: everything follows from five numbers per edge and three per node (`formula`). `exact/` finds those by
+//! sweeps over nodes ranked by degree (`ranked`), `sampled/` estimates them from a bounded number of neighbours of each
+//! node, and [`Sample`] (`counting`) chooses between the two. [`Counts`] holds either, and [`Counts::update`] updates
+//! exact counts when edges are added or removed (`update/`). W_t of edges is built in `motif_graph`, that of all pairs
+//! in `pairs`.
 
 mod arc_orbit;
 mod column;

@@ -1,10 +1,9 @@
 //! Sums of orbit counts over the edges of a node, without the counts of each edge.
 //!
-//! Orbit counts are linear in a few terms (`formula`), so their sums over the edges of a node follow from sums of these terms,
-//! which need no products of edges: with x = d − 1, Σ x_j, Σ x_j(x_j − 1)/2, Σ T_j and Σ S_j over the neighbours j, and
-//! the sums of t, C, K, Q and R, where Σ_j t(i,j) d_j = Σ_j Q(i,j) since both add d_w for each triangle and each of its
-//! other nodes.
-//! Cost: O(M), and few additions for each edge.
+//! Orbit counts are linear in a few terms (`formula`), so their sums over the edges of a node follow from sums of these
+//! terms, which need no products of edges: with x = d − 1, Σ x_j, Σ x_j(x_j − 1)/2, Σ T_j and Σ S_j over the neighbours
+//! j, and the sums of t, C, K, Q and R, where Σ_j t(i,j) d_j = Σ_j Q(i,j) since both add d_w for each triangle and each
+//! of its other nodes. Cost: O(M), and few additions for each edge.
 
 use std::num::Wrapping;
 

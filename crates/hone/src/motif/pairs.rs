@@ -17,8 +17,7 @@
 //! Edges, triangles and 4-cliques have no pair that is not adjacent. Cost: the wedges of the graph; the triangles times
 //! the degrees of their corners for e; walks of three steps for path4. Memory: 16 bytes per pair while W_t is built, 8
 //! in pieces of rows and 8 where they are joined. Rows are independent and all sums are of integers, so the result is
-//! the same
-//! for any number of threads.
+//! the same for any number of threads.
 
 mod positions;
 

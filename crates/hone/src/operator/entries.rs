@@ -1,10 +1,9 @@
 //! Entries of an operator, row by row, for what products alone cannot give.
 //!
-//! A row of any expression is a sum over walks: a row of a power is a sum of rows of its base, and so on,
-//! so that no matrix is formed and only as many numbers are touched as there are walks. [`Rows`] reads one
-//! row
-//! (or column) at a time into a list of nonzeros, in f64; [`Operator::entries`] keeps them all.
-//! Cost of all rows: [`Operator::row_work`], which is the number of nonzeros for a matrix without powers.
+//! A row of any expression is a sum over walks: a row of a power is a sum of rows of its base, and so on, so that no
+//! matrix is formed and only as many numbers are touched as there are walks. [`Rows`] reads one row (or column) at a
+//! time into a list of nonzeros, in f64; [`Operator::entries`] keeps them all. Cost of all rows:
+//! [`Operator::row_work`], which is the number of nonzeros for a matrix without powers.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};

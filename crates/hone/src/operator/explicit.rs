@@ -1,8 +1,8 @@
 //! The dense matrix of an operator, in f64, for operators small enough to be decomposed directly.
 //!
 //! Diagonals and sums are applied entry by entry. Powers are multiplied from the left by their base, whose zeros are
-//! skipped: k products of a sparse matrix with a dense one.
-//! Cost: 8 bytes per entry, three times that for powers; as many additions as reading all rows takes.
+//! skipped: k products of a sparse matrix with a dense one. Cost: 8 bytes per entry, three times that for powers; as
+//! many additions as reading all rows takes.
 
 use super::{Diagonal, Operator, Scaled};
 use crate::dense::Small;

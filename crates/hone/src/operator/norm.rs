@@ -1,9 +1,9 @@
 //! ‖S‖², the sum of all squared entries: from the rows if these are cheap to read, else from products.
 //!
-//! ‖S‖² = ‖SQ‖² + ‖S(I − QQᵀ)‖² for orthonormal Q. The first term takes one product and is exact; the second is the mean of
-//! ‖S g‖² over random signs g, taken outside Q (Hutch++: Meyer et al. 2021). The closer Q is to the leading right
-//! space, the smaller the variance.
-//! Cost: [`Operator::row_work`] additions, or products with the columns of Q and [`PROBES`] more.
+//! ‖S‖² = ‖SQ‖² + ‖S(I − QQᵀ)‖² for orthonormal Q. The first term takes one product and is exact; the second is the
+//! mean of ‖S g‖² over random signs g, taken outside Q (Hutch++: Meyer et al. 2021). The closer Q is to the leading
+//! right space, the smaller the variance. Cost: [`Operator::row_work`] additions, or products with the columns of Q and
+//! [`PROBES`] more.
 
 use super::Operator;
 use crate::dense::{Block, Norm, orthonormalize};

@@ -4,10 +4,9 @@
 //! The registry of temporary files is locked meanwhile, so that an interrupt waits; if a rename fails, everything is
 //! undone (`exchange`). A process that is killed between two renames leaves no mixture that looks complete: the file
 //! added first, which is the one that is opened later, is moved away first and put in place last; folders come before
-//! all files.
-//! Companions of a replaced file that the new ones do not replace are removed with it; files that are not the record of
-//! a run stay. A record of checksums among the files ([`crate::record`]) lets readers detect what a crash of the
-//! machine may leave.
+//! all files. Companions of a replaced file that the new ones do not replace are removed with it; files that are not
+//! the record of a run stay. A record of checksums among the files ([`crate::record`]) lets readers detect what a crash
+//! of the machine may leave.
 
 use std::path::{Path, PathBuf};
 

@@ -26,9 +26,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Positions of the nonzeros of a square or rectangular matrix, row by row.
 ///
-/// Invariants, checked by the constructor: `offsets` has one entry more than there
-/// are rows, starts at 0, never falls and ends at `columns.len()`; each row's columns strictly
-/// ascend and are below `cols`.
+/// Invariants, checked by the constructor: `offsets` has one entry more than there are rows, starts at 0, never falls
+/// and ends at `columns.len()`; each row's columns strictly ascend and are below `cols`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     offsets: Vec<usize>,

@@ -1,12 +1,11 @@
 //! The kernel of the method: a sparse matrix times a tall block, and times a vector.
 //!
-//! Each row of the result is a weighted sum of rows of the block, gathered at random: bound by
-//! memory latency, not arithmetic. Rows are split among threads by their nonzeros; within a row a
-//! tile of columns stays in registers, its width known at compile time, and rows of the block are prefetched
-//! some nonzeros ahead. The epilogue (diagonals, shifts, sums) is fused into the single write of
-//! the row. Multiplications and additions are not fused, so the result is the same on every
-//! machine, whatever its vector instructions.
-//! Cost: nnz·b multiply-adds; traffic 8 bytes per nonzero and 4b per gathered row.
+//! Each row of the result is a weighted sum of rows of the block, gathered at random: bound by memory latency, not
+//! arithmetic. Rows are split among threads by their nonzeros; within a row a tile of columns stays in registers, its
+//! width known at compile time, and rows of the block are prefetched some nonzeros ahead. The epilogue (diagonals,
+//! shifts, sums) is fused into the single write of the row. Multiplications and additions are not fused, so the result
+//! is the same on every machine, whatever its vector instructions. Cost: nnz·b multiply-adds; traffic 8 bytes per
+//! nonzero and 4b per gathered row.
 
 use std::ops::Range;
 

@@ -1,12 +1,11 @@
 //! [`Rounded`]: a block in half the space, for products that need not be exact.
 //!
-//! A product gathers rows at random and waits for their cache lines, not for arithmetic. Values rounded to
-//! their upper 16 bits (bfloat16: the range of f32, 8 significant bits) need half the lines; in large blocks
-//! each row begins a new line. Up to 16 columns fit into one line anyway, so nothing is gained. A word
-//! holds two values of one line, 16 columns apart, so that either is extracted by one operation, 16
-//! at a time. Sums are taken in f32.
-//! Error: at most 2⁻⁸ of each value, 1.5·10⁻³ in the mean square, to nearest and hence nearly independent;
-//! further products with exact values correct the directions.
+//! A product gathers rows at random and waits for their cache lines, not for arithmetic. Values rounded to their upper
+//! 16 bits (bfloat16: the range of f32, 8 significant bits) need half the lines; in large blocks each row begins a new
+//! line. Up to 16 columns fit into one line anyway, so nothing is gained. A word holds two values of one line, 16
+//! columns apart, so that either is extracted by one operation, 16 at a time. Sums are taken in f32. Error: at most 2⁻⁸
+//! of each value, 1.5·10⁻³ in the mean square, to nearest and hence nearly independent; further products with exact
+//! values correct the directions.
 
 use std::ops::Range;
 

@@ -1,13 +1,12 @@
 //! CP decomposition: X_s ≈ A diag(c_s) Bᵀ for all slices, that is Σ_r a_r ∘ b_r ∘ c_r, by alternating least
 //! squares (Kolda, Bader 2009).
 //!
-//! Each of A, B and C in turn is the exact minimum of ‖X − model‖² + μ(‖A‖² + ‖B‖² + ‖C‖²):
-//! A = M₁ (BᵀB ∘ CᵀC + μI)⁻¹ with M₁ = Σ_s X_s B diag(c_s), likewise the others. A row of C needs only its
-//! slice, so C and M₁ come from one pass over the slices. After each sweep the columns of the three are
-//! scaled to the same length, which changes no product and only lowers the penalty: the loss never rises,
-//! except for rounding. It is computed without a residual, as ‖X‖² − 2⟨X, model⟩ + ‖model‖².
-//! Starts from the higher-order SVD, its columns paired by the SVD of Uᵀ(Σ_s X_s)V.
-//! Cost: 2 products with each slice per sweep, and O(N R²).
+//! Each of A, B and C in turn is the exact minimum of ‖X − model‖² + μ(‖A‖² + ‖B‖² + ‖C‖²): A = M₁ (BᵀB ∘ CᵀC + μI)⁻¹
+//! with M₁ = Σ_s X_s B diag(c_s), likewise the others. A row of C needs only its slice, so C and M₁ come from one pass
+//! over the slices. After each sweep the columns of the three are scaled to the same length, which changes no product
+//! and only lowers the penalty: the loss never rises, except for rounding. It is computed without a residual, as ‖X‖² −
+//! 2⟨X, model⟩ + ‖model‖². Starts from the higher-order SVD, its columns paired by the SVD of Uᵀ(Σ_s X_s)V. Cost: 2
+//! products with each slice per sweep, and O(N R²).
 
 use super::{Descent, Limits, Tensor, add, inner};
 use crate::dense::{Block, Norm, Small};

@@ -6,12 +6,11 @@
 //! signs. Squared loss, Adam (Kingma, Ba 2015), mini-batches of shuffled rows, and early stopping
 //! on held-out rows. Rows are read as needed: Y is never copied into one block.
 //!
-//! With the identity as activation this is the linear model Y ≈ ZH + offset, whose best solution the SVD
-//! gives (Baldi, Hornik 1989); one-layer networks start from the SVD. Products are those of [`crate::dense`],
-//! divided by shape alone and summed in order, so the result is the same for any number of threads. Rows of a lazy S
-//! are also computed as needed (`source`); its input and output layers have one unit per node.
-//! Cost: six multiply-adds per weight, row and epoch, which for S grows with N²: hence [`LARGEST_LAZY`]. Memory: one batch
-//! and six times the weights.
+//! With the identity as activation this is the linear model Y ≈ ZH + offset, whose best solution the SVD gives (Baldi,
+//! Hornik 1989); one-layer networks start from the SVD. Products are those of [`crate::dense`], divided by shape alone
+//! and summed in order, so the result is the same for any number of threads. Rows of a lazy S are also computed as
+//! needed (`source`); its input and output layers have one unit per node. Cost: six multiply-adds per weight, row and
+//! epoch, which for S grows with N²: hence [`LARGEST_LAZY`]. Memory: one batch and six times the weights.
 
 mod network;
 mod options;

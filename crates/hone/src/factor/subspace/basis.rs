@@ -1,8 +1,8 @@
 //! A growing basis of orthonormal blocks: how both Krylov iterations add new directions.
 //!
 //! New directions are orthonormalised and projected alternately until the projection finds nothing more: each step
-//! amplifies what the other leaves. Directions that are lost on the way are drawn again.
-//! Cost: O(N b · columns of the basis) for each projection.
+//! amplifies what the other leaves. Directions that are lost on the way are drawn again. Cost: O(N b · columns of the
+//! basis) for each projection.
 
 use crate::dense::{Small, orthonormalize};
 use crate::factor::svd_options::NOISE;

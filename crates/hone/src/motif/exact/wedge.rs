@@ -1,12 +1,11 @@
 //! The wedge sweeps: non-induced 4-cycles through each edge, and which nodes are in a triangle.
 //!
-//! Every 4-cycle has a highest-ranked vertex u and, opposite it, a vertex w; its other two vertices
-//! v are in between. Let c(u,w) be the number of common neighbours v < u of u and w < u.
-//! An edge {u,v} or {v,w} lies in Σ (c(u,w) − 1) cycles, summed over the wedges u–v–w that it is
-//! part of. Two sweeps compute this without conflicts between threads: `down` from each u over
-//! its wedges to lower w, which owns the edges {u,v}, and `up` from each w over its wedges to
-//! higher u, which owns the edges {v,w}: an edge has two ends that may be w, so the cycles of the
-//! lower end are stored separately and added in the end. Each costs Σ_e min(d_u, d_v) steps.
+//! Every 4-cycle has a highest-ranked vertex u and, opposite it, a vertex w; its other two vertices v are in between.
+//! Let c(u,w) be the number of common neighbours v < u of u and w < u. An edge {u,v} or {v,w} lies in Σ (c(u,w) − 1)
+//! cycles, summed over the wedges u–v–w that it is part of. Two sweeps compute this without conflicts between threads:
+//! `down` from each u over its wedges to lower w, which owns the edges {u,v}, and `up` from each w over its wedges to
+//! higher u, which owns the edges {v,w}: an edge has two ends that may be w, so the cycles of the lower end are stored
+//! separately and added in the end. Each costs Σ_e min(d_u, d_v) steps.
 //!
 //! In sparse graphs hardly any two wedges of u end in the same node. A small bit filter detects
 //! this without touching a counter, and `up` visits only the w that `down` found to be shared.

@@ -1,11 +1,10 @@
 //! Estimated primitives of every edge, from at most `cap` neighbours of each node (sec. 3.1).
 //!
-//! Nodes are ranked by (degree, node) as in exact counting. Each node v keeps random neighbours, all
-//! of them when there are no more than the cap: some ranked below v and some above, since the few
-//! above carry most triangles and cycles. Of a stratum of d neighbours with s members, a member
-//! stands for
-//! d/s of them and a pair for d(d − 1)/(s(s − 1)) pairs. Samples of different nodes are independent.
-//! For an edge {u, v} with v ranked lower, and members w of v's sample:
+//! Nodes are ranked by (degree, node) as in exact counting. Each node v keeps random neighbours, all of them when there
+//! are no more than the cap: some ranked below v and some above, since the few above carry most triangles and cycles.
+//! Of a stratum of d neighbours with s members, a member stands for d/s of them and a pair for d(d − 1)/(s(s − 1))
+//! pairs. Samples of different nodes are independent. For an edge {u, v} with v ranked lower, and members w of v's
+//! sample:
 //!
 //! - t, its pairs P, Q: members adjacent to u; adjacency inside a sample is a bit row;
 //! - K: adjacent pairs of them;

@@ -1,7 +1,7 @@
 //! Sampled counting: estimates from a bounded number of neighbours of each node (sec. 3.1).
 //!
-//! [`neighbours`] draws the samples; two sweeps over them ([`wedges`], then [`estimate`]) find the primitives of every edge;
-//! [`orbits`] computes orbit counts from these. [`shared`], [`links`] and [`bits`] are used by all sweeps.
+//! [`neighbours`] draws the samples; two sweeps over them ([`wedges`], then [`estimate`]) find the primitives of every
+//! edge; [`orbits`] computes orbit counts from these. [`shared`], [`links`] and [`bits`] are used by all sweeps.
 
 mod bits;
 mod estimate;

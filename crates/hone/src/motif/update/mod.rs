@@ -13,12 +13,11 @@
 //! * R = Σ (t(u,w) + t(v,w)) gains and loses triangles at old t, and what t has grown by for each triangle at such an edge
 //!   (`rims`).
 //!
-//! Cost: for each changed edge about Σ d_w over the small neighbours w of its ends, and some words of bits for each hub among
-//! them (`cycles`); for each triangle that comes or goes the smaller rows of its edges (`rims`); Σ_e min of the two ends'
-//! neighbours in D (`middle`); and one pass over the edges (`arrange`). If counting again is less work, because much
-//! changed or because the graph has no hubs, it is counted again: the result is the same. Memory is linear in the
-//! edges.
-//! All sums are of integers, so that no order of threads matters.
+//! Cost: for each changed edge about Σ d_w over the small neighbours w of its ends, and some words of bits for each hub
+//! among them (`cycles`); for each triangle that comes or goes the smaller rows of its edges (`rims`); Σ_e min of the
+//! two ends' neighbours in D (`middle`); and one pass over the edges (`arrange`). If counting again is less work,
+//! because much changed or because the graph has no hubs, it is counted again: the result is the same. Memory is linear
+//! in the edges. All sums are of integers, so that no order of threads matters.
 
 mod arrange;
 mod changes;
