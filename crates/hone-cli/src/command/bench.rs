@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Memory limit of each run, such as 8G.
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
-    /// Where motif matrices are factored: cpu, cuda, cuda:N or auto.
+    /// Where to count motifs and embed: cpu, cuda, cuda:N or auto.
     #[arg(long, value_name = "DEVICE", default_value_t)]
     device: Device,
     /// Folder for the graphs and vectors, which are removed afterwards [default: the system's].
