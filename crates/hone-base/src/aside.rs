@@ -1,7 +1,7 @@
-//! [`Aside`]: values that wait in a temporary file while memory is needed for others.
+//! [`Aside`]: values in a temporary file while their memory is needed for others.
 //!
-//! The file has no name: the system takes it back when the run ends, however it ends. Rows can be read while they wait.
-//! A product cannot fail, so a read that fails gives zeros, and whoever [takes the values back](Aside::back) learns of it.
+//! The file has no name: the system removes it when the run ends, however it ends. Rows can still be read. A product
+//! cannot fail, so a read that fails gives zeros, and [reading the values back](Aside::back) reports the error.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -55,7 +55,7 @@ impl Aside {
     }
 }
 
-/// Why a temporary file of so many bytes could not be written in a folder, and what to do.
+/// Why a temporary file of this many bytes could not be written in a folder, and what to do.
 pub fn refused(folder: &Path, bytes: u64, error: io::Error) -> Error {
     let remedy = "name another folder for temporary files (temp_dir), or raise the memory limit";
     match error.kind() {

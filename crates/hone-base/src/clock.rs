@@ -1,8 +1,8 @@
-//! Where time goes: seconds, calls and bytes of the few kinds of work that matter, summed over the process.
+//! Where time goes: seconds, calls and bytes per kind of work, summed over the process.
 //!
 //! Counters are atomic and touched a few hundred times a run, so keeping them costs nothing; work that is
-//! timed is not nested. Two runs at once in one process share the counters: a caller that wants a single run's
-//! figures runs it alone.
+//! timed is not nested. Concurrent runs in one process share the counters: for the figures of a single run,
+//! run it alone.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -41,7 +41,7 @@ impl Work {
 pub struct Total {
     /// Wall-clock seconds.
     pub seconds: f64,
-    /// How often.
+    /// Number of calls.
     pub calls: u64,
     /// Bytes moved between memory and processor, as estimated from shapes: each operand once, gathered
     /// rows once per entry.

@@ -1,7 +1,7 @@
-//! The one error type of the library.
+//! The error type of the library.
 //!
 //! A broken internal contract panics; wrong input is a value of [`Error`] that names the place
-//! (file, line, field) and the remedy; slow convergence is neither: it is a fact in the report.
+//! (file, line, field) and the remedy; slow convergence is neither: it is noted in the report.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,16 +48,16 @@ pub enum Error {
     Memory {
         /// The stage that needs it.
         stage: String,
-        /// Bytes needed at the peak: enough, when given as the limit, unless it is the least.
+        /// Bytes needed at the peak: sufficient as a limit, unless it is a lower bound.
         need: u64,
-        /// Whether `need` is only the least that is known to be needed, and more may be.
+        /// Whether `need` is only a lower bound.
         least: bool,
         /// Bytes allowed.
         limit: u64,
         /// What to change.
         remedy: String,
     },
-    /// A computation left the numbers it is defined on (NaN, infinity, overflow).
+    /// A computation left its range (NaN, infinity, overflow).
     #[error("{stage}: {message}")]
     Numeric {
         /// Stage, motif and step.
@@ -65,7 +65,7 @@ pub enum Error {
         /// What happened.
         message: String,
     },
-    /// A device that the work is to be done on is missing, or failed.
+    /// The requested device is missing, or failed.
     #[error("{device}: {message}")]
     Device {
         /// The device.
@@ -76,7 +76,7 @@ pub enum Error {
     /// The output exists and may not be replaced.
     #[error("{} exists; overwrite = true replaces it", path.display())]
     Exists {
-        /// The file that is in the way.
+        /// The existing file.
         path: PathBuf,
     },
     /// The caller asked to stop (see [`crate::Progress::cancelled`]).
@@ -90,8 +90,8 @@ impl Error {
         Error::Io { path: path.as_ref().to_path_buf(), source }
     }
 
-    /// What went wrong while reading `path`: an [`Error::Io`] where the system failed, an [`Error::Input`] where a
-    /// decoder did (decompression, text that is not UTF-8), for then the content is at fault.
+    /// What went wrong while reading `path`: an [`Error::Io`] where the system failed, an [`Error::Input`] if a
+    /// decoder did (decompression, text that is not UTF-8), since then the content is at fault.
     pub fn reading(path: impl AsRef<Path>, source: io::Error) -> Self {
         if source.raw_os_error().is_some() {
             return Error::io(path, source);
@@ -171,7 +171,7 @@ fn io_remedy(source: &io::Error) -> &'static str {
     }
 }
 
-/// ENFILE and EMFILE: no kind of the standard library stands for them.
+/// ENFILE and EMFILE, which have no kind in the standard library.
 fn too_many_open(source: &io::Error) -> bool {
     cfg!(unix) && matches!(source.raw_os_error(), Some(23 | 24))
 }
@@ -209,13 +209,13 @@ fn shorten(text: &[u8]) -> String {
     out
 }
 
-/// `3.2 GiB`-style text for a number of bytes: powers of 1024, as sizes are read (`8G` is 8 GiB), and rounded up, so that a
-/// need is met when it is given back as a limit.
+/// `3.2 GiB`-style text for a number of bytes: powers of 1024, as sizes are read (`8G` is 8 GiB), and rounded up, so
+/// that it is sufficient when used as a limit.
 pub fn human_bytes(bytes: u64) -> String {
     rounded_up(bytes, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
-/// The same in the units of a limit: powers of 1000 (`19.8 MB`) beside one that is round in them, such as `5MB`.
+/// The same in the units of a limit: powers of 1000 (`19.8 MB`) for a limit that is round in them, such as `5MB`.
 pub fn beside(bytes: u64, limit: u64) -> String {
     let decimal = limit > 0 && limit.is_multiple_of(1_000_000) && !limit.is_multiple_of(1 << 20);
     if decimal { rounded_up(bytes, 1000.0, ["B", "kB", "MB", "GB", "TB"]) } else { human_bytes(bytes) }

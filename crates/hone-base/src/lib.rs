@@ -1,8 +1,8 @@
-//! What every part of hone stands on: errors, progress, clocks, memory, keyed randomness and dense blocks.
+//! The foundation of hone: errors, progress, clocks, memory, keyed randomness and dense blocks.
 //!
-//! A crate of its own because it is the only door to the dense linear algebra library, whose
-//! generic code is slow to compile: changes above it do not compile that again. Use it through the
-//! crate `hone`, which re-exports what its users need.
+//! It is a separate crate because it is the only user of the dense linear algebra library, whose generic code is slow
+//! to compile: changes above it do not compile that code again. Use it through the crate `hone`, which re-exports what
+//! its users need.
 
 // For the other crates of this project; nothing that a user of the library needs.
 #[doc(hidden)]

@@ -1,8 +1,9 @@
-//! [`Pages`]: zeroed memory of many values: the heap for few, anonymous huge pages for many, a file for those that wait.
+//! [`Pages`]: zeroed memory of many values: on the heap for few, on anonymous huge pages for many, or in a
+//! file while they are not needed.
 //!
 //! Products gather rows of a block at random; with 4 kB pages nearly each gather misses the TLB, and every
-//! page is faulted in on its own. Where the system only gives huge pages to those who ask (`madvise`),
-//! we ask.
+//! page is faulted in separately. If the system gives huge pages only on request (`madvise`), we request
+//! them.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -14,15 +15,15 @@ use memmap2::MmapMut;
 use crate::aside::Aside;
 use crate::error::Result;
 
-/// Runs of this many bytes or more live on pages of their own.
+/// Runs of this many bytes or more are on separate pages.
 const LARGE: usize = 4 << 20;
 
 /// A run of values, zero at first.
 #[derive(Debug)]
 pub struct Pages<T> {
     here: Kind<T>,
-    /// The file, where the values are in one; then there are none here. Not a kind of its own: loops read values through
-    /// [`Deref`], which has one case to tell from another.
+    /// The file, if the values are in one; then there are none in memory. Not a separate variant, so that [`Deref`] in
+    /// inner loops has fewer cases.
     aside: Option<Box<Aside>>,
 }
 
@@ -42,7 +43,7 @@ impl<T: Pod> Pages<T> {
         if bytes < LARGE {
             return Pages::from(vec![T::zeroed(); len]);
         }
-        // A map that is refused leaves the decision to the allocator.
+        // If the map is refused, the allocator decides.
         match MmapMut::map_anon(bytes) {
             Ok(map) => {
                 ask_for_huge_pages(&map);
@@ -52,7 +53,8 @@ impl<T: Pod> Pages<T> {
         }
     }
 
-    /// Puts the values aside, into a temporary file in a folder: until they are [back](Pages::bring_back) there are none here.
+    /// Moves the values to a temporary file in a folder: until they are [brought back](Pages::bring_back)
+    /// there are none in memory.
     pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
         if self.aside.is_none() {
             *self = Pages { aside: Some(Box::new(Aside::new(&self[..], folder)?)), here: Kind::Heap(Vec::new()) };
@@ -60,7 +62,7 @@ impl<T: Pod> Pages<T> {
         Ok(())
     }
 
-    /// Brings back what was put aside.
+    /// Reads the values back.
     pub fn bring_back(&mut self) -> Result<()> {
         if let Some(aside) = &self.aside {
             let mut values = Pages::zeros(aside.count());
@@ -70,7 +72,7 @@ impl<T: Pod> Pages<T> {
         Ok(())
     }
 
-    /// The file, where the values are in one.
+    /// The file, if the values are in one.
     pub fn aside(&self) -> Option<&Aside> {
         self.aside.as_deref()
     }
@@ -84,7 +86,7 @@ impl<T> From<Vec<T>> for Pages<T> {
 
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages(map: &MmapMut) {
-    // Only a hint: a kernel without huge pages says no, and the map works as it is.
+    // Only a hint: a kernel without huge pages refuses, and the map works anyway.
     let _ = map.advise(memmap2::Advice::HugePage);
 }
 

@@ -1,7 +1,7 @@
-//! Parallel loops that are compiled once, whatever they do.
+//! Parallel loops that are compiled only once.
 //!
-//! A parallel iterator is generic in all that it calls: each use compiles the whole machinery of work stealing again, about a
-//! thousand lines. These loops call a closure behind a pointer, once per piece of work. They are for pieces that are not small.
+//! A parallel iterator is generic in everything it calls: each use compiles the whole work-stealing code again, about a
+//! thousand lines. These loops call a closure behind a pointer, once per task. They are for tasks that are not small.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ pub fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().with_max_len(1).for_each(work);
 }
 
-/// What `work` gives for each of `0..count`, in order, found in parallel.
+/// The results of `work` for each of `0..count`, in order, computed in parallel.
 pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let slots: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
     for_each(count, &|i| {
@@ -25,8 +25,8 @@ pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     slots.into_iter().map(|slot| value(slot).expect("every piece was worked on")).collect()
 }
 
-/// What `work` gives for each of `0..count`, in order, found in parallel: for work so small that a thread does much of it in
-/// one go.
+/// The results of `work` for each of `0..count`, in order, computed in parallel: for small work, of which a thread does
+/// many items at a time.
 pub fn collect<T: Clone + Default + Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let (mut found, length) = (vec![T::default(); count], in_one_go(count));
     each(found.chunks_mut(length).collect(), &|piece, part| {
@@ -35,14 +35,14 @@ pub fn collect<T: Clone + Default + Send>(count: usize, work: impl Fn(usize) -> 
     found
 }
 
-/// What `work` gives for those of `0..count` that it gives anything for, in order, found in parallel: for small work, as with
+/// The results of `work` for those of `0..count` that have one, in order, computed in parallel: for small work, as with
 /// [`collect`].
 pub fn collect_some<T: Send>(count: usize, work: impl Fn(usize) -> Option<T> + Sync) -> Vec<T> {
     let parts: Vec<Vec<T>> = stretches(count, in_one_go(count), |range| range.filter_map(&work).collect());
     parts.into_iter().flatten().collect()
 }
 
-/// How much small work is done in one go: some of it for each thread many times, as nodes differ in their neighbours.
+/// How many small items form a task: each thread gets many tasks, since nodes differ in their neighbours.
 fn in_one_go(count: usize) -> usize {
     count.div_ceil(64 * rayon::current_num_threads()).clamp(1, LOOKED_AT)
 }
@@ -71,7 +71,7 @@ pub fn try_each<T: Send, E: Send>(items: Vec<T>, work: &(dyn Fn(usize, T) -> Res
     error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-/// What `work` gives for each item and its number, in order, found in parallel.
+/// The results of `work` for each item and its number, in order, computed in parallel.
 pub fn map_each<T: Send, O: Send>(items: Vec<T>, work: impl Fn(usize, T) -> O + Sync) -> Vec<O> {
     let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
     map(items.len(), |i| {
@@ -80,31 +80,31 @@ pub fn map_each<T: Send, O: Send>(items: Vec<T>, work: impl Fn(usize, T) -> O + 
     })
 }
 
-/// What `work` gives for each stretch of `length` numbers of `0..count`, in order, found in parallel.
+/// The results of `work` for each range of `length` numbers of `0..count`, in order, computed in parallel.
 pub fn stretches<T: Send>(count: usize, length: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     map(count.div_ceil(length), |i| work(i * length..count.min((i + 1) * length)))
 }
 
-/// The first of `0..count` that `wanted` takes, looked for in parallel.
+/// The first of `0..count` that satisfies `wanted`, searched in parallel.
 pub fn first(count: usize, wanted: impl Fn(usize) -> bool + Sync) -> Option<usize> {
     let found = stretches(count, LOOKED_AT, |mut range| range.find(|&i| wanted(i)));
     found.into_iter().flatten().next()
 }
 
-/// How many of `0..count` `wanted` takes.
+/// How many of `0..count` satisfy `wanted`.
 pub fn count(count: usize, wanted: impl Fn(usize) -> bool + Sync) -> usize {
     stretches(count, LOOKED_AT, |range| range.filter(|&i| wanted(i)).count()).into_iter().sum()
 }
 
-/// Numbers that a thread looks at in one go.
+/// Numbers per task.
 const LOOKED_AT: usize = 1 << 14;
 
-/// Cuts `values` into pieces of `length` and changes each, given its number, in parallel.
+/// Splits `values` into pieces of `length` and changes each, given its number, in parallel.
 pub fn for_chunks(values: &mut [f32], length: usize, change: &(dyn Fn(usize, &mut [f32]) + Sync)) {
     values.par_chunks_mut(length).enumerate().for_each(|(index, piece)| change(index, piece));
 }
 
-/// Cuts `values` into rows of `width` and changes each, given its number, in parallel; a thread takes many rows in one go.
+/// Splits `values` into rows of `width` and changes each, given its number, in parallel; a task has many rows.
 pub fn for_rows<T: Send>(values: &mut [T], width: usize, change: impl Fn(usize, &mut [T]) + Sync) {
     let width = width.max(1);
     let rows = in_one_go(values.len() / width);

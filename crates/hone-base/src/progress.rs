@@ -1,4 +1,4 @@
-//! How long work talks to its caller: what is going on, how far it is, and whether to stop.
+//! How long-running work communicates with its caller: what it is doing, how far it is, and whether to stop.
 //!
 //! The library never prints. A front end implements [`Progress`] (a bar on a terminal, tqdm in
 //! Python); everyone else passes [`Silent`].
@@ -11,7 +11,7 @@ pub trait Progress: Sync {
     fn stage(&self, _name: &str, _total: u64) {}
     /// `done` further units of the current stage are finished.
     fn advance(&self, _done: u64) {}
-    /// A fact the user may want to know before the work goes on, such as the memory it will take.
+    /// Something the user may want to know before the work continues, such as the memory it will take.
     fn note(&self, _message: &str) {}
     /// Whether the caller wants the work to stop; asked a few times per second.
     fn cancelled(&self) -> bool {
@@ -23,7 +23,7 @@ pub trait Progress: Sync {
     }
 }
 
-/// Progress that goes nowhere and never cancels.
+/// Progress that is ignored and never cancels.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

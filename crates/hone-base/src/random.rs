@@ -1,4 +1,4 @@
-//! Random numbers by name: a [`Key`] says what they are for, not who drew before.
+//! Keyed random numbers: a [`Key`] names their purpose, so they do not depend on earlier draws.
 //!
 //! Every chunk of work derives its own stream from (seed, purpose, index), so results do not depend
 //! on the number of threads or the order in which they run. Keys nest: `seed → "local", 3 → "sketch", 17`.
@@ -29,7 +29,7 @@ impl Key {
         RowKey(mix(self.0 ^ mix(row)))
     }
 
-    /// The number behind the key: for a device that draws the numbers of rows itself, to the same bits.
+    /// The number behind the key: for a device that draws the numbers of rows itself, with the same bits.
     pub fn bits(self) -> u64 {
         self.0
     }

@@ -1,16 +1,16 @@
-//! Memory that goes back to the system when it is freed.
+//! Returns freed memory to the system.
 //!
-//! glibc gives blocks of a certain size on pages of their own, and raises that size, up to 32 MB, whenever such a block is freed.
-//! What is smaller then lies in a heap that cannot shrink below the last block in use: at 10⁶ nodes some 75 MB that
-//! nobody has (peak 1.24 GiB; 1.17 with a fixed size). Other systems keep their own ways.
+//! glibc allocates blocks above a threshold on separate pages, and raises that threshold, up to 32 MB, whenever such a
+//! block is freed. Smaller blocks are then in a heap that cannot shrink below the last block in use: at 10⁶ nodes this
+//! wastes some 75 MB (peak 1.24 GiB; 1.17 with a fixed threshold). Other systems are not changed.
 
-/// Fixes the size from which blocks have pages of their own.
+/// Fixes the size from which blocks are on separate pages.
 pub(crate) fn give_back_large_blocks() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fix_threshold();
 }
 
-/// Bytes from which a block has pages of its own.
+/// Bytes from which a block is on separate pages.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LARGE: i32 = 1 << 20;
 

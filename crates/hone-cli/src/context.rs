@@ -1,4 +1,4 @@
-//! [`Context`]: what every subcommand shares. Built once from the options every command takes.
+//! [`Context`]: common state of every subcommand. Built once from the common options.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -12,7 +12,7 @@ use tracing::level_filters::LevelFilter;
 use crate::report::Reporter;
 use crate::team::Team;
 
-/// More threads than are of use on any machine: a slip of the finger, and gigabytes of stacks.
+/// More threads than are useful on any machine: a typing mistake, and gigabytes of stacks.
 const MAX_THREADS: usize = 1024;
 
 /// Options of every command.
@@ -30,7 +30,7 @@ pub(crate) struct CommonArgs {
     threads: Option<usize>,
 }
 
-/// Where notes, progress and results of a run go, and who does the work.
+/// Where notes, progress and results of a run go, and the engine.
 pub(crate) struct Context {
     quiet: bool,
     reporter: Reporter,
@@ -48,17 +48,17 @@ impl Context {
         Ok(Context { quiet, reporter: Reporter::new(bars, !quiet), team: team.cloned() })
     }
 
-    /// The engine that the program brings; none where the user may choose a device.
+    /// The engine of the program; none if the user may choose a device.
     pub(crate) fn team(&self) -> Option<&Arc<dyn Engine>> {
         self.team.as_ref().map(|team| &team.engine)
     }
 
-    /// Who does the work where no device is chosen.
+    /// The engine if no device is chosen.
     pub(crate) fn engine(&self) -> &dyn Engine {
         self.team().map_or(&Cpu, |engine| &**engine)
     }
 
-    /// What this process may hold, given what the user says.
+    /// Memory limit of this process, given the user's.
     pub(crate) fn memory(&self, given: Option<u64>) -> Option<u64> {
         given.or(self.team.as_ref().and_then(|team| team.memory))
     }
@@ -77,7 +77,7 @@ impl Context {
     pub(crate) fn note(&self, message: impl Display) {
         if !self.quiet {
             self.reporter.suspended(|| {
-                // Nobody is left to learn that standard error is closed.
+                // If standard error is closed, there is nobody to tell.
                 let _ = writeln!(io::stderr(), "{message}");
             });
         }

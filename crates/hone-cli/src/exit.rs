@@ -16,7 +16,7 @@ const FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
 const INTERRUPTED: u8 = 130;
 
-/// What is left of a run that is interrupted.
+/// What remains of an interrupted run.
 #[derive(Debug)]
 pub(crate) enum Kept {
     /// Nothing: outputs appear at the end.
@@ -33,7 +33,7 @@ pub(crate) enum Kept {
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept::Nothing);
 
-/// Whether another process speaks for this one.
+/// Whether another process reports for this one.
 static SILENT: AtomicBool = AtomicBool::new(false);
 
 /// Leaves it to another process to say that the run was interrupted.
@@ -54,14 +54,14 @@ pub(crate) fn could_save() {
     }
 }
 
-/// On Ctrl-C and Ctrl-\, on a polite kill, on a hang-up and at the limit on processor time removes unfinished output files,
-/// says in one line what is kept, and exits with 130. A write beyond the limit on file sizes becomes an error, which ends the run in good order.
+/// On Ctrl-C, Ctrl-\, SIGTERM, SIGHUP and at the limit on CPU time, removes unfinished output files, says in one line
+/// what is kept, and exits with 130. A write beyond the limit on file sizes becomes an error, which ends the run
+/// properly.
 ///
 /// A signal that the caller has ignored, as `nohup` does, stays ignored; the others are handled.
 pub(crate) fn clean_up_when_interrupted() -> anyhow::Result<()> {
     use anyhow::Context;
-    let remedy =
-        "signals cannot be listened to; raise the limits on processes and on open files (ulimit -u, ulimit -n)";
+    let remedy = "cannot listen for signals; raise the limits on processes and on open files (ulimit -u, ulimit -n)";
     signals::listen(stop).context(remedy)
 }
 
@@ -77,7 +77,7 @@ fn stop() -> ! {
     std::process::exit(INTERRUPTED.into());
 }
 
-/// What is left, and how to go on. Outputs that are in place are named, whatever the command was about to do.
+/// What remains, and how to continue. Finished outputs are named in any case.
 fn left(frozen: &Frozen) -> String {
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let inner = match &*kept {
@@ -123,7 +123,7 @@ mod signals {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ};
     use signal_hook::iterator::Signals;
 
-    /// Calls `stop` at the first signal that asks for an end.
+    /// Calls `stop` at the first signal that requests an end.
     pub(super) fn listen(stop: fn() -> !) -> io::Result<()> {
         // With a handler, whatever it does, the write that passed the limit fails with an error (EFBIG).
         signal_hook::flag::register(SIGXFSZ, Arc::default())?;
@@ -158,13 +158,13 @@ mod signals {
     }
 }
 
-/// Prints what the parser of the command line has to say: help, the version, or what is wrong with the options. Returns the
+/// Prints the message of the command-line parser: help, the version, or what is wrong with the options. Returns the
 /// exit code.
 pub(crate) fn of_parser(said: &clap::Error) -> u8 {
     let printed = said.print().and_then(|()| io::stdout().flush());
     match printed.map_err(|error| Error::io("standard output", error)) {
         Ok(()) => code_of_parser(said),
-        // Wrong options stay wrong where nobody can read it.
+        // Wrong options are an error even if the message cannot be printed.
         Err(_) if said.use_stderr() => BAD_INPUT,
         Err(error) => told(&error.into(), ""),
     }

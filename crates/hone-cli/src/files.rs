@@ -1,7 +1,7 @@
 //! [`Files`]: what a run reads and what it writes, so that neither destroys the other.
 //!
-//! A command lists all of them before the work. What would be written over an input, twice, or over an existing file
-//! without `--force` is refused then, and not after an hour.
+//! A command lists all of them before the work. Overwriting an input, writing a file twice, or replacing an existing
+//! file without `--force` is refused then, not after an hour.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(crate) struct Files {
 /// What a run does with a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// A new one takes its place: nothing else of the run may be in it.
+    /// It is replaced: nothing else of the run may be in it.
     Replaced,
     /// Files in it may be replaced: no input and no output may be one of them.
     Rewritten,

@@ -1,4 +1,4 @@
-//! What an embedding shows of its graph, in a few lines: a finding, or nothing.
+//! What an embedding shows about its graph, in a few lines.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ pub(crate) fn of(report: &Report) -> String {
     // Those without a share are in the note about motifs that do not occur.
     let motifs: Vec<_> = report.motif_importance().into_iter().filter(|(_, share)| *share >= VISIBLE).collect();
     let mut out = String::new();
-    // Motifs and their diffused attributes have weights of their own.
+    // Motifs and their diffused attributes have separate weights.
     let (diffused, plain): (Vec<_>, Vec<_>) = motifs.into_iter().partition(|(name, _)| name.contains(':'));
     let uneven = |of: &Vec<(String, f64)>| matches!(of[..], [(_, most), .., (_, least)] if most > UNEVEN * least);
     let shown: Vec<_> = [diffused, plain].into_iter().filter(uneven).flatten().collect();

@@ -1,13 +1,13 @@
-//! What a run takes that was refused before its graph could be read: foreseen from the size of the graph.
+//! The memory that a run needs whose graph did not fit, estimated from the size of the graph.
 //!
-//! What the stages need is linear in nodes and edges, or the largest of such terms. So the work is tried, under a limit of
-//! one byte, on a ring with as many of both, in which each node is linked to the next few; the refusal says what it needs. For
-//! a large graph two smaller rings show what each part of it adds.
+//! The needs of the stages are linear in nodes and edges, or maxima of such terms. So the work is tried, under a limit
+//! of one byte, on a ring with as many nodes and edges, in which each node is linked to the next few; the refusal says
+//! what it needs. For a large graph the need is extrapolated from two smaller rings.
 
 use hone::graph::{Graph, GraphBuilder, Input, ReadOptions, Sizes, sizes};
 use hone::{Error, Silent};
 
-/// Bytes that may be held, whatever the limit, to read a file for its size alone.
+/// Bytes that may be used, whatever the limit, to read a file for its size alone.
 const AGAIN: u64 = 256 << 20;
 /// Edges of the largest ring: as many as can be, and bytes of the limit for each.
 const LARGEST: u64 = 1 << 20;
@@ -53,7 +53,7 @@ fn all(sizes: &Sizes, largest: u64, input: &Input, work: Work) -> Option<u64> {
     Some(one + added * (parts - 1) + sizes.leftover())
 }
 
-/// A ring of so many nodes and edges.
+/// A ring of this many nodes and edges.
 fn ring(nodes: u64, edges: u64, input: &Input) -> Option<Graph> {
     let nodes = u32::try_from(nodes.max(3)).ok()?;
     let step = |edge: u64| 1 + (edge / u64::from(nodes)) as u32 % (nodes - 1);

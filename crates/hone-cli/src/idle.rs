@@ -1,4 +1,4 @@
-//! Options that were given and have no effect, in one note.
+//! Options without effect, in one note.
 
 use hone::config::Idle;
 

@@ -28,7 +28,7 @@ pub(crate) struct InputArgs {
     read: ReadArgs,
 }
 
-/// The graph of a command that takes it, and how to read it, from the record of an earlier run where `--config` names one.
+/// The graph of a command that takes it, and how to read it, from the record of an earlier run if `--config` names one.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GraphArgs {
     /// The graph: a file, - for standard input, or builtin:NAME (karate, florentine, petersen, …). With --config
@@ -40,7 +40,8 @@ pub(crate) struct GraphArgs {
     input: Option<String>,
     #[command(flatten)]
     read: ReadArgs,
-    /// What to do when the graph, or the file of --attributes, is not the one of --config OUT.run.json [default: refuse].
+    /// What to do if the graph, or the file of --attributes, differs from that of --config OUT.run.json
+    /// [default: refuse].
     #[arg(long, visible_alias = "changed-graph", value_enum, value_name = "WHAT", requires = "config", help_heading = HEADING)]
     changed: Option<Changed>,
 }
@@ -50,7 +51,7 @@ pub(crate) struct GraphArgs {
 pub(crate) struct RepeatableArgs {
     #[command(flatten)]
     graph: GraphArgs,
-    /// Repeat an earlier run: its OUT.run.json, with the graph and all choices; what is given here wins.
+    /// Repeat an earlier run: its OUT.run.json, with the graph and all choices; other options override these.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -61,12 +62,12 @@ impl RepeatableArgs {
         self.config.as_deref()
     }
 
-    /// What the process may hold.
+    /// Memory limit of the process.
     pub(crate) fn memory(&self) -> Option<u64> {
         self.graph.memory()
     }
 
-    /// Settles what is read and how, and lists the files.
+    /// Determines what is read and how, and lists the files.
     pub(crate) fn resolve(&self) -> Result<(GraphSource, Files), Error> {
         let source = self.graph.resolve(self.config())?;
         let files = source.files().read("--config", &self.config);
@@ -80,10 +81,10 @@ pub(crate) struct ReadArgs {
     /// Format of the input, whatever its extension.
     #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = HEADING)]
     input_format: Option<InputFormat>,
-    /// Keep the direction of edges; --directed=no drops it where --config keeps it.
+    /// Keep the direction of edges; --directed=no drops it even if --config keeps it.
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
     directed: Option<Answer>,
-    /// Use the weights of edges; --weighted=no ignores them where --config uses them.
+    /// Use edge weights; --weighted=no ignores them even if --config uses them.
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
     weighted: Option<Answer>,
     /// What separates columns: a character, tab, space, or symbols such as :: [default: auto-detected].
@@ -104,15 +105,17 @@ pub(crate) struct ReadArgs {
     /// Column of the weight: a name, or a position from 0; implies --weighted.
     #[arg(long, value_name = "COLUMN", value_parser = column, help_heading = HEADING)]
     weight: Option<Column>,
-    /// The two columns name nodes of two kinds, such as users and items: user 1 and item 1 differ.
-    /// Ids get the name of their column in front (user:1, item:1); --bipartite=no: all are of one kind.
+    /// The two columns name nodes of two kinds, such as users and items: user 1 and item 1 differ. Ids
+    /// are prefixed with the name of their column (user:1, item:1); --bipartite=no: all are of one
+    /// kind.
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
     bipartite: Option<Answer>,
     /// A file with one node id per line: fixes the order of nodes and adds those without an edge.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     nodes: Option<PathBuf>,
-    /// Memory limit, such as 8G (8 GiB) or 8GB. A file that does not fit is refused; `embed`, `features` and `count` plan
-    /// all work within it, and `embed` puts the rest into temporary files [default: what the machine has free].
+    /// Memory limit, such as 8G (8 GiB) or 8GB. A file that does not fit is refused; `embed`, `features` and `count`
+    /// plan all work within it, and `embed` moves what does not fit to temporary files [default: what the machine has
+    /// free].
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, help_heading = HEADING)]
     memory: Option<u64>,
 }
@@ -132,7 +135,7 @@ impl Answer {
 }
 
 impl InputArgs {
-    /// What the process may hold.
+    /// Memory limit of the process.
     pub(crate) fn memory(&self) -> Option<u64> {
         self.read.memory
     }
@@ -157,7 +160,7 @@ impl InputArgs {
         self.read.open(&self.input, context)
     }
 
-    /// The same for work that has no use for weights: no note recommends to keep them.
+    /// The same for work that does not use weights: no note recommends keeping them.
     pub(crate) fn open_without_weights(&self, context: &Context) -> anyhow::Result<Graph> {
         let graph = open(&self.input, &self.read.options()?, false, context)?;
         note_idle_weights(&graph, context);
@@ -216,12 +219,12 @@ impl GraphArgs {
         self.read.weighted.is_none_or(Answer::is_yes)
     }
 
-    /// What the process may hold.
+    /// Memory limit of the process.
     pub(crate) fn memory(&self) -> Option<u64> {
         self.read.memory
     }
 
-    /// Settles what is read and how: the options of the command line over those of the record that `config` is.
+    /// Determines what is read and how: the options of the command line over those of the record `config`.
     pub(crate) fn resolve(&self, config: Option<&Path>) -> Result<GraphSource, Error> {
         let recorded = config.map(Recorded::read).transpose()?.flatten();
         let recorded = config.map(Path::to_path_buf).zip(recorded);

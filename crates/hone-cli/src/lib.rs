@@ -1,12 +1,12 @@
-//! The inside of the `hone` command: graphs in, embeddings out, from the shell. The program is a call of [`main`]; programs
-//! that bring an engine of their own call [`together::run`].
+//! The implementation of the `hone` command: graphs in, embeddings out, from the shell. The program calls [`main`];
+//! programs with their own engine call [`together::run`].
 //!
 //! A subcommand is one file under `command/`: its `Args` and `run(&Args, &Context)`. Here they are
-//! listed, parsed and dispatched, and their errors become exit codes: 0 done, 1 the run failed,
+//! listed, parsed and dispatched, and their errors become exit codes: 0 success, 1 the run failed,
 //! 2 bad input or usage, 130 interrupted. Data goes to standard output, all else to standard error.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
-// What only commands that are left out use is left in.
+// Code used only by commands that are left out is kept.
 #![cfg_attr(not(all(feature = "eval", feature = "explore")), allow(dead_code, unused_imports))]
 
 mod aligned;
@@ -68,7 +68,7 @@ Examples:
   hone tune graph.tsv -o best.toml  settings that suit a graph
   hone help info                    all options of a command (or: hone info --help)
 
-Exit codes: 0 done, 1 the run failed, 2 bad input or usage, 130 interrupted.";
+Exit codes: 0 success, 1 the run failed, 2 bad input or usage, 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {

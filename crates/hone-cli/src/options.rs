@@ -1,4 +1,5 @@
-//! The library names settings (`global.dim`), the command its options (`--dim`): texts translated from one to the other.
+//! The library names settings (`global.dim`), the command its options (`--dim`): translation of messages from
+//! one to the other.
 //!
 //! Three forms are understood: a setting with a value (`direction = "ignore"`, also in backticks), an option by name (the
 //! option `weight`), and a dotted name alone. A setting that has no option is given with `--set`, where a command has it.
@@ -26,7 +27,7 @@ const COMMON: &[Known] = &[
 /// Groups of settings, which have no value.
 const GROUPS: [&str; 5] = ["local.solver", "global.solver", "attributes.table", "features.diffusion", "features.form"];
 
-/// A message in the words of every command.
+/// A message in terms of options that every command has.
 pub(crate) fn in_options(text: &str) -> String {
     COMMON.iter().fold(text.to_owned(), |text, (setting, option)| match setting.split_once('…') {
         Some(around) => {
@@ -45,7 +46,7 @@ fn with_number<'a>(text: &'a str, (left, right): (&str, &str)) -> Option<(&'a st
     Some((before, &rest[..end], rest[end..].strip_prefix(right)?))
 }
 
-/// An error in the words of a command with these options: the field that it is about, and what can be done.
+/// An error in terms of a command with these options: the field and the remedy.
 pub(crate) fn translated(error: Error, options: &[Known]) -> Error {
     match error {
         // Of an option already, and in the words of the command.
@@ -75,8 +76,8 @@ pub(crate) fn translated(error: Error, options: &[Known]) -> Error {
     }
 }
 
-/// A text in the words of a command with these options; names without a dot are everyday words, and stay where they have
-/// no value.
+/// A text in terms of a command with these options; names without a dot are ordinary words, and stay if they have no
+/// value.
 pub(crate) fn worded(text: &str, options: &[Known]) -> String {
     in_group(text, options, "")
 }

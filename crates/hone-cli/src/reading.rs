@@ -1,10 +1,10 @@
-//! What a user should know of a graph that was read: guesses, with the option that decides, and what was left out.
+//! Notes about a graph that was read: guesses, with the option that changes them, and what was dropped.
 
 use hone::graph::Graph;
 
 use crate::context::Context;
 
-/// Notes what was a guess when the graph was read, with the option that decides, and what was left out.
+/// Notes guesses made while reading the graph, with the option that changes them, and what was dropped.
 pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
     let option = |name: &str, value: &str| match value {
         "" => format!("--{name}"),
@@ -17,12 +17,12 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
     let dropped = graph.dropped();
     if !dropped.is_empty() {
         let remedy = match (dropped.weights > 0, weights) {
-            (true, true) => " (--weighted keeps weights, and makes them count)",
+            (true, true) => " (--weighted keeps and uses weights)",
             (true, false) => " (weights are not used here)",
             (false, _) => "",
         };
         let added = if dropped.duplicates > 0 && graph.weights().is_some() {
-            "; the weights of duplicate edges are added up"
+            "; the weights of duplicate edges are added"
         } else {
             ""
         };
@@ -30,7 +30,7 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
     }
 }
 
-/// Notes that weights were read for work that has no use for them.
+/// Notes that weights were read for work that does not use them.
 pub(crate) fn note_idle_weights(graph: &Graph, context: &Context) {
     if graph.weights().is_some() {
         context.note("note: weights are not used here");

@@ -1,4 +1,4 @@
-//! [`Earlier`]: the record of an earlier run of a command that is repeated; [`Changed`]: what becomes of files that differ.
+//! [`Earlier`]: the record of an earlier run that is repeated; [`Changed`]: what to do about files that differ.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::context::Context;
 
-/// What becomes of a run whose inputs are not the recorded ones.
+/// What to do if the inputs differ from the recorded ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Changed {
     /// Stop with an error.
@@ -30,7 +30,7 @@ impl Changed {
                 Ok(())
             }
             Changed::Refuse => {
-                let remedy = "give what that run was given, or use this with --changed allow";
+                let remedy = "give the file of that run, or accept the difference with --changed allow";
                 Err(Error::input(path, message, remedy))
             }
         }
@@ -87,7 +87,7 @@ pub(crate) fn note_version(record: &Path, context: &Context) -> Result<(), Error
 #[derive(Debug, Deserialize)]
 pub(crate) struct Alike {
     pub(crate) like: Likeness,
-    /// The folder of the run, as seen from that of the record.
+    /// The folder of the run, relative to that of the record.
     pub(crate) folder: Option<PathBuf>,
     /// The settings of the model.
     pub(crate) config: serde_json::Value,

@@ -1,6 +1,6 @@
 //! Settings of a command line: everyday options, and `--set KEY=VALUE` for all others, laid over presets and files.
 //!
-//! An option and a `--set` of the same setting may say the same, but not two things: one of them would be ignored in silence.
+//! An option and a `--set` of the same setting must not contradict each other: one of them would be ignored silently.
 
 use hone::Error;
 use hone::config::{Config, Layers};

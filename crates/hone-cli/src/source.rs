@@ -1,4 +1,4 @@
-//! [`GraphSource`]: a graph that is about to be read, compared with the record of an earlier run where there is one.
+//! [`GraphSource`]: a graph that is about to be read, compared with the record of an earlier run if there is one.
 
 use std::path::{Path, PathBuf};
 
@@ -54,13 +54,13 @@ impl GraphSource {
         Files::default().read("INPUT", [&self.input.path]).read("--nodes", &self.input.options.nodes)
     }
 
-    /// Reads the graph, notes what was dropped on the way, and compares it with the record. Work that has no use for
-    /// `weights` gets no note that recommends to keep them. The process may hold `memory` bytes; by default what the
+    /// Reads the graph, notes what was dropped on the way, and compares it with the record. Work that does not use
+    /// `weights` gets no note that recommends keeping them. The process may hold `memory` bytes; by default what the
     /// machine has free.
     pub(crate) fn open(&self, weights: bool, memory: Option<u64>, context: &Context) -> anyhow::Result<Graph> {
         let Input { path, options } = &self.input;
         if context.engine().processes() > 1 && is_stream(path) {
-            let message = format!("{path} can be read by one process, and several work together; give a file");
+            let message = format!("several processes cannot read {path}; give a file");
             return Err(Error::config("INPUT", message).into());
         }
         let graph = open(path, &ReadOptions { memory, ..options.clone() }, weights, context);
@@ -79,7 +79,8 @@ impl GraphSource {
         Ok(graph)
     }
 
-    /// The same for `work` that plans its memory: where the graph does not fit, the refusal names what is enough for both.
+    /// The same for `work` that plans its memory: if the graph does not fit, the refusal names a limit that is
+    /// enough for both.
     pub(crate) fn open_for(
         &self,
         work: Work,
@@ -121,8 +122,8 @@ impl GraphSource {
     }
 }
 
-/// Reads a graph, and notes what was dropped on the way; work that has no use for `weights` gets no note that recommends to
-/// keep them.
+/// Reads a graph, and notes what was dropped on the way; work that does not use `weights` gets no note that recommends
+/// keeping them.
 pub(crate) fn open(input: &str, options: &ReadOptions, weights: bool, context: &Context) -> anyhow::Result<Graph> {
     let graph = read(input, options, context.progress()).map_err(|error| translated(error, OPTIONS))?;
     note_dropped(&graph, weights, context);

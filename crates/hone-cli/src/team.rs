@@ -1,10 +1,10 @@
-//! [`Team`]: what a program of several processes brings to a command.
+//! [`Team`]: what a program of several processes provides to a command.
 
 use std::sync::Arc;
 
 use hone::engine::Engine;
 
-/// Who works together, and what each of them may use.
+/// The engine of several processes, and the resources of each.
 #[derive(Debug, Clone)]
 pub struct Team {
     /// Does the work.

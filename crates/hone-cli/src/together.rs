@@ -1,4 +1,4 @@
-//! `embed` and `count` by several processes together, for a program that brings the engine.
+//! `embed` and `count` by several processes together, for a program that provides the engine.
 //!
 //! All processes run the same command on the same input. One of them ([`Engine::leads`](hone::engine::Engine::leads)) prints, and writes files once all
 //! are done; the others work with it and are silent.
@@ -26,8 +26,8 @@ Examples:
   mpirun -n 4 hone-mpi count graph.tsv --by total
   mpirun -n 2 --map-by ppr:1:node --bind-to none hone-mpi embed graph.tsv -o vectors.npy   one process per machine
 
-Options are those of `hone embed` and `hone count`, and so are the results, bit for bit; --memory is what each process may
-hold. docs/cluster.md tells how to start it on several machines.";
+Options are those of `hone embed` and `hone count`, and so are the results, bit for bit; --memory is the limit of each \
+process. docs/cluster.md explains how to start it on several machines.";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -18,14 +18,14 @@ use crate::source::GraphSource;
 /// What changed since an earlier count.
 #[derive(Debug, clap::Args)]
 pub(crate) struct UpdateArgs {
-    /// Exact counts by edge of the graph as it is in INPUT (.parquet, .tsv or .csv with all motifs): count only what
-    /// changes with --add and --remove. The result is that of counting the changed graph.
+    /// Exact counts per edge of the graph in INPUT (.parquet, .tsv or .csv with all motifs): count only what changes
+    /// with --add and --remove. The result is the same as counting the changed graph.
     #[arg(long, value_name = "COUNTS", help_heading = HEADING)]
     update: Option<PathBuf>,
-    /// Edges that the changed graph has and INPUT does not, in any format of graphs; new ids are new nodes.
+    /// Edges to add to the graph in INPUT, in any graph format; new ids are new nodes.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     add: Option<PathBuf>,
-    /// Edges of INPUT that the changed graph no longer has.
+    /// Edges to remove from the graph in INPUT.
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     remove: Option<PathBuf>,
 }

@@ -30,10 +30,10 @@ pub(crate) struct VectorArgs {
     /// machine has free].
     #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
     memory: Option<u64>,
-    /// Repeat an earlier run: its OUT.run.json, with the vectors and all choices; what is given here wins.
+    /// Repeat an earlier run: its OUT.run.json, with the vectors and all choices; other options override these.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// What to do when the vectors are not those of --config OUT.run.json [default: refuse].
+    /// What to do if the vectors differ from those of --config OUT.run.json [default: refuse].
     #[arg(long, value_enum, value_name = "WHAT", requires = "config")]
     changed: Option<Changed>,
 }
@@ -66,7 +66,7 @@ struct With<T> {
 }
 
 impl VectorArgs {
-    /// Settles which vectors are read, and what an earlier run of `command` chose, if one is repeated.
+    /// Determines which vectors are read, and what an earlier run of `command` chose, if one is repeated.
     pub(crate) fn resolve<T: DeserializeOwned>(&self, command: &str) -> Result<(VectorSource, Option<T>), Error> {
         let earlier = self.config.as_deref().map(|path| Earlier::<With<T>>::read(path, command)).transpose()?;
         let file = Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |with| Some(&with.vectors.vectors))?;
@@ -86,7 +86,7 @@ impl VectorSource {
         Files::default().read_vectors("VECTORS", [&self.file.path]).read("--config", &self.config)
     }
 
-    /// What a record says of them; refuses those that an earlier record says something else of.
+    /// What a record says about them; refuses vectors that differ from an earlier record.
     pub(crate) fn facts(&self, context: &Context) -> Result<RecordedVectors, Error> {
         self.config.as_deref().map_or(Ok(()), |record| note_version(record, context))?;
         Ok(RecordedVectors { vectors: self.file.facts(self.changed, context)?, vectors_format: self.format })

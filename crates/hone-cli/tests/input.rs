@@ -44,13 +44,12 @@ fn every_format_there_and_back() {
 fn standard_input_and_what_was_dropped() {
     let list = "1 2 0.5\n2 1 0.5\n3 3 1\n2 3 1\n";
     let run = hone().args(["info", "-"]).write_stdin(list).assert().success();
-    let note =
-        "note: dropped 1 self-loop, 1 duplicate edge, 4 weights (--weighted keeps weights, and makes them count)\n";
+    let note = "note: dropped 1 self-loop, 1 duplicate edge, 4 weights (--weighted keeps and uses weights)\n";
     run.stdout(contains("nodes               3\nedges               2\n")).stderr(note);
     let quiet = hone().args(["info", "-", "--quiet"]).write_stdin(list).assert().success();
     quiet.stdout(contains("self-loops dropped  1\nduplicates dropped  1\n")).stderr(is_empty());
     let summed = hone().args(["info", "-", "--weighted"]).write_stdin(list).assert().success();
-    summed.stderr("note: dropped 1 self-loop, 1 duplicate edge; the weights of duplicate edges are added up\n");
+    summed.stderr("note: dropped 1 self-loop, 1 duplicate edge; the weights of duplicate edges are added\n");
     let kept = hone().args(["info", "-", "--weighted", "--directed"]).write_stdin(list).assert().success();
     kept.stdout(contains("edges               3\n").and(contains("weighted            yes\n")));
 }

@@ -1,8 +1,8 @@
 //! Finished cells on disk, so that an interrupted run continues where it stopped.
 //!
-//! The key of a cell is everything its value depends on, written as JSON; the file is named after a
-//! hash of it and holds key, value and a checksum of both. A file with another key or checksum, or that cannot be read, counts
-//! as absent, and so does a symbolic link, which is replaced and not followed. Files appear whole or not at all.
+//! The key of a cell is everything its value depends on, written as JSON; the file is named after a hash of it and
+//! holds key, value and a checksum of both. A file with another key or checksum, or that cannot be read, counts as
+//! absent, and so does a symbolic link, which is replaced and not followed. Files appear complete or not at all.
 
 use std::fs;
 use std::io::Write;
@@ -115,7 +115,7 @@ pub fn fingerprint(bytes: &[u8]) -> u128 {
     bytes.iter().fold(start, add)
 }
 
-/// What stands for a graph in the key of a cell.
+/// The identity of a graph in the key of a cell.
 pub fn graph_key(graph: &Graph) -> (usize, usize, String) {
     (graph.nodes(), graph.edges(), graph.fingerprint())
 }

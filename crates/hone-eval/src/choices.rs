@@ -1,4 +1,4 @@
-//! What validation chose, over all seeds, in a few words.
+//! A summary of what validation chose, over all seeds.
 
 /// Different choices that are named; the rest is counted.
 const NAMED: usize = 3;

@@ -313,7 +313,7 @@ fn percent(gain: f64) -> String {
     format!("{:+.2} %", 100.0 * gain).replace('-', "−")
 }
 
-/// The claims as a section of a document; nothing where there is none.
+/// The claims as a section of a document; nothing if there is none.
 pub fn markdown(claims: &[Claim]) -> String {
     if claims.is_empty() {
         return String::new();

@@ -33,7 +33,7 @@ pub struct Named {
 
 /// What every experiment needs.
 pub struct Bench<'a> {
-    /// The contestants.
+    /// The methods.
     pub methods: &'a [Method],
     /// The random seeds: each is a split, and what methods draw.
     pub seeds: Range<u64>,
@@ -41,9 +41,9 @@ pub struct Bench<'a> {
     pub search: Search,
     /// Finished cells.
     pub cache: &'a Cache,
-    /// Where vectors are kept, if they are.
+    /// Where vectors are saved, if requested.
     pub save: Option<&'a Save>,
-    /// Who gets the progress.
+    /// Receives progress.
     pub progress: &'a dyn Progress,
 }
 
@@ -61,7 +61,7 @@ impl Bench<'_> {
         Setting { cache: self.cache, save: None, progress: self.progress }
     }
 
-    /// Notes once what a reader of the results should know, and returns it.
+    /// Adds a note for the reader of the results, once, and returns it.
     fn tell<'b>(&self, notes: impl Iterator<Item = &'b String>) -> Vec<String> {
         let mut told: Vec<String> = Vec::new();
         for note in notes {

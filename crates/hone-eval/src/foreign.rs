@@ -1,7 +1,9 @@
-//! Vectors made elsewhere: their rows matched to the nodes of a graph, and what is known of the graph they come from.
+//! Vectors of other tools: their rows matched to the nodes of a graph, and what is known about the graph they
+//! come from.
 //!
-//! `hone embed` leaves a record beside its output (`OUT.run.json`) with a fingerprint of the edges it has seen. In link
-//! prediction it tells the training graph of a split from the whole graph, whose edges are what is to be predicted.
+//! `hone embed` writes a record next to its output (`OUT.run.json`) with a fingerprint of the edges it has seen. In
+//! link prediction it distinguishes the training graph of a split from the whole graph, which contains the edges to be
+//! predicted.
 
 use std::path::Path;
 
@@ -19,7 +21,7 @@ const SHOWN: usize = 5;
 pub struct Vectors {
     /// A row per node, in the order of the graph.
     pub block: Block,
-    /// What a reader of the results should know about them.
+    /// Notes about them for the reader of the results.
     pub notes: Vec<String>,
 }
 
@@ -157,7 +159,7 @@ fn refuse_leak_at(path: &Path, whole: &Graph, train: &Graph, seed: u64) -> Resul
     Err(Error::input(path, message, remedy))
 }
 
-/// What to know where edges are no secret: whether the vectors are of this graph.
+/// For tasks in which edges are not hidden: whether the vectors are of this graph.
 pub fn note_other_graph(path: impl AsRef<Path>, graph: &Graph) -> Option<String> {
     note_other_graph_at(path.as_ref(), graph)
 }

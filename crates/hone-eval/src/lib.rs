@@ -1,18 +1,17 @@
-//! Experiments for node embeddings: everything of section 4 of the paper, and of any user's own
-//! graph.
+//! Experiments for node embeddings: all of section 4 of the paper, also on the user's own graphs.
 //!
 //! | what | where |
 //! |---|---|
-//! | the paper's figures, ours beside them | [`paper`] |
+//! | the paper's figures next to ours | [`paper`] |
 //! | which of its claims hold | [`claims`] |
 //! | loops over graphs, methods and seeds; reports | [`experiment`] |
 //! | scores of link prediction | [`link_results`] |
 //! | link prediction, node labels, roles, run time | [`task`] |
-//! | contestants by name | [`method`] |
+//! | methods by name | [`method`] |
 //! | the best settings for one graph | [`tune`] |
 //! | one way to make vectors, with its options | [`embedder`] |
-//! | vectors made elsewhere; whether they have seen too much | [`foreign`] |
-//! | vectors kept for a closer look | [`save`] |
+//! | vectors of other tools; leak detection | [`foreign`] |
+//! | saved vectors | [`save`] |
 //! | DeepWalk, node2vec, LINE, GraRep, NetMF, ProNE, Spectral, RolX, GraphWave, features, heuristics | [`baseline`] |
 //! | edge-removal splits that cannot leak | [`split`] |
 //! | splits as files for other tools | [`export`] |
@@ -22,7 +21,7 @@
 //! | k-fold cross-validation, choice of C | [`validate`] |
 //! | clusters | [`kmeans`] |
 //! | AUC, average precision, accuracy, F1, NMI | [`metrics`] |
-//! | what validation chose, in words | [`choices`] |
+//! | summaries of what validation chose | [`choices`] |
 //! | gains, ranks, significance over many graphs | [`compare`] |
 //! | tables and plots in every format | [`report`] |
 //! | mean ± std, significance, exponents | [`stats`] |

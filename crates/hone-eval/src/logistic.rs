@@ -1,11 +1,10 @@
 //! L2-penalised logistic regression, converged to tolerance.
 //!
-//! Minimises ½ w·w + C Σ log(1 + exp(−y (x·w + b))) over w and b, the objective and the meaning of
-//! C of scikit-learn and LIBLINEAR (the intercept b is not penalised), by Newton's method, each
-//! step by backtracking on the margins alone. Directions come from the Hessian and its Cholesky factor
-//! where features are up to 1024: columns that keep their scale make it far too ill-conditioned
-//! for anything else. With more features they come from conjugate gradients, preconditioned by the diagonal of the
-//! Hessian. Cost: n d² an iteration, or (CG steps) passes over the n rows.
+//! Minimises ½ w·w + C Σ log(1 + exp(−y (x·w + b))) over w and b, the objective and the meaning of C of scikit-learn
+//! and LIBLINEAR (the intercept b is not penalised), by Newton's method, each step by backtracking on the margins
+//! alone. With up to 1024 features, directions come from the Hessian and its Cholesky factor: unscaled columns make it
+//! far too ill-conditioned for anything else. With more features they come from conjugate gradients, preconditioned by
+//! the diagonal of the Hessian. Cost: n d² per iteration, or (CG steps) passes over the n rows.
 //!
 //! Reference: Galli, Lin. A study on truncated Newton methods for linear classification, 2021.
 
@@ -15,7 +14,7 @@ use faer::{Accum, Mat, MatRef, Par, Side};
 use hone::dense::Block;
 use hone::parallel;
 
-/// Up to so many features the Hessian is formed.
+/// Up to this many features the Hessian is formed.
 const DENSE: usize = 1024;
 
 /// Stands in for the penalty that the intercept does not have.
@@ -24,12 +23,12 @@ const RIDGE: f64 = 1e-12;
 /// Rows that are added to the Hessian at a time.
 const CHUNK: usize = 256;
 
-/// How far and how long to optimise.
+/// When to stop optimising.
 #[derive(Debug, Clone, Copy)]
 pub struct Stop {
     /// Ends when the gradient has shrunk to this share of the gradient at zero.
     pub tolerance: f64,
-    /// Newton steps at most.
+    /// Maximum number of Newton steps.
     pub iterations: usize,
 }
 
@@ -42,7 +41,7 @@ impl Default for Stop {
 /// A fitted model: score(x) = x·weights + intercept, the log-odds of the positive class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// One weight a feature.
+    /// One weight per feature.
     pub weights: Vec<f64>,
     /// The constant.
     pub intercept: f64,
@@ -51,7 +50,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// The model that says nothing: the start of a path of fits.
+    /// The zero model: the start of a path of fits.
     pub fn zero(features: usize) -> Self {
         Model { weights: vec![0.0; features], intercept: 0.0, converged: false }
     }

@@ -1,4 +1,4 @@
-//! All contestants by name, in one place.
+//! All methods by name.
 //!
 //! A method is written `NAME` or `NAME:key=value,key=value`; a value `a|b|c` gives several
 //! candidates, of which validation picks one (never the test pairs): `hone-p:steps=1|2|3|4`,
@@ -26,7 +26,7 @@ impl Method {
         }
     }
 
-    /// The one way to make vectors, for tasks that have no validation to choose by.
+    /// The single candidate, for tasks without validation.
     pub fn single(&self) -> Result<&Embedder> {
         let refuse = |message: &str| Err(Error::config("methods", format!("`{}` {message}", self.name)));
         match &self.kind {
@@ -55,7 +55,7 @@ impl Method {
     }
 }
 
-/// One contestant: candidates to choose from by validation, or an untrained score.
+/// One method: candidates among which validation chooses, or an untrained score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Method {
     /// As the user wrote it; the row's name in tables.
@@ -84,7 +84,7 @@ pub struct Entry {
     pub grid: &'static str,
 }
 
-/// All baselines and yardsticks.
+/// All baselines.
 pub const BASELINES: [Entry; 20] = [
     entry("node2vec", "biased random walks and skip-gram (Grover, Leskovec 2016)", "p=0.25|0.5|1|2|4,q=0.25|0.5|1|2|4"),
     entry("deepwalk", "uniform random walks and skip-gram (Perozzi et al. 2014)", ""),

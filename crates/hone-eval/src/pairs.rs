@@ -13,7 +13,7 @@ use hone::parallel;
 use hone::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// One way to join two vectors a and b.
+/// One way to combine two vectors a and b.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Join {
     Mean,
@@ -89,13 +89,13 @@ impl PairOperator {
         PairOperator(vec![Join::Mean])
     }
 
-    /// What pairs of undirected graphs are judged by unless operators are named.
+    /// The default operators for undirected graphs.
     pub fn usual() -> Vec<Self> {
         vec![PairOperator::mean()]
     }
 
-    /// The same for directed graphs; validation chooses among them. A linear model of `concat` is a sum of what source and
-    /// target are worth by themselves. `cross` and `outer` have products of both: who goes with whom.
+    /// The same for directed graphs; validation chooses among them. A linear model of `concat` is a sum of a source
+    /// score and a target score. `cross` and `outer` contain products of both, which capture pairs.
     pub fn usual_directed() -> Vec<Self> {
         let joins = [vec![Join::Both], vec![Join::Cross], vec![Join::Outer], vec![Join::Both, Join::Cross]];
         joins.map(PairOperator).to_vec()
@@ -178,7 +178,7 @@ impl From<PairOperator> for String {
 /// Rows of features; `ends` says where each block of columns ends.
 #[derive(Debug, Clone)]
 pub struct Features {
-    /// One row an item.
+    /// One row per item.
     pub x: Block,
     ends: Vec<usize>,
 }

@@ -77,7 +77,7 @@ const SYMMETRIC: &str = "karate";
 /// Ways to join the vectors of a pair: the paper's first, for its tables; the others show what it leaves out.
 pub const OPERATORS: [&str; 6] = ["mean", "hadamard", "l1", "l2", "mean+hadamard", "mean+hadamard+l1"];
 
-/// What of the paper's experiments is run.
+/// Which of the paper's experiments are run.
 #[derive(Debug, Clone)]
 pub struct PaperConfig {
     /// Folder with NAME.edges and NAME.labels.
@@ -94,7 +94,7 @@ pub struct PaperConfig {
     pub runtime: Option<RuntimeConfig>,
 }
 
-/// Who competes in which experiment.
+/// The methods of each experiment.
 pub struct Benches<'a> {
     /// Link prediction, under every operator.
     pub link: Bench<'a>,
@@ -277,7 +277,7 @@ fn percent_table(title: &str, columns: &[&str], rows: &[(&str, [f64; 5])]) -> Ta
     table
 }
 
-/// What a reader must know before comparing the two.
+/// Notes on comparing the two.
 pub const REMARKS: &str = "\
 ## How to read this
 

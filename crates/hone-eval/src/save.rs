@@ -1,8 +1,8 @@
-//! Vectors of contestants, kept for a closer look: `hone eval … --save DIR`.
+//! Saves the vectors of all methods: `hone eval … --save DIR`.
 //!
-//! Each embedding is a file `GRAPH/METHOD-SEED.npz` with vectors and ids. Beside it stands a record with the method, all
-//! its options, the seed and the graph it was made from, which also tells [`crate::foreign`] that the vectors may compete
-//! again (`file:DIR/GRAPH/METHOD-{seed}.npz`). `DIR/manifest.json` lists all files.
+//! Each embedding is a file `GRAPH/METHOD-SEED.npz` with vectors and ids. Next to it is a record with the method, all
+//! its options, the seed and the graph, which also tells [`crate::foreign`] that the vectors may be evaluated again
+//! (`file:DIR/GRAPH/METHOD-{seed}.npz`). `DIR/manifest.json` lists all files.
 
 use std::fs;
 use std::io::Write;
@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::embedder::Embedder;
 
-/// A folder that vectors are kept in.
+/// A folder in which vectors are saved.
 #[derive(Debug)]
 pub struct Save {
     folder: PathBuf,

@@ -1,9 +1,9 @@
 //! Link-prediction splits that cannot leak.
 //!
-//! [`LinkSplit::of`] takes the whole graph away from its caller and gives back two things: a
-//! [`TrainGraph`], all that an embedding method ever accepts, and [`LabeledPairs`], the removed
-//! edges with as many sampled non-edges. No [`TrainGraph`] with removed edges can be made from a
-//! split. Nodes keep their number and order, so a node that lost all its edges stays, isolated.
+//! [`LinkSplit::of`] consumes the whole graph and returns two things: a [`TrainGraph`], the only input that embedding
+//! methods accept, and [`LabeledPairs`], the removed edges with as many sampled non-edges. No [`TrainGraph`] with
+//! removed edges can be made from a split. Nodes keep their number and order, so a node that lost all its edges stays,
+//! isolated.
 //!
 //! Time and memory are linear in the edges, also for graphs so dense that non-edges are rare.
 
@@ -23,7 +23,7 @@ use crate::random::Stream;
 pub struct TrainGraph(Graph);
 
 impl TrainGraph {
-    /// The whole graph, for tasks in which edges are no secret (node labels, roles, run time).
+    /// The whole graph, for tasks in which edges are not hidden (node labels, roles, run time).
     pub fn whole(graph: Graph) -> Self {
         TrainGraph(graph)
     }
@@ -34,7 +34,7 @@ impl TrainGraph {
     }
 }
 
-/// A graph with part of its edges removed, and the pairs to be told apart.
+/// A graph with part of its edges removed, and the pairs to be classified.
 #[derive(Debug, Clone)]
 pub struct LinkSplit {
     /// What is left: the only thing methods may see.
@@ -45,7 +45,7 @@ pub struct LinkSplit {
     pub remaining: Option<LabeledPairs>,
 }
 
-/// Which edges a [`LinkSplit`] removes, and what they are told apart from.
+/// Which edges a [`LinkSplit`] removes, and the negatives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Removal {
     /// The share of edges that is removed, at random.

@@ -39,7 +39,7 @@ pub struct Wilcoxon {
 /// The level below which a difference counts as more than chance.
 pub const LEVEL: f64 = 0.05;
 
-/// The smallest p-value that Wilcoxon's test can give for so many pairs: when all differ the same way.
+/// The smallest p-value that Wilcoxon's test can give for this many pairs: when all differ the same way.
 pub fn smallest_p(pairs: usize) -> f64 {
     0.5f64.powi(pairs.min(1000) as i32 - 1).min(1.0)
 }

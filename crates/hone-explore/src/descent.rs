@@ -22,7 +22,7 @@ const TREES: u64 = 8;
 const ROUNDS: usize = 6;
 /// A round that changes fewer entries than one in this many is the last.
 const SETTLED: usize = 200;
-/// Neighbours held beyond those wanted, and the least number held: paths to what is missing.
+/// Neighbours kept beyond those requested, and the minimum number kept: paths to those still missing.
 const SPARE: usize = 5;
 const FEWEST: usize = 16;
 /// An entry of a list that is not filled.
@@ -103,7 +103,7 @@ fn compare(space: &Space, leaf: &[u32], width: usize) -> Vec<Top> {
     scores.chunks_exact(leaf.len()).enumerate().map(of).collect()
 }
 
-/// Puts an item where it belongs unless the list has its row, or better ones only.
+/// Inserts an item unless the list has its row, or only better ones.
 fn insert(list: &mut [Entry], item: Scored) -> bool {
     let Some(worst) = list.last() else { return false };
     if !before(item, worst.scored) || list.iter().any(|entry| entry.scored.1 == item.1) {
@@ -175,7 +175,7 @@ impl Reversed {
     }
 }
 
-/// Lists turned round, new entries first, then in the order of rows.
+/// Reversed lists, new entries first, then in row order.
 fn reversed(lists: &[Entry], width: usize) -> Reversed {
     let n = lists.len() / width;
     let room = width.min(255);

@@ -1,9 +1,9 @@
 //! Exact search: every pair is compared.
 //!
 //! One query is a pass over the rows. All rows are compared tile by tile through matrix products of fixed shape. Both
-//! select in single precision, a few more than wanted, and put those in order by similarities in double precision, so that
-//! rounding decides only between rows whose similarities agree to about seven digits.
-//! Cost: N D multiplications per query; N² D for all rows, at the speed of a matrix product.
+//! select a few more than requested in single precision, and sort these by similarities in double precision, so that
+//! rounding decides only between rows whose similarities agree to about seven digits. Cost: N D multiplications per
+//! query; N² D for all rows, at the speed of a matrix product.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::neighbours::{Neighbour, Neighbours};
 use crate::space::{Query, Space, dot};
 use crate::top::Top;
 
-/// How many more than wanted are selected in single precision.
+/// How many more than requested are selected in single precision.
 const MARGIN: usize = 16;
 /// Rows that one task looks at for one query.
 const CHUNK: usize = 1 << 13;

@@ -1,4 +1,4 @@
-//! Answers from node vectors and motif counts: which nodes are alike, which roles there are, what a graph looks like.
+//! Exploration of node vectors and motif counts: similar nodes, structural roles, layouts and maps.
 //!
 //! ```
 //! use hone::{Config, Hone, Silent, graph};

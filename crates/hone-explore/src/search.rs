@@ -1,4 +1,4 @@
-//! [`Search`]: the neighbours of every row, exact where that is cheap, else approximate with a measured recall.
+//! [`Search`]: the neighbours of every row, exact if that is cheap, else approximate with a measured recall.
 
 use std::str::FromStr;
 
@@ -69,7 +69,7 @@ impl Default for Search {
 pub struct Found {
     /// The neighbours.
     pub neighbours: Neighbours,
-    /// The part of the true neighbours that an approximate search found, on a sample; none where it was exact.
+    /// The share of true neighbours that an approximate search found, on a sample; none if it was exact.
     pub recall: Option<f64>,
 }
 

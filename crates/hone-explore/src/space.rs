@@ -1,9 +1,10 @@
-//! [`Space`]: node vectors prepared so that "similar" means what it should.
+//! [`Space`]: node vectors prepared for similarity search.
 //!
 //! The default embedding has two kinds of columns. *Proximity* columns are directions: where they point says which part
 //! of the graph a node belongs to, their length grows with the degree. *Structure* columns (`structure.…`,
-//! `attributes.…`, or `features.…` for both) are coordinates, moved away from zero: what counts is how far apart two
-//! nodes are. One cosine over all columns is above .96 between arbitrary nodes and mixes both. Here they are compared each in its own way:
+//! `attributes.…`, or `features.…` for both) are coordinates with an offset from zero: what matters is the distance
+//! between two nodes. A single cosine over all columns would mix both, and be above .96 for arbitrary nodes. Here each
+//! kind is compared in its own way:
 //!
 //! | by | similarity of nodes i and j |
 //! |---|---|
@@ -24,8 +25,8 @@ use hone::store::Embedding;
 use hone::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What a unit of structural difference takes from the cosine. With more, the ten nearest neighbours of nodes of labelled
-/// graphs agree less in their labels than by proximity alone; with less, structure plays no part.
+/// What a unit of structural difference subtracts from the cosine. With more, the labels of the ten nearest neighbours
+/// in labelled graphs agree less than by proximity alone; with less, structure has no effect.
 pub const STRUCTURE_WEIGHT: f64 = 0.05;
 
 /// Names of columns that are coordinates begin with one of these.
@@ -144,8 +145,8 @@ impl Space {
         dot(self.vectors.row(i as usize), self.vectors.row(j as usize)) - self.half[i as usize] - self.half[j as usize]
     }
 
-    /// What lies where the `positive` rows are and the `negative` ones are not: directions are added and subtracted and
-    /// brought to unit length; coordinates are averaged where all are positive, and go as in *a is to b as c is to …*.
+    /// A query for rows like the `positive` and unlike the `negative` ones: directions are added and subtracted and
+    /// normalised; coordinates are averaged where all are positive, and go as in *a is to b as c is to …*.
     ///
     /// # Errors
     /// When there is no row at all, or one that does not exist.

@@ -1,8 +1,8 @@
-//! Which id was meant: the known ids that are closest to one that is not known.
+//! Suggestions for an unknown id: the closest known ids.
 //!
-//! Closeness is the number of characters to insert, delete, replace or swap with their neighbour, capitals aside
-//! (Damerau–Levenshtein, optimal string alignment); an id that contains the wanted one, or begins like it, is close too.
-//! Cost: O(N L²) for ids of L characters, once, when something is wrong already.
+//! Closeness is the number of characters to insert, delete, replace or swap with their neighbour, ignoring case
+//! (Damerau–Levenshtein, optimal string alignment); an id that contains the wanted one, or begins like it, is close
+//! too. Cost: O(N L²) for ids of L characters, once, when something is wrong already.
 
 use hone::graph::{IdIndex, NodeIds};
 use hone::parallel;

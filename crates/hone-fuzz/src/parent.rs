@@ -93,7 +93,7 @@ fn run_target(target: &Target, seconds: f64, plan: &Plan, state: &mut State) -> 
     Ok(failures)
 }
 
-/// A folder in memory where there is one.
+/// A folder in memory if there is one.
 fn work_folder() -> Result<tempfile::TempDir> {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };

@@ -1,6 +1,6 @@
-// Counts in the order of the graph, and in as few bytes as most of them need.
+// Counts in the order of the graph, in as few bytes as most of them need.
 
-// Edge of two ranks, and its two places in the ranked rows.
+// The edge between two ranks, and its two positions in the ranked rows.
 struct Found { u64 edge, high_in_low, low_in_high; };
 
 __device__ __forceinline__ Found find(u32 a, u32 b, const u64 *heads, const u64 *splits, const u64 *edges,
@@ -13,8 +13,8 @@ __device__ __forceinline__ Found find(u32 a, u32 b, const u64 *heads, const u64 
     return found;
 }
 
-// t and cycles of each position of the graph; of each node its triangles, the sum of d - 1 of its neighbours, and how many of its
-// edges are in triangles. One warp per row.
+// t and cycles per position of the graph; per node its triangles, the sum of d - 1 over its neighbours, and how many of
+// its edges are in triangles. One warp per row.
 extern "C" __global__ void __launch_bounds__(256)
 arrange(u64 rows, const u64 *offsets, const u32 *columns, const u32 *rank, const u64 *heads, const u64 *splits,
         const u64 *edges, const u32 *ranked, const u32 *t, const u64 *cycles, u32 *t_out, u64 *c_out, u64 *inside,
@@ -44,7 +44,7 @@ arrange(u64 rows, const u64 *offsets, const u32 *columns, const u32 *rank, const
     }
 }
 
-// K, Q and R of the positions in triangles, row after row; `inside` has where each row begins.
+// K, Q and R of the positions in triangles, row after row; `inside` says where each row begins.
 extern "C" __global__ void __launch_bounds__(256)
 arrange_inside(u64 rows, const u64 *offsets, const u32 *columns, const u32 *rank, const u64 *heads, const u64 *splits,
                const u64 *edges, const u32 *ranked, const u32 *t_out, const u64 *inside, const u64 *k, const u64 *q,
@@ -88,7 +88,8 @@ extern "C" __global__ void __launch_bounds__(256) sizes(u64 count, u32 wide, con
     }
 }
 
-// The values in `bytes` bytes each; those that do not fit become the largest number and are listed with their places.
+// The values in `bytes` bytes each; those that do not fit become the largest number and are listed with their
+// positions.
 extern "C" __global__ void __launch_bounds__(256)
 narrow(u64 count, u32 wide, const void *values, u32 bytes, void *out, u64 *places, u64 *listed, u64 *next) {
     const u64 at = thread();

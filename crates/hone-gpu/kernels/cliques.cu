@@ -1,16 +1,16 @@
-// 4-cliques on every edge, without listing them.
+// 4-cliques of every edge, without enumerating them.
 //
-// The higher neighbours of a node x that share at least two triangles with it form a local graph. An edge {a, b} of it is in as
-// many 4-cliques with x as a and b have common neighbours there: the popcount of two bit rows. The sum over the local
-// edges of a is twice the number of cliques on {x, a}. Bit rows are in shared memory for local graphs of up to LOCAL nodes,
-// beyond that in memory of the block.
-// Cost: the sum over triangles of the nodes of the local graph, over 32.
+// The higher neighbours of a node x that share at least two triangles with it form a local graph. An edge {a, b} of it
+// is in as many 4-cliques with x as a and b have common neighbours there: the popcount of two bit rows. The sum over
+// the local edges of a is twice the number of cliques on {x, a}. Bit rows are in shared memory for local graphs of up
+// to LOCAL nodes, else in the block's scratch memory. Cost: the sum over triangles of the size of the local graph,
+// divided by 32.
 
 #define LOCAL 384
 #define LOCAL_WORDS (LOCAL / 32 + 1)
 
-// Nodes of each local graph. Nodes that have one are listed, large ones from the back; `found` counts both and has the size of
-// the largest.
+// Nodes of each local graph. Nodes that have one are listed, large ones from the back; `found` counts both and holds
+// the size of the largest.
 extern "C" __global__ void __launch_bounds__(256)
 local_sizes(u64 rows, const u64 *edges, const u32 *t, u32 *sizes, u32 *list, u64 *found) {
     const u64 x = thread() / 32;
@@ -30,7 +30,7 @@ local_sizes(u64 rows, const u64 *edges, const u32 *t, u32 *sizes, u32 *list, u64
     }
 }
 
-// The nodes of the local graph of x: ranks in `nodes`, places among the higher neighbours of x in `places`.
+// The nodes of the local graph of x: ranks in `nodes`, positions among the higher neighbours of x in `places`.
 __device__ __forceinline__ u32 collect(u64 x, const u64 *heads, const u64 *splits, const u64 *edges, const u32 *ranked,
                                        const u32 *t, u32 *nodes, u32 *places, u32 *counts) {
     const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -58,8 +58,8 @@ __device__ __forceinline__ u32 collect(u64 x, const u64 *heads, const u64 *split
     return all;
 }
 
-// Walks over the local edges of local node i: its higher neighbours among `nodes`. With bits unfilled, these are filled; else
-// cliques are counted.
+// Walks over the local edges of local node i: its higher neighbours among `nodes`. The first pass fills the bit rows,
+// the second counts cliques.
 __device__ __forceinline__ void walk(bool count, u32 i, u32 size, u32 words, const u32 *nodes, const u64 *heads,
                                      const u64 *splits, const u64 *edges, const u32 *ranked, u32 *bits, u64 *own,
                                      u64 *cliques) {
@@ -120,7 +120,7 @@ __device__ __forceinline__ void cliques_above(u64 x, u32 words, const u64 *heads
     __syncthreads();
 }
 
-// The next of the listed nodes for this block.
+// The next listed node for this block.
 __device__ __forceinline__ u32 next_local(u64 count, const u32 *list, u64 *taken, u64 *shared) {
     __syncthreads();
     if (threadIdx.x == 0) *shared = atomicAdd(taken, 1ull);

@@ -1,11 +1,11 @@
-// Groups of columns side by side: Y, whose rare motifs have values in few rows, and features of nodes.
+// Groups of columns side by side: Y, whose rare motifs have values in few rows, and node features.
 
 #define SIDE 32
 #define ROWS 64
 #define COLS 128
 
-// A panel of some columns: row i is at `place[i]` where there are places, nowhere (zeros) where that is NONE. Rows are `stride`
-// values apart.
+// A panel of some columns, whose rows are `stride` values apart. If `place` is given, row i is stored at `place[i]`, or is zero if that
+// is NONE.
 struct Source {
     const float *x;
     const u32 *place;
@@ -13,8 +13,8 @@ struct Source {
     u64 stride;
 };
 
-// Rows from `start` on of all sources side by side, times m with b columns: `rows` rows of `out`. A block has ROWS rows and COLS
-// columns of the result, a thread eight rows of four columns.
+// Rows from `start` on of all sources side by side, times m with b columns: `rows` rows of `out`. A block computes ROWS
+// rows and COLS columns of the result, a thread eight rows of four columns.
 extern "C" __global__ void __launch_bounds__(256)
 project(u64 start, u64 rows, const Source *sources, u32 count, const float *m, u32 b, float *out) {
     __shared__ float xs[ROWS][SIDE + 1];
@@ -65,7 +65,7 @@ project(u64 start, u64 rows, const Source *sources, u32 count, const float *m, u
     }
 }
 
-// Where each of some rows is.
+// The position of each of some rows.
 extern "C" __global__ void mark_rows(u64 count, const u32 *rows, u32 *place) {
     const u64 k = thread();
     if (k < count) place[rows[k]] = (u32)k;
@@ -76,7 +76,8 @@ extern "C" __global__ void fill_none(u64 count, u32 *place) {
     if (i < count) place[i] = NONE;
 }
 
-// Rows of a panel, zeros where there is none: `rows` are the wanted ones (all where null), `place` where they are.
+// Rows of a panel, zeros for rows it does not have: `rows` are the requested ones (all if null), `place` their
+// positions.
 extern "C" __global__ void __launch_bounds__(256)
 gather_rows(u64 values, u32 cols, const u32 *rows, const u32 *place, const float *x, float *out) {
     const u64 at = thread();

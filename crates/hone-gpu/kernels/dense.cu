@@ -1,10 +1,10 @@
-// Tall matrices and small ones; changes of all entries.
+// Products of tall and small matrices; elementwise operations.
 
 #define SIDE 32
 #define TILE 64
 
-// y = [y] + x m for up to four panels x side by side and one panel y of b columns; m has SIDE rows and SIDE columns for each
-// panel, those beyond the widths zero. Each block reads TILE rows before it writes them: y may be the only x.
+// y = [y] + x m for up to four panels x side by side and one panel y of b columns; m has SIDE rows and SIDE columns per
+// panel, zero beyond the widths. Each block reads TILE rows before it writes them, so y may be the only x.
 extern "C" __global__ void __launch_bounds__(256)
 combine(u64 rows, const float *x0, u32 w0, const float *x1, u32 w1, const float *x2, u32 w2, const float *x3, u32 w3,
         const float *m, float *y, u32 b, u32 add) {
@@ -61,7 +61,7 @@ __device__ __forceinline__ u64 mix(u64 x) {
     return z ^ (z >> 31);
 }
 
-// Entries of a random matrix whose first column here is column `left`; where there are marks, marked columns alone.
+// Entries of a random matrix, from column `left` on; only marked columns if there are marks.
 extern "C" __global__ void __launch_bounds__(256)
 draw(u64 values, u32 cols, u64 left, u64 key, const u32 *marks, float *x) {
     const u64 at = (u64)blockIdx.x * 256 + threadIdx.x;
@@ -87,7 +87,7 @@ scale_rows(u64 values, u32 cols, const float *factors, const float *x, float *y)
     if (at < values) y[at] = factors[at / cols] * x[at];
 }
 
-// What follows a product that was computed elsewhere; none where it is null.
+// The epilogue of a product that was computed elsewhere; no product if it is null.
 extern "C" __global__ void __launch_bounds__(256)
 finish(u64 values, u32 cols, const float *product, float *y, THEN) {
     const u64 at = (u64)blockIdx.x * 256 + threadIdx.x;

@@ -1,8 +1,8 @@
-// The graph with its nodes renumbered by degree, rows sorted: what all sweeps of counting walk over.
+// The graph with its nodes renumbered by degree and rows sorted, the input of all counting sweeps.
 //
-// A node's rank is its place in the order of degrees. Rows of rank r are columns[heads[r]..heads[r + 1]], ascending; those from
-// splits[r] on are higher than r. The edge from r to its k-th higher neighbour has number edges[r] + k. Nodes of equal degree
-// may come in any order: counts do not depend on it.
+// A node's rank is its place in the order of degrees. Rows of rank r are columns[heads[r]..heads[r + 1]], ascending;
+// those from splits[r] on are higher than r. The edge from r to its k-th higher neighbour has number edges[r] + k.
+// Nodes of equal degree may be in any order: counts do not depend on it.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -14,7 +14,7 @@ typedef unsigned long long u64;
 
 __device__ __forceinline__ u64 thread() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 
-// The first place in from..end whose value is no less than `least`.
+// The first position in from..end whose value is at least `least`.
 __device__ __forceinline__ u64 lower_bound(const u32 *values, u64 from, u64 end, u32 least) {
     while (from < end) {
         u64 middle = from + (end - from) / 2;
@@ -37,7 +37,7 @@ extern "C" __global__ void largest_degree(u64 rows, const u64 *offsets, u32 *mos
     if (threadIdx.x % 32 == 0) atomicMax(most, own);
 }
 
-// How many nodes have each degree; nodes of a warp that agree add once.
+// How many nodes have each degree; equal degrees within a warp are added together.
 extern "C" __global__ void histogram(u64 rows, const u64 *offsets, u64 *counts) {
     u64 i = thread();
     if (i >= rows) return;
@@ -69,7 +69,7 @@ extern "C" __global__ void lengths(u64 rows, const u64 *offsets, const u32 *orde
     heads[r] = offsets[i + 1] - offsets[i];
 }
 
-// Rows of up to 32 neighbours, one warp each: renumbered, and sorted by exchanges between lanes.
+// Rows of up to 32 neighbours, one warp each: renumbered, and sorted by shuffles between lanes.
 extern "C" __global__ void __launch_bounds__(256)
 sort_short(u64 rows, const u64 *offsets, const u32 *columns, const u32 *rank, const u32 *order, const u64 *heads,
            u32 *ranked) {
@@ -116,7 +116,7 @@ sort_medium(u64 first, const u64 *offsets, const u32 *columns, const u32 *rank, 
     for (u32 at = threadIdx.x; at < length; at += 256) ranked[heads[r] + at] = row[at];
 }
 
-// Longer rows, one after the other for each block: neighbours are marked in a bitmap of all nodes and read off in order.
+// Longer rows, one after the other per block: neighbours are marked in a bitmap of all nodes and read in order.
 extern "C" __global__ void __launch_bounds__(1024)
 sort_long(u64 first, u64 rows, u64 words, const u64 *offsets, const u32 *columns, const u32 *rank, const u32 *order,
           const u64 *heads, u32 *bitmaps, u32 *ranked) {
@@ -175,8 +175,8 @@ extern "C" __global__ void owners(u64 rows, const u64 *heads, const u64 *splits,
     for (u64 k = threadIdx.x % 32; k < count; k += 32) owner[edges[r] + k] = (u32)r;
 }
 
-// Sums of all values before each, in three launches: within blocks of 1024, over blocks, and both together. The sum of all comes
-// last, so there is room for one value more.
+// Exclusive prefix sums, in three launches: within blocks of 1024, over blocks, and both combined. The total is stored
+// last, so the array has one more element.
 extern "C" __global__ void __launch_bounds__(256) scan_blocks(u64 count, u64 *values, u64 *totals) {
     __shared__ u64 sums[256];
     const u64 first = (u64)blockIdx.x * 1024 + 4 * threadIdx.x;

@@ -1,10 +1,9 @@
 // A sparse matrix in compressed rows times a tall matrix of `cols` columns, row-major.
 //
-// A row of the result belongs to LANES threads of a warp, each with VEC adjacent columns. They read LANES column
-// numbers and values at once, then gather the LANES rows of x that these name: as many loads are under way together.
-// Rows with more than `longest` nonzeros are left to `spmm_long`, one block each. The order of all sums depends on
-// the matrix alone.
-// VEC and LANES are defined when the program is compiled; VEC = 4 needs a multiple of 4 columns.
+// A row of the result is computed by LANES threads of a warp, each with VEC adjacent columns. They read LANES column
+// indices and values at once, then gather the LANES rows of x with these indices: as many loads are in flight together.
+// Rows with more than `longest` nonzeros are left to `spmm_long`, one block each. The order of all sums depends on the
+// matrix alone. VEC and LANES are defined when the program is compiled; VEC = 4 needs a multiple of 4 columns.
 
 #define THREADS 256
 #define LONG_THREADS 512
@@ -60,7 +59,7 @@ spmm(u64 rows, const u64 *offsets, const u32 *columns, const float *values, cons
     }
     const bool mine = row < rows && end - start <= longest;
     if (!mine) end = start;
-    // All rows of a warp take as many turns as the longest of them.
+    // All rows of a warp take as many iterations as the longest of them.
     int turns = (int)((end - start + LANES - 1) / LANES);
     for (int other = 16; other > 0; other /= 2) {
         int theirs = __shfl_xor_sync(0xffffffffu, turns, other);

@@ -1,10 +1,10 @@
-// Sums over rows, in double precision. Each block adds up the rows of one part, the parts are added in order: how rows are
-// cut into parts is decided by the caller from their number alone, so the bits do not depend on the device.
+// Sums over rows, in double precision. Each block sums the rows of one part, and the parts are added in order. The
+// caller divides rows into parts by their number alone, so the bits do not depend on the device.
 
 #define SIDE 32
 
 // The products of all columns of x (a of them) and y (b) over the rows of one part: a tile of SIDE x SIDE sums.
-// 64 threads hold a tile of 4 x 4 sums each; four such groups take every fourth row.
+// 64 threads hold a tile of 4 x 4 sums each; each of four such groups takes every fourth row.
 extern "C" __global__ void __launch_bounds__(256)
 cross_parts(u64 rows, u64 part, const float *x, u32 a, const float *y, u32 b, double *sums) {
     __shared__ double left[SIDE][SIDE], right[SIDE][SIDE];
@@ -59,7 +59,7 @@ cross_parts(u64 rows, u64 part, const float *x, u32 a, const float *y, u32 b, do
     }
 }
 
-// Adds up the tiles of all parts, first to last.
+// Adds the tiles of all parts, first to last.
 extern "C" __global__ void __launch_bounds__(256) add_parts(u32 parts, const double *sums, double *total) {
     const u32 entry = blockIdx.x * 256 + threadIdx.x;
     double sum = 0.0;
@@ -86,7 +86,7 @@ square_parts(u64 rows, u64 part, const float *x, u32 cols, double *sums) {
     }
 }
 
-// Entries of largest size of the columns over the rows of one part, the topmost of equals.
+// Entries of largest absolute value of the columns over the rows of one part, the first row in case of a tie.
 extern "C" __global__ void __launch_bounds__(256)
 extreme_parts(u64 rows, u64 part, const float *x, u32 cols, double *most) {
     __shared__ float values[8][SIDE];

@@ -1,5 +1,5 @@
-// What follows a product: y = [y] + scale * left * product + sum of factor * diagonal * block.
-// Pointers that are null stand for what is absent.
+// The epilogue of a product: y = [y] + scale * left * product + sum of factor * diagonal * block.
+// Absent terms are null pointers.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;

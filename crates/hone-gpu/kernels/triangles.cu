@@ -1,17 +1,17 @@
 // Triangles of every edge, and what is summed over them.
 //
 // A triangle a < b < c is found at its edge {a, b}, by looking up the higher neighbours of one end among those of the
-// other. A thread takes one edge; lists that are long are walked over by its warp. The first sweep counts triangles t and the
-// degrees Q of the nodes opposite to each edge, the second sums R, t of the two other edges of every triangle.
+// other. Each thread takes one edge; long lists are processed by its warp. The first sweep counts triangles t and sums
+// the degrees Q of the nodes opposite each edge; the second sums R, the t of the two other edges of every triangle.
 // Cost: the sum over edges of the shorter list times the logarithm of the longer.
 
-// Entries that one thread looks up by itself.
+// Maximum number of entries that a single thread looks up.
 #define SHORT 24
 
 struct Lists {
-    // The entries that are looked up, and where.
+    // The entries to look up, and the list to search.
     u64 from, end, in_from, in_end;
-    // Edges of the first entries of both.
+    // Edge numbers of the first entries of both.
     u64 edge, in_edge;
 };
 
@@ -30,7 +30,7 @@ __device__ __forceinline__ Lists lists_of(u64 e, u32 a, const u64 *heads, const 
 
 struct Sums { u64 t, q, r; };
 
-// Adds the triangle of edge e and the entry at `at`, where there is one. The three edges are e, one of a and one of b.
+// Adds the triangle of edge e and the entry at `at`, if there is one. The three edges are e, one of a and one of b.
 __device__ __forceinline__ void visit(bool second, u64 e, u32 a, u32 b, u64 at, const Lists &own, const u64 *heads,
                                       const u32 *ranked, u32 *t, u64 *q, u64 *r, Sums &sums) {
     u32 c = ranked[at];
@@ -70,7 +70,7 @@ triangles(u64 count, u32 second, const u32 *owner, const u64 *heads, const u64 *
     const u64 e = thread();
     u32 a = 0, b = 0;
     Lists own = {};
-    // The second sweep passes over edges in no triangle.
+    // The second sweep skips edges without triangles.
     if (e < count && (!second || t[e] > 0)) {
         a = owner[e];
         own = lists_of(e, a, heads, splits, edges, ranked);

@@ -1,19 +1,19 @@
 // Non-induced 4-cycles through every edge.
 //
-// A 4-cycle has a highest node u and, opposite to it, a node w; two nodes v are between them. With c(u, w) common neighbours
-// v < u of u and w < u, every wedge u-v-w lies in c(u, w) - 1 cycles, which are added to both of its edges: to the place of v
-// in the row of u, and to that of w in the row of v, where wedges of one v lie side by side. The cycles of an edge are the sum
-// over its two places. All sums are whole numbers, so their order does not matter.
-// c(u, w) is counted in a hash table in shared memory by a warp or a block, and in an array of all nodes where u has
-// more wedges. Cost: the sum over edges of the smaller degree.
+// A 4-cycle has a highest node u and, opposite it, a node w; two nodes v are between them. With c(u, w) common
+// neighbours v < u of u and w < u, every wedge u-v-w is in c(u, w) - 1 cycles, which are added to both of its edges: to
+// the position of v in the row of u, and to that of w in the row of v, where wedges of one v are contiguous. The cycles
+// of an edge are the sum over its two positions. All sums are integers, so their order does not matter. c(u, w) is
+// counted in a hash table in shared memory by a warp or a block, or in an array of all nodes if u has more wedges.
+// Cost: the sum over edges of the smaller degree.
 
-// Wedges that a warp, and a block, may have: half of the places of its table.
+// Maximum number of wedges for a warp and for a block: half of the slots of its table.
 #define FEW 256
 #define MANY 2048
 
 __device__ __forceinline__ u32 place_of(u32 key, u32 places) { return (key * 0x9e3779b1u >> 12) & (places - 1); }
 
-// Adds one to the count of a key; what it was before.
+// Increments the count of a key; returns the previous count.
 __device__ __forceinline__ u32 add_one(u32 *keys, u32 *counts, u32 places, u32 key) {
     u32 at = place_of(key, places);
     while (true) {
@@ -29,8 +29,8 @@ __device__ __forceinline__ u32 count_of(const u32 *keys, const u32 *counts, u32 
     return counts[at];
 }
 
-// Wedges of each node to lower ones, at most. Nodes with more than FEW are listed from the front, those with more than MANY from
-// the back; `listed` counts both.
+// Upper bound of the wedges of each node to lower ones. Nodes with more than FEW are listed from the front,
+// those with more than MANY from the back; `listed` counts both.
 extern "C" __global__ void __launch_bounds__(256)
 wedge_work(u64 rows, const u64 *heads, const u64 *splits, const u32 *ranked, u64 *work, u32 *list, u64 *listed) {
     const u64 u = thread() / 32;
@@ -91,7 +91,7 @@ wedges_few(u64 rows, const u64 *heads, const u64 *splits, const u32 *ranked, con
     }
 }
 
-// The next of the listed nodes for this block, the last first: those have most wedges.
+// The next listed node for this block, last first: those have the most wedges.
 __device__ __forceinline__ u32 next_node(u64 count, const u32 *list, u64 *taken, u64 *shared) {
     __syncthreads();
     if (threadIdx.x == 0) *shared = atomicAdd(taken, 1ull);
@@ -143,7 +143,7 @@ wedges_many(u64 count, const u32 *list, const u64 *heads, const u64 *splits, con
     }
 }
 
-// Nodes with most wedges, one block each, with counts of all nodes that are zero before and after.
+// Nodes with the most wedges, one block each, with counters of all nodes that are zero before and after.
 extern "C" __global__ void __launch_bounds__(1024)
 wedges_most(u64 count, const u32 *list, u64 rows, const u64 *heads, const u64 *splits, const u32 *ranked,
             const u64 *work, u64 *taken, u32 *all_counts, u64 *cycles) {

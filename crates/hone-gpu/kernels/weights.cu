@@ -40,7 +40,8 @@ __device__ __forceinline__ void orbits(const Counts &of, u64 i, u32 j, Edge e, u
     counts[12] = e.k;
 }
 
-// The counts of the edge at a position of row i. `to` is the place of the row's next edge in a triangle, `lane` ours.
+// The counts of the edge at a position of row i. `to` is the index of the row's next edge in a triangle,
+// `lane` our lane.
 __device__ __forceinline__ Edge edge_at(const Counts &of, u64 at, u64 end, u64 &to, u32 lane) {
     Edge e = {0, 0, 0, 0, 0};
     if (at < end) {
@@ -63,7 +64,7 @@ __device__ __forceinline__ double warp_total(double value) {
     return value;
 }
 
-// What is found of a row: its nonzeros, positions below delta, the sum of its weights as stored and before rounding.
+// Statistics of a row: its nonzeros, positions below delta, the sum of its weights as stored and before rounding.
 struct Row { u64 nonzeros, below; double sum, total; };
 
 // Weights of all positions: the sum of the orbits in `mask`, where it is at least `least`, times the edge's own weight.
@@ -149,7 +150,7 @@ extern "C" __global__ void touched(u64 rows, const u64 *nonzeros, u64 *number) {
     if (i < rows) number[i] = nonzeros[i] > 0;
 }
 
-// The matrix without zeros and without rows that have none: `number` and `places` are sums over the rows before.
+// The matrix without zeros and without empty rows: `number` and `places` are prefix sums over the rows.
 extern "C" __global__ void __launch_bounds__(256)
 compact(u64 rows, const u64 *offsets, const u32 *columns, const float *values, const u64 *number, const u64 *places,
         const double *sums, u32 *nodes, u64 *new_offsets, u32 *new_columns, float *new_values, double *new_sums) {
@@ -200,7 +201,7 @@ times_vector(u64 rows, const u64 *offsets, const u32 *columns, const float *valu
     if (threadIdx.x % 32 == 0) y[i] = sum;
 }
 
-// Motif degrees: of each node the sums of the 13 counts over its edges; a motif has the sum of those in its mask.
+// Motif degrees: per node the sums of the 13 counts over its edges; for a motif, the sum of those in its mask.
 extern "C" __global__ void __launch_bounds__(256)
 motif_degrees(u64 rows, COUNTS, const u32 *masks, u32 motifs, float *out) {
     const Counts of = COUNTS_GIVEN;

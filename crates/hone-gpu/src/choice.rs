@@ -1,4 +1,4 @@
-//! [`Device`]: where a user wants the work to be done.
+//! [`Device`]: the device that a user chooses.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,16 +8,16 @@ use hone::{Config, Hone, Result};
 
 use crate::Cuda;
 
-/// A choice of where the work is done.
+/// The device on which the work is done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Device {
     /// The threads of this process.
     #[default]
     Cpu,
-    /// The GPU of that number.
+    /// The GPU with this number.
     Cuda(usize),
-    /// The first GPU where there is one, else the threads of this process.
+    /// The first GPU if there is one, else the threads of this process.
     Auto,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Device {
 #[derive(Debug)]
 pub struct Opened {
     cuda: Option<Cuda>,
-    /// Why `auto` means this process, where it does.
+    /// Why `auto` fell back to this process, if it did.
     pub note: Option<String>,
 }
 
@@ -62,14 +62,14 @@ impl Device {
             Device::Cuda(ordinal) => Ok(Opened { cuda: Some(ready(ordinal)?), note: None }),
             Device::Auto => Ok(match ready(0) {
                 Ok(cuda) => Opened { cuda: Some(cuda), note: None },
-                Err(error) => Opened { cuda: None, note: Some(format!("the work is done on the cpu; {error}")) },
+                Err(error) => Opened { cuda: None, note: Some(format!("using the cpu; {error}")) },
             }),
         }
     }
 }
 
 impl Opened {
-    /// Lets the work be done there.
+    /// Runs the work on it.
     #[must_use]
     pub fn place(self, hone: Hone) -> Hone {
         match self.cuda {

@@ -1,8 +1,8 @@
 //! Gram matrix of Y and products with it, on the device (`kernels/columns.cu`).
 //!
-//! Columns that the device keeps are used where they are, others are copied there. A rare motif has values in few rows: the Gram
-//! matrix of the others is taken over all rows, and products with rare columns over the rows that have any. Where not all of
-//! Y fits on the device, this process does the work.
+//! Columns kept on the device are used in place, others are copied there. A rare motif has values in few rows: the Gram
+//! matrix of the others is taken over all rows, and products with rare columns only over the rows that have any. If not
+//! all of Y fits on the device, this process does the work.
 
 use std::ops::{Deref, Range};
 use std::rc::Rc;
@@ -17,21 +17,21 @@ use crate::kept::Kept;
 use crate::panel::{Panel, count, number, wide};
 use crate::ranked::THREADS;
 
-/// A group with values in less than one of this many rows is rare.
+/// A group is rare if fewer than one row in this many has values.
 const RARE: usize = 8;
 
-/// Rows and columns of a product that a block finds.
+/// Rows and columns of a product that a block computes.
 const TILE: (usize, usize) = (64, 128);
 
-/// One part in so many of the free memory that copies of Y, and rows of a product, may take.
+/// Copies of Y, and rows of a product, may take this fraction of the free memory: one part in so many.
 const PART: u64 = 3;
 
 /// A panel of columns of Y.
 struct Source<'a> {
     panel: Held<'a>,
-    /// Where each row is, for those that have values in some rows alone.
+    /// The position of each row, for panels with values in only some rows.
     place: Option<Rc<Memory<u32>>>,
-    /// The first column in Y, and what all values are multiplied with.
+    /// Its first column in Y, and the factor of all values.
     first: usize,
     factor: f64,
     rare: bool,
@@ -83,7 +83,7 @@ impl Cuda {
         timed(Work::Combine, bytes, || self.projected(y, &sources, matrix, false).0)
     }
 
-    /// Y·M with columns of a certain sign, and the signs.
+    /// Y·M with the signs of its columns normalised, and the signs.
     pub(crate) fn signed_product(&self, y: &Columns, matrix: &Small) -> (Block, Vec<f64>) {
         let Some(sources) = self.sources(y) else {
             let mut x = y.times(matrix);
@@ -95,7 +95,7 @@ impl Cuda {
         timed(Work::Combine, bytes, || self.projected(y, &sources, matrix, true))
     }
 
-    /// The panels of Y, on the device; none where they do not fit.
+    /// The panels of Y, on the device; none if they do not fit.
     fn sources<'a>(&self, y: &'a Columns) -> Option<Vec<Source<'a>>> {
         let copied = y.groups().iter().filter(|group| self.kept(group).is_none());
         let bytes: usize = copied.map(|group| 4 * group.stored_rows() * group.cols()).sum();
@@ -119,7 +119,7 @@ impl Cuda {
         Some(sources)
     }
 
-    /// What this device keeps of a group.
+    /// The part of a group that is on this device.
     fn kept<'a>(&self, group: &'a Group) -> Option<(&'a Kept, f64)> {
         let (stored, factor) = group.elsewhere()?;
         let kept = stored.as_any()?.downcast_ref::<Kept>()?;
@@ -151,7 +151,7 @@ impl Cuda {
         ranges.into_iter().map(take).collect()
     }
 
-    /// For each of `all` rows its place among `rows`.
+    /// The index of each of `all` rows in `rows`.
     fn places(&self, all: usize, rows: &[u32]) -> Memory<u32> {
         let (place, numbers) = (self.driver.reserve::<u32>(all), self.driver.upload(rows));
         self.start("fill_none", all.div_ceil(THREADS), &[wide(all), place.address()]);
@@ -160,7 +160,7 @@ impl Cuda {
         place
     }
 
-    /// Some rows of a panel, or all; zeros where it has none.
+    /// Some or all rows of a panel; zeros for rows it does not have.
     fn gathered(&self, panel: &Panel, rows: (Option<&Memory<u32>>, usize), place: Option<&Memory<u32>>) -> Panel {
         let (wanted, length) = rows;
         let out = Panel { rows: length, cols: panel.cols, values: self.driver.reserve(length * panel.cols) };
@@ -172,7 +172,7 @@ impl Cuda {
 
     fn gram_of_sources(&self, y: &Columns, sources: &[Source<'_>]) -> Small {
         let mut gram = Small::zeros(y.cols(), y.cols());
-        // Columns of panels side by side, with their place in Y and their factor.
+        // Columns of panels side by side, with their position in Y and their factor.
         let placed = |of: &[&Source<'_>]| -> Vec<(usize, f64)> {
             of.iter().flat_map(|s| (s.first..s.first + s.panel.cols).map(|column| (column, s.factor))).collect()
         };
@@ -211,7 +211,8 @@ impl Cuda {
         gram
     }
 
-    /// Y·M; with `signed`, columns whose entry of largest absolute value is positive, and what they were multiplied with.
+    /// Y·M; with `signed`, the entry of largest absolute value in each column is made positive, and the signs
+    /// are returned.
     fn projected(&self, y: &Columns, sources: &[Source<'_>], matrix: &Small, signed: bool) -> (Block, Vec<f64>) {
         let (rows, b) = (y.rows(), matrix.cols());
         let mut out = Block::zeros(rows, b);
@@ -237,7 +238,7 @@ impl Cuda {
                     Some(panel) => self.folded(panel, Fold::Extreme),
                     None => self.folded(&some(first, &scaled), Fold::Extreme),
                 };
-                // The topmost of equals counts.
+                // In case of a tie, the first row counts.
                 let more = extremes.iter_mut().zip(found).filter(|(most, own)| own.abs() > most.abs());
                 more.for_each(|(most, own)| *most = own);
             }

@@ -1,4 +1,4 @@
-//! [`Counted`]: what the counts of a graph follow from, kept on the device.
+//! [`Counted`]: the numbers from which the counts of a graph follow, kept on the device.
 
 use std::sync::{Arc, Weak};
 
@@ -7,7 +7,7 @@ use hone::sparse::Pattern;
 use crate::driver::{Arg, Memory};
 use crate::resident::Positions;
 
-/// What counts follow from, on the device, in the order of a pattern.
+/// The numbers from which counts follow, on the device, in the order of a pattern.
 pub(crate) struct Counted {
     pub(crate) pattern: Weak<Pattern>,
     pub(crate) nodes: usize,

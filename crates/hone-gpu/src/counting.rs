@@ -1,10 +1,12 @@
 //! Exact counts of all 13 edge orbits on the device, equal to those of the CPU.
 //!
-//! The sweeps are those of `motif/exact`, shared out otherwise: wedges by node (`kernels/wedges.cu`), triangles by edge
-//! (`triangles.cu`), cliques by node (`cliques.cu`). Nodes are sorted into classes by their work, so that hubs have a block of
-//! threads and most nodes a warp. What is added by many at once are whole numbers, so the order does not matter. The
-//! results come back in narrow columns, and stay on the device too, where W_t and features are made of them.
-//! Memory: 60 bytes per position at the peak, 12 and 24 per position in a triangle after that.
+//! The sweeps are those of `motif/exact`, parallelised differently: wedges by node (`kernels/wedges.cu`),
+//! triangles by edge (`triangles.cu`), cliques by node (`cliques.cu`). Nodes are sorted into classes by their
+//! work, so that hubs have a block of threads and most nodes a warp. All concurrent additions are of integers,
+//! so their order does not matter. The results are copied back in narrow columns, and also stay on the device,
+//! where W_t and features are computed from them. Memory: 60 bytes per position at the peak, 12 and 24 per
+//! position
+//! in a triangle after that.
 
 use std::sync::{Arc, PoisonError};
 
@@ -21,14 +23,14 @@ use crate::driver::Memory;
 use crate::panel::wide;
 use crate::ranked::{Ranked, THREADS, WARPS, flag};
 
-/// Blocks that each multiprocessor gets of kernels that take work as they go: wedges of a block, of all nodes; small and
-/// large local graphs.
+/// Blocks per multiprocessor of kernels with dynamic scheduling: wedges of a block, of all nodes; small and large local
+/// graphs.
 const MANY_BLOCKS: usize = 6;
 const MOST_BLOCKS: usize = 2;
 const SMALL_BLOCKS: usize = 5;
 const LARGE_BLOCKS: usize = 2;
 
-/// Bytes that counters of all nodes, and bit rows of large local graphs, may take: one part in so many of what is free.
+/// Counters of all nodes, and bit rows of large local graphs, may take one part in this many of the free memory.
 const PART: u64 = 2;
 
 /// Sums over triangles, by edge of the ranked graph.
@@ -39,7 +41,7 @@ struct Triangles {
 }
 
 impl Cuda {
-    /// Counts motifs of a graph, and keeps what they follow from.
+    /// Counts the motifs of a graph, and keeps the numbers from which they follow.
     pub(crate) fn count_exactly(&self, graph: &Graph, how: &Counting<'_>) -> Result<Counts> {
         let pattern = Counts::counted_pattern(graph)?;
         self.forget_counts();
@@ -51,13 +53,13 @@ impl Cuda {
         Ok(Counts::of_primitives(pattern, found))
     }
 
-    /// What was counted here on a pattern, if it was.
+    /// The counts of a pattern, if it was counted here.
     pub(crate) fn counts_of(&self, counts: &Counts) -> Option<Arc<Counted>> {
         let known = self.counted.lock().unwrap_or_else(PoisonError::into_inner).clone();
         known.filter(|known| counts.are_exact() && std::ptr::eq(known.pattern.as_ptr(), Arc::as_ptr(counts.pattern())))
     }
 
-    /// Frees what is kept of counts.
+    /// Frees the counts kept on the device.
     pub(crate) fn forget_counts(&self) {
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -89,7 +91,7 @@ impl Cuda {
         Ok(Counted { pattern: Arc::downgrade(pattern), nodes, slots, positions, t, c, inside, kqr, triangles, s })
     }
 
-    /// Blocks with so many bytes of memory each that there is room for, at most `wanted`.
+    /// The number of blocks with this many bytes of memory each that fit, at most `wanted`.
     fn room_for(&self, wanted: usize, bytes: usize) -> Result<usize> {
         let room = self.free_memory()? / PART / (bytes as u64).max(1);
         Ok(wanted.min(usize::try_from(room).unwrap_or(wanted)).max(1))
@@ -153,7 +155,7 @@ impl Cuda {
             driver.launch(self.programs.kernel("cliques_small"), (blocks, 1), 128, &args);
         }
         if large > 0 {
-            // Sums in 8 bytes, nodes and places in 4, and the bit rows; blocks begin at a multiple of 8 bytes.
+            // Sums in 8 bytes, nodes and positions in 4, and the bit rows; blocks begin at a multiple of 8 bytes.
             let words = (4 * largest + largest * largest.div_ceil(32)).next_multiple_of(2);
             let blocks = self.room_for(large.min(LARGE_BLOCKS * processors), 4 * words)?;
             let (taken, scratch) = (driver.zeros::<u64>(1), driver.reserve::<u32>(blocks * words));

@@ -1,12 +1,12 @@
-//! The border to CUDA: opening a device, its memory, copies, and launches of kernels.
+//! The interface to CUDA: opening a device, its memory, copies, and kernel launches.
 //!
-//! All work goes to one stream, so it happens in the order in which it is asked for, and memory that is freed is used
-//! again by what comes later. Large copies go through two page-locked buffers, one of which is filled or emptied by the threads
-//! of this process while the device copies the other. What fails inside a verb of a space cannot be returned: it unwinds as a [`Failure`], without
-//! a message of its own, and the engine catches it and returns the error.
+//! All work goes to one stream, so it is executed in the order in which it is submitted, and freed memory is reused by
+//! later work. Large copies go through two page-locked buffers, one of which is filled or emptied by the threads of
+//! this process while the device copies the other. A failure inside an operation of a space cannot be returned: it
+//! unwinds as a [`Failure`], without a message, and the engine catches it and returns the error.
 //!
-//! This file alone is unsafe: CUDA's libraries are trusted to be what their names say, and kernels to keep to the arguments
-//! that they are given. Shapes are checked before, in `space.rs` and `sums.rs`; the laws of a space test the kernels.
+//! Only this file is unsafe: CUDA's libraries are trusted to be what their names say, and kernels to respect their
+//! arguments. Shapes are checked before, in `space.rs` and `sums.rs`; the laws of a space test the kernels.
 #![allow(unsafe_code)]
 
 use std::panic::resume_unwind;
@@ -21,7 +21,7 @@ use cudarc::nvrtc;
 use hone::{Error, Result};
 use rayon::prelude::*;
 
-/// What went wrong inside a verb.
+/// What went wrong inside an operation.
 pub(crate) struct Failure(pub(crate) Error);
 
 /// A device and its one stream of work.
@@ -67,7 +67,7 @@ impl Staging {
     fn buffer(&mut self, which: usize, bytes: usize) -> Result<&mut [u8], DriverError> {
         self.events[which].synchronize()?;
         assert!(bytes <= PIECE, "a piece of a copy");
-        // SAFETY: the buffer has PIECE bytes, nobody else refers to it, and the device has no copy of it under way.
+        // SAFETY: the buffer has PIECE bytes, nobody else refers to it, and the device is not copying it.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.buffers[which], bytes) })
     }
 }
@@ -75,16 +75,17 @@ impl Staging {
 impl Drop for Staging {
     fn drop(&mut self) {
         for (buffer, event) in self.buffers.iter().zip(&self.events) {
-            // A copy that is still under way keeps its buffer.
+            // A buffer that is still being copied is not freed.
             if event.synchronize().is_ok() {
-                // SAFETY: the buffer is one of `malloc_host`, and nothing uses it any more. What fails leaves it allocated.
+                // SAFETY: the buffer is from `malloc_host`, and nothing uses it any more. On failure it stays
+                // allocated.
                 let _ = unsafe { result::free_host(buffer.cast()) };
             }
         }
     }
 }
 
-/// Copies bytes by all threads.
+/// Copies bytes with all threads.
 fn copy_bytes(from: &[u8], to: &mut [u8]) {
     to.par_chunks_mut(SHARE).zip(from.par_chunks(SHARE)).for_each(|(to, from)| to.copy_from_slice(from));
 }
@@ -98,7 +99,7 @@ pub(crate) enum Arg {
     Real(f64),
 }
 
-/// The address of nothing.
+/// The null address.
 pub(crate) const NULL: Arg = Arg::Wide(0);
 
 /// Numbers in device memory.
@@ -112,7 +113,7 @@ impl<T> Memory<T> {
         Arg::Wide(self.0.device_ptr(self.0.stream()).0)
     }
 
-    /// Where they are from the one at `at` on.
+    /// Their address from index `at` on.
     pub(crate) fn address_at(&self, at: usize) -> Arg {
         assert!(at <= self.0.len(), "a place in device memory");
         Arg::Wide(self.0.device_ptr(self.0.stream()).0 + (at * size_of::<T>()) as u64)
@@ -162,7 +163,7 @@ impl Driver {
         &self.context
     }
 
-    /// Memory that is freed stays with this process for what it allocates next: returning it takes milliseconds.
+    /// Freed memory is kept for the next allocations: returning it takes milliseconds.
     fn keep_freed_memory(&self) -> Result<(), DriverError> {
         if !self.context.has_async_alloc() {
             return Ok(());
@@ -185,7 +186,7 @@ impl Driver {
         Ok(bytes)
     }
 
-    /// Bytes that can be allocated: free ones, and those kept from earlier work.
+    /// Bytes that can be allocated: free memory, and memory kept from earlier work.
     pub(crate) fn free_memory(&self) -> Result<u64> {
         let ask = || {
             self.stream.synchronize()?;
@@ -202,7 +203,7 @@ impl Driver {
 
     /// Numbers with arbitrary content.
     pub(crate) fn reserve<T: DeviceRepr>(&self, count: usize) -> Memory<T> {
-        // SAFETY: kernels write before they read, and nothing else reads device memory. Nothing cannot be allocated.
+        // SAFETY: kernels write before they read, and nothing else reads device memory. Zero bytes cannot be allocated.
         let memory = unsafe { self.stream.alloc(count.max(1)) };
         Memory(self.must(memory, count * size_of::<T>()))
     }
@@ -218,7 +219,7 @@ impl Driver {
         self.must(self.stream.memset_zeros(&mut memory.0), 0);
     }
 
-    /// A copy of numbers of this process.
+    /// A copy of numbers in host memory.
     pub(crate) fn upload<T: DeviceRepr>(&self, values: &[T]) -> Memory<T> {
         let mut memory = self.reserve(values.len());
         let bytes = size_of_val(values);
@@ -239,7 +240,8 @@ impl Driver {
         for (at, piece) in bytes.chunks(PIECE).enumerate() {
             let buffer = staging.buffer(at % 2, piece.len())?;
             copy_bytes(piece, buffer);
-            // SAFETY: the memory was reserved for as many bytes; the buffer is left alone until its event has come.
+            // SAFETY: the memory was reserved for as many bytes; the buffer is not touched until its event has
+            // occurred.
             unsafe { result::memcpy_htod_async(to + (at * PIECE) as u64, buffer, self.stream.cu_stream()) }?;
             staging.events[at % 2].record(&self.stream)?;
         }
@@ -257,12 +259,12 @@ impl Driver {
         Ok(staging.as_mut().expect("made above"))
     }
 
-    /// Copies numbers to this process, once all work before is done.
+    /// Copies numbers to this process, once all earlier work is done.
     pub(crate) fn download<T: DeviceRepr>(&self, memory: &Memory<T>, to: &mut [T]) {
         self.download_at(memory, 0, to);
     }
 
-    /// Copies numbers from the one at `from` on to this process, once all work before is done.
+    /// Copies numbers from index `from` on to this process, once all earlier work is done.
     pub(crate) fn download_at<T: DeviceRepr>(&self, memory: &Memory<T>, from: usize, to: &mut [T]) {
         assert!(from + to.len() <= memory.0.len(), "a stretch of device memory");
         let bytes = size_of_val(to);
@@ -294,7 +296,8 @@ impl Driver {
         for at in 0..=pieces {
             if at < pieces {
                 let buffer = staging.buffer(at % 2, size(at, to.len()))?;
-                // SAFETY: the device has as many bytes from there on; the buffer is left alone until its event has come.
+                // SAFETY: the device has as many bytes from there on; the buffer is not touched until its
+                // event has occurred.
                 unsafe { result::memcpy_dtoh_async(buffer, from + (at * PIECE) as u64, self.stream.cu_stream()) }?;
                 staging.events[at % 2].record(&self.stream)?;
             }
@@ -330,7 +333,7 @@ impl Driver {
         self.must(started.map(drop), 0);
     }
 
-    /// What was asked for, or a [`Failure`]. `bytes` is how much memory was asked for.
+    /// The result, or a [`Failure`]. `bytes` is how much memory was requested.
     fn must<T>(&self, result: Result<T, DriverError>, bytes: usize) -> T {
         result.unwrap_or_else(|error| resume_unwind(Box::new(Failure(self.error(error, bytes as u64)))))
     }
@@ -356,7 +359,7 @@ fn missing(ordinal: usize, message: &str) -> Error {
     Error::Device { device: format!("cuda:{ordinal}"), message }
 }
 
-/// What the driver says of an error.
+/// The driver's description of an error.
 fn said(error: DriverError) -> String {
     let text = error.error_string().ok().and_then(|text| text.to_str().ok());
     text.map_or_else(|| format!("{:?}", error.0), |text| format!("{text} ({:?})", error.0))

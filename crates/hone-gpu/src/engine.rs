@@ -1,9 +1,9 @@
 //! [`Cuda`] as an [`Engine`]: motifs, W_t, features, singular value decompositions and Z on the device.
 //!
-//! What is small is done by this process: matrices that are decomposed whole, and the eigenvalues of the Gram matrix of Y. So is
-//! what the device has no kernels for: estimates of counts, directed motifs, pairs that share a motif. Before the work, what counting
-//! and the largest factorisation need is compared with the memory of the device; what fails later, for memory or otherwise,
-//! is an error too.
+//! This process does small work: dense decompositions of small matrices, and the eigenvalues of the Gram matrix of Y.
+//! It also does what the device has no kernels for: estimates of counts, directed motifs, pairs that share a motif.
+//! Before the work, the memory that counting and the largest factorisation need is compared with that of the device;
+//! later failures, for lack of memory or otherwise, are errors too.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -23,10 +23,10 @@ use hone::{Error, Result};
 use crate::Cuda;
 use crate::driver::{Failure, no_room};
 
-/// Bytes beside matrices and panels: kernels, partial sums, what the allocator rounds up.
+/// Bytes in addition to matrices and panels: kernels, partial sums, rounding by the allocator.
 const BESIDE: u64 = 256 << 20;
 
-/// Bytes of counts per position while they are kept, and while they are found.
+/// Bytes of counts per position once they are stored, and while they are computed.
 const COUNTS: u64 = 12;
 const COUNTING: u64 = 60;
 
@@ -105,7 +105,7 @@ impl Engine for Cuda {
 }
 
 impl Cuda {
-    /// Does some work; what its verbs throw is an error. Copies that nobody needs any more are dropped before and after.
+    /// Does some work; failures of its operations become errors. Copies no longer needed are dropped before and after.
     fn caught<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.resident.forget_unused();
         let done = catch_unwind(AssertUnwindSafe(work));
@@ -120,7 +120,7 @@ impl Cuda {
 /// Bytes of device memory that counting and a factorisation need.
 fn memory(largest: &Largest) -> u64 {
     let Largest { rows, nonzeros, columns } = *largest;
-    // Offsets, and a column number each; a value each, diagonals on both sides and a shift; counts.
+    // Offsets, and a column index each; a value each, diagonals on both sides and a shift; counts.
     let graph = 8 * rows + 4 * nonzeros;
     let matrix = (4 * nonzeros + 3 * 4 * rows + COUNTS * nonzeros).saturating_add((4 * rows).saturating_mul(columns));
     let counting = COUNTING * nonzeros + 64 * rows;

@@ -1,6 +1,8 @@
-//! Features of structure on the device: motif degrees, and sums, means and maxima over neighbours (`features.rs` of the method).
+//! Structure features on the device: motif degrees, and sums, means and maxima over neighbours (`features.rs`
+//! of the method).
 //!
-//! All columns are held there, 16 bytes per node and motif, since Gram matrix and components are made of them at once.
+//! All columns are stored there, 16 bytes per node and motif, since Gram matrix and components are computed
+//! from them at once.
 
 use std::sync::Arc;
 
@@ -18,7 +20,7 @@ use crate::ranked::{THREADS, WARPS};
 use crate::sums::SIDE;
 
 impl Cuda {
-    /// The features where motifs were counted here and one level of logarithms is wanted.
+    /// The features, if motifs were counted here and one level of logarithms is requested.
     pub(crate) fn features_there(&self, features: &Structure, counts: &Counts) -> Result<Option<NamedColumns>> {
         let Some(of) = self.counts_of(counts) else { return Ok(None) };
         let motifs = features.motifs.motifs();

@@ -1,4 +1,4 @@
-//! [`Kept`]: columns of Y or of features that stay on the device, and are read from there by whoever needs them.
+//! [`Kept`]: columns of Y or of features that stay on the device, and are read from there when needed.
 
 use std::any::Any;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! HONE on NVIDIA GPUs: a [`Space`](hone::space::Space) whose tall matrices are in the memory of a device, and an
-//! [`Engine`](hone::engine::Engine) that counts motifs, makes and factors motif matrices and finds Z there.
+//! [`Engine`](hone::engine::Engine) that counts motifs, builds and factors motif matrices and computes Z there.
 //!
 //! CUDA is loaded when a device is opened, and its kernels (`kernels/*.cu`) are compiled for that device then: the same program
-//! runs with and without a GPU. [`Device`] is the choice of a user, `cpu`, `cuda`, `cuda:1` or `auto`.
+//! runs with and without a GPU. [`Device`] is the user's choice, `cpu`, `cuda`, `cuda:1` or `auto`.
 //!
 //! ```no_run
 //! use hone::{Config, Hone, Silent, graph};
@@ -77,7 +77,7 @@ impl Cuda {
         Ok(Cuda(Arc::new(Parts { driver, programs, resident, counted, needed })))
     }
 
-    /// Bytes of device memory that are free, those that earlier work has left for later work included.
+    /// Bytes of free device memory, including memory kept from earlier work.
     pub fn free_memory(&self) -> Result<u64> {
         self.driver.free_memory()
     }

@@ -1,4 +1,4 @@
-//! Columns of whole numbers, brought to their width on the device and copied to this process.
+//! Columns of integers, narrowed on the device and copied to this process.
 
 use cudarc::driver::DeviceRepr;
 use hone::motif::{Column, Narrow, Sizes};
@@ -8,7 +8,7 @@ use crate::driver::Memory;
 use crate::panel::{count, wide};
 use crate::ranked::{THREADS, flag};
 
-/// Blocks that look at all values.
+/// Blocks that scan all values.
 const BLOCKS: usize = 2048;
 
 impl Cuda {

@@ -1,8 +1,8 @@
 //! Kernels, compiled for the device.
 //!
 //! All programs are compiled when a device is opened, at the same time, so that a missing or broken compiler is noticed at once and
-//! no stage of a run waits. Sparse products have one program for each shape of the work of a warp ([`Shape`]): the usual
-//! ones are compiled at the start, others when the first panel of such a width is multiplied.
+//! no stage of a run waits. Sparse products have one program per shape of a warp's work ([`Shape`]): the usual ones are
+//! compiled at the start, others when the first panel of such a width is multiplied.
 
 use std::collections::HashMap;
 use std::panic::resume_unwind;
@@ -110,7 +110,7 @@ pub(crate) struct Products {
     pub(crate) long: CudaFunction,
 }
 
-/// How a row of a sparse product is shared: `lanes` threads with `vector` adjacent columns each.
+/// How a row of a sparse product is divided: `lanes` threads with `vector` adjacent columns each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) vector: usize,
@@ -121,8 +121,8 @@ pub(crate) struct Shape {
 const USUAL: [Shape; 2] = [Shape { vector: 4, lanes: 8 }, Shape { vector: 4, lanes: 4 }];
 
 impl Shape {
-    /// The shape for panels of so many columns: reads of 16 bytes where rows are aligned to them, and at least four lanes, since
-    /// as many rows are gathered at once.
+    /// The shape for panels of this many columns: 16-byte reads if rows are aligned to them, and at least four lanes,
+    /// since as many rows are gathered at once.
     pub(crate) fn of(cols: usize) -> Shape {
         let vector = if cols.is_multiple_of(4) { 4 } else { 1 };
         Shape { vector, lanes: cols.div_ceil(vector).next_power_of_two().clamp(4, 32) }
@@ -143,7 +143,7 @@ impl Programs {
             let kernels = compile(driver, program.source, &defined, program.kernels)?;
             Ok(program.kernels.iter().copied().zip(kernels).collect::<Vec<_>>())
         };
-        // The compiler takes longer than all else that is done at the start.
+        // The compiler takes longer than everything else at the start.
         let (kernels, products) = rayon::join(
             || PROGRAMS.par_iter().with_max_len(1).map(compiled).collect::<Result<Vec<_>>>(),
             || USUAL.par_iter().with_max_len(1).map(|shape| shape.compiled(driver)).collect::<Result<Vec<_>>>(),
@@ -156,7 +156,7 @@ impl Programs {
         &self.kernels[name]
     }
 
-    /// The kernels of products with panels of so many columns.
+    /// The kernels of products with panels of this many columns.
     pub(crate) fn products(&self, driver: &Driver, cols: usize) -> Products {
         let shape = Shape::of(cols);
         let mut known = self.products.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(Shape::of(1), Shape { vector: 1, lanes: 4 });
     }
 
-    /// What a program says that it has is in its source, once.
+    /// Every kernel that a program lists is in its source, once.
     #[test]
     fn kernels_are_in_their_sources() {
         for program in &PROGRAMS {

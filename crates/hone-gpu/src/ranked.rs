@@ -1,18 +1,18 @@
 //! The graph with its nodes renumbered by degree, on the device (`kernels/ranked.cu`).
 //!
-//! Ranks come from a histogram of degrees. Rows are renumbered and sorted by a warp, by a block in shared memory, or, where they
-//! are longer than that, through a bitmap of all nodes.
+//! Ranks come from a histogram of degrees. Rows are renumbered and sorted by a warp, by a block in shared memory or, if
+//! they are longer, with a bitmap of all nodes.
 
 use crate::Cuda;
 use crate::driver::{Arg, Memory};
 use crate::panel::{count, wide};
 use crate::resident::Positions;
 
-/// Neighbours of the longest row that a warp sorts, and a block.
+/// Length of the longest row that a warp sorts, and of the longest that a block sorts.
 const SHORT: usize = 32;
 const MEDIUM: usize = 4096;
 
-/// Blocks that sort long rows, a bitmap each.
+/// Blocks that sort long rows, with one bitmap each.
 const BITMAPS: usize = 264;
 
 /// Threads of a block.
@@ -40,7 +40,7 @@ impl Cuda {
         }
     }
 
-    /// Replaces values by the sums of those before; the sum of all comes last.
+    /// Replaces values by their exclusive prefix sums, followed by the total.
     pub(crate) fn sum_before(&self, values: &Memory<u64>, length: usize) {
         let blocks = length.div_ceil(1024).max(1);
         let totals = self.driver.reserve::<u64>(blocks);
@@ -100,7 +100,7 @@ impl Cuda {
 }
 
 impl Ranked {
-    /// Heads, splits, first edges and columns, as kernels take them.
+    /// Heads, splits, first edges and columns, in the order of kernel arguments.
     pub(crate) fn rows(&self) -> [Arg; 4] {
         [self.heads.address(), self.splits.address(), self.first_edges.address(), self.ranked.address()]
     }

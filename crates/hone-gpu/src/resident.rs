@@ -1,9 +1,9 @@
-//! Sparse matrices and diagonals that a device keeps.
+//! Sparse matrices and diagonals kept on a device.
 //!
-//! Patterns, values and diagonals are shared by reference count, and are copied to the device when first multiplied. The copy
-//! is known by the memory that it is of, and kept as long as this is in use elsewhere: a weak reference keeps the
-//! address from being used again, so that it stands for the same numbers. What is no longer in use is dropped at the
-//! next look-up. All W_t share the pattern of their graph, all steps of a motif its values.
+//! Patterns, values and diagonals are shared by reference count, and are copied to the device when first multiplied.
+//! The copy is identified by the address of the original, and kept as long as the original is in use: a weak reference
+//! prevents the address from being reused, so that it always stands for the same numbers. Copies no longer in use are
+//! dropped at the next look-up. All W_t share the pattern of their graph, all steps of a motif its values.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -14,7 +14,7 @@ use crate::driver::{Driver, Memory};
 /// Rows with more nonzeros are multiplied by a block of threads each.
 pub(crate) const LONGEST: usize = 512;
 
-/// What is shared elsewhere, and its copies.
+/// The shared originals, and their copies.
 type Copies<T, C> = Mutex<Vec<(Weak<T>, Arc<C>)>>;
 
 /// Copies that a device has.
@@ -49,7 +49,7 @@ impl Resident {
         known(&self.patterns, pattern, |pattern| Positions::of(driver, pattern))
     }
 
-    /// Remembers that the device has a pattern.
+    /// Records that the device has a pattern.
     pub(crate) fn remember(&self, pattern: &Arc<Pattern>, positions: &Arc<Positions>) {
         lock(&self.patterns).push((Arc::downgrade(pattern), positions.clone()));
     }
@@ -82,7 +82,7 @@ impl Positions {
     }
 }
 
-/// The copy of what is shared, made when there is none.
+/// The copy of a shared original, created if there is none.
 fn known<T: ?Sized, C>(all: &Copies<T, C>, of: &Arc<T>, make: impl FnOnce(&T) -> C) -> Arc<C> {
     let mut all = lock(all);
     all.retain(in_use);
@@ -106,7 +106,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    /// One copy for all who share, another for equal numbers elsewhere, none when nobody is left.
+    /// One copy for all sharers, another for equal numbers at another address, none when nobody is left.
     #[test]
     fn copies_are_known_by_what_they_are_of() {
         let all = Copies::default();

@@ -1,9 +1,10 @@
-//! [`Cuda`] as a [`Space`]: each verb is a kernel or two, and returns before they are done, unless it returns numbers.
+//! [`Cuda`] as a [`Space`]: each operation is one or two kernels, and returns before they are done, unless it
+//! returns numbers.
 //!
-//! A sparse product gives each row to some lanes of a warp, rows of many nonzeros to a block (`kernels/spmm.cu`); diagonals,
-//! shifts and sums are fused into its one write. Products with small matrices go panel by panel, four at a time
-//! (`kernels/dense.cu`). Random numbers are those of the host, to the bit. Gathered values are never rounded
-//! to 16 bits: that would need one more pass.
+//! A sparse product assigns each row to some lanes of a warp, rows with many nonzeros to a block
+//! (`kernels/spmm.cu`); diagonals, shifts and sums are fused into its one write. Products with small matrices
+//! go panel by panel, four at a time (`kernels/dense.cu`). Random numbers are those of the host, bit for
+//! bit. Gathered values are never rounded to 16 bits: that would need one more pass.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::panel::{Panel, count, wide};
 use crate::resident::LONGEST;
 use crate::sums::SIDE;
 
-/// Summands that a kernel adds beside a product.
+/// Terms that a kernel adds to a product.
 const SUMMANDS: usize = 3;
 
 /// Panels that one launch multiplies with a small matrix.
@@ -35,7 +36,7 @@ const THREADS: usize = 256;
 /// Threads of a block that multiplies one long row.
 const LONG_THREADS: u32 = 512;
 
-/// The arguments of what follows a product, and the diagonals that these point to.
+/// The arguments of a product's epilogue, and the diagonals that they point to.
 struct Then {
     args: Vec<Arg>,
     _held: Vec<Arc<Memory<f32>>>,
@@ -77,12 +78,12 @@ impl Cuda {
         Then { args, _held: held }
     }
 
-    /// The first part of what follows a product, which the kernel of the product does.
+    /// The first part of the epilogue, which the kernel of the product does.
     fn first(&self, then: &Fused<Panel>) -> Then {
         self.then(then.scale, then.left, then.accumulate, &then.plus[..then.plus.len().min(SUMMANDS)])
     }
 
-    /// Summands beyond those that the kernel of the product adds.
+    /// Terms beyond those that the kernel of the product adds.
     fn add_rest(&self, y: &Panel, then: &Fused<Panel>) {
         for plus in then.plus.chunks(SUMMANDS).skip(1) {
             let then = self.then(0.0, None, true, plus);
@@ -263,7 +264,7 @@ impl Space for Cuda {
     }
 
     fn transform(&self, x: &mut [Panel], matrix: &Small) {
-        // A panel alone is changed in place; several are read by each other's kernels.
+        // A single panel is changed in place; several are read by each other's kernels.
         if let [only] = x {
             assert!(only.cols <= SIDE && (matrix.rows(), matrix.cols()) == (only.cols, only.cols), "a square matrix");
             if only.len() > 0 {

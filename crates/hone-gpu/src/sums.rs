@@ -1,8 +1,8 @@
 //! Sums over rows: Gram and cross products, lengths, extremes.
 //!
-//! Rows are cut into parts by their number alone; each part is summed by one block in f64, parts are added first to last.
-//! Nothing depends on the device, on timing, or on how many panels there are: each pair of panels is a sum of
-//! its own.
+//! Rows are divided into parts by their number alone; each part is summed by one block in f64, and parts are
+//! added first to last. Nothing depends on the device, on timing, or on how many panels there are: each pair
+//! of panels is summed separately.
 //! Cost of a Gram matrix of b columns: rows·b² multiply-adds in f64 (half of it by symmetry), 4b bytes per row and pair
 //! of panels.
 
@@ -15,10 +15,10 @@ use crate::panel::{Panel, count, wide};
 /// Columns of the widest panel.
 pub(crate) const SIDE: usize = 32;
 
-/// The most parts that rows are cut into.
+/// Maximum number of parts.
 const PARTS: usize = 1024;
 
-/// Rows of a part, a multiple of so many.
+/// The rows of a part are a multiple of this.
 const UNIT: usize = 256;
 
 /// Rows of each part, and how many parts there are.
@@ -27,7 +27,7 @@ fn parts(rows: usize) -> (usize, usize) {
     (part, rows.div_ceil(part))
 }
 
-/// First columns of the panels, and the number of all.
+/// First columns of the panels, and the total number.
 fn columns(x: &[&Panel]) -> (Vec<usize>, usize) {
     let mut all = 0;
     let first = x.iter().map(|panel| {

@@ -1,7 +1,7 @@
-//! W_t on the device, from counts that are there, and what else is asked of its values (`kernels/weights.cu`).
+//! W_t on the device, from the counts there, and other functions of its values (`kernels/weights.cu`).
 //!
-//! Where most positions have a weight, W_t shares the pattern of the graph, and its values never leave the device. Else it
-//! is made compact there, and its pattern copied to this process.
+//! If most positions have a weight, W_t shares the pattern of the graph, and its values never leave the device. Else it
+//! is compacted there, and its pattern copied to this process.
 
 use std::any::Any;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::panel::wide;
 use crate::ranked::{THREADS, WARPS};
 use crate::resident::{Matrix, Positions};
 
-/// Parts that rows, or values, are summed in.
+/// Number of parts in which rows or values are summed.
 const PARTS: usize = 1024;
 
 /// Values of a sparse matrix in device memory.
@@ -29,9 +29,9 @@ pub(crate) struct Values {
     nonzeros: usize,
     positions: Arc<Positions>,
     values: Arc<Memory<f32>>,
-    /// Row sums, where they are known.
+    /// Row sums, if known.
     sums: Option<Memory<f64>>,
-    /// A copy of them, made when first asked for.
+    /// A copy of them, made when first requested.
     sums_here: OnceLock<Arc<Vec<f64>>>,
 }
 
@@ -111,7 +111,7 @@ impl Elsewhere for Values {
     }
 }
 
-/// What is known of all weights of a motif.
+/// Statistics of all weights of a motif.
 #[derive(Default)]
 struct Summary {
     nonzeros: usize,
@@ -120,7 +120,7 @@ struct Summary {
     largest: f64,
 }
 
-/// Weights of all positions, and of each row the number of nonzeros and the sum.
+/// Weights of all positions, and per row the number of nonzeros and the sum.
 struct Weights {
     values: Memory<f32>,
     nonzeros: Memory<u64>,
@@ -137,7 +137,7 @@ impl Cuda {
         }
     }
 
-    /// W_t where the motifs of an undirected graph were counted here.
+    /// W_t, if the motifs of an undirected graph were counted here.
     pub(crate) fn motif_graph_there(
         &self,
         counts: &Counts,
@@ -194,7 +194,7 @@ impl Cuda {
         (Weights { values, nonzeros, sums }, summary)
     }
 
-    /// The matrix without zeros, on the nodes that have one.
+    /// The matrix without zeros, on the nodes that have a nonzero.
     fn compacted(&self, of: &Counted, weights: &Weights, nonzeros: usize) -> (Option<Vec<u32>>, Csr) {
         let (driver, rows) = (&self.driver, of.nodes);
         let number = driver.reserve::<u64>(rows + 1);

@@ -1,6 +1,6 @@
 //! [`Ranks`] as an [`Engine`]: exact counts, singular value decompositions, Y and Z by all processes together.
 //!
-//! Other solvers, joint models and what is small are done by every process for itself, with the same bits.
+//! Every process does other solvers, joint models and small work for itself, with the same bits.
 
 use hone::Result;
 use hone::dense::panels::Own;

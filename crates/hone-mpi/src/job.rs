@@ -1,8 +1,9 @@
 //! A run of the command as one process of a job: how it starts, and how all processes end together.
 //!
-//! What is wrong with the input is wrong for all processes: each ends with the same error, and one prints it. What one process
-//! meets alone (a full disk, too little memory) it says itself, with its number, and ends the job: the others would wait for
-//! it forever. Who fails waits [`PATIENCE`] for the others to fail too, and so learns which of the two it is. A process
+//! Invalid input is invalid in all processes: each ends with the same error, and one prints it. A process that fails
+//! alone (a full disk, too little memory) reports the error with its number and ends the job: the others would wait for
+//! it forever. A failing process waits [`PATIENCE`] for the others to fail too, and so learns which case it is. A
+//! process
 //! that is killed is noticed by `mpirun`, which ends the others.
 
 use std::process::ExitCode;
@@ -27,7 +28,7 @@ pub fn main() -> ExitCode {
         unreachable!("MPI is started once");
     };
     let world = World::of_job();
-    // Messages of failures are apart from those of the work.
+    // Failures have their own messages, separate from those of the work.
     let failures = universe.world().duplicate();
     let ended = together::run(&team(world));
     let code = if ended.code() == 0 || all_failed(&failures) {
@@ -52,7 +53,8 @@ fn team(world: World) -> Team {
     }
 }
 
-/// Cores for each of `here` processes on a machine, where they share all of them; none where `mpirun` has given each its own.
+/// Cores for each of `here` processes on a machine, if they share all of them; none if `mpirun` has bound each
+/// to its own.
 fn threads(here: usize) -> Option<usize> {
     let usable = std::thread::available_parallelism().ok()?.get();
     let online = std::fs::read_to_string("/proc/cpuinfo").ok()?;
@@ -68,7 +70,7 @@ fn all_failed(failures: &SimpleCommunicator) -> bool {
             Ok(_) => return true,
             Err(request) if begin.elapsed() < PATIENCE => waiting = request,
             Err(request) => {
-                // The job is about to be ended: nobody is left to complete it.
+                // The job is about to end: nobody is left to complete it.
                 std::mem::forget(request);
                 return false;
             }

@@ -1,10 +1,11 @@
-//! HONE on several machines: a [`Space`](hone::space::Space) whose tall matrices are spread by rows over the processes of an MPI
-//! job, and an [`Engine`](hone::engine::Engine) on it. The command is `hone-mpi`: `hone embed` and `hone count` under `mpirun`.
+//! HONE on several machines: a [`Space`](hone::space::Space) whose tall matrices are divided by rows among the
+//! processes of an MPI job, and an [`Engine`](hone::engine::Engine) on it. The command is `hone-mpi`: `hone embed` and
+//! `hone count` under `mpirun`.
 //!
-//! All processes run the same program on the same input, with the same bits as one process: sums over rows are added in the
-//! order of the rows, whoever owns them (`hone::dense::lane_rows`).
+//! All processes run the same program on the same input, with the same bits as one process: sums over rows are added in
+//! row order, whoever owns them (`hone::dense::lane_rows`).
 //!
-//! Nothing but this page is built without the feature `mpi`, which needs an MPI library and clang (on Debian
+//! The crate is empty without the feature `mpi`, which needs an MPI library and clang (on Debian
 //! `openmpi-bin libopenmpi-dev libclang-dev`):
 //!
 //! ```sh

@@ -6,12 +6,12 @@ use std::ops::Range;
 use hone::dense::Block;
 use hone::dense::panels::Own;
 
-/// Rows of a tall matrix, and which of how many they are.
+/// Rows of a tall matrix, with their range and the total number.
 #[derive(Debug, Clone)]
 pub struct Rows {
     /// Rows of the whole matrix.
     pub(crate) rows: usize,
-    /// Those of this process.
+    /// The rows of this process.
     pub(crate) range: Range<usize>,
     pub(crate) block: Block,
 }
@@ -28,7 +28,7 @@ impl Borrow<Block> for Rows {
     }
 }
 
-/// Lends the blocks of all panels to a function that changes them.
+/// Applies a function to the blocks of all panels, in place.
 pub(crate) fn change<T>(x: &mut [Rows], change: impl FnOnce(&mut [Block]) -> T) -> T {
     let nothing = || Block::zeros(0, 0);
     let mut blocks: Vec<Block> = x.iter_mut().map(|panel| std::mem::replace(&mut panel.block, nothing())).collect();

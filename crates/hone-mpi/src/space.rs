@@ -1,11 +1,12 @@
-//! [`Ranks`] as a [`Space`]: tall matrices by rows, whole lanes for each process.
+//! [`Ranks`] as a [`Space`]: tall matrices divided by rows, whole lanes per process.
 //!
-//! A sparse product needs all rows of x: they are gathered from all processes, rounded to 16 bits first where the host would
-//! round them too, and each process multiplies its own rows. Sums over rows are exchanged lane by lane and added in order. All
-//! other verbs touch rows one by one, and are done where the rows are. The arithmetic is that of the host.
+//! A sparse product needs all rows of x: they are gathered from all processes, rounded to 16 bits first if the host
+//! would round them too, and each process multiplies its own rows. Sums over rows are exchanged lane by lane and added
+//! in order. All other operations are row by row, and done by the owner of the rows. The arithmetic is that of the
+//! host.
 //!
-//! Cost of a product of b columns, for p processes: nnz·b/p multiply-adds, 4·N·b bytes received, half of that where
-//! values are rounded, and one gathered block held.
+//! Cost of a product of b columns, for p processes: nnz·b/p multiply-adds, 4·N·b bytes received, half of that if
+//! values are rounded, and one gathered block stored.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -19,17 +20,17 @@ use hone::sparse::{Diagonal, Fused, Plus, Rounded};
 use crate::rows::{Rows, change};
 use crate::world::World;
 
-/// The processes of a job, and tall matrices spread over them.
+/// The processes of a job, and tall matrices divided among them.
 #[derive(Debug)]
 pub struct Ranks {
     pub(crate) world: World,
     pub(crate) name: String,
-    /// What was gathered last, for the next product.
+    /// The buffer of the last gather, for the next product.
     buffer: Mutex<Option<Block>>,
 }
 
 impl Ranks {
-    /// Matrices spread over these processes.
+    /// Matrices divided among these processes.
     pub fn new(world: World) -> Self {
         let processes = if world.size() == 1 { "process" } else { "processes" };
         Ranks { world, name: format!("mpi, {} {processes}", world.size()), buffer: Mutex::default() }
@@ -40,7 +41,7 @@ impl Ranks {
         Rows { rows, block: block(range.clone()), range }
     }
 
-    /// The product of exact values: those of `x`, all of which are gathered.
+    /// The product with exact values: all rows of `x` are gathered.
     fn multiply_exact(&self, a: &Leaf, x: &Rows, y: &mut Rows, then: &Fused<Rows>) {
         let range = y.range.clone();
         let product = |all: &Block| own(then, |then| a.matrix.multiply_part(range, all, &mut y.block, then));
@@ -71,7 +72,7 @@ impl Ranks {
         work.give(words);
     }
 
-    /// All rows of a matrix, in memory that is to be [kept](Ranks::keep).
+    /// All rows of a matrix, in a buffer to be returned with [`keep`](Ranks::keep).
     fn gathered(&self, own: &Rows) -> Block {
         let last = self.buffer.lock().unwrap_or_else(PoisonError::into_inner).take();
         let fits = |block: &Block| (block.rows(), block.cols()) == (own.rows, own.block.cols());
@@ -80,12 +81,12 @@ impl Ranks {
         all
     }
 
-    /// Keeps memory for the next product.
+    /// Keeps a buffer for the next product.
     fn keep(&self, all: Block) {
         *self.buffer.lock().unwrap_or_else(PoisonError::into_inner) = Some(all);
     }
 
-    /// Frees what products keep for the next.
+    /// Frees the buffers that products keep for the next.
     pub(crate) fn forget(&self) {
         *self.buffer.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -119,7 +120,7 @@ impl Ranks {
     fn extremes<'a>(&self, x: impl Iterator<Item = &'a Block>) -> Vec<f64> {
         let own: Vec<f64> = x.flat_map(Block::column_extremes).collect();
         let mut most = vec![0.0f64; own.len()];
-        // The topmost of equals is that of the first process.
+        // In case of a tie, the first process wins.
         for of_rank in self.world.all(&own).chunks_exact(own.len().max(1)) {
             let larger = most.iter_mut().zip(of_rank).filter(|(most, x)| x.abs() > most.abs());
             larger.for_each(|(most, &x)| *most = x);
@@ -128,7 +129,7 @@ impl Ranks {
     }
 }
 
-/// What follows a product, for the rows of this process.
+/// The epilogue of a product, for the rows of this process.
 fn own<T>(then: &Fused<Rows>, go: impl FnOnce(&Fused) -> T) -> T {
     let summand = |plus: &Plus<'_, Rows>| (plus.factor, plus.diagonal.cloned());
     let diagonals: Vec<(f32, Option<Diagonal>)> = then.plus.iter().map(summand).collect();

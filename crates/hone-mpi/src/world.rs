@@ -1,12 +1,12 @@
-//! [`World`]: the processes of a job, which rows each of them owns, and what they exchange. The only door to MPI.
+//! [`World`]: the processes of a job, which rows each of them owns, and what they exchange. The only user of MPI.
 //!
-//! A process owns whole lanes of rows ([`lane_rows`]), as even as they go: with 64 lanes, 2, 4, 8, … processes own equally
-//! many, and more than 64 leave some without rows. Calls are made by the thread that started MPI. A call that
-//! fails ends the job: that is the error handler that MPI starts with.
+//! A process owns whole lanes of rows ([`lane_rows`]), divided as evenly as possible: with 64 lanes, 2, 4, 8, …
+//! processes own equally many, and beyond 64 some have no rows. Calls are made by the thread that started MPI. A call
+//! that fails ends the job: this is MPI's default error handler.
 //!
-//! Cost, for p processes: [`gather`](World::gather) brings each process the rows of all others once, (p − 1)/p of the matrix.
-//! [`add_in_order`](World::add_in_order) sends one sum from process to process and then to all: 2 sums per process, p messages one
-//! after the other.
+//! Cost, for p processes: [`gather`](World::gather) sends each process the rows of all others once, (p − 1)/p
+//! of the matrix. [`add_in_order`](World::add_in_order) sends one sum from process to process and then to all:
+//! 2 sums per process, p messages one after the other.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use mpi::datatype::PartitionMut;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
 
-/// The most values of one call, whose counts are 32 bits.
+/// Maximum number of values per call, whose counts are 32 bits.
 const MOST: usize = 1 << 30;
 
 /// Values that are sent or added at a time.
@@ -41,7 +41,7 @@ impl World {
         World { rank: all.rank() as usize, size: all.size() as usize, most: MOST }
     }
 
-    /// The same, with calls of at most so many values: for tests of large matrices.
+    /// The same, with at most this many values per call: for tests of large matrices.
     #[must_use]
     pub fn with_calls_of(self, most: usize) -> Self {
         World { most, ..self }
@@ -119,8 +119,8 @@ impl World {
         all
     }
 
-    /// Adds the partial sums of all processes to `sum`, those of the first process first, each in its order; all processes
-    /// get the result, the very bits that one process would.
+    /// Adds the partial sums of all processes to `sum`, those of the first process first, each in its order; all
+    /// processes get the result, with the same bits as a single process.
     pub fn add_in_order<'a>(&self, parts: impl IntoIterator<Item = &'a [f64]>, sum: &mut [f64]) {
         let world = SimpleCommunicator::world();
         if self.rank > 0 {
@@ -135,14 +135,14 @@ impl World {
         world.process_at_rank(self.size as i32 - 1).broadcast_into(sum);
     }
 
-    /// The same values of every process, in the order of their numbers.
+    /// The values of every process, in the order of their numbers.
     pub fn all(&self, own: &[f64]) -> Vec<f64> {
         let mut all = vec![0.0; own.len() * self.size];
         SimpleCommunicator::world().all_gather_into(own, &mut all[..]);
         all
     }
 
-    /// The sum of whole numbers over all processes, in place.
+    /// The sum of integers over all processes, in place.
     fn add_counts<T: Equivalence + Copy>(&self, counts: &mut [T]) {
         let world = SimpleCommunicator::world();
         for piece in counts.chunks_mut(self.most.min(PIECE)) {
@@ -157,7 +157,7 @@ impl World {
     }
 }
 
-/// Motifs are counted by all processes together: each adds up a share of the sweeps.
+/// All processes count motifs together: each does a share of the sweeps.
 impl Peers for World {
     fn rank(&self) -> usize {
         self.rank

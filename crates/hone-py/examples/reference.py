@@ -11,8 +11,8 @@ import hone_embed
 
 HEAD = """# Python reference
 
-Made from the docstrings by `crates/hone-py/examples/reference.py`; `help(hone_embed.HONE)` shows the same. The
-[tutorial](python.md) is the place to begin.
+Generated from the docstrings by `crates/hone-py/examples/reference.py`; `help(hone_embed.HONE)` shows the same. Begin with
+the [tutorial](python.md).
 """
 
 # What belongs together; names that are in no group come last.

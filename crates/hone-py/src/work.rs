@@ -1,9 +1,9 @@
 //! Long work on behalf of Python: off the interpreter, on threads of its own, and interruptible.
 //!
-//! The calling thread lets go of the interpreter and waits; some times a second it takes it back for
-//! a moment, to pass progress on and to notice Ctrl-C, on which the library's `Progress` says stop.
-//! Every call has a thread pool of its own: one shared by the process would not survive `fork`, which
-//! `multiprocessing` still does. A panic ends the work, not the interpreter.
+//! The calling thread releases the GIL and waits; several times per second it acquires it for a
+//! moment, to report progress and to notice Ctrl-C, which cancels the work through the library's
+//! `Progress`. Every call has its own thread pool: one shared by the process would not survive
+//! `fork`, which `multiprocessing` still uses. A panic ends the work, not the interpreter.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -18,7 +18,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::{panicked, raise};
 
-/// How often the waiting thread looks up.
+/// How often the waiting thread checks.
 const POLL: Duration = Duration::from_millis(50);
 /// How long cancelled work may take to end before it is left to itself.
 const PATIENCE: Duration = Duration::from_millis(500);

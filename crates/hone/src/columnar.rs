@@ -1,9 +1,9 @@
-//! Parquet tables of flat columns, the one door to the Parquet crate.
+//! Parquet tables of flat columns, the only user of the Parquet crate.
 //!
 //! Edge tables, counts, features and embeddings are all the same thing here: named columns of
 //! integers, counts, floats or text, written and read in row groups. The crate's column interface
 //! is used directly, so Arrow is not needed. What is read is checked first (`sound`): a damaged file, or one that
-//! would take more memory than it may, is an error.
+//! would exceed the memory limit, is an error.
 
 mod opened;
 mod reader;
@@ -31,7 +31,7 @@ pub(crate) const ROW_GROUP: usize = 1 << 17;
 
 /// Tables of more columns have no statistics of them: these would take more than the values, in the file and in memory.
 const NARROW: usize = 1 << 8;
-/// Bytes that a writer holds of a column to the end, and of each of its row groups: the schema and the footer.
+/// Bytes that a writer keeps per column, and per column and row group, to the end: the schema and the footer.
 const COLUMN: u64 = 1024;
 const COLUMN_OF_GROUP: u64 = 768;
 
@@ -110,7 +110,7 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(TableWriter { path: path.to_path_buf(), writer: writer.map_err(|e| failed(path, &e))? })
     }
 
-    /// Bytes that writing a table of so many rows and columns takes, beside the values.
+    /// Bytes that writing a table of this many rows and columns takes, in addition to the values.
     pub(crate) fn memory(rows: u64, columns: u64) -> u64 {
         let group = rows.min(ROW_GROUP as u64);
         let held = COLUMN.saturating_add(COLUMN_OF_GROUP.saturating_mul(rows.div_ceil(ROW_GROUP as u64)));

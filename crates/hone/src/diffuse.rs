@@ -6,9 +6,8 @@
 //! * Laplacian, eq. 21: X^(k) = (1 − θ) L̂ X^(k-1) + θ X, with L̂ the normalised motif Laplacian (the
 //!   D^½ printed there is read as D^-½). Nodes without the motif keep θ X: their row of L̂ is zero.
 //!
-//! Products with W multiply X by counts at every step. Before that leaves the range of f32, X^(k) is multiplied with a
-//! power of two, which is handed on with it. X is brought to a size that can be multiplied first, and every X^(k) is checked
-//! to be finite.
+//! Products with W multiply X by counts at every step. Before that leaves the range of f32, X^(k) is multiplied by a
+//! power of two, which is passed on with it. X is scaled into range first, and every X^(k) is checked to be finite.
 //!
 //! Cost: k products with the sparse W a step; only X, X^(k-1) and X^(k) are held.
 
@@ -23,9 +22,9 @@ use crate::operator::Operator;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Diffusion {
-    /// Steps K; 0 leaves the attributes as they are.
+    /// Steps K; 0 for no diffusion.
     pub steps: usize,
-    /// Whether the attributes themselves, X^(0), stay beside the diffused ones; not in the paper.
+    /// Whether the original attributes, X^(0), are kept next to the diffused ones; not in the paper.
     pub original: bool,
     /// The process.
     pub process: Process,
@@ -120,8 +119,7 @@ impl Diffusion {
 }
 
 fn out_of_range(step: usize) -> Error {
-    let message =
-        "diffused attributes leave the range of numbers; scale the attributes or edge weights down, or use psi = p";
+    let message = "diffused attributes overflow; scale the attributes or edge weights down, or use psi = p";
     Error::Numeric { stage: format!("step {step}"), message: message.into() }
 }
 
@@ -129,7 +127,7 @@ fn out_of_range(step: usize) -> Error {
 /// stays in range.
 const RANGE: f64 = 30.0;
 
-/// Brings values that are nearing the end of the range to about 1 by a power of two, which is returned.
+/// Scales values near the limits of the range to about 1 by a power of two, which is returned.
 fn back_in_range(x: &mut Block) -> f64 {
     let exponent = x.column_norms(Norm::Max).into_iter().fold(0.0, f64::max).log2().ceil();
     if !exponent.is_finite() || exponent.abs() <= RANGE {

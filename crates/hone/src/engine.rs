@@ -1,12 +1,12 @@
 //! [`Engine`]: where the work of an embedding is done.
 //!
-//! Counting motifs and factoring matrices take nearly all of the time. An engine does these two, on the threads of
-//! this process ([`Cpu`]), on a device or on several machines; it may make W_t, features of structure and products with Y too.
-//! Diffusion and joint models are done by this process.
-//! Several processes work together by running the same program on the same input: one of them leads, each holds some rows
-//! of Y and Z ([`Engine::own`]), and they meet in the engine's functions.
+//! Counting motifs and factoring matrices take nearly all of the time. An engine does these two, on the threads of this
+//! process ([`Cpu`]), on a device or on several machines; it may also compute W_t, structure features and products with
+//! Y. Diffusion and joint models are done by this process. Several processes work together by running the same program
+//! on the same input: one of them leads, each holds some rows of Y and Z ([`Engine::own`]), and they communicate in the
+//! engine's functions.
 //!
-//! The method, its settings, the plan of memory, checkpoints and output are the same for all engines, and so are the
+//! The method, its settings, the memory plan, checkpoints and output are the same for all engines, and so are the
 //! bits of an engine whose [`Space`](crate::space::Space) has the arithmetic of the host
 //! ([`laws`](crate::space::laws)).
 //!
@@ -41,7 +41,7 @@ pub trait Engine: Debug + Send + Sync {
     /// Its name in reports and messages.
     fn name(&self) -> &str;
 
-    /// Engines with the same arithmetic give the same bits, and go on from each other's checkpoints.
+    /// Engines with the same arithmetic give the same bits, and can resume each other's checkpoints.
     fn arithmetic(&self) -> &str {
         self.name()
     }
@@ -51,15 +51,15 @@ pub trait Engine: Debug + Send + Sync {
         1
     }
 
-    /// Whether this process reports and writes files: one of those that work together does.
+    /// Whether this process reports and writes files: exactly one of those that work together does.
     fn leads(&self) -> bool {
         true
     }
 
-    /// Waits until all processes that work together are here.
+    /// Waits for all processes that work together.
     fn meet(&self) {}
 
-    /// The rows of a matrix with `rows` rows that this process holds: whole lanes, all where it works alone.
+    /// The rows of a matrix with `rows` rows that this process holds: whole lanes, or all rows if it works alone.
     fn own(&self, rows: usize) -> Own {
         Own::all(rows)
     }
@@ -74,12 +74,13 @@ pub trait Engine: Debug + Send + Sync {
         x.column_norms(Norm::L2)
     }
 
-    /// All rows of a matrix, given those that this process holds, where it [leads](Engine::leads); zeros elsewhere.
+    /// All rows of a matrix, given those that this process holds, in the process that [leads](Engine::leads);
+    /// zeros in others.
     fn collect(&self, x: Block, _own: &Own) -> Block {
         x
     }
 
-    /// Sums of whole numbers over all processes.
+    /// Sums of integers over all processes.
     fn totals(&self, _counts: &mut [u64]) {}
 
     /// Motif counts of a graph.
@@ -92,12 +93,12 @@ pub trait Engine: Debug + Send + Sync {
         counts.motif_graph(graph, motif, weighting)
     }
 
-    /// Features of structure, which are read twice.
+    /// Structure features, which are read twice.
     fn features(&self, features: &Structure, counts: &Counts) -> Result<NamedColumns> {
         features.streamed(counts)
     }
 
-    /// XᵀX of columns that every process has all rows of.
+    /// XᵀX of columns of which every process has all rows.
     fn products(&self, x: &Columns) -> Result<Small> {
         Ok(x.gram())
     }
@@ -129,7 +130,7 @@ pub trait Engine: Debug + Send + Sync {
         Ok(Local::Raw { factors, window })
     }
 
-    /// What an engine whose functions cannot return errors has thrown instead; other panics come back.
+    /// The error that an engine has thrown from a function that cannot return one; other panics are returned.
     fn failure(&self, thrown: Box<dyn Any + Send>) -> std::result::Result<Error, Box<dyn Any + Send>> {
         Err(thrown)
     }
@@ -142,18 +143,18 @@ pub trait Engine: Debug + Send + Sync {
         false
     }
 
-    /// Refuses a graph whose largest factorisation does not fit where the engine works; called before motifs are counted. The
-    /// memory of this process is planned elsewhere.
+    /// Refuses a graph whose largest factorisation does not fit on the engine's device; called before motifs
+    /// are counted. The memory of this process is planned elsewhere.
     fn plan(&self, _largest: &Largest) -> Result<()> {
         Ok(())
     }
 
-    /// Whether its space [puts matrices aside](crate::space::Space::put_aside) where memory is short.
+    /// Whether its space [moves matrices to files](crate::space::Space::put_aside) if memory is short.
     fn puts_aside(&self) -> bool {
         false
     }
 
-    /// Refuses settings that ask for what the engine lacks.
+    /// Refuses settings that the engine does not support.
     fn check(&self, config: &Config) -> Result<()> {
         if config.model != Model::Separate && !self.has_joint_models() {
             let name = serde_json::to_value(config.model).ok().and_then(|name| name.as_str().map(str::to_owned));
@@ -167,7 +168,7 @@ pub trait Engine: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Says that the engine lacks something, and who has it.
+    /// The message that the engine lacks something, and which engine has it.
     fn missing(&self, what: &str) -> String {
         format!("{what} is not available on {}; use svd and model = \"separate\", or the engine {CPU}", self.name())
     }
@@ -183,9 +184,9 @@ pub trait Engine: Debug + Send + Sync {
 pub struct Largest {
     /// Rows of tall matrices.
     pub rows: u64,
-    /// Nonzeros of the motif matrix, and of its transpose where it is not symmetric.
+    /// Nonzeros of the motif matrix, and of its transpose if it is not symmetric.
     pub nonzeros: u64,
-    /// Columns of all tall matrices that are held at once.
+    /// Columns of all tall matrices in memory at once.
     pub columns: u64,
 }
 
@@ -198,7 +199,7 @@ pub struct Counting<'a> {
     pub sample: &'a Sample,
     /// The seed of the sample.
     pub seed: u64,
-    /// What estimates may take.
+    /// How much memory estimates may take.
     pub allowance: Allowance,
     /// Receives progress, and says whether to stop.
     pub progress: &'a dyn Progress,
@@ -207,7 +208,7 @@ pub struct Counting<'a> {
 /// The name of [`Cpu`].
 pub(crate) const CPU: &str = "cpu";
 
-/// The threads and the memory of this process; has all solvers.
+/// The threads and the memory of this process; supports all solvers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cpu;
 

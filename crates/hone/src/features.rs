@@ -1,14 +1,13 @@
-//! Node features X from structure: motif counts of every node and aggregates over its neighbours
-//! (sec. 4.3).
+//! Structure features X: motif counts of every node and aggregates over its neighbours (sec. 4.3).
 //!
 //! The base columns are the motif degrees: for each motif (by default the 13 edge orbits), the sum of the
 //! counts of a node's edges. Each level of recursion appends the sum, mean and maximum over the neighbourhood of
 //! the columns the level before added; from the second level on a column that nearly repeats an
 //! earlier one (by correlation) is left out, as in ReFeX (Henderson et al. 2011). Counts are
 //! heavy-tailed, so log(1 + x) is taken of every column, and means are means of the logarithms,
-//! unless set otherwise. Neighbourhoods ignore direction, unless there are directed motifs: these have two degrees, over the
-//! arcs that leave (`030T.out`) and those that enter (`030T.in`), and aggregates are over the nodes that arcs lead to
-//! (`mean-out(…)`) and over those they come from (`mean-in(…)`). Cost: O(M) per column and level.
+//! unless set otherwise. Neighbourhoods ignore direction, unless there are directed motifs: these have two degrees,
+//! over outgoing (`030T.out`) and incoming arcs (`030T.in`), and aggregates are over successors (`mean-out(…)`) and
+//! predecessors (`mean-in(…)`). Cost: O(M) per column and level.
 
 mod degrees;
 mod named;
@@ -26,11 +25,11 @@ use crate::parallel;
 use degrees::Around;
 use named::Aggregate;
 
-/// Features made of motif counts: whether a run has them, and how they are made.
+/// Features from motif counts: whether a run has them, and how they are computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Structure {
-    /// Whether a run has them; the functions below make them either way.
+    /// Whether a run has them; the functions below compute them either way.
     pub enabled: bool,
     /// The motifs that are counted.
     pub motifs: MotifSet,

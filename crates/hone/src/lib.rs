@@ -20,16 +20,16 @@
 //! | 2.4 | local embeddings S ≈ Φ⟨UV⟩ | [`factor::Solver`] |
 //! | 2.5 | global embedding Y ≈ ZH | [`Hone`] |
 //! | 2.5 | all motif matrices as one tensor | [`tensor`] |
-//! | 2.6 | attributes of the user's own | [`attributes::read`] |
+//! | 2.6 | attributes of the user | [`attributes::read`] |
 //! | 2.6 | attribute diffusion | [`diffuse::Diffusion`] |
 //! | 2.7 | accumulation | [`matrix::Accumulate`] |
 //! | 2.2, fig. 2 | pictures of motif graphs | [`draw::Drawing`] |
 //! | 4.3 | node features from motif counts | [`features::Structure`] |
 //!
-//! Who depends on whom, strictly downward: [`memory`] < [`output`] < [`record`]; [`sparse`] < [`graph`] < [`motif`] <
-//! [`features`], [`draw`]; [`sparse`] < [`space`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; [`store`] < [`attributes`];
-//! [`matrix`] < [`diffuse`] < [`config`] < [`report`]; all < [`engine`] < [`embed`]. The lowest layer ([`error`], [`progress`],
-//! [`random`], [`dense`]) is the crate `hone-base`.
+//! Dependencies, strictly downward: [`memory`] < [`output`] < [`record`]; [`sparse`] < [`graph`] < [`motif`] <
+//! [`features`], [`draw`]; [`sparse`] < [`space`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; [`store`] <
+//! [`attributes`]; [`matrix`] < [`diffuse`] < [`config`] < [`report`]; all < [`engine`] < [`embed`]. The lowest layer
+//! ([`error`], [`progress`], [`random`], [`dense`]) is the crate `hone-base`.
 
 pub mod attributes;
 mod columnar;

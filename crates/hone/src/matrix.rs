@@ -1,6 +1,6 @@
-//! The motif matrix functions Psi, k steps and accumulations as lazy operators (sec. 2.3, 2.4, 2.7).
+//! The motif matrix functions Psi, k steps and accumulation as lazy operators (sec. 2.3, 2.4, 2.7).
 //!
-//! All functions are one form, diag(shift) + scale·diag(left)·A·diag(right), with d = A e:
+//! All functions have the form diag(shift) + scale·diag(left)·A·diag(right), with d = A e:
 //!
 //! | Psi      | matrix                  | shift | scale·left | right  |
 //! |----------|-------------------------|-------|------------|--------|
@@ -11,13 +11,14 @@
 //! | `l-rw`   | I − D⁻¹ W               | 1     | −1/d       |        |
 //! | `a-norm` | D^-1/2 W D^-1/2         |       | d^-1/2     | d^-1/2 |
 //!
-//! `p` and `a-norm` may be lazy: ℓ·I + (1−ℓ)·Psi, the walk that stays where it is in a share ℓ of its steps. Eigenvalues near −1,
-//! which tell the two sides of a bipartite graph apart and double every direction there, lose their weight.
+//! `p` and `a-norm` may be lazy: ℓ·I + (1−ℓ)·Psi, the walk that stays at its node in a share ℓ of its steps.
+//! Eigenvalues near −1, which separate the two sides of a bipartite graph and double every direction there, lose their
+//! weight.
 //!
 //! A is W, or W^k itself a lazy power: its degrees are k sparse products on the vector of ones, in
-//! f64. Where d is zero, 1/d, d^-1/2 and the shift are zero: a node without the motif has a zero row. So has a node whose
-//! d is below the normal range of f32, as weights of very different sizes and many steps can make it: products in f32
-//! give zero there too.
+//! f64. If d is zero, 1/d, d^-1/2 and the shift are zero: a node without the motif has a zero row. So has a node whose
+//! d is below the normal range of f32, which weights of very different magnitudes and many steps can cause: products in
+//! f32 are zero there too.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -48,7 +49,7 @@ pub enum Psi {
     ANorm,
 }
 
-/// Which degree of a directed graph D holds; for symmetric W they are the same.
+/// Which degree of a directed graph D contains; for symmetric W they are the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -60,7 +61,7 @@ pub enum Degree {
     In,
     /// Row plus column sums.
     Total,
-    /// As the graph has them: total where arcs keep their direction, else row sums.
+    /// By the graph: total if arcs keep their direction, else row sums.
     Auto,
 }
 
@@ -78,7 +79,7 @@ pub enum Order {
     PowerOfPsi,
 }
 
-/// Whether steps are added up (sec. 2.7).
+/// Whether steps are accumulated (sec. 2.7).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -104,17 +105,17 @@ pub struct MotifMatrix {
     pub degree: Degree,
     /// Sums over steps.
     pub accumulate: Accumulate,
-    /// Added to every motif degree that is divided by, as a multiple of the mean motif degree: it
-    /// keeps nodes of small degree from dominating (Amini et al. 2013). 0 in the paper.
+    /// Added to every motif degree before dividing by it, as a multiple of the mean motif degree:
+    /// it prevents nodes of small degree from dominating (Amini et al. 2013). 0 in the paper.
     pub regularize: f64,
-    /// ℓ, the share of steps in which a walk stays where it is (a lazy random walk), for `p` and `a-norm`: Psi becomes
+    /// ℓ, the share of steps in which a walk stays at its node (a lazy random walk), for `p` and `a-norm`: Psi becomes
     /// ℓ·I + (1−ℓ)·Psi. 0 in the paper.
     pub laziness: f64,
 }
 
 impl MotifMatrix {
-    /// S^(k) of a weighted motif graph W (a sparse leaf), times a power of two when the k-step
-    /// weights would leave the range of f32 (the formula shows it; no singular vector changes, and sums over steps
+    /// S^(k) of a weighted motif graph W (a sparse leaf), times a power of two if the k-step weights would leave
+    /// the range of f32 (the formula shows it; no singular vector changes, and sums over steps
     /// keep their relative weights).
     ///
     /// # Panics
@@ -123,7 +124,7 @@ impl MotifMatrix {
         Ok(self.scaled_operator(w, 1.0, k)?.1)
     }
 
-    /// [`MotifMatrix::operator`] of a leaf that holds W times `given`, with what S^(k) was multiplied with in all.
+    /// [`MotifMatrix::operator`] of a leaf that holds W times `given`, with the total factor of S^(k).
     ///
     /// # Panics
     /// When W is not square or k is 0.
@@ -131,7 +132,7 @@ impl MotifMatrix {
         self.scaled_operator_within(w, given, k, SQUARABLE)
     }
 
-    /// The same for a norm of S^(k) of up to 2^±`largest`; beyond, W is multiplied with a power of two.
+    /// The same for a norm of S^(k) of up to 2^±`largest`; beyond, W is multiplied by a power of two.
     ///
     /// # Panics
     /// When W is not square or k is 0.
@@ -144,14 +145,14 @@ impl MotifMatrix {
             Accumulate::Mean => 1.0,
             Accumulate::Decay(alpha) => alpha,
         };
-        // Term l holds c^l. The largest of these is taken out of all terms, so that no weight exceeds that of eq. 24.
+        // Term l contains c^l. The largest of these is factored out, so that no weight exceeds that of eq. 24.
         let common = if scale < 1.0 { k as i32 } else { 1 };
         let weight = |l: i32| alpha.powi(l) * self.factor(scale, common - l) / k as f64;
         let term = |l: usize| Ok((weight(l as i32), self.step(&w, l)?));
         Ok((self.factor(scale, common), Operator::Sum((1..=k).map(term).collect::<Result<_>>()?)))
     }
 
-    /// What S^(k) is multiplied with when W is multiplied with c.
+    /// The factor of S^(k) if W is multiplied by c.
     fn factor(&self, c: f64, k: i32) -> f64 {
         if self.is_scale_free() { 1.0 } else { c.powi(k) }
     }
@@ -222,7 +223,7 @@ fn mean_of_nonzero(d: &[f64]) -> f64 {
     d.iter().sum::<f64>() / nodes.max(1) as f64
 }
 
-/// `of(d)` as a diagonal, zero where d is zero or as good as zero.
+/// `of(d)` as a diagonal, zero if d is zero or nearly so.
 fn named(name: &str, d: &[f64], of: &(dyn Fn(f64) -> f64 + Sync)) -> Result<Diagonal> {
     let zero = |d: f64| d.abs() < f64::from(f32::MIN_POSITIVE);
     let value = |d: f64| if zero(d) { 0.0 } else { of(d) as f32 };
@@ -254,7 +255,7 @@ fn degrees(w: &Operator, k: usize, degree: Degree) -> Arc<Vec<f64>> {
     }
 }
 
-/// Values per piece of parallel work.
+/// Values per parallel task.
 const CHUNK: usize = 1 << 14;
 
 /// Row or column sums of W, a leaf or a multiple of one, in f64.

@@ -1,4 +1,4 @@
-//! What the machine has and what this process has taken, where the system says (Linux); and [`Allowance`], what a
+//! Memory of the machine and of this process, if the system reports it (Linux); and [`Allowance`], how much a
 //! reader or a count may take.
 
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Bytes that may be taken: free memory, or less where a control group limits it.
+/// Available bytes: free memory, or less if a control group limits it.
 pub fn available() -> Option<u64> {
     let free = field("/proc/meminfo", "MemAvailable:")?;
     let limit = read_number("/sys/fs/cgroup/memory.max");
@@ -15,7 +15,7 @@ pub fn available() -> Option<u64> {
     Some(group.map_or(free, |group| group.min(free)))
 }
 
-/// The most bytes this process has held at once.
+/// Peak memory of this process, in bytes.
 pub fn peak() -> Option<u64> {
     field("/proc/self/status", "VmHWM:")
 }
@@ -25,16 +25,16 @@ pub fn resident() -> Option<u64> {
     field("/proc/self/status", "VmRSS:")
 }
 
-/// How many bytes this process may hold while it reads files or counts motifs.
+/// The memory limit of this process while it reads files or counts motifs.
 ///
-/// Sizes that a file promises are compared with it before anything is allocated, and what can only be seen on the
-/// way (how far compressed data expands) every few megabytes. It decides about refusal alone, never about a result.
+/// Sizes that a file declares are compared with it before anything is allocated, and what only shows while reading
+/// (how far compressed data expands) every few megabytes. It decides only whether to refuse, never a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
     limit: Option<u64>,
 }
 
-/// Bytes by which what a process holds differs from one run to the next: no reason to refuse a limit that was enough.
+/// Bytes by which the memory of a process varies from one run to the next: no reason to refuse a limit that was enough.
 const WAVER: u64 = 4 << 20;
 
 impl Allowance {
@@ -44,7 +44,7 @@ impl Allowance {
         Allowance { limit: limit.or_else(free) }
     }
 
-    /// Bytes that may be taken beyond those held now; as many as there are numbers where no limit is known.
+    /// Bytes that may be allocated in addition to those in use; the largest number if no limit is known.
     pub(crate) fn room(&self) -> u64 {
         self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(resident().unwrap_or(0)))
     }

@@ -104,7 +104,7 @@ impl Operator {
         Operator::Sparse(Sparse { name: name.into(), matrix, symmetric: false, transposed: Arc::default() })
     }
 
-    /// A sparse leaf whose caller promises that the matrix equals its transpose, which is then not built.
+    /// A sparse leaf that the caller guarantees to be symmetric, so that its transpose is not built.
     ///
     /// # Panics
     /// When the matrix is not square.
@@ -118,7 +118,7 @@ impl Operator {
         Operator::shared(name, Arc::new(columns.into()))
     }
 
-    /// A dense leaf that others hold too.
+    /// A shared dense leaf.
     pub fn shared(name: &str, columns: Arc<Columns>) -> Self {
         Operator::Dense(Dense { name: name.into(), columns })
     }
@@ -178,8 +178,8 @@ impl Operator {
         }
     }
 
-    /// The same matrix with diagonals on both sides multiplied into a sparse leaf, where there is one: as many values as
-    /// the leaf has, instead of a scaled copy of every block that is multiplied. Its rounding differs.
+    /// The same matrix with diagonals on both sides multiplied into a sparse leaf, if there is one: this takes as
+    /// many values as the leaf has, instead of a scaled copy of every block that is multiplied. Its rounding differs.
     pub(crate) fn folded(&self) -> Option<Operator> {
         let Operator::Scaled(Scaled { shift, scale, left: Some(left), inner, right: Some(right) }) = self else {
             return None;
@@ -277,7 +277,7 @@ impl Operator {
         self.product(!self.is_symmetric(), Product { space: &Host, x, y, then: Fused::default(), work });
     }
 
-    /// y = [y] + scale · left · (A or Aᵀ) x + …, see [`Fused`], wherever x and y are.
+    /// y = [y] + scale · left · (A or Aᵀ) x + …, see [`Fused`], in any space.
     pub(crate) fn product<S: Space>(&self, transpose: bool, to: Product<'_, S>) {
         match self {
             Operator::Sparse(leaf) => leaf.product(None, transpose, to),
@@ -310,7 +310,7 @@ impl Operator {
     }
 }
 
-/// Where a product goes: y = [y] + scale · left · (matrix) x + … in some space.
+/// The target of a product: y = [y] + scale · left · (matrix) x + … in some space.
 pub(crate) struct Product<'a, S: Space> {
     pub(crate) space: &'a S,
     pub(crate) x: &'a S::Tall,
@@ -361,7 +361,7 @@ impl Scaled {
     }
 }
 
-/// The product of two diagonals, where both are there.
+/// The product of two diagonals, if both are given.
 fn times<'a>(outer: Option<&'a Diagonal>, own: &'a Option<Diagonal>) -> Option<Cow<'a, Diagonal>> {
     match (outer, own) {
         (None, None) => None,

@@ -1,11 +1,12 @@
-//! `OUT.run.json`: the record of a run beside what it wrote, with checksums of the files that belong together.
+//! `OUT.run.json`: the record of a run next to its output, with checksums of the files that belong together.
 //!
-//! The record is written in one [`Batch`] with the files it lists. Whoever reads one of them later calls [`verify`], so
-//! that files of two runs are never taken for one: ids of one beside vectors of another, or a record that describes
-//! something else. Cost: one more pass over the files.
+//! The record is written in one [`Batch`] with the files it lists. Readers call [`verify`], so that files of two runs
+//! are never mixed: ids of one with vectors of another, or a record that describes something else. Cost: one more pass
+//! over the files.
 //!
-//! Inputs are recorded as the user named them, mostly relative to the folder of the run. The record says where that folder
-//! is as seen from itself, so that [`locate`] finds them from any other folder, also after all was moved together.
+//! Inputs are recorded as the user named them, mostly relative to the folder of the run. The record stores the path
+//! from itself to that folder, so that [`locate`] finds them from any other folder, even after all have been moved
+//! together.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -19,12 +20,12 @@ use crate::error::{Error, Result, human_bytes};
 use crate::output::companions::{is_record, record as beside};
 use crate::output::{Batch, Existing, Written, WrittenFolder, checksum, is_stream, plain, same_file};
 
-/// What a record says of files, and all else that it says.
+/// What a record says about files, and everything else in it.
 #[derive(Serialize)]
 struct Complete<'a, T> {
     #[serde(flatten)]
     run: &'a T,
-    /// The folder of the run, as seen from that of the record.
+    /// The folder of the run, relative to that of the record.
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<PathBuf>,
     files: &'a [Written],
@@ -137,7 +138,7 @@ pub fn check_without(output: impl AsRef<Path>, existing: Existing) -> Result<()>
     outdated(output).map_or(Ok(()), |record| Batch::new(existing).obsolete(record))
 }
 
-/// The folder of this process as seen from that of a record, when both can be known.
+/// The folder of this process relative to that of a record, if both are known.
 fn run_folder(record: &Path) -> Option<PathBuf> {
     let of_record = match record.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -232,7 +233,7 @@ pub(crate) fn content(path: &Path) -> Result<Written> {
     read.map(|sum| Written::new(path, &sum)).map_err(|error| Error::io(path, error))
 }
 
-/// The most bytes of a record: far beyond any that is written.
+/// Maximum bytes of a record: far more than any that is written.
 const LARGEST: u64 = 64 << 20;
 
 /// The text of a record or of a manifest, when there is one; refuses what is too large to be one, or no regular file.

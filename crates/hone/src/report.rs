@@ -1,4 +1,4 @@
-//! [`Report`]: what a run did, kept beside its output so that it can be repeated and explained.
+//! [`Report`]: what a run did, stored next to its output so that it can be repeated and explained.
 
 mod joint;
 mod like;
@@ -19,7 +19,7 @@ pub use crate::graph::{GraphFacts, Input, Recorded};
 use crate::memory;
 use crate::motif::Sampled;
 
-/// Everything a run can tell about itself. Its `config` repeats the run bit for bit.
+/// Everything about a run. Its `config` repeats the run bit for bit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Version of the library.
@@ -47,7 +47,7 @@ pub struct Report {
     pub sampled: Option<Sampled>,
     /// Bytes expected at the peak before the work began.
     pub memory_estimate: u64,
-    /// What was to be held and what to be stored in files.
+    /// What was planned to stay in memory and what in files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<MemoryPlan>,
     /// One entry per motif and step, in the order of the columns of Y: by step, then by motif.
@@ -60,7 +60,7 @@ pub struct Report {
     /// How concentrated the global embedding is in its leading directions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proximity: Option<Proximity>,
-    /// What the components of node features hold, where the embedding has them.
+    /// What the components of node features capture, if the embedding has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structure: Option<Structure>,
     /// How the graph was placed in the space of a model; absent for a fit.
@@ -76,19 +76,20 @@ pub struct Report {
     /// Which columns of the result belong together.
     #[serde(default)]
     pub blocks: Vec<ColumnBlock>,
-    /// What may make the result other than it was meant: vectors of zeros, weights that vanish, iterations cut short.
+    /// What may make the result differ from what was intended: vectors of zeros, weights that vanish,
+    /// iterations stopped early.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Other things a reader should know: absent motifs, missing ranks, choices that the graph decided.
     pub notes: Vec<String>,
 }
 
-/// What a run's memory was planned to be, in bytes.
+/// The memory plan of a run, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryPlan {
-    /// The most that may be held, if there is a limit.
+    /// The limit, if there is one.
     pub limit: Option<u64>,
-    /// Held when the plan was made: graph and counts.
+    /// In use when the plan was made: graph and counts.
     pub resident: u64,
     /// Expected peak while local embeddings are computed.
     pub local: u64,
@@ -98,7 +99,7 @@ pub struct MemoryPlan {
     pub held: u64,
     /// Local embeddings kept in files.
     pub spilled: u64,
-    /// Whether memory is so short that factors wait in files while others are computed.
+    /// Whether memory is so short that factors are moved to files while others are computed.
     #[serde(default)]
     pub aside: bool,
 }
@@ -182,14 +183,14 @@ pub struct LocalFacts {
     pub nodes: usize,
     /// Nonzeros of W_t.
     pub nonzeros: usize,
-    /// What S_t^(k) was multiplied with to stay in the range of f32; 1 but for enormous counts.
+    /// The factor of S_t^(k) that keeps it in the range of f32; 1 except for enormous counts.
     pub scale: f64,
     /// Positions with the motif that are not among the nonzeros: their counts are below delta.
     #[serde(default)]
     pub below_delta: usize,
     /// Leading singular values of S_t^(k) times `scale`, or the weights of the columns that another solver found.
     pub singular_values: Vec<f64>,
-    /// Columns that carry anything; the others are zero.
+    /// Columns that are not zero.
     pub rank: usize,
     /// Where S_t^(k) is a power of a symmetric matrix, that matrix as a formula: the two have the same singular vectors, so
     /// it was decomposed instead, and `rank`, `iterations`, `residual` and `converged` are of its decomposition.
@@ -212,7 +213,7 @@ pub struct LocalFacts {
 pub struct GlobalFacts {
     /// Columns of Y.
     pub columns: usize,
-    /// Columns of Z that carry anything.
+    /// Columns of Z that are not zero.
     pub rank: usize,
     /// Singular values of Y that Z keeps, or the weights of the columns that another solver found (lengths of the
     /// columns of Z for an autoencoder).
@@ -230,11 +231,11 @@ pub struct GlobalFacts {
 /// How concentrated Z is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Proximity {
-    /// Columns of Z that carry anything.
+    /// Columns of Z that are not zero.
     pub directions: usize,
-    /// The leading ones that are added up: 10, or all if there are fewer.
+    /// The number of leading ones in the sum: 10, or all if there are fewer.
     pub leading: usize,
-    /// Their share in the squared size of Z.
+    /// Their share in the squared norm of Z.
     pub share: f64,
 }
 
@@ -248,12 +249,12 @@ impl Proximity {
     }
 }
 
-/// What principal components of node features hold.
+/// What principal components of node features capture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Structure {
     /// Features that differ between nodes.
     pub features: usize,
-    /// Components that carry anything.
+    /// Components that are not zero.
     pub components: usize,
     /// Part of the variance of the features in each of them.
     pub explained: Vec<f64>,
@@ -294,7 +295,7 @@ pub struct Importance {
 /// Neighbouring columns of a result that have one origin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnBlock {
-    /// `z` for Z, a motif for a local embedding; for node features `structure`, `attributes` (of the user's own) or
+    /// `z` for Z, a motif for a local embedding; for node features `structure`, `attributes` (of the user) or
     /// `features` (both), with `:MOTIF` behind it where they are diffused.
     pub name: String,
     /// k; 0 for what has no step.

@@ -283,7 +283,7 @@ fn crafted_checkpoints_are_refused() {
         let error = embed(&hone.clone().resume(folder.path()), &graph).unwrap_err();
         fs::write(folder.path().join("edge.k1.part"), &part).unwrap();
         fs::write(folder.path().join("counts"), &counts).unwrap();
-        assert!(error.is_input() && error.to_string().contains("the next run makes it again"), "{error}");
+        assert!(error.is_input() && error.to_string().contains("the next run creates it again"), "{error}");
     };
     for other in ["edge.k2.part", "clique4.k1.part"] {
         crafted("edge.k1.part", read(other));

@@ -2,7 +2,7 @@
 //!
 //! Y of sec. 2.5 is the concatenation of the local embeddings of all motifs and steps. A rare motif
 //! touches few nodes, so its group keeps only their rows; all others are zero. Products read rows
-//! through a window of one chunk; Y is never copied into one piece, and need not be in memory.
+//! through a window of one chunk; Y is never copied into one block, and need not be in memory.
 //!
 //! Rare groups cost what they hold: the Gram matrix of the others is taken over all rows, and products
 //! with rare columns over the rows that have any.
@@ -20,7 +20,7 @@ use super::stored::Stored;
 use super::{Block, Norm, Small};
 use crate::clock::{Work, timed};
 
-/// A group that has values in less than one of this many rows is rare.
+/// A group is rare if fewer than one row in this many has values.
 const RARE: usize = 8;
 
 /// Groups of columns side by side.
@@ -29,7 +29,7 @@ pub struct Columns {
     rows: usize,
     cols: usize,
     groups: Vec<Group>,
-    /// Which rows of how many these are.
+    /// The range of these rows, and the total number.
     own: Own,
 }
 
@@ -69,7 +69,7 @@ impl Columns {
         self.rows
     }
 
-    /// Which rows of how many these are.
+    /// The range of these rows, and the total number.
     pub fn own(&self) -> &Own {
         &self.own
     }
@@ -84,7 +84,7 @@ impl Columns {
         &self.groups
     }
 
-    /// The groups, left to right, taken apart.
+    /// The groups, left to right, by value.
     pub fn into_groups(self) -> Vec<Group> {
         self.groups
     }
@@ -95,7 +95,7 @@ impl Columns {
         self.groups.iter().flat_map(of).map(|norm| norm * norm).collect()
     }
 
-    /// Bytes held in memory.
+    /// Bytes in memory.
     pub fn memory(&self) -> usize {
         self.groups.iter().map(Group::memory).sum()
     }
@@ -124,7 +124,7 @@ impl Columns {
         starts.par_iter().map_init(|| (self.window(), Vec::new()), of).flatten_iter().collect()
     }
 
-    /// What `of` makes of some rows, ascending; the pieces that hold any of them are read whole.
+    /// The results of `of` on some rows, ascending; pieces that contain any of them are read completely.
     pub fn map_rows<T: Send>(&self, rows: &[usize], of: impl Fn(usize, &[f32]) -> T + Sync) -> Vec<T> {
         let (chunk, cols) = (chunk_rows(self.cols), self.cols);
         let pieces: Vec<&[usize]> = rows.chunk_by(|a, b| a / chunk == b / chunk).collect();
@@ -150,7 +150,7 @@ impl Columns {
         }
     }
 
-    /// All in one block: the only one, where it has all rows, else a copy.
+    /// All in one block: the only one, if it has all rows, else a copy.
     pub fn into_block(mut self) -> Block {
         if self.groups.len() != 1 {
             return self.to_block();

@@ -1,14 +1,13 @@
 //! Eigenvalues, singular values and Cholesky factors of [`Small`] matrices.
 //!
-//! A symmetric matrix is first reduced to tridiagonal form by reflections. Once those have used up the rank, what is left
-//! is rounding noise, 10⁻¹⁶ of the norm; the next few reflect that, and leave noise of the noise, 10⁻³², and so on. Where
-//! few of many rows are not zero (Y of a star, a path or a complete graph: 8 of 416) this goes on until squares
-//! underflow, a reflection divides by zero, and the iteration that follows works on NaN until its limit. The matrix is
-//! therefore brought to norm 1 and moved by twice the identity: no vector changes, and noise never falls below that of
-//! the diagonal.
-//! Singular values cannot be moved so. Behind both stand Jacobi's methods, which always end. Whatever comes out is
-//! checked against the matrix (`verify`): a decomposition that is wrong beyond rounding is repeated with Jacobi's method,
-//! and is an error if that one is wrong too.
+//! A symmetric matrix is first reduced to tridiagonal form by reflections. Once those have used up the rank, what is
+//! left is rounding noise, 10⁻¹⁶ of the norm; the next few reflect that, and leave noise of the noise, 10⁻³², and so
+//! on. If few of many rows are nonzero (Y of a star, a path or a complete graph: 8 of 416) this goes on until squares
+//! underflow, a reflection divides by zero, and the following iteration works on NaN until its limit. The matrix is
+//! therefore scaled to norm 1 and shifted by twice the identity: no vector changes, and noise never falls below that of
+//! the diagonal. Singular values cannot be shifted this way. The fallback of both is Jacobi's method, which always
+//! terminates. Whatever comes out is checked against the matrix (`verify`): a decomposition that is wrong beyond
+//! rounding is repeated with Jacobi's method, and is an error if that one is wrong too.
 
 use faer::Side;
 
@@ -16,7 +15,7 @@ use super::spectrum::{Eigen, SmallSvd};
 use super::{Small, jacobi, verify};
 use crate::error::{Error, Result};
 
-/// How far the eigenvalues of a matrix of norm 1 are moved away from zero.
+/// How far the eigenvalues of a matrix of norm 1 are shifted away from zero.
 const AWAY: f64 = 2.0;
 
 impl Small {
@@ -58,7 +57,7 @@ impl Small {
         Some(Small::from_fn(self.rows(), self.rows(), |i, j| if j <= i { lower[(i, j)] } else { 0.0 }))
     }
 
-    /// The power of two that brings the Frobenius norm into (½, 1]; 0 for a zero matrix.
+    /// The power of two that scales the Frobenius norm into (½, 1]; 0 for a zero matrix.
     fn to_norm_one(&self) -> Result<f64> {
         if !self.is_finite() {
             let message = "values are not finite: the matrix overflows; scale its weights down".into();
@@ -68,7 +67,7 @@ impl Small {
         if most == 0.0 {
             return Ok(0.0);
         }
-        // Relative to the largest entry, lest the squares leave the range.
+        // Relative to the largest entry, so that the squares stay in range.
         let squares: f64 = self.as_slice().iter().map(|value| (value / most).powi(2)).sum();
         let exponent = (most.log2() + 0.5 * squares.log2()).ceil();
         Ok((-exponent).clamp(-1000.0, 1000.0).exp2())

@@ -1,4 +1,4 @@
-//! [`Group`]: some columns of a tall matrix, held in memory or stored elsewhere, for all rows or for a few.
+//! [`Group`]: some columns of a tall matrix, in memory or stored elsewhere, for all rows or for a few.
 //!
 //! What is stored elsewhere is read in row order through a buffer of a few thousand values, so a matrix
 //! larger than memory is multiplied like any other, chunk by chunk and with the same bits.
@@ -10,7 +10,7 @@ use super::norms::{self, RowSlices};
 use super::stored::Stored;
 use super::{Block, Norm, Panels};
 
-/// Values read ahead where they are stored elsewhere.
+/// Values read ahead if they are stored elsewhere.
 const AHEAD: usize = 1 << 14;
 
 /// Some columns of a tall matrix.
@@ -21,7 +21,7 @@ pub struct Group {
     whole: Option<Whole>,
 }
 
-/// What is known of all rows where only some are present.
+/// Statistics of all rows, if only some are present.
 #[derive(Debug, Clone)]
 struct Whole {
     /// Rows that have values.
@@ -96,7 +96,7 @@ impl Group {
         Group { rows, ..self }
     }
 
-    /// What is stored elsewhere, and what it is to be multiplied with.
+    /// The values stored elsewhere, and their factor.
     pub fn elsewhere(&self) -> Option<(&dyn Stored, f64)> {
         match &self.values {
             Values::Held(_) => None,
@@ -127,7 +127,7 @@ impl Group {
         self.rows.as_deref()
     }
 
-    /// Bytes held in memory.
+    /// Bytes in memory.
     pub fn memory(&self) -> usize {
         let values = match &self.values {
             Values::Held(block) => block.memory(),
@@ -154,7 +154,7 @@ impl Group {
         Group { rows: self.rows, values, whole: None }
     }
 
-    /// Rows `range` of the matrix alone, which become its rows from 0 on; what is known of the whole is kept.
+    /// Only rows `range` of the matrix, renumbered from 0; statistics of the whole are kept.
     #[must_use]
     pub fn part(self, range: &Range<usize>) -> Self {
         let stored = match &self.rows {
@@ -170,7 +170,7 @@ impl Group {
             Values::Held(block) => {
                 Values::Held(Block::from_vec(stored.len(), block.cols(), block.rows_slice(stored).to_vec()))
             }
-            // What takes memory is copied, so that the rest can be given back.
+            // Values in memory are copied, so that the rest can be freed.
             Values::Stored(values, factor) if values.memory() > 0 => {
                 let mut block = Block::zeros(stored.len(), values.cols());
                 values.read(stored, block.as_mut_slice());
@@ -236,7 +236,7 @@ impl Stored for Stretch {
     }
 }
 
-/// Rounding twice, factor by factor, is what a held block would have done.
+/// Rounds twice, factor by factor, as for a block in memory.
 impl Stored for Group {
     fn rows(&self) -> usize {
         self.values.rows()

@@ -1,18 +1,18 @@
-//! Jacobi's methods for small dense matrices: slow, and certain to end with the right answer.
+//! Jacobi's methods for small dense matrices: slow, but always convergent.
 //!
-//! They stand behind the faster iterations of `decompose`. Symmetric matrices are rotated in one plane after the other
-//! until they are diagonal (cyclic Jacobi; Forsythe, Henrici 1960). For the singular value decomposition the columns
-//! themselves are rotated until they are orthogonal (one-sided Jacobi; Hestenes 1958): their lengths are the singular
-//! values, the small ones too, since no Gram matrix is formed.
+//! They are the fallback of the faster iterations of `decompose`. Symmetric matrices are rotated in one plane
+//! after the other until they are diagonal (cyclic Jacobi; Forsythe, Henrici 1960). For the singular value
+//! decomposition the columns themselves are rotated until they are orthogonal (one-sided Jacobi; Hestenes
+//! 1958): their lengths are the singular values, the small ones too, since no Gram matrix is formed.
 //! Cost: O(n³) for each sweep; some ten sweeps.
 
 use super::Small;
 use super::spectrum::{Eigen, SmallSvd};
 
-/// Sweeps at most; convergence is quadratic, ten are many.
+/// Maximum number of sweeps; convergence is quadratic, and ten are many.
 const SWEEPS: usize = 64;
 
-/// A rotation by less changes nothing that f64 can hold.
+/// A smaller rotation changes nothing in f64.
 const TINY: f64 = 1e-16;
 
 /// cos and sin of the rotation that makes [[a, b], [b, d]] diagonal, by at most 45 degrees.

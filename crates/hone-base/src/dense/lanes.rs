@@ -1,8 +1,8 @@
 //! Sums over rows whose bits depend on the rows alone.
 //!
-//! Rows are cut into at most [`MOST`] lanes. Each lane is summed from its first row to its last, lanes are added first to
-//! last. Where the lanes begin depends on the number of rows only: not on threads, not on how many lanes are in work at a time,
-//! and not on who works on which. Processes that share the rows of a matrix own whole lanes,
+//! Rows are divided into at most [`MOST`] lanes. Each lane is summed from its first row to its last, and lanes are
+//! added first to last. Where the lanes begin depends on the number of rows only: not on threads, on how many lanes are
+//! processed at a time, or on which process owns them. Processes that share the rows of a matrix own whole lanes,
 //! and get the same bits as one process.
 
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::parallel;
 pub struct Own {
     /// Rows of the whole matrix.
     pub rows: usize,
-    /// Those present.
+    /// The rows present.
     pub range: Range<usize>,
 }
 
@@ -30,10 +30,10 @@ impl Own {
     }
 }
 
-/// The most lanes.
+/// Maximum number of lanes.
 pub(super) const MOST: usize = 64;
 
-/// A lane has a multiple of so many rows, but for the last.
+/// The rows of a lane are a multiple of this, except in the last.
 const UNIT: usize = 256;
 
 /// Rows of each lane of a matrix with `rows` rows; the last may have fewer.
@@ -52,7 +52,7 @@ pub(super) fn chunk_rows(cols: usize) -> usize {
     ((1 << 14) / cols.max(1)).clamp(32, 1024)
 }
 
-/// Maps the lanes present, `at_a_time` of them in parallel, and hands the results over in order.
+/// Maps the lanes present, `at_a_time` of them in parallel, and passes on the results in order.
 ///
 /// # Panics
 /// When the rows present do not begin and end at lanes.

@@ -1,10 +1,10 @@
-//! [`Block`]: a tall, thin, row-major f32 matrix, the only dense thing of size N in the method;
+//! [`Block`]: a tall, thin, row-major f32 matrix, the only dense object of size N in the method;
 //! [`Small`]: an f64 matrix of the size of an embedding; [`Columns`]: blocks side by side.
 //!
-//! Values are f32, everything summed over rows is f64. Sums are cut into lanes of rows that depend only on the number of rows
-//! (`lanes`), and combined in order, so all functions return the same bits for any number of threads.
-//! Functions of [`panels`] take several blocks that stand side by side for one wider matrix. This folder is the only door to the dense linear algebra
-//! crate, which is always called from one thread.
+//! Values are f32, everything summed over rows is f64. Sums are cut into lanes of rows that depend only on the number
+//! of rows (`lanes`), and combined in order, so all functions return the same bits for any number of threads. Functions
+//! of [`panels`] take several blocks side by side as one wider matrix. This folder is the only user of the dense linear
+//! algebra crate, which is always called from one thread.
 
 mod columns;
 mod decompose;
@@ -137,35 +137,35 @@ impl Block {
         &mut self.data
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub fn memory(&self) -> usize {
         self.data.len() * size_of::<f32>()
     }
 
-    /// Puts the values aside, into a temporary file in a folder. Until they are [back](Block::bring_back) rows can be read
-    /// as those of a panel, and nothing else can be done with them.
+    /// Moves the values to a temporary file in a folder. Until they are [brought back](Block::bring_back), rows can be
+    /// read as those of a panel, and nothing else.
     pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
         self.data.put_aside(folder)
     }
 
-    /// Brings back what was put aside; fails where a read has failed meanwhile.
+    /// Reads the values back; fails if a read has failed meanwhile.
     pub fn bring_back(&mut self) -> Result<()> {
         self.data.bring_back()
     }
 
-    /// A copy of values that are aside, which stay there.
+    /// A copy of values in a file, which stay there.
     pub fn brought_back(&self) -> Result<Block> {
         let mut copy = self.clone();
         copy.bring_back()?;
         Ok(copy)
     }
 
-    /// Whether the values are aside.
+    /// Whether the values are in a file.
     pub fn is_aside(&self) -> bool {
         self.data.aside().is_some()
     }
 
-    /// Rows `range`, row after row, wherever they are.
+    /// Rows `range`, row after row, from memory or the file.
     fn rows_anywhere<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<f32>) -> &'a [f32] {
         let Some(aside) = self.data.aside() else { return self.rows_slice(range) };
         buffer.resize(range.len() * self.cols, 0.0);
@@ -181,7 +181,7 @@ impl Block {
         out
     }
 
-    /// The block with zero columns added until there are `cols`.
+    /// The block, padded with zero columns to `cols`.
     pub fn widened(self, cols: usize) -> Block {
         if cols <= self.cols {
             return self;

@@ -24,7 +24,7 @@ pub enum Norm {
     None,
 }
 
-/// A tall matrix whose rows can be had in stretches.
+/// A tall matrix whose rows can be read in ranges.
 pub(super) trait RowSlices: Sync {
     /// Number of rows.
     fn rows(&self) -> usize;
@@ -120,12 +120,12 @@ impl Block {
         });
     }
 
-    /// The entry of largest absolute value of each column, the topmost of equals; 0 for zero columns.
+    /// The entry of largest absolute value of each column, the first row in case of a tie; 0 for zero columns.
     pub fn column_extremes(&self) -> Vec<f64> {
         fold_columns(self, larger, larger)
     }
 
-    /// The sign of each column's entry of largest absolute value (the topmost of equals); 1 for zero columns.
+    /// The sign of each column's entry of largest absolute value (the first row in case of a tie); 1 for zero columns.
     pub fn column_signs(&self) -> Vec<f64> {
         self.column_extremes().into_iter().map(|most| if most < 0.0 { -1.0 } else { 1.0 }).collect()
     }

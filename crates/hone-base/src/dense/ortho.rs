@@ -1,10 +1,9 @@
 //! Orthonormal columns by Cholesky QR, repeated (Yamamoto et al. 2015), safe for deficient rank.
 //!
-//! Each pass takes the Gram matrix G = XᵀX in f64, its factor G = RᵀR, and X ← X R⁻¹. One pass loses
-//! orthogonality by the condition number times f32 precision; the second repairs it. Columns are
-//! scaled to length one inside G first. A column that depends on those before it, as far as f32 data
-//! can tell, becomes a zero column instead of amplified noise.
-//! Cost: per pass N b² multiply-adds for G (half of it by symmetry) and N b² for the product.
+//! Each pass takes the Gram matrix G = XᵀX in f64, its factor G = RᵀR, and X ← X R⁻¹. One pass loses orthogonality by
+//! the condition number times f32 precision; the second repairs it. Columns are scaled to length one inside G first. A
+//! column that depends on those before it, to f32 precision, becomes a zero column instead of amplified noise. Cost:
+//! per pass N b² multiply-adds for G (half of it by symmetry) and N b² for the product.
 
 use super::{Block, Small};
 use crate::clock::{Work, timed};
@@ -16,7 +15,7 @@ const NOISE: f64 = 1e-10;
 /// Deviation of a Gram matrix from the identity that f32 entries cannot improve on.
 const ORTHONORMAL: f64 = 1e-6;
 
-/// A tall matrix, wherever it is, as far as making its columns orthonormal needs it.
+/// The operations on a tall matrix, on any device, that orthonormalising its columns needs.
 pub trait Tall {
     /// Number of columns.
     fn cols(&self) -> usize;

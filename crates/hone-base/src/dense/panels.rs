@@ -21,7 +21,7 @@ use super::{Block, Norm, Small};
 use crate::error::Result;
 use crate::parallel::for_chunks;
 
-/// Blocks that stand side by side for one tall matrix.
+/// Blocks side by side as one tall matrix.
 #[derive(Debug, Clone)]
 pub struct Panels(Vec<Block>);
 
@@ -75,17 +75,17 @@ impl Panels {
         width(&self.0)
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub fn memory(&self) -> usize {
         self.0.iter().map(Block::memory).sum()
     }
 
-    /// Puts all panels [aside](Block::put_aside).
+    /// Moves all panels to [files](Block::put_aside).
     pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
         self.0.iter_mut().try_for_each(|panel| panel.put_aside(folder))
     }
 
-    /// Brings back what was put aside.
+    /// Reads the panels back.
     pub fn bring_back(&mut self) -> Result<()> {
         self.0.iter_mut().try_for_each(Block::bring_back)
     }
@@ -95,7 +95,7 @@ impl Panels {
         self.0.iter().all(|panel| panel.as_slice().par_iter().with_min_len(1 << 14).all(|x| x.is_finite()))
     }
 
-    /// Zero columns are added until there are `cols`.
+    /// Pads with zero columns to `cols`.
     #[must_use]
     pub fn widened(mut self, cols: usize) -> Self {
         let missing = cols.saturating_sub(self.cols());

@@ -13,7 +13,7 @@ use super::{Block, Small};
 
 impl Block {
     /// X·Yᵀ of some rows of X and some of Y, row-major into `to`; on the calling thread. The values depend on the shape
-    /// of the ranges, not on who computes them.
+    /// of the ranges only.
     pub fn dots(&self, rows: Range<usize>, other: &Block, others: Range<usize>, to: &mut [f32]) {
         assert_eq!(self.cols(), other.cols(), "inner sizes of a product");
         let (m, n, width) = (rows.len(), others.len(), self.cols());

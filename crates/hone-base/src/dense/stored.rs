@@ -13,17 +13,17 @@ pub trait Stored: Debug + Send + Sync {
     /// Number of columns.
     fn cols(&self) -> usize;
     /// Writes rows `range`, row-major, into `to`. Products cannot fail: what cannot be read becomes zero,
-    /// and whoever stored the rows learns of it elsewhere.
+    /// and the owner of the rows reports the error.
     fn read(&self, range: Range<usize>, to: &mut [f32]);
-    /// Bytes held in memory.
+    /// Bytes in memory.
     fn memory(&self) -> usize {
         0
     }
-    /// Lengths of the columns, where they are known without reading.
+    /// Lengths of the columns, if they are known without reading.
     fn lengths(&self) -> Option<Vec<f64>> {
         None
     }
-    /// The values as what they are, for a device that knows its own.
+    /// The concrete type, so that a device can recognise its own values.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }

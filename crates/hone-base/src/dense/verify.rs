@@ -1,8 +1,8 @@
-//! Whether a decomposition is one: products with a few random signs tell, at O(n²).
+//! Whether a decomposition is correct, checked by products with a few random sign vectors in O(n²).
 //!
-//! A = V diag(λ) Vᵀ holds if both sides agree on random vectors, with certainty but for an error that happens to be
-//! orthogonal to all of them (Freivalds 1979); VᵀV = I likewise. An iteration that ends in finite numbers need not have
-//! ended in the right ones, and everything that follows (ranks, residuals, losses) would repeat the mistake.
+//! A = V diag(λ) Vᵀ holds if both sides agree on random vectors, unless the error happens to be orthogonal to all of
+//! them (Freivalds 1979); VᵀV = I likewise. Finite results of an iteration need not be correct, and
+//! everything computed from them (ranks, residuals, losses) would repeat the mistake.
 
 use super::Small;
 use super::spectrum::{Eigen, SmallSvd};
@@ -13,10 +13,10 @@ use rand_xoshiro::rand_core::Rng;
 /// Random vectors that are tried.
 const PROBES: u64 = 3;
 
-/// What rounding in f64 can leave of a matrix of norm 1; measured errors are below 10⁻¹³.
+/// Bound on the rounding error in f64 for a matrix of norm 1; measured errors are below 10⁻¹³.
 const ROUNDING: f64 = 1e-10;
 
-/// Whether the eigenvalues descend, and vectors and values make up the symmetric matrix, whose norm is at most 1.
+/// Whether the eigenvalues descend, and vectors and values reproduce the symmetric matrix, whose norm is at most 1.
 pub(super) fn eigen(matrix: &Small, found: &Eigen) -> bool {
     let Eigen { values, vectors } = found;
     values.is_sorted_by(|a, b| a >= b)
@@ -27,7 +27,8 @@ pub(super) fn eigen(matrix: &Small, found: &Eigen) -> bool {
         })
 }
 
-/// Whether the singular values descend and are not negative, and the triplets make up the matrix, whose norm is at most 1.
+/// Whether the singular values descend and are not negative, and the triplets reproduce the matrix, whose norm
+/// is at most 1.
 pub(super) fn svd(matrix: &Small, found: &SmallSvd) -> bool {
     let SmallSvd { u, sigma, v } = found;
     let orthonormal = |q: &Small| probes(q.cols()).all(|x| near(&transposed_times(q, &times(q, &x)), &x));

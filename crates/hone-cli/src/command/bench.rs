@@ -1,4 +1,4 @@
-//! `hone bench`: the scaling study, each size from edge list to vectors in a process of its own.
+//! `hone bench`: the scaling study, each size from edge list to vectors in a separate process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,8 +39,8 @@ pub(crate) struct Args {
     /// The preset that is run.
     #[arg(long, value_name = "NAME", default_value = "hone-p")]
     preset: String,
-    /// Iterations of each local factorisation, the same for all sizes, or auto: as the preset has it, where small
-    /// graphs get many more than large ones.
+    /// Iterations of each local factorisation, the same for all sizes, or auto: the preset's choice, many more
+    /// for small graphs than for large ones.
     #[arg(long, value_name = "N", default_value = "2")]
     iterations: String,
     /// Any setting of the preset by its dotted name; may be repeated.
@@ -49,10 +49,10 @@ pub(crate) struct Args {
     /// Memory limit of each run, such as 8G.
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
-    /// Where motif matrices are factored: cpu, cuda, cuda:N or auto.
+    /// Where to count motifs and embed: cpu, cuda, cuda:N or auto.
     #[arg(long, value_name = "DEVICE", default_value_t)]
     device: Device,
-    /// Folder of the graphs and vectors, which are removed again [default: the system's].
+    /// Folder for the graphs and vectors, which are removed afterwards [default: the system's].
     #[arg(long, value_name = "DIR")]
     temp_dir: Option<PathBuf>,
     #[command(flatten)]
@@ -140,11 +140,11 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         ("version".into(), env!("CARGO_PKG_VERSION").into()),
     ]);
     args.output.write(&report, context)?;
-    // What was finished is written; then the failure is reported.
+    // Finished results are written; then the failure is reported.
     failed.map_or(Ok(()), Err)
 }
 
-/// A graph is made, embedded by a process of its own, and removed with its vectors.
+/// A graph is generated, embedded by a separate process, and removed with its vectors.
 fn one(args: &Args, model: Model, nodes: u64, folder: &Path) -> anyhow::Result<ScalingRun> {
     let (graph, vectors) = (folder.join("graph.tsv"), folder.join("vectors.npy"));
     let mut make = child()?;

@@ -44,14 +44,14 @@ pub(crate) struct Args {
     /// names [default: all].
     #[arg(long, value_name = "SET")]
     motifs: Option<MotifSet>,
-    /// Leave out motifs of more nodes than this.
+    /// Leave out motifs with more nodes than this.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
-    /// Count triads that hold the motif, with more arcs or not, instead of induced ones; for directed motifs.
+    /// For directed motifs: count all triads that contain the motif, not only induced ones.
     #[arg(long)]
     subgraph: bool,
-    /// Estimate instead: from at most cap=64 (4 to 1024) neighbours of a node, or with error=0.1,confidence=0.95, which
-    /// tries several caps: for graphs with hubs that take minutes to count [default: exact].
+    /// Estimate the counts from at most cap=64 (4 to 1024) neighbours per node, or with error=0.1,confidence=0.95,
+    /// which tries several caps: for graphs with hubs that take minutes to count [default: exact].
     #[arg(long, value_name = "HOW")]
     sample: Option<Sample>,
     /// Seed of the estimates [default: 0].
@@ -67,7 +67,7 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum By {
-    /// Each edge: in how many occurrences of the motif it lies.
+    /// Each edge: how many occurrences of the motif contain it.
     #[default]
     Edge,
     /// Each node: its counts in the 15 node orbits, in ORCA's order.
@@ -89,8 +89,8 @@ Examples:
   hone count -o counts-again.parquet --config counts.parquet.run.json
 
 OUT.run.json, next to OUT, records what was counted, of which graph, and whether it was estimated; --config repeats it.
-Occurrences are induced subgraphs. Weights of edges are ignored for counting, and but for directed motifs so are
-directions: by edge a pair of opposite edges has two lines, in total it counts once.
+Occurrences are induced subgraphs. Edge weights are ignored, and so are directions, except \
+for directed motifs: by edge a pair of opposite edges has two lines, in total it counts once.
 Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by commas:
   edge path3 triangle path4-end path4-mid star4 cycle4 tailed-tail tailed-near tailed-far
   diamond-chord diamond-rim clique4, and the whole graphlets path4 tailed-triangle diamond
@@ -178,7 +178,7 @@ impl Choices {
     }
 }
 
-/// What a run did; stands beside its output.
+/// What a run did; written next to its output.
 #[derive(Debug, Serialize)]
 struct Record<'a> {
     version: &'a str,
@@ -190,7 +190,7 @@ struct Record<'a> {
     graph: GraphFacts,
     /// Whether every count is exact.
     exact: bool,
-    /// What was estimated, or would have been, had there been nodes of more neighbours than the cap.
+    /// What was estimated, or would have been if some nodes had more neighbours than the cap.
     sampled: Option<&'a Sampled>,
     /// The changed graph, where counts were updated.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -221,7 +221,7 @@ impl Args {
         Ok(choices)
     }
 
-    /// The files that the counts take.
+    /// The files that the counts are written to.
     fn files(&self, by: By) -> Result<Vec<PathBuf>, Error> {
         match by {
             By::Edge => CountTable::files(&self.output, CountsBy::Edge),
@@ -230,7 +230,7 @@ impl Args {
         }
     }
 
-    /// What stands between the columns of totals.
+    /// The separator between columns of totals.
     fn separator(&self) -> Result<&'static str, Error> {
         let extension = self.output.extension().map(|e| e.to_string_lossy().to_lowercase());
         match extension.as_deref() {
@@ -263,7 +263,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         context.note("note: these motifs ignore the directions of arcs; --motifs triads counts directed ones");
     }
     if args.seed.is_some() && choices.sample == Sample::Exact {
-        idle::note(&[("--seed".into(), "exact counts draw nothing at random".into())], context);
+        idle::note(&[("--seed".into(), "exact counts are not random".into())], context);
     }
     let facts = GraphFacts::of(&graph);
     let (read, start) = (Stage::since("read", &start), Start::now());
@@ -286,7 +286,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The graph that is written about, its counts, and what changed.
+/// The graph of the output, its counts, and what changed.
 fn counted(
     args: &Args,
     choices: &Choices,
@@ -324,7 +324,7 @@ fn write(
     Ok(())
 }
 
-/// Counts, when there is room for it and for the table that follows.
+/// Counts, if there is enough memory for this and for the table that follows.
 fn count(
     choices: &Choices,
     graph: &Graph,
@@ -346,7 +346,7 @@ fn count(
     let motifs = if choices.by == By::Node { Vec::new() } else { choices.motifs.motifs() };
     let how = Counting { motifs: &motifs, sample: &choices.sample, seed: choices.seed, allowance, progress };
     let counts = engine.count(graph, how).map_err(both)?;
-    // What counting has given back serves the table.
+    // Memory freed by counting is available for the table.
     let held = before.saturating_add(counts.bytes() as u64).saturating_add(writing);
     let more = held.saturating_sub(memory::resident().unwrap_or(0));
     allowance.check_work("writing counts", more, "choose fewer motifs, or raise the memory limit")?;
@@ -374,7 +374,7 @@ fn describe<'a>(
     }
 }
 
-/// What is not as one might think.
+/// Notes on what may surprise.
 fn tell(choices: &Choices, counts: &Counts, context: &Context) {
     if let Some(sampled) = counts.sampled() {
         context.note(format_args!("note: {sampled}"));

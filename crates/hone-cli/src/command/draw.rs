@@ -10,7 +10,7 @@ use hone::record;
 use crate::context::Context;
 use crate::input::InputArgs;
 
-/// Draw motif graphs: nodes and edges as large as their counts, panels side by side with the same layout.
+/// Draw motif graphs side by side in the same layout, nodes and edges as large as their counts.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -19,13 +19,13 @@ pub(crate) struct Args {
     /// The SVG file to write; - is standard output.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// A motif (see `hone count --help`); may be repeated, and each gives a panel.
+    /// A motif (see `hone count --help`); may be repeated, one panel each.
     #[arg(long, value_name = "NAME", default_value = "edge")]
     motif: Vec<String>,
-    /// Edges with fewer occurrences count as having none.
+    /// Ignore edges with fewer occurrences than this.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     delta: u64,
-    /// How many ids are written beside their nodes, the largest nodes first [default: all of a small graph].
+    /// How many nodes to label with their ids, the largest first [default: all in a small graph].
     #[arg(long, value_name = "N")]
     labels: Option<usize>,
     /// Name of the graph in the caption [default: that of the file].
@@ -41,8 +41,8 @@ Examples:
   hone draw builtin:karate --motif triangle -o karate.svg
   hone draw ca-netscience.edges --motif edge --motif clique4 --motif path4 -o figure2.svg
 
-An edge is as wide as the number of occurrences of the motif that contain it, a node as large as the sum over its edges.
-The layout is that of the graph, found by springs and repulsion, and the same for any number of threads. Graphs of more than
+An edge is as wide as the number of occurrences of the motif that contain it, a node as large as the sum over its edges. \
+The layout is force-directed, computed from the graph, and the same for any number of threads. Graphs of more than \
 100000 nodes or edges are refused.";
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 }
 
 impl Args {
-    /// What the options say of memory and of further outputs.
+    /// What the options say about memory and further outputs.
     fn lay(&self, mut hone: Hone, memory: Option<u64>) -> Hone {
         if let Some(bytes) = memory {
             hone = hone.memory_limit(bytes);
@@ -101,7 +101,7 @@ fn write(
     Ok(())
 }
 
-/// The method where the work is done, and a note on it.
+/// The method on the chosen device, and a note about it.
 fn placed(device: Device, config: &Config, hone: Hone, context: &Context) -> Result<(Hone, Option<String>), Error> {
     let Some(engine) = context.team() else {
         let device = device.open(config).map_err(|error| options::translated(error, OPTIONS))?;
@@ -115,7 +115,7 @@ fn placed(device: Device, config: &Config, hone: Hone, context: &Context) -> Res
     Ok((hone.on_shared(engine.clone()), None))
 }
 
-/// Embeds the graph, with a model where one is wanted.
+/// Embeds the graph, with a model if requested.
 fn work_on(
     hone: &Hone,
     batch: &mut Batch,

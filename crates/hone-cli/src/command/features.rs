@@ -1,5 +1,5 @@
-//! `hone features INPUT -o X`: motif counts of the nodes, aggregates over neighbours, and attributes of
-//! the user's own as one table, without an embedding.
+//! `hone features INPUT -o X`: motif counts of the nodes, aggregates over neighbours, and the user's
+//! own attributes as one table, without an embedding.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::input::GraphArgs;
 use crate::options::{self, Known};
 use crate::settings::{self, Flag};
 
-/// Write node features: motif counts, their aggregates over neighbours, attributes of a file.
+/// Write node features: motif counts, their aggregates over neighbours, attributes from a file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -42,7 +42,7 @@ Examples:
   hone features -o x-again.parquet --config x.parquet.run.json
 
 OUT.run.json, next to OUT, records the graph and how it was read, all settings and what was measured; --config repeats it.
-Columns are named after what they hold: triangle, mean(triangle), max(sum(edge)), city=Rome,
+Columns are named after their content: triangle, mean(triangle), max(sum(edge)), city=Rome, \
 edge.k1.age (age, diffused one step over edges).";
 
 /// What the features are; they are settings of the same configuration that embeddings use.
@@ -55,19 +55,19 @@ struct FeatureArgs {
     /// Aggregates over the neighbours: some of sum, mean, max, or none [default: sum,mean,max].
     #[arg(long, value_name = "LIST", value_parser = parse_aggregates)]
     aggregates: Option<Aggregates>,
-    /// Aggregates of aggregates: levels of recursion; 0 for the counts alone [default: 1].
+    /// Levels of aggregation: 2 and more aggregate the aggregates, 0 writes the counts alone [default: 1].
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
-    /// From level 2 on, leave out columns whose correlation with an earlier one is beyond this [default: 0.999].
+    /// From level 2 on, drop columns whose correlation with an earlier one exceeds this [default: 0.999].
     #[arg(long, value_name = "R")]
     prune: Option<f64>,
-    /// Counts as they are, not log(1 + x).
+    /// Write the counts themselves, not log(1 + x).
     #[arg(long)]
     no_log: bool,
     /// Norm by which columns are divided: none, l2, l1 or max [default: none].
     #[arg(long, value_name = "NORM")]
     norm: Option<String>,
-    /// No structure features, only those of --attributes.
+    /// Write no motif features, only those of --attributes.
     #[arg(long)]
     no_structure: bool,
     #[command(flatten)]
@@ -75,7 +75,7 @@ struct FeatureArgs {
     /// Add the columns diffused over motif graphs, this many steps [default: 0].
     #[arg(long, value_name = "K")]
     diffuse: Option<usize>,
-    /// Motifs whose graphs they are diffused over: orbits, graphlets, or names [default: edge].
+    /// Motifs over whose graphs columns are diffused: orbits, graphlets, or names [default: edge].
     #[arg(long, value_name = "SET")]
     over: Option<String>,
     /// Matrix of the diffusion: w, p, l, l-norm, l-rw [default: p].
@@ -223,7 +223,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The features of a graph under a limit of one byte, to learn what they need.
+/// The features of a graph under a limit of one byte, to find out how much memory they need.
 fn features(hone: &Hone, graph: &Graph) -> Result<(), Error> {
     hone.clone().memory_limit(1).features(graph, &Silent).map(drop)
 }

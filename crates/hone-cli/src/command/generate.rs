@@ -8,7 +8,7 @@ use hone::graph::{Generator, GraphFormat, WriteOptions};
 use crate::context::Context;
 use crate::options::{Known, translated};
 
-/// Make a random or regular graph.
+/// Generate a random or regular graph.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, subcommand_value_name = "MODEL", subcommand_help_heading = "Models")]
 pub(crate) struct Args {
@@ -47,7 +47,7 @@ enum Model {
         #[command(flatten)]
         target: Target,
     },
-    /// R-MAT: skewed degrees. Repeated edges and loops are written as drawn, and dropped on reading.
+    /// R-MAT: skewed degrees. Duplicate edges and self-loops are written as drawn, and dropped when the file is read.
     #[command(after_help = WHERE)]
     Rmat {
         #[command(flatten)]
@@ -72,7 +72,7 @@ enum Model {
         #[command(flatten)]
         target: Target,
     },
-    /// Cliques in a ring, each joined to the next by one edge.
+    /// Cliques in a ring, each linked to the next by one edge.
     #[command(after_help = WHERE)]
     RingOfCliques {
         /// Number of cliques.
@@ -84,7 +84,7 @@ enum Model {
         #[command(flatten)]
         target: Target,
     },
-    /// Two cliques joined by a path.
+    /// Two cliques linked by a path.
     #[command(after_help = WHERE)]
     Barbell {
         /// Nodes of each clique.
@@ -124,10 +124,10 @@ struct Target {
     force: bool,
 }
 
-/// Options by the names that the library has for them.
+/// Options under the names that the library uses.
 const OPTIONS: &[Known] = &[("format", "--output-format"), ("size", "--size"), ("degree", "--degree")];
 
-/// So many edges take minutes, and gigabytes on disk: their number is noted first.
+/// This many edges take minutes, and gigabytes on disk: their number is noted first.
 const MANY: f64 = 1e8;
 
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {

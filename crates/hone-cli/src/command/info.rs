@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use crate::context::Context;
 use crate::input::InputArgs;
 
-/// Show the size, degrees, components and motifs of a graph, or what a model of `hone embed --model` holds.
+/// Show the size, degrees, components and motifs of a graph, or describe a model written by `hone embed --model`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
-    /// Do not count motifs, which takes the longest.
+    /// Do not count motifs, which takes most of the time.
     #[arg(long)]
     no_motifs: bool,
 }
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.print(text.as_bytes())
 }
 
-/// What a model says of itself.
+/// The description of a model.
 fn show_model(model: &Model, json: bool, context: &Context) -> anyhow::Result<()> {
     let facts = model.facts();
     if json {

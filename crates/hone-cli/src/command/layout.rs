@@ -19,7 +19,7 @@ use crate::vectors::{self, RecordedVectors, VectorArgs};
 pub(crate) struct Args {
     #[command(flatten)]
     vectors: VectorArgs,
-    /// Where the coordinates go, columns x and y; the extension names the format. `-` for standard output.
+    /// File for the coordinates, columns x and y; the extension sets the format. `-` for standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// Replace files that exist.
@@ -33,14 +33,14 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Layout")]
 pub(crate) struct LayoutArgs {
-    /// neighbours (each node near those it is similar to) or pca (two principal components, at once) [default:
-    /// neighbours].
+    /// neighbours (each node near similar ones) or pca (the first two principal components, much faster)
+    /// [default: neighbours].
     #[arg(long, value_name = "HOW", value_parser = method())]
     layout: Option<LayoutMethod>,
-    /// Neighbours that each node is drawn to [default: 15].
+    /// Neighbours that attract each node [default: 15].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=200))]
     neighbours: Option<u16>,
-    /// Steps of the layout [default: 400, beyond 50000 nodes 200].
+    /// Steps of the layout [default: 400, or 200 beyond 50000 nodes].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     steps: Option<u16>,
     /// What is compared: all, proximity or structure [default: all].
@@ -76,7 +76,7 @@ impl LayoutArgs {
         Placing { by: self.by.unwrap_or(by), layout }
     }
 
-    /// Notes options that were given and have no effect on this way to place nodes.
+    /// Notes options that have no effect on this kind of layout.
     pub(crate) fn note_idle(&self, placing: &Placing, context: &Context) {
         let given = [
             ("--neighbours", self.neighbours.is_some()),
@@ -107,7 +107,7 @@ The same vectors, options and seed give the same coordinates, whatever the numbe
 
 const COMMAND: &str = "layout";
 
-/// What is kept beside the coordinates.
+/// What is stored next to the coordinates.
 #[derive(Serialize)]
 struct Record {
     version: &'static str,
@@ -157,6 +157,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 pub(crate) fn note_recall(recall: Option<f64>, context: &Context) {
     if let Some(recall) = recall {
         let percent = 100.0 * recall;
-        context.note(format_args!("note: approximate: {percent:.1} % of the true neighbours were found, by a sample"));
+        context.note(format_args!(
+            "note: approximate: {percent:.1} % of the true neighbours were found, estimated from a sample"
+        ));
     }
 }

@@ -1,4 +1,4 @@
-//! Commands that this build leaves out: whatever they are given, they say how to have them.
+//! Commands that this build leaves out: with any arguments, they say how to build with them.
 
 use std::ffi::OsString;
 
@@ -8,15 +8,15 @@ use hone::Error;
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Args {
-    /// What the command would be given.
+    /// The arguments of the command.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     rest: Vec<OsString>,
 }
 
-/// Says which feature brings these commands.
+/// Says which feature adds these commands.
 pub(crate) fn run(commands: &str, feature: &str) -> anyhow::Result<()> {
     let message = format!(
-        "this build of hone leaves out {commands}; build it with `--features {feature}`, or with all there is: \
+        "this build of hone leaves out {commands}; build it with `--features {feature}`, or with everything: \
          cargo install --path crates/hone-cli"
     );
     Err(Error::config("COMMAND", message).into())

@@ -1,4 +1,4 @@
-//! `hone man [COMMAND]`: man pages, made from the same definitions as `--help`.
+//! `hone man [COMMAND]`: man pages, generated from the same definitions as `--help`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `hone map GRAPH -o MAP.html`: the graph as a page to look around in.
+//! `hone map GRAPH -o MAP.html`: the graph as an interactive page.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// The page to write.
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["svg", "png"])]
     output: Option<PathBuf>,
-    /// Vectors of the nodes [default: made now, with the preset `hone`].
+    /// Vectors of the nodes [default: computed with the preset `hone`].
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
     /// Format of the vectors, whatever their extension.
@@ -40,13 +40,13 @@ pub(crate) struct Args {
     /// Attributes to colour nodes by: a table with an id column, or an array in node order.
     #[arg(long, value_name = "FILE")]
     attributes: Option<PathBuf>,
-    /// What the map is called [default: the name of the file].
+    /// Title of the map [default: the name of the file].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Also a picture for papers, as SVG.
+    /// Also write a picture for papers, as SVG.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Also a picture as PNG, 2400 pixels wide.
+    /// Also write a picture as PNG, 2400 pixels wide.
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
     #[command(flatten)]
@@ -64,7 +64,7 @@ Examples:
   hone map graph.tsv --svg figure.svg --png figure.png
   hone map -o again.html --config map.html.run.json
 
-The page needs nothing but a browser: move and zoom, colour by role, degree, motif, label or attribute, click nodes, find
+The page needs only a browser: pan and zoom, colour by role, degree, motif, label or attribute, click nodes, find \
 them by id, select with box or lasso. Pictures are coloured by the first label, else by role.";
 
 /// Width of a PNG in pixels.
@@ -90,7 +90,7 @@ struct Choices {
     placing: Placing,
 }
 
-/// What is kept beside a map.
+/// What is stored next to a map.
 #[derive(Serialize)]
 struct Record<'a> {
     version: &'static str,
@@ -132,7 +132,7 @@ impl Args {
         placing.layout.check()?;
         let then = before.vectors_format.filter(|_| self.vectors.is_none());
         let (vectors_format, title) = (self.vectors_format.or(then), self.title.clone().or(before.title));
-        // What is said of files is said when they are read.
+        // Notes about files are printed when they are read.
         Ok((Choices { vectors_format, title, placing, ..Choices::default() }, beside))
     }
 }
@@ -149,7 +149,7 @@ impl Beside {
         inputs.read_vectors("--vectors", Self::paths(&self.vectors))
     }
 
-    /// Writes into the choices what a record says of the files; refuses those that an earlier record says something else of.
+    /// Adds what a record says about the files to the choices; refuses files that differ from an earlier record.
     fn describe(&self, choices: &mut Choices, changed: Changed, context: &Context) -> Result<(), Error> {
         let facts = |chosen: &Option<Chosen>| chosen.as_ref().map(|it| it.facts(changed, context)).transpose();
         choices.vectors = facts(&self.vectors)?;
@@ -209,7 +209,7 @@ impl Args {
         outputs.write("--svg", &self.svg).write("--png", &self.png).check(self.force)
     }
 
-    /// Refuses names that say something else than what is written.
+    /// Refuses file names whose extension does not match the content.
     fn check_extensions(&self) -> Result<(), Error> {
         let pages = [(&self.output, &["html", "htm"][..]), (&self.svg, &["svg"]), (&self.png, &["png"])];
         for (path, known) in pages.into_iter().filter_map(|(path, known)| Some((path.as_ref()?, known))) {
@@ -228,12 +228,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     args.layout.note_idle(&choices.placing, context);
     let (source, inputs) = args.input.resolve()?;
     let inputs = beside.files(inputs);
-    // The record stands beside the page, else beside a picture.
+    // The record is next to the page, else next to a picture.
     let main = args.files().next().cloned();
     let mut batch = args.check(inputs, main.as_deref().and_then(record::path).as_deref())?;
     let start = Start::now();
     beside.describe(&mut choices, source.changed, context)?;
-    // Weights shape the vectors that are made here.
+    // Weights affect the vectors that are computed here.
     let weights = beside.vectors.is_none();
     let graph = source.open(weights, args.input.memory(), context)?;
     if !weights {
@@ -271,7 +271,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The places of all nodes with their neighbours, and the roles.
+/// The positions of all nodes with their neighbours, and the roles.
 fn place_and_find(
     choices: &Choices,
     beside: &Beside,

@@ -24,7 +24,7 @@ use crate::repeat::Earlier;
 pub(crate) struct Args {
     #[command(flatten)]
     input: RepeatableArgs,
-    /// Where the roles and memberships of all nodes go: .tsv, .csv (also .gz, .zst) or .parquet.
+    /// File for the roles and memberships of all nodes: .tsv, .csv (also .gz, .zst) or .parquet.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// How many roles, or auto [default: auto].
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// Estimate the motif counts, as in `hone count`: cap=64, or error=0.1,confidence=0.95 [default: exact].
     #[arg(long, value_name = "HOW")]
     sample: Option<Sample>,
-    /// Seed of estimated counts; nothing else is drawn at random [default: 0].
+    /// Seed of estimated counts; nothing else is random [default: 0].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Replace the file if it exists.
@@ -55,11 +55,12 @@ Examples:
   hone roles graph.tsv --json
   hone roles -o again.tsv --config roles.tsv.run.json
 
-A role is a group of nodes with similar motif counts, wherever in the graph they are. The columns more and less list motifs
-that its nodes have more or less of than the average node, in standard deviations. The second table shows how often roles are
-linked, relative to what their degrees alone would give. docs/explore.md explains how roles are found, counted and named.";
+A role is a group of nodes with similar motif counts, anywhere in the graph. The columns more and less list motifs \
+that its nodes have more or less of than the average node, in standard deviations. The second table shows how often roles \
+are linked, relative to what their degrees alone would give. docs/explore.md explains how roles are found, counted and \
+named.";
 
-/// How many roles are wanted.
+/// The requested number of roles.
 #[derive(Debug, Clone, Copy)]
 struct Wanted(Option<usize>);
 
@@ -71,7 +72,7 @@ fn roles(text: &str) -> Result<Wanted, String> {
     }
 }
 
-/// What is kept beside a file of roles.
+/// What is stored next to a file of roles.
 #[derive(Serialize)]
 struct Record<'a> {
     version: &'static str,
@@ -131,7 +132,7 @@ struct ShownNode {
 
 const COMMAND: &str = "roles";
 
-/// What a record says of the choices.
+/// What a record says about the choices.
 #[derive(Default, Deserialize)]
 struct Chosen {
     choices: RoleOptions,
@@ -144,7 +145,7 @@ impl Args {
         let RoleOptions { roles, sample, seed } = earlier.map_or_else(Default::default, |it| it.choices.choices);
         let sample = self.sample.unwrap_or(sample);
         if self.seed.is_some() && sample == Sample::Exact {
-            return Err(Error::config("--seed", "goes with --sample: exact counts draw nothing at random"));
+            return Err(Error::config("--seed", "goes with --sample: exact counts are not random"));
         }
         let roles = self.roles.map_or(roles, |Wanted(wanted)| wanted);
         Ok(RoleOptions { roles, sample, seed: self.seed.unwrap_or(seed) })
@@ -195,12 +196,12 @@ fn note_fewer(options: &RoleOptions, groups: usize, context: &Context) {
     }
 }
 
-/// Prints explanations where they were asked for, else the tables.
+/// Prints explanations if requested, else the tables.
 fn print(args: &Args, shown: &Shown, found: &Roles, context: &Context) -> anyhow::Result<()> {
     if args.json {
         return context.print(serde_json::to_string_pretty(shown)? + "\n");
     }
-    // With explanations, or where the table is the result on standard output, the tables would be in the way.
+    // No tables next to explanations, or if standard output carries the result.
     if !shown.explanations.is_empty() {
         let texts = shown.explanations.iter().map(|node| format!("{}\n", node.explanation.text));
         return context.print(texts.collect::<String>());

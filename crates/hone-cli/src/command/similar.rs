@@ -22,19 +22,20 @@ pub(crate) struct Args {
     /// A node to find neighbours of; may be repeated, and each gets its own list.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     node: Vec<String>,
-    /// A node that the results should be like; may be repeated, and all give one list.
+    /// A node that the results should be similar to; may be repeated, for one common list.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     positive: Vec<String>,
-    /// A node that the results should not be like; may be repeated.
+    /// A node that the results should be dissimilar to; may be repeated.
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     negative: Vec<String>,
-    /// The neighbours of every node.
+    /// Find the neighbours of every node.
     #[arg(long)]
     all: bool,
-    /// How many similar nodes [default: 10].
+    /// Number of similar nodes [default: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     top: Option<u32>,
-    /// What is compared: all, proximity (the same part of the graph) or structure (the same surroundings) [default: all].
+    /// What is compared: all, proximity (the same part of the graph) or structure (a similar neighbourhood)
+    /// [default: all].
     #[arg(long, value_name = "WHAT", value_parser = vectors::by())]
     by: Option<By>,
     /// With --all: exact, approximate, or auto: exact up to 100000 nodes [default: auto].
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     /// Seed of the approximate search [default: 0].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Where the result goes: .tsv, .csv (also .gz, .zst), .parquet; with --all also .npy; - is standard output.
+    /// File for the result: .tsv, .csv (also .gz, .zst), .parquet; with --all also .npy; - is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// Print JSON instead of lines.
@@ -65,7 +66,7 @@ Examples:
 Columns called structure.… (of the preset `hone`) are compared by distance, all others by cosine; see docs/explore.md.
 Searches are exact; only --all beyond 100000 nodes is approximate, and says how many of the true neighbours it found.";
 
-/// What is asked: part of a record, where a later run finds it.
+/// The query: part of a record, where a later run finds it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Choices {
@@ -81,7 +82,7 @@ struct Choices {
     search: Search,
 }
 
-/// What is kept beside a file of neighbours.
+/// What is stored next to a file of neighbours.
 #[derive(Serialize)]
 struct Record<'a> {
     version: &'static str,
@@ -113,7 +114,7 @@ struct ShownNode {
 const COMMAND: &str = "similar";
 
 impl Args {
-    /// The choices of the command line over those of an earlier run; a question replaces all earlier ones.
+    /// The choices of the command line over those of an earlier run; a query replaces all earlier ones.
     fn choices(&self, before: Choices) -> Result<Choices, Error> {
         let arithmetic = !self.positive.is_empty() || !self.negative.is_empty();
         let asked = [self.all, !self.node.is_empty(), arithmetic].into_iter().filter(|&asked| asked).count();
@@ -186,7 +187,7 @@ fn finish(mut batch: Batch, args: &Args, record: &Record<'_>) -> anyhow::Result<
     Ok(())
 }
 
-/// Finds what is asked of single nodes.
+/// Answers queries about single nodes.
 fn ask(choices: &Choices, ids: &NodeIds, space: &Space) -> Result<Vec<Answer>, Error> {
     let index = ids.index();
     let rows = |option: &str, names: &[String]| -> Result<Vec<u32>, Error> {

@@ -1,4 +1,4 @@
-//! `hone solvers`: what the factors can be found with, and the models they are part of.
+//! `hone solvers`: the solvers that compute factors, and the joint models.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `hone tune GRAPH`: which settings suit a graph, judged by its own edges and labels.
+//! `hone tune GRAPH`: which settings suit a graph, measured on its own edges and labels.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ use crate::repeat::{Chosen, Earlier};
 pub(crate) struct Args {
     #[command(flatten)]
     input: RepeatableArgs,
-    /// Where the chosen settings go: a TOML file for `hone embed --config`.
+    /// File for the chosen settings: TOML, for `hone embed --config`.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Labels of nodes: an id, a tab and its labels separated by commas, one node per line.
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// Dimensions of the vectors [default: those of the candidates].
     #[arg(long, value_name = "D")]
     dim: Option<usize>,
-    /// Number of rounds, each of which hides other edges; fewer than 3 decide nothing [default: 5].
+    /// Number of rounds, each of which hides different edges; fewer than 3 decide nothing [default: 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     rounds: Option<u64>,
     /// Stop after this time, such as 90s, 10m or 2h: rounds that are complete by then count.
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// Share of the edges that are hidden [default: 0.2].
     #[arg(long, value_name = "SHARE")]
     removed: Option<f64>,
-    /// Seed of the first round: not one of those of `hone eval`, so that its splits have no part in the choice
+    /// Seed of the first round, far from those of `hone eval`, so that its splits are not used for the choice
     /// [default: 100001].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
     first_seed: Option<u64>,
@@ -73,7 +73,7 @@ Examples:
   hone tune graph.tsv --candidate hone --candidate hone:steps=2 --candidate hone:steps=6
   hone tune -o again.toml --config best.toml.run.json
 
-docs/evaluation.md says how candidates are compared, and when a difference counts as chance.";
+docs/evaluation.md explains how candidates are compared, and when a difference counts as chance.";
 
 const COMMAND: &str = "tune";
 
@@ -111,7 +111,7 @@ struct Choices {
     labels: Option<RecordedFile>,
 }
 
-/// What is kept beside the chosen settings.
+/// What is stored next to the chosen settings.
 #[derive(Serialize)]
 struct Record<'a> {
     version: &'static str,
@@ -164,7 +164,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         context.note(format_args!("note: {} of {} rounds were completed in the time", tuned.rounds, options.rounds));
     }
     if let Some(path) = &args.output {
-        // As many rounds give the same result, whatever the time.
+        // The same number of rounds gives the same result, whatever the time.
         let rounds = if tuned.rounds > 0 { tuned.rounds } else { options.rounds };
         let choices = Choices { choices: TuneOptions { rounds, ..options }, labels: facts };
         let (version, input) = (env!("CARGO_PKG_VERSION"), &source.input);
@@ -188,7 +188,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     context.print(table(&tuned))
 }
 
-/// Counts labels of nodes that the graph does not have.
+/// Counts labels of nodes that are not in the graph.
 fn note_unknown(labels: Option<&NodeLabels>, context: &Context) {
     match labels.map_or(0, |labels| labels.unknown) {
         0 => (),

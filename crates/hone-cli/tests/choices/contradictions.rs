@@ -91,7 +91,7 @@ fn options_without_effect_are_noted_in_one_line() {
         ("features", "--over triangle --psi w", "--over (nothing is diffused), --psi (nothing is diffused)"),
         ("features", "--depth 0 --aggregates sum", "--aggregates (a depth of 0 has no aggregates over neighbours)"),
         ("features", "--prune 0.9", "--prune (columns are left out from depth 2 on)"),
-        ("count", "--by total --seed 3", "--seed (exact counts draw nothing at random)"),
+        ("count", "--by total --seed 3", "--seed (exact counts are not random)"),
     ];
     for (command, options, said) in cases {
         let run = hone().args([command, "builtin:karate", "-o", "-"]).args(options.split(' ')).assert().success();

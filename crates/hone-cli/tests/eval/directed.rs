@@ -120,7 +120,7 @@ fn refusals_name_options() {
     let remedy = contains("--negatives: ").and(contains("read it with --directed, or use --negatives random"));
     hone().args(plain).assert().code(2).stderr(remedy.and(contains("cannot tell").not()));
     let mutual = write(folder.path(), downward().filter(|arc| arc.0 != arc.1).flat_map(|(u, v)| [(u, v), (v, u)]));
-    let said = contains("every arc has its reverse, so that none can be turned around; use --negatives random");
+    let said = contains("every arc has its reverse, so none can be reversed; use --negatives random");
     link(&mutual, &["--methods", "degree", "--negatives", "mixed"]).code(2).stderr(said.clone());
     link(&mutual, &["--methods", "degree"]).success().stderr(contains("pairs without an arc are random"));
     link(&mutual, &["--methods", "degree", "--negatives", "random"]).success();

@@ -1,4 +1,4 @@
-//! Eight hand-made features of degree and triangles: the yardstick any embedding must pass.
+//! Eight hand-made features of degree and triangles: a baseline that any embedding must beat.
 //!
 //! log degree, log triangles, clustering coefficient, log core number; over the neighbours the mean
 //! and the maximum of log degree, the mean of log triangles, and the log of the sum of degrees.

@@ -1,12 +1,11 @@
 //! The largest eigenvalues of a symmetric matrix and their eigenvectors, from products alone.
 //!
-//! Subspace iteration with a Chebyshev filter: a block of vectors somewhat wider than wanted is
+//! Subspace iteration with a Chebyshev filter: a block of vectors somewhat wider than requested is
 //! multiplied by a polynomial of the matrix that is small on the unwanted part of the spectrum and
 //! steep above it, made orthonormal, and rotated to the best eigenvector estimates in its span.
 //! Working on a block, it finds multiple eigenvalues (one per component of a graph) as they are.
-//! What the filter lifts too far above the rest drowns the rest in its rounding errors: the degree is lower
-//! where the largest eigenvalue stands out, and leading vectors that have converged are kept aside, out of
-//! the filter.
+//! If the filter amplifies a vector too far, its rounding errors swamp the rest: the degree is lower if the
+//! largest eigenvalue stands out, and leading vectors that have converged are excluded from the filter.
 //! Small matrices are written out and solved directly. f64 throughout.
 //!
 //! Reference: Zhou, Saad et al. Self-consistent-field calculations using Chebyshev-filtered
@@ -34,11 +33,11 @@ pub(super) struct Eigen {
 
 /// Matrices up to this size are solved directly.
 const DIRECT: usize = 400;
-/// Degree of the filter at most.
+/// Maximum degree of the filter.
 const DEGREE: usize = 16;
 /// How many times as much as the unwanted part the filter may lift the largest eigenvalue.
 const LIFT: f64 = 1e8;
-/// Products with the block at most.
+/// Maximum number of products with the block.
 const PRODUCTS: usize = 640;
 /// Residuals relative to their eigenvalue that are good enough; eigenvalues below the floor, relative to
 /// the largest, count as the floor.

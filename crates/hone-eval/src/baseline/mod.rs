@@ -46,7 +46,7 @@ pub(crate) fn check_dim(dim: usize) -> Result<()> {
     range::check("dim", dim, &range::DIM)
 }
 
-/// Vectors of independent standard normal numbers: the floor of every table.
+/// Vectors of independent standard normal numbers: the lower bound of every table.
 pub fn random(nodes: usize, dim: usize, seed: u64) -> Block {
     let mut out = Block::zeros(nodes, dim);
     for i in 0..nodes {

@@ -23,7 +23,7 @@ use crate::random::Stream;
 /// Samples of one pool are generated in chunks of this many units of work.
 const CHUNK: u64 = 16;
 
-/// Bytes of a pool of so many pairs, and of the random ones beside them; vectors that grow hold twice that.
+/// Bytes of a pool of this many pairs, and of the random ones beside them; vectors that grow hold twice that.
 pub(super) fn pool_bytes(pairs: u64, negatives: usize) -> u64 {
     pairs.saturating_mul(1 + negatives as u64).saturating_mul(2 * size_of::<(u32, u32)>() as u64)
 }

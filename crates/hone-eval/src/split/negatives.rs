@@ -1,4 +1,4 @@
-//! Which pairs without an edge are told from edges: random ones, or arcs turned around.
+//! The negatives of link prediction: random pairs, or reversed arcs.
 
 use std::str::FromStr;
 
@@ -17,7 +17,7 @@ pub enum Negatives {
     /// Pairs at random.
     #[default]
     Random,
-    /// Removed arcs turned around, where the reverse is no arc: which way does the arc go?
+    /// Removed arcs, reversed, if the reverse is not an arc: which way does the arc go?
     Reversed,
     /// Reversed arcs and random pairs, half each.
     Mixed,
@@ -37,12 +37,12 @@ impl FromStr for Negatives {
 }
 
 impl Negatives {
-    /// What suits a graph unless something else is named: reversed arcs and random pairs, where any arc can be turned around.
+    /// The default for a graph: reversed arcs and random pairs, if any arc can be reversed.
     pub fn usual(graph: &Graph) -> Self {
         if graph.is_directed() && has_one_way(graph) { Negatives::Mixed } else { Negatives::Random }
     }
 
-    /// Refuses to turn edges around that have no direction.
+    /// Refuses reversed arcs for undirected graphs.
     pub(super) fn check(self, graph: &Graph) -> Result<()> {
         if self == Negatives::Random || graph.is_directed() {
             return Ok(());
@@ -78,7 +78,7 @@ fn is_one_way(graph: &Graph, (u, v): (u32, u32)) -> bool {
     graph.neighbors(v).binary_search(&u).is_err()
 }
 
-/// Whether some arc has no reverse, so that it can be turned around.
+/// Whether some arc has no reverse, so that it can be reversed.
 fn has_one_way(graph: &Graph) -> bool {
     let mut nodes = 0..graph.nodes() as u32;
     nodes.any(|u| graph.neighbors(u).iter().any(|&v| is_one_way(graph, (u, v))))
@@ -87,9 +87,9 @@ fn has_one_way(graph: &Graph) -> bool {
 /// Why there are no reversed arcs, and what can be done.
 fn nothing_to_turn(graph: &Graph) -> Error {
     let message = if has_one_way(graph) {
-        "every removed arc has its reverse, so that none can be turned around; remove a larger share, or use negatives = \"random\""
+        "every removed arc has its reverse, so none can be reversed; remove a larger share, or use negatives = \"random\""
     } else {
-        "every arc has its reverse, so that none can be turned around; use negatives = \"random\""
+        "every arc has its reverse, so none can be reversed; use negatives = \"random\""
     };
     Error::config("negatives", message)
 }

@@ -37,7 +37,7 @@ pub struct Scaling {
     pub runs: Vec<ScalingRun>,
 }
 
-/// Exponents are fitted to graphs of at least so many nodes: below, fixed costs rule.
+/// Exponents are fitted to graphs of at least this many nodes: below, fixed costs rule.
 pub const FITTED_FROM: usize = 10_000;
 
 impl ScalingRun {

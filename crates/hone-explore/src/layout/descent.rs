@@ -1,9 +1,10 @@
-//! Links pull, random pairs push: stochastic descent on the cross-entropy of the links.
+//! Links attract, random pairs repel: stochastic descent on the cross-entropy of the links.
 //!
-//! A link of weight w takes part in a part w of the steps, spread evenly from a phase of its own. In a step each node
-//! follows its links and pushes off from [`PUSHES`] random nodes per link, one after the other; where the others are is taken
-//! from the step before, so all nodes can be moved at once. The forces are the gradients of the low-dimensional similarity
-//! 1 / (1 + a d²), clipped; the rate falls to zero. UMAP has d^1.79 there, which takes most of its time and shows as little.
+//! A link of weight w takes part in a share w of the steps, spread evenly with its own phase. In a step each node is
+//! attracted by its links and repelled by [`PUSHES`] random nodes per link, one after the other; positions of other
+//! nodes are those of the previous step, so all nodes can be moved in parallel. The forces are the gradients of the
+//! low-dimensional similarity 1 / (1 + a d²), clipped; the rate falls to zero. UMAP uses d^1.79, which takes most of
+//! the time and makes no visible difference.
 
 use hone::dense::Block;
 use hone::parallel;
@@ -13,7 +14,7 @@ use super::weights::Links;
 
 /// How fast the low-dimensional similarity falls, for a smallest distance of about 0.1.
 const A: f32 = 1.577;
-/// Random nodes that a node pushes off from per link followed.
+/// Random nodes that repel a node, per link.
 const PUSHES: u32 = 2;
 /// The longest part of a move in one direction.
 const CLIP: f32 = 4.0;

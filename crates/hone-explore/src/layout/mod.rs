@@ -1,10 +1,10 @@
 //! [`Layout`]: two coordinates per node, so that similar nodes lie together.
 //!
 //! Each node is linked to its nearest neighbours, with a weight that falls with the distance relative to its own
-//! neighbourhood (`weights`). Starting from the two leading principal components (`start`), links pull their ends together
-//! and random pairs push each other away (`descent`). A step reads the positions of the step before, and every random
-//! number is named by seed, step and node: the same bits for any number of threads.
-//! Cost: the search for neighbours, then O(steps · N k). Reference: McInnes, Healy and Melville, *UMAP*, 2018.
+//! neighbourhood (`weights`). Starting from the two leading principal components (`start`), links attract their ends
+//! and random pairs repel each other (`descent`). A step reads the positions of the previous step, and every random
+//! number is keyed by seed, step and node: the same bits for any number of threads. Cost: the search for neighbours,
+//! then O(steps · N k). Reference: McInnes, Healy and Melville, *UMAP*, 2018.
 
 mod descent;
 mod start;
@@ -22,7 +22,7 @@ use crate::neighbours::Neighbours;
 use crate::search::{Method, Search};
 use crate::space::Space;
 
-/// How a layout is made.
+/// How a layout is computed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -30,7 +30,7 @@ pub enum LayoutMethod {
     /// Neighbours together, by descent.
     #[default]
     Neighbours,
-    /// The two leading principal components: at once, but nodes overlap.
+    /// The two leading principal components: fast, but nodes overlap.
     Pca,
 }
 
@@ -49,19 +49,19 @@ impl FromStr for LayoutMethod {
     }
 }
 
-/// Up to this many rows the neighbours of [`Method::Auto`] are exact. A picture needs no more: with 92 of 100 true neighbours
-/// its trustworthiness is the same within .003, and a search of all pairs would take most of the time.
+/// Up to this many rows the neighbours of [`Method::Auto`] are exact. A picture needs no more: with 92 of 100 true
+/// neighbours its trustworthiness is the same within .003, while an exact search would take most of the time.
 const EXACT_LIMIT: usize = 20_000;
 
 /// Settings of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Layout {
-    /// How it is made.
+    /// The method.
     pub layout: LayoutMethod,
     /// Neighbours that each node is linked to.
     pub neighbours: usize,
-    /// Steps of the descent; none for as many as the size of the graph needs.
+    /// Steps of the descent; by default depending on the size of the graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<usize>,
     /// How the neighbours are found; by default exactly up to 20 000 rows.
@@ -77,7 +77,7 @@ impl Default for Layout {
     }
 }
 
-/// Coordinates, and what was found on the way.
+/// Coordinates, and intermediate results.
 #[derive(Debug, Clone)]
 pub struct Placed {
     /// Two columns, one row per node.

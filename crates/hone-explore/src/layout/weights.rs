@@ -1,8 +1,8 @@
-//! Links between neighbours: how strongly each belongs to the other's surroundings.
+//! Links between neighbours: how strongly each belongs to the other's neighbourhood.
 //!
-//! The distance to a neighbour counts from that of the nearest one, in a unit of the node's own: such that the weights
-//! exp(−(d − d₁)/σ) of its neighbours sum to log₂ k. Both directions are joined as probabilities, a + b − ab.
-//! Cost: O(N k).
+//! The distance to a neighbour is measured from that of the nearest one, in a unit σ of each node, chosen such
+//! that the weights exp(−(d − d₁)/σ) of its neighbours sum to log₂ k. Both directions are joined as
+//! probabilities, a + b − ab. Cost: O(N k).
 
 use hone::parallel;
 

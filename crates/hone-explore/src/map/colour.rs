@@ -31,7 +31,7 @@ pub enum Colour {
     Numbers {
         /// What it is.
         name: String,
-        /// The number of every node; NaN where there is none.
+        /// The number of every node; NaN if there is none.
         values: Vec<f32>,
     },
 }

@@ -1,7 +1,7 @@
 //! [`Map`]: a graph as one self-contained page that opens from disk, or as a picture.
 //!
-//! The page holds all nodes with their places, roles, motif counts, nearest neighbours and edges as compressed arrays
-//! (`pack`), and the hand-written script that shows them (`page/`); nothing is loaded from a network. `picture` draws the
+//! The page contains all nodes with their positions, roles, motif counts, nearest neighbours and edges as compressed
+//! arrays (`pack`), and the script that shows them (`page/`); nothing is loaded from a network. `picture` draws the
 //! same points as SVG or PNG.
 
 mod colour;

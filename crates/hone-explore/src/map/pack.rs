@@ -16,7 +16,7 @@ use super::Map;
 use super::colour::Colour;
 use crate::roles::Arcs;
 
-/// From here on less is kept of each node.
+/// From this many nodes on, less is stored per node.
 pub(super) const LARGE: usize = 200_000;
 /// Neighbours of each node, in a small graph and in a large one.
 const NEAR: [usize; 2] = [10, 5];
@@ -75,7 +75,7 @@ pub(super) fn sections(map: &Map<'_>, order: &[u32]) -> Vec<Section> {
     within(parallel::map_each(parts, packed), PAGE)
 }
 
-/// Without edges, where all sections together have more bytes than so many.
+/// Without edges, if all sections together have more bytes than this.
 fn within(mut sections: Vec<Section>, most: usize) -> Vec<Section> {
     if sections.iter().map(|section| section.text.len()).sum::<usize>() > most {
         sections.retain(|section| ![LINKS, DIRECTIONS].contains(&section.name));

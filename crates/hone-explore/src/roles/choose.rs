@@ -1,9 +1,10 @@
-//! How many roles, and where they begin: groups are split until there are many, then joined while that pays.
+//! The number of roles, and their initial groups: groups are split until there are many, then merged while
+//! that lowers the cost.
 //!
-//! The widest group is cut in two along the direction it is widest in, until there are [`MOST`]; then the two groups that
-//! one Gaussian describes best together are joined, again and again. The mixture is fitted again at every size, and the one
-//! with the least integrated completed likelihood cost is kept. Nothing is drawn at random, and rows come sorted, so neither
-//! a seed nor the order of nodes plays a part. Cost: O(rows · MOST²) on at most [`SAMPLE`] rows.
+//! The widest group is split along its widest direction, until there are [`MOST`]; then the two groups that a single
+//! Gaussian describes best are merged, again and again. The mixture is fitted again at every size, and the one
+//! with the least integrated completed likelihood cost is kept. Nothing is random, and rows are sorted, so neither a
+//! seed nor the order of nodes matters. Cost: O(rows · MOST²) on at most [`SAMPLE`] rows.
 
 use hone::dense::Small;
 use hone::{Progress, Result};
@@ -11,17 +12,17 @@ use hone::{Progress, Result};
 use super::mixture::{Component, Mixture, Moments, Row};
 use super::signature::{Signature, WIDTH};
 
-/// The most roles that are tried.
+/// Maximum number of roles that are tried.
 pub const MOST: usize = 12;
-/// Rows that the number of roles is chosen on; of more, evenly spaced ones.
+/// Rows used to choose the number of roles; of more, evenly spaced ones.
 const SAMPLE: usize = 20_000;
 /// Iterations of a fit.
 const ITERATIONS: usize = 60;
 /// Assignments to the nearest centre after a split.
 const SETTLING: usize = 20;
 
-/// The mixture with `wanted` components, or with as many as pay. Fewer than wanted where there are fewer distinct rows. The
-/// first `width` ratios count.
+/// The mixture with `wanted` components, or with the lowest cost. Fewer than requested if there are fewer distinct
+/// rows. The first `width` ratios are used.
 pub(crate) fn choose(rows: &[Row], wanted: Option<usize>, width: usize, progress: &dyn Progress) -> Result<Mixture> {
     let rows = &thinned(rows);
     let nodes: f64 = rows.iter().map(|row| row.weight).sum();
@@ -29,7 +30,7 @@ pub(crate) fn choose(rows: &[Row], wanted: Option<usize>, width: usize, progress
     progress.stage("choosing the number of roles", start.len() as u64);
     let mut now = Mixture::fitted(rows, start, ITERATIONS);
     let mut best = now.clone();
-    // Some groups of the start may be given up on the way: there may be fewer than wanted already.
+    // Some initial groups may be dropped: there may already be fewer than requested.
     while now.components.len() > wanted.unwrap_or(1) {
         progress.check()?;
         now = Mixture::fitted(rows, joined(&now.components), ITERATIONS);

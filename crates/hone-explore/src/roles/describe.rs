@@ -1,7 +1,7 @@
-//! What each role is: its name, its size, the motifs it has more and less of, its typical nodes, and who it is linked to.
+//! The description of each role: its name, its size, over- and under-represented motifs, typical nodes, and
+//! links to other roles.
 //!
-//! In a directed graph there are directed motifs among them, for arcs that leave a node and that enter it, and links have a
-//! direction.
+//! In a directed graph this includes directed motifs, for outgoing and incoming arcs, and links have a direction.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! Why a node has its role, and what would have given it another role.
 //!
-//! A ratio speaks for a role as far as it makes the role more likely than the next one. The three that say most are named
-//! beside the graph's average. What would have given it another role is the smallest change of one ratio that makes another role the
-//! most likely; ratios move from where they are towards the typical node of each other role.
+//! A ratio supports a role if it makes the role more likely than the next one. The three strongest are named with the
+//! graph's average. What would have given the node another role is the smallest change of one ratio that makes another
+//! role the most likely; ratios move from their value towards that of the typical node of each other role.
 
 use serde::Serialize;
 
@@ -17,9 +17,9 @@ const STEPS: usize = 200;
 pub struct Explanation {
     /// The role.
     pub role: String,
-    /// How far the node belongs to it.
+    /// The membership of the node.
     pub membership: f64,
-    /// The three ratios that say most, the most telling first.
+    /// The three ratios that support the role most, the strongest first.
     pub reasons: Vec<Reason>,
     /// The role that it would have otherwise; none where there is no other.
     pub otherwise: Option<Otherwise>,
@@ -38,7 +38,7 @@ pub struct Otherwise {
     pub value: Option<f64>,
 }
 
-/// A ratio that speaks for a role.
+/// A ratio that supports a role.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reason {
     /// Its name, one of [`RATIOS`](super::RATIOS).

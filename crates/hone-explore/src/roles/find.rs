@@ -1,4 +1,4 @@
-//! [`RoleOptions::find`]: counts, signatures, groups of them, and what each group is.
+//! [`RoleOptions::find`]: counts, signatures, their groups, and a description of each.
 
 use hone::features::{Named, Structure};
 use hone::graph::Graph;
@@ -27,7 +27,7 @@ impl RoleOptions {
         if graph.nodes() == 0 {
             return Err(Error::config("graph", "it has no nodes, so there are no roles to find"));
         }
-        // Triads are always counted exactly, which estimates are meant to avoid.
+        // Triads are always counted exactly, so they are left out if counts are estimated.
         let triads = (graph.is_directed() && self.sample == Sample::Exact).then_some(MotifSet::Triads);
         let motifs = triads.iter().flat_map(MotifSet::motifs).chain(MotifSet::default().motifs());
         let motifs: Vec<_> = motifs.collect();

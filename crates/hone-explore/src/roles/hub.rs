@@ -1,16 +1,17 @@
-//! Hubs as a role of their own, where the choice of roles has left them among others.
+//! A separate role for hubs, if the choice of roles has mixed them with others.
 //!
-//! A graph has few hubs by nature, often too few to pay for a component of a mixture: two of the 34 nodes of the karate
-//! club. Yet they are what a reader looks for first, and a role that mixes them with ordinary nodes has no true name.
-//! Nodes that are hubs by definition (far more neighbours than the average node and than their own neighbours have, and an
-//! outlier among the degrees) therefore get, where roles are few, a component of their own, which is kept if most of them belong to it. The
-//! others stay as they are: a fit would widen it until it holds ordinary nodes too. Cost: O(rows · components).
+//! A graph has few hubs by nature, often too few to justify a component of a mixture: two of the 34 nodes of the karate
+//! club. Yet readers look for them first, and a role that mixes them with ordinary nodes has no proper name. Nodes that
+//! are hubs by definition (far more neighbours than the average node and than their own neighbours have, and an outlier
+//! among the degrees) therefore get a separate component if there are few roles, which is kept if most of them belong
+//! to it. The other components are not changed: a fit would widen the new one until it contains ordinary nodes too.
+//! Cost: O(rows · components).
 
 use super::mixture::{Component, Mixture, Moments, Row};
 use super::name::{is_hub, name};
 use super::signature::{Signature, plain};
 
-/// So many roles tell the nodes apart already.
+/// With this many roles, hubs get no separate one.
 const MANY: usize = 5;
 /// Standard deviations above the mean degree from which a node is an outlier.
 const OUTLYING: f64 = 2.4;

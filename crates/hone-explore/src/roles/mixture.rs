@@ -15,9 +15,9 @@ use super::signature::{Signature, WIDTH};
 pub(crate) const RESOLUTION: f64 = 0.35;
 /// Rows per task.
 const CHUNK: usize = 1 << 12;
-/// Components with less than this many nodes are given up.
+/// Components with less than this many nodes are dropped.
 const LEAST: f64 = 1e-3;
-/// Centres that move less than this have arrived.
+/// Centres that move less than this have converged.
 const STILL: f64 = 1e-5;
 
 /// A signature and how many nodes have it.
@@ -48,7 +48,7 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Sums over no rows, of which so many ratios will count.
+    /// Sums over no rows, of which this many ratios will count.
     pub(crate) fn new(width: usize) -> Self {
         Moments { weight: 0.0, first: [0.0; WIDTH], second: [0.0; WIDTH], width }
     }
@@ -107,7 +107,7 @@ pub(crate) struct Mixture {
 }
 
 impl Mixture {
-    /// Improves components until their centres rest, for `most` iterations at the longest.
+    /// Improves components until their centres converge, for at most `most` iterations.
     pub(crate) fn fitted(rows: &[Row], mut components: Vec<Component>, most: usize) -> Mixture {
         let total: f64 = rows.iter().map(|row| row.weight).sum();
         for _ in 0..most {
@@ -129,7 +129,7 @@ impl Mixture {
     }
 
     /// The integrated completed likelihood as a cost: the Bayesian information criterion, and twice the entropy of the
-    /// memberships, so that groups which cannot be told apart do not pay. Biernacki, Celeux and Govaert, 2000.
+    /// memberships, so that overlapping groups are penalised. Biernacki, Celeux and Govaert, 2000.
     pub(crate) fn cost(&self, nodes: f64) -> f64 {
         let parameters = self.components.iter().map(|component| 2 * component.width + 1).sum::<usize>() - 1;
         2.0 * (self.entropy - self.likelihood) + parameters as f64 * nodes.ln()

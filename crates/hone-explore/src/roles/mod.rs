@@ -1,11 +1,11 @@
 //! [`Roles`]: structural roles of the nodes, found from motif counts, with names and reasons.
 //!
-//! Two nodes have the same role when their surroundings are built alike, wherever they are: centres of stars, bridges,
-//! members of cliques. Six ratios of the 15 node orbit counts, and in directed graphs two of the arcs (`signature`), are grouped by a mixture of Gaussians
-//! (`mixture`), whose number of components is the one that the integrated completed likelihood prefers (`choose`). Equal
-//! signatures are kept once, sorted, so that no bit depends on the order of the nodes. Memberships are the posterior
-//! probabilities of the components, and sum to one.
-//! Cost: counting, then O(N log N + M log M). References: Henderson et al., *RolX*, 2012; Rossi and Ahmed, *Role discovery in
+//! Two nodes have the same role if their neighbourhoods have a similar structure, anywhere in the graph: centres of
+//! stars, bridges, members of cliques. Six ratios of the 15 node orbit counts, and in directed graphs two of the arcs
+//! (`signature`), are grouped by a mixture of Gaussians (`mixture`), whose number of components is the one that the
+//! integrated completed likelihood prefers (`choose`). Equal signatures are kept once, sorted, so that no bit depends
+//! on the order of the nodes. Memberships are the posterior probabilities of the components, and sum to one. Cost:
+//! counting, then O(N log N + M log M). References: Henderson et al., *RolX*, 2012; Rossi and Ahmed, *Role discovery in
 //! networks*, 2015.
 
 mod choose;
@@ -55,8 +55,8 @@ pub struct RoleOptions {
 pub struct Roles {
     /// What they are, the largest first.
     pub roles: Vec<Role>,
-    /// How often nodes of one role are linked to those of another, in multiples of what their degrees let expect; in a directed
-    /// graph by arcs from the first to the second.
+    /// How often nodes of one role are linked to those of another, relative to what their degrees alone would
+    /// give; in a directed graph by arcs from the first to the second.
     pub affinity: Vec<Vec<f64>>,
     /// Counts of the 15 node orbits, one row per node.
     counts: Vec<[u64; NODE_ORBITS.len()]>,

@@ -1,4 +1,4 @@
-//! Names of roles, from the ratios of their typical node, in the words of the field.
+//! Names of roles, from the ratios of their typical node, in the terms of the field.
 //!
 //! | name | what it says |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | chain | two neighbours or so, that have as few |
 //! | bridge | few neighbours, not linked, that have many |
 //! | star centre | many neighbours, not linked, that have few |
-//! | hub | at least twice the neighbours of the average node, and half more than its own neighbours have |
+//! | hub | at least twice as many neighbours as the average node, and 1.5 times as many as its own neighbours have |
 //! | clique member | nearly all neighbours linked to each other, in cliques of four |
 //! | near-clique | more than half of the pairs of neighbours linked |
 //! | triangle corner | the same with few neighbours |
@@ -17,7 +17,7 @@
 //! | core | more neighbours than the average node, that have many |
 //! | connector | neighbours that are not linked, as many as they have |
 //!
-//! In a directed graph with one-way arcs a word goes before these names, for nodes to which it applies:
+//! In a directed graph with one-way arcs a prefix is added to these names, for nodes to which it applies:
 //!
 //! | | |
 //! |---|---|
@@ -28,7 +28,7 @@
 
 use super::signature::Signature;
 
-/// Part of the neighbours on one side from which a node is a source or a sink.
+/// Share of neighbours on one side from which a node is a source or a sink.
 const ONE_SIDED: f64 = 0.75;
 
 /// The name for the ratios of a typical node of a graph with one-way arcs.

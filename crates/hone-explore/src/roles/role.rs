@@ -1,15 +1,15 @@
-//! [`Role`]: what is known of a role, and how its motif counts stand out.
+//! [`Role`]: the description of a role, and how its motif counts differ.
 
 use serde::Serialize;
 
 /// A role.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Role {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Nodes that belong to it more than to any other.
     pub nodes: usize,
-    /// Its part of all nodes.
+    /// Its share of all nodes.
     pub share: f64,
     /// Mean degree of its nodes.
     pub degree: f64,
@@ -39,7 +39,7 @@ pub struct MotifScore {
 }
 
 impl Role {
-    /// The motifs that it has more of than the graph, the most telling first.
+    /// The motifs that it has more of than the graph, the strongest first.
     pub fn more(&self) -> Vec<&MotifScore> {
         self.leading(1.0)
     }

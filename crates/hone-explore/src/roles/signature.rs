@@ -1,7 +1,7 @@
-//! What roles are made of: six numbers per node, ratios of its motif counts, and two more in directed graphs.
+//! The input of roles: six numbers per node, ratios of its motif counts, and two more in directed graphs.
 //!
-//! Counts themselves grow with the degree in all motifs at once. Ratios say what is different, have names in the field, and
-//! change little when a few edges do:
+//! The counts of all motifs grow with the degree. Ratios show what is different, have names in the field, and are
+//! robust to small changes of the edges:
 //!
 //! | | of the counts around a node | scaled so that 1 is a clear difference |
 //! |---|---|---|
@@ -14,8 +14,8 @@
 //! | out-only | neighbours that arcs lead to and not back / all neighbours; 0 without directions | × 3 |
 //! | in-only | neighbours that arcs come from and none leads to / all neighbours; 0 without directions | × 3 |
 //!
-//! Directed motifs are not among them: what neighbours have to do with each other is said by the six, and the part of mutual
-//! neighbours by the two. Cost: O(N + M). Nothing depends on the order of the nodes.
+//! Directed motifs are not used: the six describe how neighbours are linked to each other, and the two give the share
+//! of mutual neighbours. Cost: O(N + M). Nothing depends on the order of the nodes.
 
 use hone::graph::Graph;
 use hone::motif::NODE_ORBITS;
@@ -26,7 +26,7 @@ use hone::sparse::Pattern;
 pub(crate) const WIDTH: usize = 8;
 /// How many of them graphs without one-way arcs have.
 pub(crate) const WITHOUT_ARCS: usize = 6;
-/// What the ratios are called; the last two are of directed graphs.
+/// Names of the ratios; the last two are for directed graphs.
 pub const RATIOS: [&str; WIDTH] =
     ["degree", "neighbour-degree", "closed-pairs", "open-pairs", "closed-around", "cliques", "out-only", "in-only"];
 /// The ratios of one node, scaled.
@@ -79,7 +79,7 @@ pub(crate) fn signatures(
     let of = |i: usize| {
         let mut logs: Vec<f64> =
             neighbors.row(i).iter().map(|&j| (neighbors.row(j as usize).len() as f64).log2()).collect();
-        // In order of size, so that the sum has the same bits whatever the nodes are called.
+        // Sorted, so that the sum has the same bits in any order of nodes.
         logs.sort_by(f64::total_cmp);
         let parts = arcs.map_or([0.0; 2], |arcs| arcs[i].parts());
         signature(&counts[i], logs.iter().sum::<f64>() / logs.len().max(1) as f64, parts)

@@ -36,21 +36,21 @@ def draw(
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Figure:
-    """Draw motif graphs side by side, all with the layout of the graph.
+    """Draw motif graphs side by side, all with the same layout.
 
     An edge is as wide as the number of occurrences of the motif that contain it, a node as large as the sum over its
-    edges. Nodes and edges without the motif stay faint. The picture is the same for any number of threads.
+    edges. Nodes and edges without the motif are faint. The picture is the same for any number of threads.
 
     Parameters
     ----------
     graph
         Anything :class:`Graph` takes, of at most 100 000 nodes and edges.
     motifs
-        A panel for each: names, or a set such as ``"graphlets"``.
+        Names, or a set such as ``"graphlets"``; one panel per motif.
     delta
-        Edges with fewer occurrences count as having none.
+        Edges with fewer occurrences are ignored.
     labels
-        How many ids are written next to their nodes, the largest nodes first; by default all of a small graph.
+        How many nodes are labelled with their ids, the largest first; by default all in a small graph.
     title
         Name of the graph in the caption.
 

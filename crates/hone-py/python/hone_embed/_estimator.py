@@ -40,56 +40,58 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     Parameters
     ----------
     preset
-        What to start from: ``"hone"``, the library's default, or the paper's ``"hone-w"``,
+        The settings to start from: ``"hone"``, the library's default, or the paper's ``"hone-w"``,
         ``"hone-p"``, ``"hone-l"``, ``"hone-l-norm"``, ``"hone-l-rw"``, each also with ``"+x"`` for
         diffused motif features. See :func:`presets`. The parameters below that are None take the
-        preset's value. ``"auto"`` compares settings on the graph first, and takes the default unless
+        preset's value. ``"auto"`` compares settings on the graph first, and uses the default unless
         others are better by more than chance; see :func:`tune`.
     n_components
-        Dimensions of the vectors. With the preset ``"hone"`` one in eight of them (at most 16) is for
-        structure. Columns that the graph is too small to fill are zero, and a note in ``report_`` says so.
+        Dimensions of the vectors. With the preset ``"hone"``, one in eight of them (at most 16) describes
+        structure. Columns that a small graph cannot fill are zero, and a note in ``report_`` says so.
     n_local_components
-        Dimensions of each local embedding, one per motif and step; None or ``"auto"`` for 16, more where
+        Dimensions of each local embedding, one per motif and step; None or ``"auto"`` for 16, more if
         ``n_components`` needs more.
     n_steps
         Number of steps K, or ``"auto"``.
     motifs
         ``"all"`` (13 edge orbits), ``"graphlets"`` (9), ``"size3"``, or a list of names.
     weights
-        Whether edge weights multiply the motif counts. None: where ``X`` is a :class:`Graph` that was made with
-        weights. True: read them from ``X``, which must have them. False: ignore them.
+        Whether edge weights multiply the motif counts. None: if ``X`` is a :class:`Graph` with weights. True:
+        read them from ``X``, which must have them. False: ignore them.
     directed
         Whether edges have a direction; by default the graph decides (see :class:`Graph`).
     random_state
-        Seed: the same seed gives the same bits, whatever ``n_jobs``. None draws one; 0 leaves a seed
-        that ``config`` names.
+        Seed: the same seed gives the same bits for any ``n_jobs``. None draws one; 0 does not
+        override a seed in ``config``.
     n_jobs
         Threads; None or -1 for all cores.
     memory_limit
-        Bytes that this process may hold, or text such as ``"8G"`` (8 GiB) or ``"8GB"``; by default what the machine has
-        free. What does not fit goes to temporary files where possible; the vectors are the same.
+        Memory limit of this process in bytes, or text such as ``"8G"`` (8 GiB) or ``"8GB"``; by default what
+        the machine has free. What does not fit goes to temporary files if possible; the vectors are the same.
     device
-        Where motif matrices are factored: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"`` for a GPU where there is
-        one. The numbers of a GPU differ from those of the CPU by rounding; ``report_["engine"]`` names it.
+        Where to count motifs and embed: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"`` for a GPU if there is one.
+        Results of a GPU differ from those of the CPU by rounding; ``report_["engine"]`` names it.
     checkpoint
-        A folder for finished stages: a ``fit`` that was interrupted continues from there, to the same
-        bits. One folder serves one graph and one set of parameters.
+        A folder for finished stages: an interrupted ``fit`` continues from there, and gives the same
+        bits. Use one folder per graph and set of parameters.
     factors
-        True to keep the factors as ``factors_``; a folder to have them written there, from where
-        ``factors_`` reads them as they are used. An earlier folder of factors is replaced.
+        True to keep the factors in memory as ``factors_``; a folder to write them there, from
+        where ``factors_`` reads them when they are used. An earlier folder of factors is
+        replaced.
     keep_model
-        Whether to keep what places other graphs and new nodes in the same space (``transform``, ``update``,
-        ``save``): None for where the settings allow it and there is no ``checkpoint``, True to insist. The model
+        Whether to keep a model that places other graphs and new nodes in the same space (``transform``,
+        ``update``, ``save``): None to keep it if the settings allow it and there is no ``checkpoint``, True to
+        require it. The model
         takes about twice as much memory as the vectors with the default settings, more with more motifs or
         steps, and the graph is kept with it.
     config
         Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
-        or a TOML file or run report. It is applied on top of the preset. Parameters that are not None win over a file; a
-        dictionary that contradicts a parameter is refused, and so is a file that contradicts a preset
+        or a TOML file or run report. It is applied on top of the preset. Parameters that are not None take precedence
+        over a file; a dictionary that contradicts a parameter is refused, and so is a file that contradicts a preset
         other than the default.
     graph
-        The graph, when ``X`` is to be node ids: ``fit`` embeds all of it, ``transform`` looks nodes
-        up. This is the way to cross-validate a classifier of nodes; see the examples.
+        The graph, if ``X`` is an array of node ids: ``fit`` embeds all of it, ``transform`` looks
+        up nodes. Use this to cross-validate a node classifier; see the examples.
     verbose
         Whether to show progress.
 
@@ -104,7 +106,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     structure_importance_ : dict
         Share of each motif in the components of node features, the largest first; empty without them.
     report_ : dict
-        What the run did: every choice, seconds and memory by stage, singular values, notes. This and the shares
+        What the run did: every choice, time and memory per stage, singular values, notes. This and the shares
         of motifs are absent after :meth:`load`.
     config_ : dict
         Every setting that was used.
@@ -114,7 +116,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     tuning_ : Tuning
         With the preset ``"auto"``: the candidates that were compared; see :func:`tune`.
     n_features_in_ : int
-        Number of nodes, when ``X`` was a square matrix.
+        Number of nodes, if ``X`` was a square matrix.
 
     Examples
     --------
@@ -126,7 +128,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     >>> sorted(hone.motif_importance_)
     ['edge', 'triangle']
 
-    A classifier of nodes, cross-validated over nodes of one graph:
+    A node classifier, cross-validated over the nodes of one graph:
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import GridSearchCV
@@ -194,9 +196,9 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         Parameters
         ----------
         X
-            The graph, in any form that :class:`Graph` takes; with ``graph``, the ids of nodes.
+            The graph, in any form that :class:`Graph` accepts; with ``graph``, the ids of nodes.
         y
-            Ignored, except by the preset ``"auto"``: labels of the nodes, which then count too.
+            Ignored, except by the preset ``"auto"``: labels of the nodes, which are then predicted too.
         attributes
             Further columns for each node, in the graph's order: an array or a DataFrame.
         """
@@ -204,7 +206,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, attributes: Any = None) -> Any:
-        """Embed a graph and return the vectors; those of the nodes ``X`` with ``graph``."""
+        """Embed a graph and return the vectors; with ``graph``, those of the nodes ``X``."""
         self._embed(X, attributes, y)
         if self.graph is not None:
             return self.transform(X)

@@ -26,7 +26,7 @@ def methods() -> dict[str, str]:
 
 
 class LinkSplit(NamedTuple):
-    """A graph with edges removed, and pairs of nodes to tell apart; pairs are row numbers."""
+    """A graph with edges removed, and pairs of nodes to classify; pairs are row numbers."""
 
     graph: Graph
     """What is left: all that a method may see. Nodes keep their order."""
@@ -58,7 +58,7 @@ def link_split(
     removed
         Share of the edges that are removed.
     selection
-        Share of the labelled pairs to train on; the rest is for the test.
+        Share of the labelled pairs for training; the rest is for testing.
     negatives
         Pairs without an edge: ``"random"`` ones, ``"reversed"`` arcs, or ``"mixed"`` (half each). By default mixed for
         directed graphs, else random.
@@ -100,21 +100,21 @@ def evaluate_link_prediction(
     graph
         Anything :class:`Graph` takes.
     methods
-        Methods: names (see :func:`methods`), with options after a colon of which validation
-        chooses (``"hone-p:steps=1|2|3"``), files of vectors (``"file:z-{seed}.npy"``), and :class:`HONE` estimators.
-        Vectors whose run report shows that they were made from the whole graph, and not from the training graph of
-        the seed, are refused; where nothing is known there is a warning.
+        Methods: names (see :func:`methods`), with options after a colon, among which validation chooses
+        (``"hone-p:steps=1|2|3"``), files of vectors (``"file:z-{seed}.npy"``), and :class:`HONE` estimators.
+        Vectors are refused if their run report shows that they were computed from the whole graph, not from the
+        training graph of the seed; without a report there is a warning.
     seeds
         How many splits, or their seeds; they are 1, 2, … by default.
     removed, selection, protocol, operators, standardize
-        Share of removed edges; share of pairs that options are chosen on; ``"select10"``, ``"cv"`` or
-        ``"train-graph"``; how the vectors of a pair are joined (``"mean"``, ``"hadamard"``, ``"l1"``,
+        Share of removed edges; share of pairs used for choosing options; ``"select10"``, ``"cv"`` or
+        ``"train-graph"``; how the vectors of a pair are combined (``"mean"``, ``"hadamard"``, ``"l1"``,
         ``"l2"``, ``"concat"``, ``"difference"``, ``"cross"`` (the first half of the source's times the second half of the
         target's), ``"outer"`` (products of the first 16 entries of the source's with the first 16 of the target's), or
         several with ``+``; by default ``"mean"``, for directed graphs ``"concat"``, ``"cross"``, ``"outer"`` and
         ``"concat+cross"``); whether features are standardised.
     negatives
-        Pairs without an edge: ``"random"``; ``"reversed"``, removed arcs turned around (which way does the arc go?); or
+        Pairs without an edge: ``"random"``; ``"reversed"``, reversed removed arcs (which way does the arc go?); or
         ``"mixed"``, half each. By default ``"random"``, for directed graphs ``"mixed"``.
     grid
         Whether to search the options the paper searches.
@@ -123,7 +123,7 @@ def evaluate_link_prediction(
     save
         A folder for the vectors of every method and seed: ``graph/METHOD-SEED.npz`` with ids, and ``manifest.json``.
     output
-        ``"pandas"``, ``"records"`` (a list of dictionaries), or ``"auto"``: pandas where installed.
+        ``"pandas"``, ``"records"`` (a list of dictionaries), or ``"auto"``: pandas if installed.
 
     Returns
     -------

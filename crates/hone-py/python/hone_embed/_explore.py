@@ -44,12 +44,12 @@ def most_similar(
     node
         The id of a node.
     positive, negative
-        Instead of ``node``: ids of nodes that the results should, and should not, be like, as in gensim.
+        Instead of ``node``: ids of nodes that the results should be similar, and dissimilar, to, as in gensim.
     top
         How many.
     by
-        ``"proximity"``: nodes of the same part of the graph, by cosine; ``"structure"``: nodes with the same motifs
-        around them, by distance; ``"all"``: proximity, and structure among near equals. Vectors without columns called
+        ``"proximity"``: nodes in the same part of the graph, by cosine; ``"structure"``: nodes with similar motif
+        counts, by distance; ``"all"``: proximity, with structure to break near-ties. Vectors without columns called
         ``structure.…`` have proximity only.
 
     Examples
@@ -85,7 +85,7 @@ def neighbours(
     embedding, by
         As for :func:`most_similar`.
     top
-        How many each node gets.
+        Number of neighbours per node.
     search
         ``"exact"``, ``"approximate"``, or ``"auto"``: exact up to 100 000 nodes.
     random_state
@@ -121,9 +121,9 @@ def layout(
     embedding, by
         As for :func:`most_similar`.
     method
-        ``"neighbours"``: each node near those it is similar to, as UMAP does it; ``"pca"``: two principal components.
+        ``"neighbours"``: each node near similar ones, as in UMAP; ``"pca"``: two principal components.
     n_neighbors
-        Neighbours that each node is drawn to.
+        Number of neighbours that attract each node.
     steps
         Steps of the layout; by default as many as the number of nodes needs.
     random_state

@@ -38,7 +38,7 @@ class LocalFactors:
 
 @dataclass(frozen=True)
 class JointFactors:
-    """The factors of a joint model; ``model`` says how they make up a slice."""
+    """The factors of a joint model; ``model`` says how a slice follows from them."""
 
     model: str
     slices: list[dict[str, Any]]
@@ -76,7 +76,7 @@ def load_factors(folder: Union[str, os.PathLike[str]], *, mmap: bool = True) -> 
         The folder.
     mmap
         Whether arrays stay on disk until they are used. Their lengths are compared with the manifest; with
-        ``mmap=False``, where all is read, their checksums too.
+        ``mmap=False``, so are their checksums.
 
     Examples
     --------

@@ -28,28 +28,28 @@ class Graph:
     Parameters
     ----------
     data
-        * a SciPy sparse matrix or array, or a dense square array: the adjacency. The column numbers
-          of a CSR or CSC matrix are used in place when its rows are sorted and free of loops
-          and duplicates: do not change the matrix while the graph is in use. Zeros are not edges.
+        * a SciPy sparse matrix or array, or a dense square array: the adjacency. The index array of
+          a CSR or CSC matrix is used in place if its indices are sorted and it has no self-loops or
+          duplicates: do not change the matrix while the graph is in use. Zeros are not edges.
         * an integer array of shape (2, M) or (M, 2), or a list of pairs: the edges, between integer
-          ids or names (an array of shape (2, 2) is read as two rows, each an edge);
+          ids or names (an array of shape (2, 2) is read as one edge per row);
         * a graph of NetworkX, igraph, rustworkx, PyTorch Geometric (``Data``) or DGL;
         * a table of pandas, polars or pyarrow with one edge per row, or a pandas adjacency whose index
           equals its columns;
         * the name of a file, or ``"builtin:karate"`` and the like (see :func:`read_graph`);
-        * a :class:`Graph`, taken as it is.
+        * a :class:`Graph`, used unchanged.
     directed
         Whether edges have a direction. By default the object decides: NetworkX, igraph and rustworkx
-        know; a matrix, ``Data`` or DGL graph is undirected when symmetric and directed otherwise;
-        edge lists, tables and files are undirected. An undirected graph made of arcs has an edge
-        where there is an arc either way.
+        know; a matrix, ``Data`` or DGL graph is undirected if symmetric and directed otherwise;
+        edge lists, tables and files are undirected. An undirected graph made from arcs has an
+        edge wherever there is an arc in either direction.
     weighted
-        Whether to keep edge weights; there must be some then. By default they are kept where ``weight`` or
+        Whether to keep edge weights, which must then exist. By default they are kept if ``weight`` or
         ``edge_weight`` names them.
     nodes
         Ids of all nodes in the desired order, for edge lists and tables (nodes without an edge stay in
         the result) and for matrices (names of the rows); a number n stands for 0, …, n - 1. By
-        default integer ids come in ascending order, others in order of appearance.
+        default integer ids are in ascending order, others in order of appearance.
     edge_weight
         One weight per edge, for edge arrays.
     source, target, weight
@@ -57,9 +57,9 @@ class Graph:
         igraph, DGL and ``Data`` graphs.
     bipartite
         Whether the two columns of an edge array, a table or a file name nodes of two kinds, such as users and
-        items, so that 1 in one is another node than 1 in the other. Ids then have the name of their column in
-        front: ``"user:1"`` and ``"item:1"``, or ``"source:1"`` and ``"target:1"`` where there are no names. By
-        default the same id is the same node, with a warning where the names of columns say otherwise.
+        items, so that 1 in one column and 1 in the other are different nodes. Ids are then prefixed with the
+        name of their column: ``"user:1"`` and ``"item:1"``, or ``"source:1"`` and ``"target:1"`` without
+        names. By default the same id is the same node, with a warning if the column names suggest otherwise.
 
     Examples
     --------
@@ -129,11 +129,11 @@ class Graph:
 
     @property
     def dropped(self) -> dict[str, int]:
-        """How many self-loops, duplicates and weights were left out."""
+        """How many self-loops, duplicates and weights were dropped."""
         return dict(zip(("self_loops", "duplicates", "weights"), self._native.dropped))
 
     def adjacency(self) -> scipy.sparse.csr_array:
-        """The adjacency as a SciPy matrix, ones where there are no weights.
+        """The adjacency as a SciPy matrix, with ones if there are no weights.
 
         >>> Graph([(0, 1), (1, 2)]).adjacency().toarray()
         array([[0., 1., 0.],
@@ -218,7 +218,7 @@ def _warn(native: NativeGraph) -> None:
     parts = [f"{n} {what}{'s' * (n > 1)}" for n, what in zip(native.dropped, names) if n]
     if parts:
         remedy = " (weighted=True keeps weights)" if native.dropped[2] else ""
-        added = "; the weights of duplicate edges are added up" if native.dropped[1] and native.weighted else ""
+        added = "; the weights of duplicate edges are added" if native.dropped[1] and native.weighted else ""
         warn(f"dropped {', '.join(parts)}{remedy}{added}")
 
 
@@ -257,23 +257,24 @@ def read_graph(
     Parameters
     ----------
     path
-        The file, or ``"builtin:NAME"`` for a tiny graph with a name: karate, florentine, petersen,
+        The file, or ``"builtin:NAME"`` for a small built-in graph: karate, florentine, petersen,
         star, grid, barbell, ring-of-cliques.
     directed, weighted
         Keep directions, keep weights.
     format
-        ``"edges"``, ``"mtx"``, ``"parquet"`` or ``"metis"``, when content and extension do not say.
+        ``"edges"``, ``"mtx"``, ``"parquet"`` or ``"metis"``, if content and extension do not determine it.
     delimiter, header, source, target, weight
         What separates columns, whether the first line names them, and which they are (by name or by
-        position from 0); detected by default, with a :class:`HoneWarning` where that is a guess.
+        position from 0); detected by default, with a :class:`HoneWarning` if that is a guess.
         ``delimiter`` is a character, ``"tab"``, ``"space"`` (any run of blanks) or symbols such as ``"::"``.
         Naming ``weight`` keeps the weights.
     comment
         What begins comment lines: a character, or ``"none"``. By default ``#`` and ``%``; after the
-        first edge of a file with commas or the like, such a line is an edge.
+        first edge of a file with a delimiter, such a line is an edge.
     bipartite
-        Whether the two columns name nodes of two kinds, such as users and items, so that 1 in one is another
-        node than 1 in the other; ids then have the name of their column in front, as ``"user:1"``.
+        Whether the two columns name nodes of two kinds, such as users and items, so that 1 in one column and
+        1 in the other are different nodes; ids are then prefixed with the name of their column, as
+        ``"user:1"``.
     nodes
         A file with one node id per line, which fixes the order and adds nodes without an edge.
 
@@ -296,7 +297,7 @@ def read_graph(
 def read_recorded_graph(
     record: Union[str, os.PathLike[str]], *, changed: str = "refuse", verbose: bool = False
 ) -> Graph:
-    """Read the graph of an earlier run again: the file, and the way it was read, are in the record of the run.
+    """Read the graph of an earlier run again, from the file and with the options in the record of the run.
 
     Together with ``HONE(config=record)`` this repeats the run.
 
@@ -305,7 +306,7 @@ def read_recorded_graph(
     record
         The ``OUT.run.json`` that the command ``hone`` or :func:`save` wrote.
     changed
-        What to do when the graph is not what it was then: ``"refuse"`` it, or ``"warn"`` and return it.
+        What to do if the graph has changed since: ``"refuse"`` it, or ``"warn"`` and return it.
 
     Examples
     --------
@@ -339,7 +340,7 @@ def compare_attributes(record: str, file: str) -> None:
 
 
 def generate(model: str, *, random_state: int = 1, verbose: bool = False, **parameters: Any) -> Graph:
-    """Draw a random or regular graph; the same seed gives the same graph.
+    """Generate a random or regular graph; the same seed gives the same graph.
 
     Parameters
     ----------

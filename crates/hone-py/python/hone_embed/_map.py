@@ -67,8 +67,8 @@ def map(
     graph
         Anything :class:`Graph` takes.
     embedding
-        Vectors of its nodes, in its order: a fitted :class:`HONE`, an :class:`Embedding` or an array; by default made
-        now.
+        Vectors of its nodes, in its order: a fitted :class:`HONE`, an :class:`Embedding` or an array; by default
+        computed now.
     labels
         One label per node, in the graph's order, to colour by.
     attributes

@@ -37,7 +37,7 @@ def count_orbits(
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Any:
-    """Count motifs exactly: on every edge, or around every node.
+    """Count motifs exactly, per edge or per node.
 
     Occurrences are induced subgraphs of 2 to 4 nodes. Directions are ignored, except for the motifs of directed
     graphs (``"triads"``).
@@ -53,10 +53,10 @@ def count_orbits(
         ``"all"``, ``"graphlets"``, ``"size3"``, for directed graphs ``"triads"`` (13 triads and two dyads) or
         ``"triad-orbits"`` (the positions of an arc in them), or a list of names; for edges only.
     subgraph
-        Whether three nodes whose arcs hold those of a directed motif count, with more arcs or not; otherwise
+        Whether to count all triples of nodes whose arcs contain those of a directed motif; otherwise
         occurrences are induced.
     output
-        ``"pandas"``, ``"numpy"`` (an :class:`OrbitCounts`), or ``"auto"``: pandas where installed.
+        ``"pandas"``, ``"numpy"`` (an :class:`OrbitCounts`), or ``"auto"``: pandas if installed.
 
     Examples
     --------
@@ -129,20 +129,20 @@ def update_orbits(
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> Any:
-    """Exact motif counts by edge after edges have changed, from the counts before.
+    """Exact motif counts per edge after edges have changed, from the counts before.
 
-    What does not change is not counted again. Each edge has the counts that :func:`count_orbits` gives it in the
-    changed graph. New nodes come after the others, so that edges may stand in another order.
+    Only what changes is counted again. Each edge has the counts that :func:`count_orbits` gives it in the
+    changed graph. New nodes come after the others, so edges may be in another order.
 
     Parameters
     ----------
     graph
         The undirected graph before the change: anything :class:`Graph` takes.
     counts
-        What :func:`count_orbits` returned for it, by edge and with all orbits.
+        The result of :func:`count_orbits` for it, by edge and with all orbits.
     added, removed
-        Edges between ids, new ones among them: lists of pairs, or anything :class:`Graph` takes. Added edges that are
-        there already are left out with a warning; removed edges that are not there are an error.
+        Edges between ids, which may be new: lists of pairs, or anything :class:`Graph` accepts. Added edges that
+        already exist are ignored with a warning; removing edges that do not exist is an error.
     output
         As for :func:`count_orbits`.
 
@@ -248,7 +248,7 @@ def motif_adjacency(
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> scipy.sparse.csr_array:
-    """The weighted motif graph W: how often each edge occurs in a motif.
+    """The weighted motif graph W: how many occurrences of a motif contain each edge.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def motif_adjacency(
     delta
         Edges with fewer occurrences are left out.
     weights
-        Whether to multiply the counts with the edge weights.
+        Whether to multiply the counts by the edge weights.
     subgraph
         As for :func:`count_orbits`.
 
@@ -331,7 +331,7 @@ def motif_matrix(
     n_jobs: Optional[int] = None,
     verbose: bool = False,
 ) -> LinearOperator:
-    """A motif matrix of k steps as a SciPy operator: multiplied, never formed.
+    """A k-step motif matrix as a SciPy linear operator, which is never formed.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def motif_matrix(
     Returns
     -------
     scipy.sparse.linalg.LinearOperator
-        With the matrix as a formula in its attribute ``formula``. Products are computed in float32.
+        Its attribute ``formula`` describes the matrix. Products are computed in float32.
 
     Examples
     --------

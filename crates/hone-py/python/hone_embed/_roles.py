@@ -21,17 +21,17 @@ class Roles:
     node_ids : ndarray
         The id of each row.
     names : list of str
-        What the roles are called, the largest first.
+        Names of the roles, the largest first.
     assignments : ndarray of int64
         The role of each node, as a position in ``names``.
     memberships : ndarray of float32, shape (n_nodes, n_roles)
-        How far each node belongs to each role; rows sum to one.
+        Probability that each node belongs to each role; rows sum to one.
     roles : list of dict
         Each role: ``name``, ``nodes``, ``share``, ``degree``, ``motifs`` (mean and z-score of each node orbit),
-        ``ratios`` and ``exemplars`` (ids). Of a directed graph also ``out_degree`` and ``in_degree``, and ``motifs``
-        has directed motifs.
+        ``ratios`` and ``exemplars`` (ids). For a directed graph also ``out_degree`` and ``in_degree``, and
+        ``motifs`` includes directed motifs.
     affinity : ndarray of float64
-        How often roles are linked, relative to what their degrees alone would give; of a directed graph by arcs from
+        How often roles are linked, relative to what their degrees alone would give; for a directed graph, arcs from
         the role of the row.
     """
 
@@ -81,7 +81,7 @@ def roles(
 ) -> Roles:
     """Find structural roles: groups of nodes with similar neighbourhoods.
 
-    In a directed graph directions count: names of roles may begin with source, sink, mutual or broker.
+    In a directed graph, names of roles may begin with source, sink, mutual or broker.
 
     Parameters
     ----------

@@ -28,14 +28,14 @@ class Embedding(NamedTuple):
 def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite: bool = False) -> list[str]:
     """Write an embedding; the files appear together or not at all.
 
-    The report of a fitted :class:`HONE` is written next to its vectors, as ``PATH.run.json``, which
-    ``HONE(config=...)`` and :func:`read_recorded_graph` take, and the command ``hone embed --config``. What
-    :meth:`HONE.load` read has no report, and none is written.
+    The report of a fitted :class:`HONE` is written next to its vectors, as ``PATH.run.json``, for
+    ``HONE(config=...)``, :func:`read_recorded_graph` and the command ``hone embed --config``. An estimator from
+    :meth:`HONE.load` has no report, and none is written.
 
     Parameters
     ----------
     path
-        The file; its extension names the format: ``.tsv``, ``.csv`` (also with ``.gz``, ``.zst``),
+        The file; its extension sets the format: ``.tsv``, ``.csv`` (also with ``.gz``, ``.zst``),
         ``.npy`` (ids next to it), ``.npz``, ``.parquet``, ``.w2v`` or ``.safetensors``.
     embedding
         A fitted :class:`HONE`, an :class:`Embedding`, a DataFrame, or a pair of ids and vectors.
@@ -71,8 +71,8 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
 def load(path: Path, *, format: Optional[str] = None) -> Embedding:
     """Read an embedding that :func:`save`, the command ``hone`` or a compatible tool wrote.
 
-    Where there is a report of the run next to it, the files must be those that it lists: vectors of one run with
-    ids of another are refused.
+    If there is a report of the run next to it, the files must match it: vectors of one run with ids of another
+    are refused.
     """
     ids, vectors, columns = _native.read_embedding(os.fspath(path), format)
     return Embedding(ids_to_array(ids, len(vectors)), vectors, columns)

@@ -16,7 +16,7 @@ from hone_embed._progress import jobs, listener
 
 
 class Tuning(NamedTuple):
-    """The result of a comparison of settings."""
+    """The result of comparing settings."""
 
     rows: list[dict[str, Any]]
     """One entry per candidate: ``name``, ``links`` and ``labels`` round by round, ``seconds`` per embedding,
@@ -58,9 +58,9 @@ def tune(
     graph
         Anything :class:`Graph` takes.
     labels
-        Labels of nodes: one per node in the graph's order (None where there is none), or a mapping of ids to labels. A node
-        with several has a list of them, or a row of a matrix of 0 and 1. Predicting them then counts as much as predicting
-        edges.
+        Labels of nodes: one per node in the graph's order (None if there is none), or a mapping of ids to labels.
+        Several labels of a node are a list, or a row of a 0/1 matrix. Predicting labels then counts as much as
+        predicting edges.
     candidates
         Presets with settings after a colon, such as ``"hone:steps=2"``; the first is the default that others have to beat.
         Eight of them if None.
@@ -69,8 +69,9 @@ def tune(
     by
         What decides: ``"links"``, ``"labels"`` or ``"both"``.
     rounds, removed, random_state
-        How many times edges are hidden (fewer than three rounds decide nothing); which share of them; the seed of the first
-        round. It is not among the seeds of :func:`evaluate_link_prediction`, so that its splits have no part in the choice.
+        How many times edges are hidden (fewer than three rounds decide nothing); the share of hidden edges; the seed of
+        the first round, far from those of :func:`evaluate_link_prediction`, so that its splits are not used for the
+        choice.
     time_limit
         Seconds after which it stops; rounds that are complete by then count.
 

@@ -1,8 +1,8 @@
 //! Values of one column while they are read: their kind is detected while reading.
 //!
 //! A column is numeric when each of its values is a number, and categorical when none is. A mixture
-//! is more often a slip (`12O`, `unknown`) than meant, so it is refused with its line unless the user
-//! has called the column categorical.
+//! is more often a mistake (`12O`, `unknown`) than intended, so it is refused with its line unless
+//! the user has declared the column categorical.
 
 use crate::graph::Names;
 
@@ -15,11 +15,11 @@ const MISSING: [&str; 7] = ["na", "n/a", "nan", "null", "none", "<na>", "?"];
 /// Values of one column, one per row.
 #[derive(Debug, Clone)]
 pub(super) enum Values {
-    /// So many rows without a value.
+    /// This many rows without a value.
     Nothing(usize),
-    /// Numbers; NaN where there is none.
+    /// Numbers; NaN if there is none.
     Numbers(Vec<f32>),
-    /// Numbers of the categories in order of appearance; [`NO_CATEGORY`] where there is none.
+    /// Numbers of the categories in order of appearance; [`NO_CATEGORY`] if there is none.
     Categories(Vec<u32>, Names),
     /// (row, number); all others are zero. A row may stand more than once: its numbers add up.
     Sparse(Vec<(u32, f32)>),

@@ -1,9 +1,9 @@
-//! From columns of a file to columns of X: rows go to their nodes, categories become 0/1 columns,
-//! missing values are filled.
+//! From columns of a file to columns of X: rows are matched to nodes, categories become 0/1
+//! columns, missing values are imputed.
 //!
-//! Of a column's categories the most frequent keep a column of their own (among equals the first in
-//! alphabetical order), in alphabetical order; all others share one. Frequencies are those among the
-//! graph's nodes, so neither the order of the rows nor rows of other nodes change the result.
+//! The most frequent categories get their own column (ties in alphabetical order), sorted alphabetically; all others
+//! share one. Frequencies are those among the graph's nodes, so neither the order of the rows nor rows of other nodes
+//! change the result.
 
 use super::columns::{NO_CATEGORY, Values};
 use super::request::{Format, Raw, Request};
@@ -26,7 +26,7 @@ enum Target<'a> {
     Sparse(&'a [(u32, f32)], usize),
 }
 
-/// X and the facts about it.
+/// X and its statistics.
 pub(super) fn encode(raw: &Raw, format: Format, request: &Request) -> Result<Loaded> {
     let rows = row_of_node(raw, request)?;
     let absent = rows.iter().filter(|&&row| row == NO_ROW).count() as u64;
@@ -244,7 +244,7 @@ fn fill(block: &mut Block, missing: Missing) {
     });
 }
 
-/// The counts in words.
+/// The counts as text.
 fn tell(raw: &Raw, request: &Request, facts: &mut Facts) {
     let file = &facts.file;
     let rule = match request.options.missing {

@@ -1,4 +1,4 @@
-//! Node attributes of the user's own: a file becomes named columns, one row per node of the graph.
+//! Node attributes of the user: a file becomes named columns, one row per node of the graph.
 //!
 //! | file | rows | content |
 //! |---|---|---|
@@ -9,9 +9,9 @@
 //! | `.mtx` | in node order | Matrix Market, coordinate or array |
 //! | `.svm`, `.svmlight`, `.libsvm` | in node order | a label, which is not used, and `index:value` pairs |
 //!
-//! Numbers stay as they are; a column of words becomes one 0/1 column per category ([`Table::categories`]
-//! of them at most). A missing value is filled by the rule [`Missing`]; a node that the file does not
-//! have misses all of them. What is missing, unknown or left out is counted in [`Facts`], never silent.
+//! Numbers are not changed; a column of words becomes one 0/1 column per category ([`Table::categories`]
+//! of them at most). A missing value is filled by the rule [`Missing`]; for a node that is not in the
+//! file, all values are missing. What is missing, unknown or left out is counted in [`Facts`].
 //!
 //! Cost: one parallel pass over the file, O(N F) memory for F columns. Needs only the ids of the graph.
 
@@ -72,7 +72,7 @@ pub fn read(
     Ok(loaded)
 }
 
-/// The columns of a file as they are, and what was requested; with `words` numbers are words too.
+/// The raw columns of a file, and what was requested; with `words` numbers are words too.
 fn open<'a>(
     file: &'a Path,
     options: &'a Table,

@@ -1,4 +1,4 @@
-//! What every reader of attributes is given ([`Request`]) and hands over ([`Raw`]).
+//! The input ([`Request`]) and output ([`Raw`]) of every reader of attributes.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::graph::read::{extension, source::Source};
 use crate::memory::Allowance;
 use crate::progress::Progress;
 
-/// What a reader hands over: columns of values and whose rows they are.
+/// The output of a reader: columns of values and the nodes of their rows.
 pub(super) struct Raw {
     pub(super) names: Vec<String>,
     pub(super) columns: Vec<Values>,
@@ -25,12 +25,12 @@ pub(super) struct Raw {
     pub(super) example: Option<String>,
 }
 
-/// What every reader is given.
+/// The input of every reader.
 pub(super) struct Request<'a> {
     pub(super) path: &'a Path,
     pub(super) options: &'a Table,
     pub(super) ids: &'a NodeIds,
-    /// What may be held.
+    /// How much memory may be used.
     pub(super) allowance: Allowance,
     /// Whether all values are words, numbers too.
     pub(super) words: bool,
@@ -62,7 +62,7 @@ impl Format {
         }
     }
 
-    /// Tells the format from the first bytes, else from the extension.
+    /// Detects the format from the first bytes, else from the extension.
     pub(super) fn of(source: &mut Source) -> Result<Format> {
         source.fill(16)?;
         let head = source.ahead();
@@ -105,7 +105,7 @@ impl Request<'_> {
         self.check_size_beside(columns, 0)
     }
 
-    /// Refuses what does not fit: `columns` for all nodes, and `beside` bytes that are held while they are made.
+    /// Refuses what does not fit: `columns` for all nodes, and `beside` bytes that are needed meanwhile.
     pub(super) fn check_size_beside(&self, columns: u64, beside: u64) -> Result<()> {
         let more = (self.ids.len() as u64).saturating_mul(columns).saturating_mul(4).saturating_add(beside);
         self.allowance.check(self.path, more).map_err(|error| match error {
@@ -186,5 +186,5 @@ impl Request<'_> {
 /// Bytes that a column of a sparse format takes besides its values: names and lists of entries, twice while they are sorted out.
 const NUMBERED: u64 = 256;
 
-/// More columns than anybody has; a larger number is an error of the file.
+/// More columns than any real file has; a larger number is an error in the file.
 const MOST_COLUMNS: u64 = 1 << 24;

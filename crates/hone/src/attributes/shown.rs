@@ -1,4 +1,4 @@
-//! Attributes as they stand in a file, one value per node: for those who show them instead of computing with them.
+//! Attributes as in the file, one value per node: for displaying them instead of computing with them.
 //!
 //! Nothing is encoded and nothing filled: a missing value stays missing, and a column that mixes numbers and words is a column
 //! of words.
@@ -17,7 +17,7 @@ use crate::progress::Progress;
 /// One column of a file, one value per node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shown {
-    /// Numbers of a format that has nothing else; NaN where there is none.
+    /// Numbers of a format that has nothing else; NaN if there is none.
     Numbers {
         /// Its name.
         name: String,
@@ -30,7 +30,7 @@ pub enum Shown {
         name: String,
         /// All words that occur, in order of appearance.
         words: Vec<String>,
-        /// The place among them of every node's word, if it has one.
+        /// The index of every node's word, if it has one.
         of: Vec<Option<u32>>,
     },
 }
@@ -63,7 +63,7 @@ fn shown_at(
     Ok((found, notes(&raw, &rows, &request)))
 }
 
-/// The values of one column at their nodes; nothing where there is none.
+/// The values of one column at their nodes; nothing if there is none.
 fn column(name: &str, values: &Values, raw: &Raw, rows: &[u32]) -> Option<Shown> {
     let name = name.to_owned();
     match values {

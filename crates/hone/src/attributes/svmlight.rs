@@ -1,6 +1,6 @@
 //! Attributes from SVMlight files (<https://www.cs.cornell.edu/people/tj/svm_light/>): line i is node i of the
-//! graph, `label index:value index:value … # comment`. The label is what such a file wants predicted,
-//! so it is no attribute. Indices ascend within a line and count from 1, or from 0 if one is 0.
+//! graph, `label index:value index:value … # comment`. The label is the prediction target, so it is
+//! not an attribute. Indices ascend within a line and count from 1, or from 0 if one is 0.
 
 use std::str;
 

@@ -1,4 +1,4 @@
-//! [`Table`]: how a file of attributes is read; [`Facts`]: what it had.
+//! [`Table`]: how an attribute file is read; [`Facts`]: what it contained.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::features::Named;
 use crate::graph::Column;
 use crate::output::Written;
 
-/// How a file of attributes is read; everything has a sensible default.
+/// How an attribute file is read; everything has a sensible default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Table {
@@ -23,11 +23,11 @@ pub struct Table {
     /// blanks), or two to eight symbols such as `::`. By default detected: tab, `|`, semicolon, comma, `::`, else blanks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<String>,
-    /// The columns that are used; all but the id when empty.
+    /// Columns to use; all but the id if empty.
     pub columns: Vec<String>,
-    /// Columns whose values are categories even where they are numbers.
+    /// Columns whose values are categories even if they are numbers.
     pub categorical: Vec<String>,
-    /// The most categories of a column that get a column of their own; all others share one.
+    /// Maximum number of categories with their own 0/1 column; all others share one.
     pub categories: usize,
     /// What stands for a missing number.
     pub missing: Missing,
@@ -47,7 +47,7 @@ impl Default for Table {
     }
 }
 
-/// What stands for a missing number. A missing category is no category: zeros.
+/// What replaces a missing number. A missing category becomes zeros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -79,7 +79,7 @@ impl Table {
     }
 }
 
-/// What a file of attributes had, and what became of it.
+/// What an attribute file contained, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The file.
@@ -95,15 +95,15 @@ pub struct Facts {
     pub rows: u64,
     /// Columns of the file that were used.
     pub columns: usize,
-    /// Columns they became.
+    /// The resulting columns.
     pub features: usize,
-    /// Nodes of the graph that the file does not have.
+    /// Nodes of the graph that are not in the file.
     pub absent_nodes: u64,
-    /// Rows whose id is no node of the graph; they are not used.
+    /// Rows whose id is not a node of the graph; they are ignored.
     pub unknown_ids: u64,
     /// Values missing in the rows that are used.
     pub missing_values: u64,
-    /// The same in words, and what else a reader should know.
+    /// The same as text, and other notes.
     pub notes: Vec<String>,
 }
 

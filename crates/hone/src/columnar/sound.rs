@@ -2,9 +2,8 @@
 //!
 //! The crate trusts several sizes that a file promises: it follows a schema of any depth with its stack, reserves a
 //! page's promised size, and as many dictionary entries or lengths as a page claims. So the footer's schema and every
-//! page header are walked first, and every page is examined between its decompression and its decoding. What the
-//! crate still does not expect ends as a panic inside it; [`contain`] turns that into an error without a word on
-//! standard error.
+//! page header are checked first, and every page is examined between its decompression and its decoding. Remaining
+//! problems cause a panic inside the crate; [`contain`] turns it into an error, without output on standard error.
 //! Cost: one small read for each page.
 
 use std::cell::Cell;
@@ -161,8 +160,8 @@ fn read_header(file: &File, at: u64, end: u64) -> Result<PageHeader, String> {
     }
 }
 
-/// Bytes that a page takes while it is decompressed. Two of the decoders heed no promised size, so their pages are
-/// measured, or taken for as large as they can be.
+/// Bytes that a page takes while it is decompressed. Two of the decoders ignore the declared size, so their pages
+/// are measured, or assumed to be as large as possible.
 fn page_memory(file: &File, at: u64, header: &PageHeader, compression: Compression) -> Result<u64, String> {
     let grown = match compression {
         Compression::GZIP(_) => {

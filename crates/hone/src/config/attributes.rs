@@ -1,4 +1,4 @@
-//! Settings of node attributes of the user's own.
+//! Settings of node attributes of the user.
 
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,7 +7,7 @@ use std::fmt;
 use super::moved;
 use crate::attributes::Table;
 
-/// Node attributes of the user's own (sec. 2.6).
+/// Node attributes of the user (sec. 2.6).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Attributes {
     /// The file that has them; see [`crate::attributes`].

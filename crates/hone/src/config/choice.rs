@@ -1,8 +1,8 @@
 //! Settings that are a value or a word: [`Dim`], [`FirstStep`], [`Weights`],
 //! [`Direction`], [`Reverse`].
 //!
-//! Words stand for rules that depend on other settings, so that one choice can be changed alone: half the dimensions, one
-//! step less. The rules are here and in [`super::Config::resolved`].
+//! Words stand for rules that depend on other settings, so that one choice can be changed on its own: half the
+//! dimensions, one step less. The rules are here and in [`super::Config::resolved`].
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Written", into = "Written")]
 #[non_exhaustive]
 pub enum Dim {
-    /// As many as the other settings ask for: `"auto"`; see [`super::Config::resolved`].
+    /// As many as the other settings imply: `"auto"`; see [`super::Config::resolved`].
     Auto,
     /// Exactly this many.
     Fixed(usize),
@@ -58,7 +58,7 @@ pub(crate) const TARGET: &str = ":target";
 /// What follows the name of a motif in the name of its log window.
 pub(crate) const LOG: &str = ":log";
 
-/// What becomes of the direction of arcs in motif graphs.
+/// How motif graphs use the direction of arcs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -66,8 +66,8 @@ pub enum Direction {
     /// Whatever suits the graph: `keep` for directed graphs, with `reverse`, `degree` and motifs of features that go with
     /// it; see [`super::Config::of`].
     Auto,
-    /// W_t holds an arc in its own direction only, as in the paper; target factors stand beside the source factors, so
-    /// that nodes that no arc leaves are placed by the arcs that enter.
+    /// W_t holds an arc in its own direction only, as in the paper; target factors are placed next to the source
+    /// factors, so that nodes without outgoing arcs are placed by their incoming ones.
     #[default]
     Keep,
     /// The same with the source factors alone, the U of eq. 13.
@@ -76,7 +76,7 @@ pub enum Direction {
     Ignore,
 }
 
-/// The weight of an arc that is walked against its direction, beside the arc itself.
+/// The weight of walking an arc against its direction, in addition to the arc itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Decimal", into = "Decimal")]
 #[non_exhaustive]
@@ -88,7 +88,7 @@ pub enum Reverse {
 }
 
 impl Reverse {
-    /// The weight that is given; 0 where it is left to the graph.
+    /// The given weight; 0 if it is left to the graph.
     pub fn given(self) -> f64 {
         if let Reverse::Weight(weight) = self { weight } else { 0.0 }
     }

@@ -39,8 +39,8 @@ fn no_subgraphs(motif: Motif) -> Error {
 }
 
 impl Config {
-    /// The same configuration with what `auto` stands for in a graph. Where arcs keep their direction, they are half as heavy
-    /// when walked against it, degrees are of arcs both ways, and structure counts dyads and triads.
+    /// The same configuration with `auto` resolved for a graph. If arcs keep their direction, they have half the weight
+    /// when walked against it, degrees count arcs in both directions, and structure counts dyads and triads.
     pub fn of(&self, graph: &Graph) -> Cow<'_, Config> {
         let directed = graph.is_directed() && self.direction != Direction::Ignore;
         let mut config = Cow::Borrowed(self);

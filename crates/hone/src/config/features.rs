@@ -1,4 +1,4 @@
-//! How node features join the embedding: those of structure and those of the user's own alike.
+//! How node features, from structure and from the user, are combined with the embedding.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,17 +8,17 @@ use crate::diffuse::Diffusion;
 use crate::error::{Error, Result};
 use crate::features::Origin;
 
-/// What becomes of node features (sec. 2.6).
+/// How node features are used (sec. 2.6).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Features {
-    /// What becomes of the columns before they join.
+    /// How the columns are transformed first.
     pub form: Form,
-    /// Where they join.
+    /// Where they are added.
     pub combine: Combine,
-    /// How large they are beside the embeddings they join.
+    /// Their scale relative to the embeddings.
     pub weight: Balance,
-    /// How they spread over each motif graph.
+    /// How they are diffused over each motif graph.
     pub diffusion: Diffusion,
 }
 
@@ -33,14 +33,14 @@ impl Default for Features {
     }
 }
 
-/// The size of features beside that of the embeddings they join.
+/// The scale of features relative to that of the embeddings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "BalanceText", into = "BalanceText")]
 #[non_exhaustive]
 pub enum Balance {
-    /// As printed in the paper: each column keeps the length that the normalisation gave it, one.
+    /// As in the paper: each column keeps the length one that the normalisation gave it.
     Unit,
-    /// The squared size of all of them is this many times that of the embeddings.
+    /// The squared Frobenius norm is this many times that of the embeddings.
     Times(f64),
 }
 
@@ -71,18 +71,18 @@ impl From<Balance> for BalanceText {
     }
 }
 
-/// What becomes of feature columns before they join the embedding.
+/// How feature columns are transformed before they are added to the embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Form {
     /// They stay columns, normalised like those of the local embeddings.
     Columns,
-    /// They are centred, brought to unit variance and replaced by principal components.
+    /// They are standardised and replaced by principal components.
     Components(Components),
 }
 
-/// Principal components of features, scale kept.
+/// Principal components of features, unscaled.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Components {
@@ -92,8 +92,8 @@ pub struct Components {
     pub size_decay: f64,
     /// Columns that aggregate over neighbours are divided by this, once per level.
     pub level_decay: f64,
-    /// Each component is moved up by this many of its standard deviations, so that products of two
-    /// nodes' components hold their sum.
+    /// Each component is shifted by this many of its standard deviations, so that products of two
+    /// nodes' components contain their sum.
     pub offset: f64,
     /// The last column is x²/(1 + x²) of the standardised first component x, times this: how far a node is from the middle,
     /// on either side. 0 for a component instead; fewer than four columns are all components.
@@ -107,7 +107,7 @@ impl Default for Components {
 }
 
 impl Components {
-    /// Whether the last of so many columns is that of extremes.
+    /// Whether the last of this many columns is that of extremes.
     pub(crate) fn has_extremes(&self, dim: usize) -> bool {
         self.extremes > 0.0 && dim >= 4
     }
@@ -118,14 +118,14 @@ impl Components {
     }
 }
 
-/// Where features join the embedding.
+/// Where features are added to the embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Combine {
     /// As further columns of Y, before the global stage.
     Before,
-    /// Beside Z, after it.
+    /// Next to Z, after the global stage.
     After,
 }
 

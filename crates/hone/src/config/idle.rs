@@ -1,4 +1,4 @@
-//! [`Config::idle`]: settings that have no effect beside the others, so that the user can be told of them.
+//! [`Config::idle`]: settings that have no effect in combination with the others, so that the user can be told.
 //!
 //! A setting is listed only where no usual value of it would change the vectors; `global.dim` also where it does not decide
 //! how many columns they have. Groups stand for all their members.
@@ -31,7 +31,8 @@ impl Config {
         self.idle_of(graph, false)
     }
 
-    /// The same where the caller brings attributes beside the graph ([`Hone::with_attributes`](crate::Hone::with_attributes)).
+    /// The same if the caller gives attributes with the graph
+    /// ([`Hone::with_attributes`](crate::Hone::with_attributes)).
     pub fn idle_with_attributes(&self, graph: &Graph) -> Vec<Idle> {
         self.idle_of(graph, true)
     }
@@ -69,7 +70,7 @@ impl Config {
         idle
     }
 
-    /// Settings of features that are not there.
+    /// Settings of features that are not used.
     fn idle_attributes(&self, own: bool) -> Vec<Idle> {
         let Config { structure, attributes, features, .. } = self;
         let mut idle = Vec::new();

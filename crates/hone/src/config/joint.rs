@@ -10,7 +10,7 @@ use crate::tensor::Scaling;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Model {
-    /// A local embedding a motif and step, then a global one: the paper's two stages.
+    /// A local embedding per motif and step, then a global one: the paper's two stages.
     #[default]
     Separate,
     /// All at once, by a Tucker decomposition of the tensor they form.
@@ -30,11 +30,11 @@ pub const MODELS: [(&str, &str); 3] = [
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Joint {
-    /// What slices are brought to, so that none drowns the others.
+    /// How slices are scaled, so that none dominates.
     pub slices: Scaling,
     /// Motif factors of `tucker`; less when there are fewer motifs and steps.
     pub motif_rank: usize,
-    /// Sweeps over all factors at most; 0 keeps the start, the higher-order SVD.
+    /// Maximum number of sweeps over all factors; 0 keeps the start, the higher-order SVD.
     pub iterations: usize,
     /// A sweep that lowers the relative loss by less is the last.
     pub tolerance: f64,
@@ -48,7 +48,7 @@ impl Default for Joint {
     }
 }
 
-/// Features cannot be columns of a Y that is not there.
+/// Features cannot be columns of Y, which does not exist here.
 pub(crate) fn combine_before() -> Error {
     let message = "before makes features columns of the local embeddings, which a joint model does not have; use after";
     Error::config("features.combine", message)

@@ -48,8 +48,8 @@ impl Layers {
         Ok(self)
     }
 
-    /// Lays a preset and then a file on top. A setting that both give, with different values, is refused: one of the two
-    /// would be ignored in silence.
+    /// Lays a preset and then a file on top. A setting that both give, with different values, is refused: one of the
+    /// two would be ignored silently.
     pub fn preset_and_file(self, name: &str, path: impl AsRef<Path>) -> Result<Self> {
         self.preset_and_file_at(name, path.as_ref())
     }
@@ -226,7 +226,7 @@ fn read_config(table: Table) -> Result<Config> {
     })
 }
 
-/// What a reader of the language's messages would call things.
+/// Messages of the deserialiser in the terms of a configuration.
 fn in_plain_words(message: &str) -> String {
     let words = [
         ("expected usize", "expected a whole number"),
@@ -286,7 +286,7 @@ fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
     Ok(table)
 }
 
-/// A record says everything that its version could choose: settings that came later were not there.
+/// A record has every setting of its version: later settings did not exist.
 fn without_what_was_not_there(record: &mut Table) {
     if let Some(Value::Table(local)) = record.get_mut("local") {
         local.entry("log-window").or_insert_with(|| group("steps", Value::Integer(0)));

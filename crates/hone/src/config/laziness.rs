@@ -1,4 +1,4 @@
-//! [`Laziness`]: how often a walk stays where it is, given or left to the graph.
+//! [`Laziness`]: how often a walk stays at its node, given or left to the graph.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +11,13 @@ const LAZIEST: f64 = 0.9;
 /// The share where the graph is bipartite.
 const OF_TWO_SIDES: f64 = 0.2;
 
-/// The share of steps in which a walk stays where it is.
+/// The share of steps in which a walk stays at its node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Decimal", into = "Decimal")]
 #[non_exhaustive]
 pub enum Laziness {
-    /// 0.2 where the graph is bipartite, else 0: with every eigenvalue such a graph has its negative, and where both have the same
-    /// weight, products of vectors across the two sides cancel.
+    /// 0.2 where the graph is bipartite, else 0: the spectrum of such a graph is symmetric, and if λ and −λ have the
+    /// same weight, products of vectors across the two sides cancel.
     Auto,
     /// This share.
     Share(f64),

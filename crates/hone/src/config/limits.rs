@@ -13,11 +13,11 @@ pub(super) const MAX_POWER: f64 = 4.0;
 /// The most columns of an embedding, or of a part of one, that are accepted.
 pub const MAX_DIM: usize = 1 << 16;
 
-/// Refuses a number of columns that only a slip can mean.
+/// Refuses an absurd number of columns.
 pub(super) fn check_dim(field: &str, dim: Dim) -> Result<()> {
     match dim {
         Dim::Fixed(dim) if dim > MAX_DIM => {
-            Err(Error::config(field, format!("{dim} is more than {MAX_DIM}, the most that is accepted")))
+            Err(Error::config(field, format!("{dim} is more than {MAX_DIM}, the maximum")))
         }
         _ => Ok(()),
     }

@@ -72,7 +72,7 @@ pub struct Config {
     pub motifs: MotifSet,
     /// Whether motifs are counted exactly or estimated from a sample of the neighbours (sec. 3.1).
     pub sample: Sample,
-    /// An edge with fewer than delta occurrences of a motif drops out of its W_t (sec. 2.2).
+    /// Edges with fewer than delta occurrences of a motif are left out of its W_t (sec. 2.2).
     pub delta: Delta,
     /// Whether W_t is of adjacent nodes, or of all that share an occurrence.
     pub pairs: Pairs,
@@ -94,11 +94,11 @@ pub struct Config {
     pub steps: Steps,
     /// The first step that is kept; 1 in the paper.
     pub first_step: FirstStep,
-    /// Whether each step stands alone or accumulates the steps before it (sec. 2.7).
+    /// Whether each step is used alone or accumulates the steps before it (sec. 2.7).
     pub accumulate: Accumulate,
     /// Added to motif degrees before they are divided by, in multiples of their mean; 0 in the paper.
     pub regularize: f64,
-    /// The share of steps in which a walk stays where it is, for psi = p and a-norm; 0 in the paper.
+    /// The share of steps in which a walk stays at its node, for psi = p and a-norm; 0 in the paper.
     pub laziness: Laziness,
     /// Whether motif matrices are embedded one by one or all at once.
     pub model: Model,
@@ -106,18 +106,18 @@ pub struct Config {
     pub local: Local,
     /// The global embedding (sec. 2.5).
     pub global: Global,
-    /// The joint models, which take the place of both.
+    /// The joint models, which replace both.
     pub joint: Joint,
-    /// Node features made of motif counts (sec. 4.3).
+    /// Node features from motif counts (sec. 4.3).
     pub structure: Structure,
-    /// Node attributes of the user's own (sec. 2.6).
+    /// Node attributes of the user (sec. 2.6).
     pub attributes: Attributes,
-    /// How both join the embedding.
+    /// How both are combined with the embedding.
     pub features: Features,
 }
 
 impl Config {
-    /// What settings are laid on: the preset `hone-p` with K = 2.
+    /// The base of all layers: the preset `hone-p` with K = 2.
     fn plain() -> Self {
         Config {
             seed: 0,
@@ -184,7 +184,7 @@ impl Default for Local {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Scale {
-    /// As the norm left them.
+    /// No scaling after the norm.
     Unit,
     /// Times the singular value, relative to the largest: U Σ instead of U.
     Sigma,
@@ -197,8 +197,8 @@ pub enum Scale {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Global {
-    /// D, columns of the result; components of attributes that join after the global stage are
-    /// among them.
+    /// D, columns of the result, including components of attributes that are added after the global
+    /// stage.
     pub dim: usize,
     /// What is returned: Z, or the concatenated local embeddings Y.
     pub output: Output,

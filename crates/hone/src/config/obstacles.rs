@@ -1,4 +1,4 @@
-//! What stands in the way of the log-window view: settings that ask for another matrix or solver.
+//! What prevents the log-window view: settings that need another matrix or solver.
 
 use super::Config;
 use super::choice::Direction;
@@ -8,7 +8,7 @@ use crate::factor::Solver;
 use crate::matrix::{Accumulate, Order, Psi};
 
 impl Config {
-    /// Why the log-window view, if it is wanted, cannot be made. Arcs that keep their direction have none, whatever is wanted.
+    /// Why the log-window view, if requested, cannot be computed. There is none if arcs keep their direction.
     pub(crate) fn without_log_window(&self, directed: bool) -> Option<&'static str> {
         let obstacles = [
             (self.psi != Psi::ANorm, "psi is not a-norm"),

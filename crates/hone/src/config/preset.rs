@@ -1,4 +1,4 @@
-//! Presets: the paper's variants by name, and our own default.
+//! Presets: the paper's variants by name, and the default.
 
 use toml::Table;
 
@@ -22,7 +22,7 @@ pub const PRESETS: [(&str, &str); 11] = [
     ("hone-l-rw+x", "hone-l-rw with diffused motif features"),
 ];
 
-/// Settings of the preset `hone`; docs/quality.md says how they were chosen and what they reach.
+/// Settings of the preset `hone`; docs/quality.md says how they were chosen and how well they perform.
 const HONE: &str = r#"
 motifs = ["edge"]
 psi = "a-norm"

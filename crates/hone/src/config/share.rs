@@ -1,16 +1,17 @@
-//! How the columns of the result are shared: what `"auto"` stands for.
+//! How the columns of the result are divided: what `"auto"` stands for.
 //!
-//! A result of D columns holds Z and, where attributes join after the global stage as components, those beside it. The
-//! components get one column in eight, rounded, but at least 2 and at most 16, and never more than half: 16 of 128,
-//! 8 of 64, 2 of 8, 1 of 2, none of 1. Each local embedding gets 16 columns, or as many as Z needs when there are few motifs and steps.
-//! A view of the log window has half as many as come to its motif, at least 8; the global stage reduces both to Z.
+//! A result of D columns contains Z and, if attributes are added after the global stage as components, these. The
+//! components get one column in eight, rounded, but at least 2 and at most 16, and never more than half: 16 of 128, 8
+//! of 64, 2 of 8, 1 of 2, none of 1. Each local embedding gets 16 columns, or as many as Z needs when there are few
+//! motifs and steps. A log window has half of its motif's share of columns, at least 8; the global stage reduces both
+//! to Z.
 
 use super::{Combine, Config, Dim, Form, Steps};
 use crate::graph::Graph;
 
 /// Columns of a local embedding and of attributes in the paper's and our own experiments.
 pub(super) const USUAL: usize = 16;
-/// One column of the result in so many goes to components of attributes.
+/// One column of the result in this many is for components of attributes.
 const PARTS: usize = 8;
 
 impl Config {
@@ -50,7 +51,7 @@ impl Config {
         }
     }
 
-    /// Columns of the log window of each motif of a graph; 0 where there is none.
+    /// Columns of the log window of each motif of a graph; 0 if there is none.
     pub fn log_window_dim(&self, graph: &Graph) -> usize {
         self.log_window_columns(graph.is_directed())
     }
@@ -79,7 +80,7 @@ impl Config {
         }
     }
 
-    /// Columns of Z: all of the result but the components of node features beside it, if there are any.
+    /// Columns of Z: all of the result but the components of node features, if there are any.
     pub fn z_dim(&self) -> usize {
         self.z_columns(self.has_features())
     }

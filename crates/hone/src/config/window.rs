@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 
 /// The logarithm of a window matrix, see [`crate::factor::log_window`].
 ///
-/// It is made of eigenvectors of the normalised motif matrix. Where other settings ask for another matrix or solver there are
-/// none, the view is left out, and a note says why. Arcs that keep their direction have none either.
+/// It is computed from eigenvectors of the normalised motif matrix. If other settings need another matrix or solver,
+/// the view is left out, and a note says why. There is none if arcs keep their direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct LogWindow {
@@ -17,18 +17,18 @@ pub struct LogWindow {
     pub steps: usize,
     /// Columns of the view.
     pub dim: Dim,
-    /// Its squared size beside that of the local embedding.
+    /// Its squared norm relative to that of the local embedding.
     pub weight: ViewWeight,
 }
 
-/// The squared size of a view beside that of the local embedding.
+/// The squared norm of a view relative to that of the local embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WeightText", into = "WeightText")]
 #[non_exhaustive]
 pub enum ViewWeight {
-    /// What the spectrum says, see [`crate::factor::communities::weight`].
+    /// Derived from the spectrum, see [`crate::factor::communities::weight`].
     Auto,
-    /// So many times.
+    /// This many times.
     Times(f64),
 }
 

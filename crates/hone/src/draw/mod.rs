@@ -1,8 +1,8 @@
 //! Pictures of motif graphs, side by side and with the same layout (figure 2 of the paper).
 //!
 //! Nodes and edges are as large as their counts: an edge by the occurrences of the motif that contain it (its weight in
-//! W_t), a node by the sum over its edges (its motif degree). What has no occurrence stays as a faint trace. The layout is
-//! that of the graph itself, whatever the motifs, so that panels can be compared place by place.
+//! W_t), a node by the sum over its edges (its motif degree). Nodes and edges without an occurrence are faint. The
+//! layout is that of the graph itself, the same for all motifs, so that panels can be compared.
 //!
 //! Counting takes what `hone count` takes, the layout O(N log N + M) per step. More than [`LARGEST`] nodes or edges are
 //! refused: nothing could be told apart in such a picture.
@@ -23,11 +23,11 @@ use crate::motif::{self, Counts, Motif, MotifSet};
 use crate::progress::Progress;
 use svg::{Line, Page, Panel};
 
-/// The most nodes, and the most edges, that are drawn.
+/// Maximum number of nodes, and of edges, that are drawn.
 pub const LARGEST: usize = 100_000;
-/// From so many nodes on ids are not written beside them by default.
+/// From this many nodes on, nodes are not labelled by default.
 const MANY: usize = 60;
-/// The most panels side by side.
+/// Maximum number of panels.
 const PANELS: usize = 16;
 
 /// What is drawn, and how.
@@ -44,11 +44,11 @@ const PANELS: usize = 16;
 pub struct Drawing {
     /// A panel for each motif.
     pub motifs: MotifSet,
-    /// Edges with fewer occurrences count as having none.
+    /// Edges with fewer occurrences are ignored.
     pub delta: u64,
-    /// How many ids are written beside their nodes, the largest nodes first; by default all of a small graph.
+    /// How many nodes are labelled with their ids, the largest first; by default all in a small graph.
     pub labels: Option<usize>,
-    /// Stands in the caption, in place of the graph's name.
+    /// The title in the caption, instead of the graph's name.
     pub title: Option<String>,
 }
 

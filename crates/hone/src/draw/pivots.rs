@@ -71,7 +71,7 @@ fn gram(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
     columns.iter().map(|a| columns.iter().map(|b| dot(a, b)).collect()).collect()
 }
 
-/// The leading eigenvector of a symmetric matrix, orthogonal to those already known; zero where there is none.
+/// The leading eigenvector of a symmetric matrix, orthogonal to those already known; zero if there is none.
 fn leading(matrix: &[Vec<f64>], known: &[Vec<f64>]) -> Vec<f64> {
     let k = matrix.len();
     let mut vector: Vec<f64> = (0..k).map(|i| 1.0 + 0.37 * ((i * i) % 7) as f64 - 0.11 * i as f64).collect();

@@ -1,7 +1,7 @@
 //! A drawing as SVG text: panels side by side, legends and a caption.
 //!
-//! Areas of discs and widths of lines grow with the counts they stand for; darker is more. Colours are told apart by
-//! people of any colour vision (one hue, from light to dark), and every node has its id and count as a tooltip. Ids are
+//! Areas of discs and widths of lines grow with the counts they stand for; darker is more. Colours suit any colour
+//! vision (one hue, from light to dark), and every node has its id and count as a tooltip. Ids are
 //! escaped; characters that XML does not know are replaced.
 
 use std::fmt::Write;
@@ -329,7 +329,7 @@ fn samples(most: f64) -> Vec<f64> {
     values
 }
 
-/// A count as people write it.
+/// A count in readable form.
 fn figure(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e9 { format!("{value:.0}") } else { format!("{value:.3e}") }
 }

@@ -1,4 +1,4 @@
-//! Node features X in the embedding: made, shaped, diffused, weighed (sec. 2.6, 4.3).
+//! Node features X in the embedding: computed, normalised, diffused, weighted (sec. 2.6, 4.3).
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::features::{Named, NamedColumns};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
 
-/// Attributes that do not come from structure: those of the file and those of the caller.
+/// The user's attributes: those of the file and those of the caller.
 #[derive(Default)]
 pub(super) struct Own<'a> {
     read: Option<Named>,
@@ -32,7 +32,7 @@ impl Own<'_> {
         self.all().map(|named| named.block.cols()).sum()
     }
 
-    /// A number that tells names and values apart from others.
+    /// A fingerprint of names and values.
     pub(super) fn fingerprint(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         for named in self.all() {
@@ -51,7 +51,7 @@ impl Own<'_> {
 
 /// X, with the names of its columns.
 pub(super) struct X {
-    /// What its columns are called together: `structure`, `attributes` (of the user's own), or `features` for both.
+    /// The common name of its columns: `structure`, `attributes` (the user's own), or `features` for both.
     pub(super) kind: &'static str,
     pub(super) block: Block,
     pub(super) names: Arc<[String]>,
@@ -75,7 +75,7 @@ pub(super) fn own<'a>(run: &mut Context<'a>, graph: &Graph) -> Result<Own<'a>> {
     Ok(Own { read: Some(loaded.named), given })
 }
 
-/// X, when there is any: features of structure, then the user's own attributes.
+/// X, if there is any: structure features, then the user's own attributes.
 pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result<Option<X>> {
     let (config, form) = (run.config, run.config.features.form);
     if matches!(form, Form::Components(_)) && config.components_dim() == 0 {
@@ -116,7 +116,7 @@ pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result
     }))
 }
 
-/// X diffused over the graph of one motif, one part per step, computed or found on the shelf.
+/// X diffused over the graph of one motif, one part per step, computed or from the shelf.
 pub(super) fn diffused_or_found(config: &Config, x: &X, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
     let (motif, steps) = (w.motif, config.features.diffusion.steps);
     let name = diffused_name(x, motif);
@@ -128,7 +128,7 @@ pub(super) fn diffused_or_found(config: &Config, x: &X, w: &Lazily, shelf: &mut 
     diffused(config, x, motif, w.get()?, |part| shelf.keep(part, None, &panels::Own::all(x.block.rows())))
 }
 
-/// X diffused over the graph of one motif, one part per step, handed to `keep`.
+/// X diffused over the graph of one motif, one part per step, passed to `keep`.
 pub(super) fn diffused(
     config: &Config,
     x: &X,
@@ -142,7 +142,7 @@ pub(super) fn diffused(
     let mut parts = Vec::new();
     let start = touched.as_ref().unwrap_or(&x.block);
     let diffuse = |step: usize, diffused: &Block, scale: f64| {
-        // Nodes without the motif have zeros, unless they keep something of their own.
+        // Nodes without the motif have zeros, unless they keep a part of their own attributes.
         let (mut block, whole) = match &w.graph.nodes {
             Some(nodes) if kept > 0.0 => (beside_kept(&x.block, kept, nodes, diffused), true),
             _ => (diffused.clone(), false),
@@ -166,11 +166,11 @@ pub(super) fn diffused(
     Ok(parts)
 }
 
-/// Features of arcs have this part of the weight of others: counts for both directions are many, and at the full weight they
-/// outweighed proximity where labels were few (docs/directed.md).
+/// Features of arcs have this fraction of the weight of others: there are many, for both directions, and at full weight
+/// they outweighed proximity if labels were few (docs/directed.md).
 const OF_ARCS: f64 = 0.25;
 
-/// What brings the squared size of features to `weight` times `other`; nothing where columns keep their length.
+/// The factor that scales the squared norm of features to `weight` times `other`; none if columns keep their length.
 fn balance(config: &Config, parts: &[Part], other: f64) -> Option<f64> {
     let Balance::Times(weight) = config.features.weight else { return None };
     let of_arcs = config.structure.enabled && config.structure.motifs.motifs().iter().any(|motif| motif.is_directed());
@@ -179,7 +179,7 @@ fn balance(config: &Config, parts: &[Part], other: f64) -> Option<f64> {
     (own > 0.0 && other > 0.0).then(|| (weight * other / own).sqrt())
 }
 
-/// Features of the size that the settings ask for beside `other`, and what they were multiplied with.
+/// Features scaled relative to `other` as the settings say, and the factor.
 pub(super) fn weigh(config: &Config, parts: Vec<Part>, other: f64) -> (Vec<Part>, f64) {
     let Some(factor) = balance(config, &parts, other) else { return (parts, 1.0) };
     let scaled = |part: Part| Part { group: part.group.scaled(factor), ..part };
@@ -191,8 +191,8 @@ pub(super) fn undiffused(x: X) -> Part {
     Part { name: x.kind.into(), step: 0, columns: x.names, group: Group::full(x.block) }
 }
 
-/// Columns of the user's own without their means: values may be far from zero, as years and times are, and what follows
-/// works with 32 bits.
+/// The user's columns without their means: values such as years and times may be far from zero, and later stages use 32
+/// bits.
 fn centred(named: &Named) -> NamedColumns {
     let mut named = named.clone();
     let means = named.block.column_means();
@@ -206,7 +206,7 @@ fn diffused_name(x: &X, motif: Motif) -> String {
     format!("{}:{motif}", x.kind)
 }
 
-/// The names, with `.2`, `.3`, … behind those that came before.
+/// The names, with `.2`, `.3`, … appended to repeated ones.
 fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Arc<[String]> {
     let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
     let numbered = names.map(|name| {
@@ -234,13 +234,13 @@ fn beside_kept(x: &Block, kept: f64, nodes: &[u32], diffused: &Block) -> Block {
     out
 }
 
-/// Values as they are, when no norm makes their size a matter of choice.
+/// The unscaled values, if no norm is applied.
 fn unscale(block: &mut Block, scale: f64, step: usize) -> Result<()> {
     block.scale_columns(&vec![1.0 / scale; block.cols()]);
     if block.as_slice().iter().all(|value| value.is_finite()) {
         return Ok(());
     }
-    let message = "diffused features leave the range of numbers; use fewer steps, psi = p, or local.norm = l2";
+    let message = "diffused features overflow; use fewer steps, psi = p, or local.norm = l2";
     Err(Error::Numeric { stage: format!("step {step}"), message: message.into() })
 }
 

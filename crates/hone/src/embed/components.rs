@@ -1,13 +1,12 @@
-//! Principal components of node features: the structure block of an embedding, and which motifs it is made of.
+//! Principal components of node features: the structure block of an embedding, and the share of each motif in it.
 //!
-//! Columns are centred, brought to a variance that their origin gives, and replaced by their leading components. Which
-//! motifs carry them is a fact of the graph, not of those weights: each component's part of the variance is divided among
-//! the features by their squared correlation with it, r²ᵢⱼ = λⱼ v²ᵢⱼ / Gᵢᵢ with G = XᵀX = V Λ Vᵀ, and summed by motif.
-//! The last column, x²/(1 + x²) of the standardised first component x, says how far a node is from the middle, on either side:
-//! classes that lie between two others, as medium sizes do between small and large ones, are then within reach of a linear
-//! model. It is bounded, so that no hub outweighs all other nodes.
-//! Cost: O(N F²) for F features, and one eigen decomposition of F × F; where F is larger than N, or than [`WIDEST`], the
-//! same of N × N, or iterations.
+//! Columns are centred, scaled to a variance that depends on their origin, and replaced by their leading components.
+//! The shares of the motifs describe the graph, not those weights: the variance of each component is divided among the
+//! features by their squared correlation with it, r²ᵢⱼ = λⱼ v²ᵢⱼ / Gᵢᵢ with G = XᵀX = V Λ Vᵀ, and summed per motif. The
+//! last column, x²/(1 + x²) of the standardised first component x, says how far a node is from the middle, on either
+//! side: a linear model can then recognise classes between two others, such as medium sizes between small and large
+//! ones. It is bounded, so that no hub outweighs all other nodes. Cost: O(N F²) for F features, and one
+//! eigendecomposition of F × F; if F is larger than N, or than [`WIDEST`], one of N × N, or iterations.
 
 use crate::config::Components;
 use crate::dense::{Block, Columns, Group, Norm, Small};
@@ -21,20 +20,21 @@ use crate::progress::Silent;
 use crate::random::Key;
 use crate::report::{MotifShare, Structure};
 
-/// What columns that count no motif are called together.
+/// The common name of columns that do not count motifs.
 const OWN: &str = "attributes";
 
-/// Components, and what they hold.
+/// Components, and what they capture.
 pub(super) struct Principal {
     pub(super) block: Block,
     pub(super) structure: Structure,
     /// Names of the columns.
     pub(super) features: Vec<String>,
-    /// What the columns and a column of ones were multiplied with; absent where they were too many to be read twice.
+    /// The matrix by which the columns and a column of ones were multiplied; absent if they were too many to
+    /// be read twice.
     pub(super) matrix: Option<Small>,
 }
 
-/// The `dim` leading principal components of some columns, scale kept: total variance 1, then moved up by the offset.
+/// The `dim` leading principal components of some columns, unscaled: total variance 1, then shifted by the offset.
 ///
 /// Columns are read twice: for sums of squares and products, a column of ones among them, and for the components.
 pub(super) fn principal(
@@ -88,7 +88,7 @@ pub(super) fn principal(
     Ok(Principal { block, structure, features: names, matrix: Some(matrix) })
 }
 
-/// Replaces the last column, x, by x²/(1 + x²) times a size.
+/// Replaces the last column, x, by x²/(1 + x²) times a scale.
 pub(super) fn bend_last(block: &mut Block, size: f64) {
     let bent = |x: f32| {
         let square = f64::from(x).powi(2);
@@ -102,18 +102,18 @@ fn inverse(x: f64) -> f64 {
     if x > 0.0 { 1.0 / x } else { 0.0 }
 }
 
-/// What is known of columns from their sums and sums of products.
+/// Statistics of columns from their sums and sums of products.
 struct Moments {
     means: Vec<f64>,
-    /// What centred columns are multiplied with.
+    /// The factors of centred columns.
     factors: Vec<f64>,
     /// The Gram matrix of the columns, centred and multiplied.
     gram: Small,
 }
 
 impl Moments {
-    /// From the Gram matrix of the columns and a last column of ones. Each column gets its weight as standard deviation, all
-    /// together variance 1; a constant column becomes zero.
+    /// From the Gram matrix of the columns and a last column of ones. The standard deviation of each column becomes its
+    /// weight, the total variance 1; a constant column becomes zero.
     fn of(gram: &Small, rows: usize, weights: &[f64]) -> Self {
         let (width, n) = (weights.len(), rows.max(1) as f64);
         let means: Vec<f64> = (0..width).map(|j| gram.get(j, width) / n).collect();
@@ -132,7 +132,7 @@ impl Moments {
         Moments { means, factors, gram }
     }
 
-    /// Refuses columns that leave floating point.
+    /// Refuses columns that overflow.
     fn check(&self, names: &[String]) -> Result<()> {
         match names.iter().zip(&self.means).find(|(_, mean)| !mean.is_finite()) {
             None => Ok(()),
@@ -140,8 +140,7 @@ impl Moments {
         }
     }
 
-    /// What columns and ones are multiplied with, so that centred and scaled columns are multiplied with `basis` and
-    /// moved up by the offsets.
+    /// The matrix for columns and ones that centres, scales, multiplies by `basis` and adds the offsets.
     fn towards(&self, basis: &Small, offset: impl Fn(usize) -> f64) -> Small {
         let width = self.means.len();
         let scaled = Small::from_fn(width, basis.cols(), |i, j| self.factors[i] * basis.get(i, j));
@@ -152,8 +151,8 @@ impl Moments {
     }
 }
 
-/// The same where the Gram matrix of the columns would be too large, or larger than that of the rows: Z = U Σ, with the
-/// variances and V. The way depends on the shape alone, never on the memory that is free.
+/// The same if the Gram matrix of the columns would be too large, or larger than that of the rows: Z = U Σ, with the
+/// variances and V. The choice depends on the shape alone, never on free memory.
 fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, Block)> {
     let rows = x.rows().max(1) as f64;
     let x = Operator::dense("X", Columns::from(x));
@@ -186,11 +185,12 @@ fn move_up(z: &mut Block, offset: impl Fn(usize) -> f64) {
     z.update_rows(|_, row| row.iter_mut().zip(&offsets).for_each(|(x, offset)| *x += *offset));
 }
 
-/// Variances below this part of the largest are rounding noise.
+/// Variances below this fraction of the largest are rounding noise.
 const ZERO: f64 = 1e-9;
 
-/// How much of the variance the components hold, and which motifs they go with: `own` are the variances of the features,
-/// `whole` their sum, `leading` those of the components, and `vector(i, j)` is what feature i has in component j.
+/// How much of the variance the components capture, and the shares of the motifs: `own` are the variances of
+/// the features, `whole` their sum, `leading` those of the components, and `vector(i, j)` is what feature i
+/// has in component j.
 fn facts(
     own: &[f64],
     whole: f64,
@@ -223,8 +223,8 @@ fn facts(
     }
 }
 
-/// Centres the columns, brings each to its weight as standard deviation, and all to total variance 1.
-/// A constant column becomes zero.
+/// Centres the columns and scales each to a standard deviation equal to its weight, and all to total
+/// variance 1. A constant column becomes zero.
 fn standardize(x: &mut Block, weights: &[f64]) {
     let rows = x.rows().max(1) as f64;
     let means = x.column_means();

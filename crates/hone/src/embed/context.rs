@@ -1,6 +1,6 @@
-//! [`Context`]: what the stages of a run share.
+//! [`Context`]: the common state of the stages of a run.
 //!
-//! A stage is a function over it: it reads the choices, tells the progress, and adds to the report.
+//! A stage is a function of it: it reads the choices, reports progress, and adds to the report.
 
 use std::path::PathBuf;
 
@@ -16,35 +16,35 @@ use crate::progress::Progress;
 use crate::report::{Report, Stage, Start};
 use crate::store::Format;
 
-/// The choices of a run, whom it tells how far it is, and what it has done.
+/// The choices of a run, its progress, and its report so far.
 pub(super) struct Context<'a> {
     /// Every choice, checked and resolved.
     pub(super) config: &'a Config,
-    /// The share of steps in which walks stay.
+    /// The share of steps in which walks stay at their node.
     pub(super) laziness: f64,
-    /// Where the work is done.
+    /// The engine that does the work.
     pub(super) engine: &'a dyn Engine,
     /// Rows of Y and Z that this process holds.
     pub(super) own: Own,
-    /// Attributes that the caller brings.
+    /// Attributes given by the caller.
     pub(super) given: Option<&'a Named>,
-    /// Whether factors are written, and so right ones wanted.
+    /// Whether factors are written, so that right factors are needed.
     pub(super) factors: bool,
-    /// The format that the vectors will be written in, where they will be.
+    /// The format in which the vectors will be written, if they will be.
     pub(super) written: Option<Format>,
-    /// Bytes that the process may hold.
+    /// Memory limit of the process, in bytes.
     pub(super) memory_limit: Option<u64>,
-    /// The folder of a checkpoint, and how it is begun.
+    /// The folder of a checkpoint, and whether it is new or resumed.
     pub(super) checkpoint: Option<&'a (PathBuf, Begin)>,
     /// The folder of temporary files.
     pub(super) temp_folder: PathBuf,
-    /// Where memory is so short that tall matrices wait in files while others are worked on, their folder.
+    /// If memory is so short that tall matrices are moved to files while others are worked on, their folder.
     pub(super) aside: Option<PathBuf>,
-    /// Whether they do so whatever memory there is.
+    /// Whether they are moved to files in any case.
     pub(super) always_aside: bool,
     /// Receives progress, and says whether to stop.
     pub(super) progress: &'a dyn Progress,
-    /// What is kept for a model, where one is wanted.
+    /// What is kept for a model, if one is requested.
     pub(super) draft: Option<Draft>,
     /// What was done so far.
     pub(super) report: Report,
@@ -59,24 +59,24 @@ impl Context<'_> {
         result
     }
 
-    /// Says something that a reader of the result should know.
+    /// Adds a note for the reader of the result.
     pub(super) fn note(&mut self, text: impl Into<String>) {
         self.report.notes.push(text.into());
     }
 
-    /// Whether local embeddings have target factors beside the source factors: where arcs keep their directions, and the
+    /// Whether local embeddings have target factors next to the source factors: if arcs keep their directions, and the
     /// solver has both.
     pub(super) fn both_sides(&self, graph: &Graph) -> bool {
         let Config { direction, model, local, .. } = self.config;
         graph.is_directed() && *direction == Direction::Keep && *model == Model::Separate && !local.solver.is_code()
     }
 
-    /// Columns of Z, attributes that the caller has brought considered.
+    /// Columns of Z, taking the caller's attributes into account.
     pub(super) fn z_dim(&self) -> usize {
         self.config.z_columns(self.has_attributes())
     }
 
-    /// Components of node features that stand beside Z.
+    /// Components of node features next to Z.
     pub(super) fn components(&self) -> usize {
         let beside = self.config.features.combine == Combine::After;
         if beside && self.has_attributes() { self.config.components_dim() } else { 0 }

@@ -1,4 +1,4 @@
-//! Motif counts: exact or estimated, or those that a checkpoint has (sec. 2.1).
+//! Motif counts: exact, estimated, or from a checkpoint (sec. 2.1).
 
 use std::io::BufReader;
 
@@ -19,7 +19,7 @@ pub(super) fn are_in(checkpoint: &Checkpoint) -> bool {
     checkpoint.has(COUNTS)
 }
 
-/// Motif counts, from the checkpoint where it has them.
+/// Motif counts, from the checkpoint if it has them.
 pub(super) fn count_or_load(run: &mut Context, graph: &Graph, checkpoint: Option<&mut Checkpoint>) -> Result<Counts> {
     let Some(checkpoint) = checkpoint else { return count(run, graph) };
     if are_in(checkpoint) {
@@ -44,7 +44,7 @@ pub(super) fn count(run: &mut Context, graph: &Graph) -> Result<Counts> {
     Ok(counts)
 }
 
-/// Names the setting that has the motifs which cannot be counted: those of matrices, or those of features.
+/// Names the setting with the motifs that cannot be counted: those of matrices, or those of features.
 fn at_fault(config: &Config, error: Error) -> Error {
     match error {
         Error::Config { field, message }

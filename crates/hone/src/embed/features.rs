@@ -1,4 +1,4 @@
-//! The node features X alone, for those who want no embedding (sec. 4.3, 2.6).
+//! The node features X alone, without an embedding (sec. 4.3, 2.6).
 
 use super::attributes::{self, X};
 use super::context::Context;
@@ -14,7 +14,7 @@ use crate::memory;
 use crate::motif::{Counts, Motif};
 use crate::store::Embedding;
 
-/// X, and what it becomes when it is diffused.
+/// X, and its diffused columns.
 pub(super) fn features(run: &mut Context, graph: &Graph) -> Result<Embedding> {
     let config = run.config;
     if !config.has_features() && run.given.is_none() {

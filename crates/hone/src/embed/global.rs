@@ -1,4 +1,4 @@
-//! The global embedding: Y ≈ Z H, and what each part of Y counts in it (sec. 2.5).
+//! The global embedding: Y ≈ Z H, and the share of each part of Y in it (sec. 2.5).
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use crate::report::{ColumnBlock, GlobalFacts, Importance, Proximity};
 use crate::store::Embedding;
 use crate::store::factors::Writer;
 
-/// The columns of a result and what they stand for.
+/// The columns of a result and their meaning.
 pub(super) struct Vectors {
     labels: Vec<Label>,
     values: Columns,
 }
 
 impl Vectors {
-    /// Z, whose columns stand for themselves.
+    /// Z, whose columns have no other meaning.
     pub(super) fn of_z(z: Block, own: &Own) -> Self {
         let label = Label { name: "z".into(), step: 0, columns: Arc::default(), width: z.cols() };
         Vectors { labels: vec![label], values: Columns::part(own.clone(), vec![Group::full(z)]) }
@@ -55,7 +55,7 @@ impl Vectors {
         &self.values
     }
 
-    /// The embedding, with names of the columns, which the report repeats.
+    /// The embedding, with names of the columns, which are also in the report.
     pub(super) fn into_embedding(self, ids: NodeIds, run: &mut Context) -> Embedding {
         let (report, mut first) = (&mut run.report, 0);
         report.columns = names(&self.labels);
@@ -64,7 +64,7 @@ impl Vectors {
             first += width;
         }
         let mut vectors = self.values.into_block();
-        // Columns turned to a common sign have zeros of both signs; adding zero gives them the same bits.
+        // Changing the sign of a column leaves negative zeros; adding zero makes them positive.
         vectors.update_rows(|_, row| row.iter_mut().for_each(|value| *value += 0.0));
         let vectors = run.engine.collect(vectors, &run.own);
         Embedding::with_columns(ids, vectors, report.columns.clone())
@@ -79,7 +79,7 @@ struct Label {
     width: usize,
 }
 
-/// Takes parts apart into labels and Y, of which this process holds some rows.
+/// Splits parts into labels and Y, of which this process holds some rows.
 fn columns(own: &Own, parts: Vec<Part>) -> (Vec<Label>, Columns) {
     let label = |part: &Part| Label {
         name: part.name.clone(),
@@ -91,7 +91,7 @@ fn columns(own: &Own, parts: Vec<Part>) -> (Vec<Label>, Columns) {
     (labels, Columns::part(own.clone(), parts.into_iter().map(|part| part.shared_out(own).group).collect()))
 }
 
-/// The result: attributes join before or after the global stage.
+/// The result: attributes are added before or after the global stage.
 pub(super) fn join(
     run: &mut Context,
     graph: &Graph,
@@ -113,7 +113,7 @@ pub(super) fn join(
     locals.extend(weigh(run.config, inside, size).0);
     let mut z = global(run, graph, (locals, count), shelf.factors())?;
     if run.aside.is_some() && !beside.is_empty() {
-        // Z and what it becomes beside the attributes would be two of its size.
+        // Z and its copy with the attributes would take twice the memory.
         z = z.away(shelf)?;
     }
     let (vectors, scales) = if beside.is_empty() { (z, Scales::default()) } else { append(run, z, beside) };
@@ -153,14 +153,14 @@ fn global(
     Ok(Vectors::of_z(z, &run.own))
 }
 
-/// Z = U Sigma and Hᵀ = V of Y, and what they tell; no H where Z is a code, and no more rows of H than Y has directions.
+/// Z = U Sigma and Hᵀ = V of Y, and their statistics; no H if Z is a code, and no more rows of H than Y has directions.
 fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Block, Option<Block>)> {
     let (solver, columns, wanted) = (&run.config.global.solver, y.cols(), run.z_dim());
     let at = |error| locate(error, "global", "global embedding");
     let total: f64 = y.column_energy().iter().sum();
     let y = Operator::shared("Y", y.clone());
     let key = Key::new(run.config.seed).with("global", 0);
-    // No more columns than Y has directions: V would be as wide as Z, and taller where Y has few rows.
+    // No more columns than Y has directions: V would be as wide as Z, and taller if Y has few rows.
     let rank = if solver.is_code() { wanted } else { wanted.min(columns).min(run.own.rows.max(1)) };
     let task = Task { rank, right: true, key, progress: run.progress, aside: None };
     let found = run.engine.factor(solver, &y, &task).and_then(Factors::finite).map_err(at)?;
@@ -195,7 +195,7 @@ fn factor(run: &mut Context, y: &Arc<Columns>, labels: &[Label]) -> Result<(Bloc
     Ok((z.widened(wanted), h))
 }
 
-/// Keeps the steps that bring new directions, or the last of them, as `first-step` says.
+/// Keeps the steps that add new directions, or the last of them, as `first-step` says.
 fn choose_steps(run: &mut Context, parts: Vec<Part>) -> Vec<Part> {
     let width = |k: usize| parts.iter().filter(|part| part.step == k).map(|part| part.group.cols()).sum();
     let widths: Vec<usize> = (1..=steps::TRIED).map(width).collect();
@@ -212,7 +212,7 @@ fn choose_steps(run: &mut Context, parts: Vec<Part>) -> Vec<Part> {
     kept
 }
 
-/// Leaves the views of a model that are columns of Y, in their order.
+/// Keeps only the views of a model that are columns of Y, in their order.
 fn keep_views(run: &mut Context) {
     let chosen =
         run.report.automatic_steps.as_ref().map(|chosen| run.config.first_step.of(chosen.steps)..=chosen.steps);
@@ -220,7 +220,7 @@ fn keep_views(run: &mut Context) {
     run.draft.iter_mut().for_each(|draft| draft.keep_steps(kept));
 }
 
-/// [Z X]: attributes beside the embedding, Z at a mean squared row length of 1; and what both were multiplied with.
+/// [Z X]: attributes next to the embedding, Z with a mean squared row length of 1; and the factors of both.
 pub(super) fn append(run: &Context, z: Vectors, beside: Vec<Part>) -> (Vectors, Scales) {
     let (config, nodes) = (run.config, run.own.rows);
     let Vectors { labels: mut all, values: z } = z;
@@ -270,7 +270,7 @@ fn of_any(y: &Operator, z: &Block, h: &Block, total: f64) -> (Vec<f64>, f64) {
     (captured.collect(), left)
 }
 
-/// `edge.k1.0`, `edge.k1.1`, …, or what the columns are called instead of a number; without a step `z0`, `structure.pc0`.
+/// `edge.k1.0`, `edge.k1.1`, …, or the names of the columns instead of numbers; without a step `z0`, `structure.pc0`.
 fn names(labels: &[Label]) -> Vec<String> {
     let name = |Label { name, step, columns, .. }: &Label, j: usize| match (columns.get(j), step) {
         (Some(column), 0) => format!("{name}.{column}"),

@@ -1,8 +1,8 @@
 //! The joint model: all S_t^(k) as one tensor, and Z from its node factors (sec. 2.5, last paragraph).
 //!
-//! Z = U diag(weights): the columns of the left node factor, each as long as what it captures, as Z = UΣ is
-//! for a single matrix. The W_t are all held when they take less than half of what may be taken, else one at
-//! a time and made again from the counts for every visit.
+//! Z = U diag(weights): the columns of the left node factor, each as long as what it captures, as in Z = UΣ
+//! for a single matrix. All W_t are kept in memory if they take less than half of the limit, else one at a
+//! time, rebuilt from the counts for every visit.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::tensor::cp::{Cp, cp};
 use crate::tensor::tucker::{Tucker, tucker};
 use crate::tensor::{Descent, Held, Limits, Slice, SliceNorm, Slices, Tensor};
 
-/// Numbers of a core that a report holds at most.
+/// Maximum number of entries of a core in a report.
 const LARGEST_CORE: usize = 1 << 18;
 
 /// What both models give.
@@ -43,13 +43,13 @@ struct Found {
     core: Option<Vec<Small>>,
 }
 
-/// What a joint embedding is made of.
+/// The input of a joint embedding.
 pub(super) struct Sources<'a> {
     pub(super) config: &'a Config,
     pub(super) graph: &'a Graph,
     pub(super) counts: &'a Counts,
     pub(super) motifs: &'a [Motif],
-    /// Whether every W_t is held.
+    /// Whether every W_t is in memory.
     pub(super) hold: bool,
 }
 
@@ -58,7 +58,7 @@ impl Sources<'_> {
         steps::computed(self.config)
     }
 
-    /// Rebuilds every slice, with the facts of its matrix.
+    /// Rebuilds every slice, with the statistics of its matrix.
     fn each(&self, each: &mut dyn FnMut(Slice, SliceFacts) -> Result<()>) -> Result<()> {
         for &motif in self.motifs {
             let w = weighted((self.config, &Cpu), self.graph, self.counts, motif)?;
@@ -83,7 +83,7 @@ impl Sources<'_> {
         Ok(())
     }
 
-    /// All slices, held, if they may be; and the facts of their matrices.
+    /// All slices, in memory if allowed; and the statistics of their matrices.
     fn look(&self) -> Result<(Option<Held>, Vec<SliceFacts>)> {
         let (mut slices, mut all) = (Vec::new(), Vec::new());
         self.each(&mut |slice, facts| {
@@ -145,7 +145,7 @@ fn beside(run: &Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// The factors that the configuration asks for.
+/// The factors, as configured.
 fn solve(config: &Config, tensor: &Tensor, task: &Task) -> Result<Found> {
     let options = &config.joint;
     let limits = Limits { iterations: options.iterations, tolerance: options.tolerance };
@@ -160,7 +160,7 @@ fn solve(config: &Config, tensor: &Tensor, task: &Task) -> Result<Found> {
     })
 }
 
-/// Z from the node factors; all else into the report.
+/// Z from the node factors; everything else goes into the report.
 fn decompose(run: &mut Context, sources: &Sources, factors: Option<&mut Writer>) -> Result<Vectors> {
     let (config, progress) = (run.config, run.progress);
     let options = &config.joint;
@@ -210,7 +210,7 @@ fn rows(matrices: &[Small]) -> Option<Vec<Vec<Vec<f64>>>> {
     (numbers <= LARGEST_CORE).then(|| matrices.iter().map(of).collect())
 }
 
-/// Shares of the slices in the squared size of the model.
+/// Shares of the slices in the squared norm of the model.
 fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
     let total: f64 = captured.iter().sum();
     let share = |captured: f64| if total > 0.0 { captured / total } else { 0.0 };

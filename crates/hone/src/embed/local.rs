@@ -1,7 +1,8 @@
 //! Local embeddings U_t^(k), one per motif and step (sec. 2.4).
 //!
-//! Rows of U say where the arcs of a node lead. In a directed graph a node that no arc leaves has none, and V, whose rows say
-//! where arcs come from, stands beside U as a part of its own. So do factors of the log window that U spans.
+//! Rows of U say where the arcs of a node lead. In a directed graph a node without outgoing arcs has a zero row, and V,
+//! whose rows say where arcs come from, is a separate part next to U. So are the factors of the log window that U
+//! spans.
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ use crate::report::LocalFacts;
 use crate::space::Host;
 use crate::store::factors::Writer;
 
-/// All local embeddings, sorted by step, and the attributes that join them; one motif is worked on at a time.
+/// All local embeddings, sorted by step, and the attributes next to them; one motif is worked on at a time.
 pub(super) fn all(
     run: &mut Context,
     counted: Counted,
@@ -45,7 +46,7 @@ pub(super) fn all(
     if let (Some(x), Some(folder)) = (&mut x, run.aside.as_ref().filter(|_| !diffuse)) {
         x.block.put_aside(folder)?;
     }
-    // The last motif is given the counts themselves, so that they are gone when it is embedded.
+    // The last motif takes the counts themselves, so that they are freed when it is embedded.
     for (&motif, counted) in motifs.iter().zip(std::iter::repeat_n(counted, motifs.len())) {
         let w = Lazily::new(run.config, run.engine, counted, motif);
         locals.extend(of_motif(run, &w, shelf)?);
@@ -55,19 +56,19 @@ pub(super) fn all(
     }
     x.as_mut().map_or(Ok(()), |x| x.block.bring_back())?;
     diffused.extend(x.filter(|_| original || !diffuse).map(attributes::undiffused));
-    // Eq. 16: step by step, motif by motif; facts and columns in the same order.
+    // Eq. 16: step by step, motif by motif; statistics and columns in the same order.
     locals.sort_by_key(|part| part.step);
     run.report.local.sort_by_key(|facts| facts.step);
     Ok((locals, diffused))
 }
 
-/// The local embeddings of one motif, one per step, computed or found on the shelf.
+/// The local embeddings of one motif, one per step, computed or from the shelf.
 fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part>> {
     let (mut parts, motif) = (Vec::new(), w.motif);
     for step in steps::computed(run.config) {
         run.progress.check()?;
         let wanted = wanted(run, w.graph(), motif, step);
-        // A checkpoint has rows that are shaped already, and no right factors.
+        // A checkpoint has rows that are already scaled, and no right factors.
         let anew = run.factors || run.draft.is_some();
         let known = if anew { None } else { found(shelf, &wanted, step, &run.own)? };
         let (views, facts) = match known {
@@ -92,18 +93,18 @@ fn of_motif(run: &mut Context, w: &Lazily, shelf: &mut Shelf) -> Result<Vec<Part
     Ok(parts)
 }
 
-/// What one factorisation gives to Y.
+/// What one factorisation adds to Y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     /// U.
     Source,
-    /// V, of directed graphs.
+    /// V, for directed graphs.
     Target,
     /// Factors of the log window that U spans.
     Log,
 }
 
-/// One part of Y: what it is called and how many columns it has.
+/// One part of Y: its name and number of columns.
 struct Wanted {
     side: Side,
     name: String,
@@ -124,7 +125,7 @@ fn wanted(run: &Context, graph: &Graph, motif: Motif, step: usize) -> Vec<Wanted
     wanted
 }
 
-/// The parts of one motif and step that an earlier run has left, all of them or none.
+/// The parts of one motif and step from an earlier run, all of them or none.
 fn found(shelf: &mut Shelf, wanted: &[Wanted], step: usize, own: &Own) -> Result<Option<(Vec<Part>, LocalFacts)>> {
     if !wanted.iter().all(|view| shelf.has(&view.name, step)) {
         return Ok(None);
@@ -152,7 +153,7 @@ struct Unshaped {
     panels: Panels,
     weight: f64,
     landmarks: Landmarks,
-    /// What the weights of the graph were multiplied with.
+    /// The factor by which the weights of the graph were multiplied.
     scale: f64,
 }
 
@@ -166,7 +167,7 @@ impl Unshaped {
 }
 
 impl Made {
-    /// Shapes one part of Y after the other, and hands each to `keep` before the next is in memory.
+    /// Scales one part of Y after the other, and passes each to `keep` before the next is in memory.
     fn shaped(
         self,
         draft: &mut Option<Draft>,
@@ -196,7 +197,7 @@ impl Made {
     }
 }
 
-/// The parts of Y that are wanted of one motif and step: U_t^(k), V_t^(k), the log window.
+/// The requested parts of Y for one motif and step: U_t^(k), V_t^(k), the log window.
 fn factor(
     run: &mut Context,
     lazily: &Lazily,
@@ -262,7 +263,7 @@ type Described = (Motif, usize, String, f64);
 /// U and V of a motif and step.
 type Sides = (Panels, Option<Panels>);
 
-/// Gives the factors to the model that is made and to the folder of factors, where there are such. `both` says whether
+/// Adds the factors to the model and to the folder of factors, if there are such. `both` says whether
 /// V has columns in Y.
 fn hand_out(
     run: &mut Context,

@@ -1,16 +1,16 @@
 //! The algorithm: count → W_t → S_t^(k) → U_t^(k) → Y [+ X] → Z (sec. 2 as a whole).
 //!
-//! One motif is worked on at a time: its weighted graph W_t is derived from the counts, each step's
-//! matrix S_t^(k) stays a formula, and only the factors U_t^(k) are kept. Y is never copied into
-//! one piece; Z and H come from its Gram matrix and one more pass. Where Y does not fit, parts of it go
-//! to temporary files (`plan`, `storage`); the bits do not depend on where they are.
+//! One motif is worked on at a time: its weighted graph W_t is derived from the counts, the matrix
+//! S_t^(k) of each step is never formed, and only the factors U_t^(k) are kept. Y is never copied into
+//! one block; Z and H come from its Gram matrix and one more pass. If Y does not fit, parts of it go to
+//! temporary files (`plan`, `storage`); the bits do not depend on this.
 //!
 //! Each stage is a file with functions over the `Context` of the run: `attributes` (X), `counts`, `local` (U_t^(k)),
-//! `steps` (the choice of K) and `global` (Z), or `joint` instead of the last three. `place` gives other graphs vectors in the
+//! `steps` (the choice of K) and `global` (Z), or `joint` instead of the last three. `place` places other graphs in the
 //! space of a `model`.
 //!
 //! Cost: O(M (Δ + K T D_l)) for counting and products, O(N D K T D_l) for the global stage; memory
-//! O(M + N (K T D_l + D)), less where motifs are rare, since factors are kept only for the nodes a
+//! O(M + N (K T D_l + D)), less if motifs are rare, since factors are kept only for the nodes a
 //! motif touches.
 
 mod attributes;
@@ -61,7 +61,7 @@ use storage::checkpoint::Begin;
 use storage::shelf::Shelf;
 use weighted::Counted;
 
-/// The method with its choices made.
+/// The method with its configuration.
 ///
 /// ```
 /// use hone::{Config, Hone, Silent, graph};
@@ -89,7 +89,7 @@ pub struct Hone {
 pub struct Run {
     /// The node vectors, in the graph's node order.
     pub embedding: Embedding,
-    /// What was done to get them.
+    /// What was done to compute them.
     pub report: Report,
 }
 
@@ -113,28 +113,28 @@ impl Hone {
         })
     }
 
-    /// Sets where the work is done, instead of the threads of this process.
+    /// Sets the engine that does the work, instead of the threads of this process.
     #[must_use]
     pub fn on(self, engine: impl Engine + 'static) -> Self {
         self.on_shared(Arc::new(engine))
     }
 
-    /// [`Hone::on`] for an engine that others use too.
+    /// [`Hone::on`] for a shared engine.
     #[must_use]
     pub fn on_shared(mut self, engine: Arc<dyn Engine>) -> Self {
         self.engine = engine;
         self
     }
 
-    /// Sets how many bytes this process may hold, instead of what the machine has free. What does not fit of Y
-    /// goes to temporary files; the result has the same bits.
+    /// Sets the memory limit of this process in bytes, instead of what the machine has free. Parts of Y that
+    /// do not fit go to temporary files; the result has the same bits.
     #[must_use]
     pub fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = Some(bytes);
         self
     }
 
-    /// Sets the folder of temporary files, instead of the system's.
+    /// Sets the folder for temporary files, instead of the system's.
     #[must_use]
     pub fn temp_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.temp_dir = Some(folder.into());
@@ -177,14 +177,14 @@ impl Hone {
         self
     }
 
-    /// Says in which format the vectors will be written after the run, so that the plan of memory counts what its writer takes.
+    /// Says in which format the vectors will be written after the run, so that the memory plan includes its writer.
     #[must_use]
     pub fn written_as(mut self, format: Format) -> Self {
         self.written = Some(format);
         self
     }
 
-    /// Lets factors wait in files while others are computed, as they do where memory is short; for tests of that.
+    /// Moves factors to files while others are computed, as if memory were short; for tests.
     #[doc(hidden)]
     #[must_use]
     pub fn always_aside(mut self) -> Self {
@@ -192,15 +192,15 @@ impl Hone {
         self
     }
 
-    /// Adds attributes of the user's own, one row per node in the graph's order.
+    /// Adds the user's own attributes, one row per node in the graph's order.
     #[must_use]
     pub fn with_attributes(mut self, attributes: Named) -> Self {
         self.attributes = Some(Arc::new(attributes));
         self
     }
 
-    /// Embeds a graph: one vector per node, in the graph's node order; isolated nodes get zeros where
-    /// no attribute says otherwise.
+    /// Embeds a graph: one vector per node, in the graph's node order; isolated nodes get zeros
+    /// unless they have attributes.
     pub fn embed(&self, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
         let mut batch = Batch::new(Existing::Replace);
         let run = self.embed_into(&mut batch, graph, progress)?;
@@ -208,8 +208,8 @@ impl Hone {
         Ok(run)
     }
 
-    /// Embeds a graph; the folder of [factors](Hone::factors) appears together with the other files of a batch, when that is
-    /// committed.
+    /// Embeds a graph; the folder of [factors](Hone::factors) appears together with the other files of a batch, when it
+    /// is committed.
     pub fn embed_into(&self, batch: &mut Batch, graph: &Graph, progress: &dyn Progress) -> Result<Run> {
         if let Some(resolved) = self.resolved(graph) {
             return resolved.embed_into(batch, graph, progress).map(|run| self.as_given(run));
@@ -217,11 +217,11 @@ impl Hone {
         Ok(self.run(batch, graph, progress, None)?.0)
     }
 
-    /// Embeds a graph, and keeps what places other graphs in the same space. The vectors are those of [`Hone::embed`]; local
-    /// embeddings are computed even where a checkpoint has them.
+    /// Embeds a graph, and returns a model that places other graphs in the same space. The vectors are those
+    /// of [`Hone::embed`]; local embeddings are computed even where a checkpoint has them.
     ///
     /// # Errors
-    /// As [`Hone::embed`]; and when the settings are none that a [`Model`] can be made of.
+    /// As [`Hone::embed`]; and if a [`Model`] cannot be made with these settings.
     pub fn fit(&self, graph: &Graph, progress: &dyn Progress) -> Result<(Run, Model)> {
         let mut batch = Batch::new(Existing::Replace);
         let fit = self.fit_into(&mut batch, graph, progress)?;
@@ -240,7 +240,7 @@ impl Hone {
         Ok((run, model.expect("a draft becomes a model")))
     }
 
-    /// Refuses settings, attributes and graphs that a [`Model`] cannot be made of.
+    /// Refuses settings, attributes and graphs for which a [`Model`] cannot be made.
     pub fn check_model(&self, graph: &Graph) -> Result<()> {
         model::check_support(&self.config)?;
         if self.attributes.is_some() {
@@ -250,7 +250,7 @@ impl Hone {
         if graph.is_directed() { model::check_directed(&self.config.of(graph), graph) } else { Ok(()) }
     }
 
-    /// Embeds a graph; a draft becomes a model. What an engine throws is an error.
+    /// Embeds a graph; a draft becomes a model. Panics of an engine become errors.
     fn run(
         &self,
         batch: &mut Batch,
@@ -318,13 +318,13 @@ impl Hone {
         Ok((Run { embedding, report: run.report }, model))
     }
 
-    /// The folder of factors, where there is to be one, and this process writes it.
+    /// The folder of factors, if requested and written by this process.
     fn factors_of(&self, graph: &Graph) -> Result<Option<Writer>> {
         let factors = self.factors.as_ref().filter(|_| self.engine.leads());
         factors.map(|(folder, existing)| Writer::begin(folder, *existing, graph.ids())).transpose()
     }
 
-    /// X as the embedding would use it: features of structure, attributes of a file, attributes of the
+    /// X as the embedding would use it: structure features, attributes from a file, attributes of the
     /// caller; columns normalised by `local.norm`. With diffusion, the diffused columns of every motif
     /// and step follow, called `edge.k1.NAME` and so on.
     ///
@@ -346,7 +346,7 @@ impl Hone {
         Ok(Run { embedding, report: run.report })
     }
 
-    /// The same with what `auto` stands for in a graph, where that is anything else.
+    /// The same with `auto` resolved for a graph, if that changes anything.
     fn resolved(&self, graph: &Graph) -> Option<Hone> {
         match self.config.of(graph) {
             Cow::Owned(config) => Some(Hone { config, ..self.clone() }),
@@ -354,14 +354,14 @@ impl Hone {
         }
     }
 
-    /// A run whose report holds the settings that were given: they are resolved in the same way when it is repeated, and in
-    /// another where it is repeated with an undirected graph.
+    /// A run whose report holds the settings as given: they are resolved again when it is repeated, differently for an
+    /// undirected graph.
     fn as_given(&self, mut run: Run) -> Run {
         run.report.config = self.config.clone();
         run
     }
 
-    /// What the stages of a run share, at its beginning.
+    /// The common state of the stages, at the beginning of a run.
     fn begin<'a>(&'a self, graph: &Graph, progress: &'a dyn Progress) -> Context<'a> {
         Context {
             config: &self.config,
@@ -397,7 +397,7 @@ fn separate(
     run.time("global", |run| global::join(run, graph, parts, shelf))
 }
 
-/// Refuses vectors that no file should have.
+/// Refuses vectors that are not finite.
 fn check_finite(embedding: &Embedding) -> Result<()> {
     let values = embedding.vectors.as_slice();
     if parallel::first(values.len(), |i| !values[i].is_finite()).is_none() {

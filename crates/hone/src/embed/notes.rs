@@ -1,4 +1,4 @@
-//! What a reader of the result should know, each thing once: choices that a graph decides, and columns or rows of zeros.
+//! Notes for the reader of the result, each given once: choices that depend on the graph, and columns or rows of zeros.
 
 mod zero_rows;
 
@@ -15,13 +15,13 @@ use crate::graph::Graph;
 use crate::motif::Pairs;
 use crate::report::Report;
 
-/// Whether edge weights, where there are any, count.
+/// Whether edge weights are used, if there are any.
 fn uses_weights(config: &Config) -> bool {
     config.weights != Weights::Ignored && config.pairs == Pairs::Edges
 }
 
 /// The graph whose motif graphs are used, with or without the direction of its arcs; notes on direction and weights.
-/// Without `matrices` neither plays a part.
+/// Without `matrices` neither is used.
 pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
     let config = run.config;
     let weights = match (graph.weights().is_some(), config.weights) {
@@ -39,7 +39,7 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
         run.report.notes.extend(graph.weights().and_then(|weights| dominated(weights)));
     }
     if graph.is_directed() && matrices && config.direction == Direction::Keep && config.reverse.given() > 0.0 {
-        let note = "the graph is directed: nodes are placed by the arcs that leave them and by those that enter; \
+        let note = "the graph is directed: nodes are placed by their outgoing and incoming arcs; \
                     direction = \"ignore\" ignores directions";
         run.note(note);
     }
@@ -47,13 +47,13 @@ pub(super) fn as_chosen<'a>(run: &mut Context, graph: &'a Graph, matrices: bool)
     if let Cow::Owned(_) = chosen {
         run.note(
             "the graph is directed: nodes are placed by their arcs in both directions (direction = \"ignore\"); \
-             direction = \"keep\" distinguishes arcs that leave from arcs that enter",
+             direction = \"keep\" distinguishes outgoing from incoming arcs",
         );
     }
     chosen
 }
 
-/// The graph itself, or without the direction of its arcs where they are ignored.
+/// The graph itself, or without the direction of its arcs if they are ignored.
 pub(super) fn undirected_as_chosen<'a>(config: &Config, graph: &'a Graph, matrices: bool) -> Cow<'a, Graph> {
     match graph.is_directed() && matrices && config.direction == Direction::Ignore {
         true => Cow::Owned(graph.underlying()),
@@ -61,7 +61,7 @@ pub(super) fn undirected_as_chosen<'a>(config: &Config, graph: &'a Graph, matric
     }
 }
 
-/// Says why a log window that is wanted is left out. Directed graphs never have one, which needs no note.
+/// Says why a requested log window is left out. Directed graphs never have one, which needs no note.
 pub(super) fn no_log_window(run: &mut Context) {
     if let Some(why) = run.config.without_log_window(false) {
         run.note(format!("local.log-window is left out: {why}"));
@@ -81,8 +81,8 @@ pub(super) fn local(run: &mut Context) {
     unconverged(run);
 }
 
-/// Says how many local embeddings missed a tolerance that the user can do something about: iterations that are
-/// chosen automatically are few on large graphs by design.
+/// Says how many local embeddings missed their tolerance, unless iterations are automatic: these are few on
+/// large graphs by design.
 fn unconverged(run: &mut Context) {
     let (report, solver) = (&mut run.report, &run.config.local.solver);
     if matches!(solver, Solver::Svd(options) if options.iterations == Iterations::Auto) {
@@ -101,8 +101,8 @@ fn unconverged(run: &mut Context) {
     }
 }
 
-/// Says in one line which motifs do not occur, and of each other motif graph without an entry why it is empty; the
-/// facts are its nonzeros and the positions below delta.
+/// Says in one line which motifs do not occur, and why any other motif graph is empty; `facts` are its nonzeros
+/// and the positions below delta.
 pub(super) fn empty_graphs<'a>(
     config: &Config,
     facts: impl Iterator<Item = (&'a str, usize, usize)>,
@@ -164,22 +164,22 @@ fn vanishing(graph: &Graph, weights: &[f32]) -> Option<String> {
     })
 }
 
-/// How many times the weight of most edges the largest one is before that is said.
+/// The ratio of the largest weight to that of most edges from which a note is given.
 const HEAVY: f32 = 1e4;
 
-/// Says that the heaviest edges outweigh most others by far.
+/// Notes that the heaviest edges outweigh most others by far.
 fn dominated(weights: &[f32]) -> Option<String> {
     let largest = weights.iter().copied().fold(0f32, f32::max);
     let light = weights.iter().filter(|&&weight| weight > 0.0 && weight < largest / HEAVY).count();
     (2 * light > weights.len()).then(|| {
         format!(
             "the largest weight, {largest:e}, is more than {HEAVY} times that of most edges, and vectors follow the heaviest \
-             edges: logarithms of such weights usually say more"
+             edges: logarithms of such weights usually work better"
         )
     })
 }
 
-/// Says what a global stage leaves open; `columns` are those of Y.
+/// Notes on the global stage; `columns` are those of Y.
 pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     let solver = &run.config.global.solver;
     if solver.loss() != Divergence::Gaussian {
@@ -192,14 +192,14 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
         let reduce = ", or reduce features to features.form = components";
         let reduce = if run.config.has_features() && info.code.is_none() { reduce } else { "" };
         let (count, passes) = (info.iterations, solver.passes());
-        run.report.warnings.push(format!(
-            "the global stage was cut short after {count} {passes}: raise global.solver.{passes}{reduce}"
-        ));
+        run.report
+            .warnings
+            .push(format!("the global stage stopped after {count} {passes}: raise global.solver.{passes}{reduce}"));
     }
 }
 
-/// Says which columns of the result are zero, in one line: `rank` of `wanted` columns of Z carry anything, and of the
-/// components those that the report knows.
+/// Says which columns of the result are zero, in one line: `rank` of `wanted` columns of Z are not zero, and of the
+/// components those in the report.
 fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, report: &mut Report) {
     let solver = &report.config.local.solver;
     let whose = match solver {

@@ -1,4 +1,4 @@
-//! [`Part`]: some columns of Y, as the stages hand them on.
+//! [`Part`]: some columns of Y, as passed between stages.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::dense::{Group, Norm};
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) step: usize,
-    /// Names of the columns; numbers where there are none.
+    /// Names of the columns; numbers if there are none.
     pub(super) columns: Arc<[String]>,
     pub(super) group: Group,
 }

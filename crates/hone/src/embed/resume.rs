@@ -1,4 +1,4 @@
-//! The checkpoint that a run goes on from, and what it must belong to.
+//! The checkpoint from which a run resumes, and what it must belong to.
 
 use super::attributes::Own;
 use super::context::Context;
@@ -6,12 +6,12 @@ use super::storage::checkpoint::{Begin, Checkpoint, Identity};
 use crate::error::Result;
 use crate::graph::Graph;
 
-/// Version of the program and of what its stages compute: raise the second when parts of an earlier one are no longer
-/// those that a run would make.
+/// Version of the program and of what its stages compute: raise the second when the stages compute other parts than
+/// before.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+5");
 
-/// Opens the checkpoint, when one is requested; refuses one of other work. Of several processes one opens it, and the others
-/// read what it holds.
+/// Opens the checkpoint, if one is requested; refuses one of other work. Of several processes one opens it, and the
+/// others read its content.
 pub(super) fn open(run: &Context, graph: &Graph, own: &Own) -> Result<Option<Checkpoint>> {
     let Some((folder, begin)) = run.checkpoint else { return Ok(None) };
     let identity = Identity {
@@ -22,7 +22,7 @@ pub(super) fn open(run: &Context, graph: &Graph, own: &Own) -> Result<Option<Che
         config: run.config.clone(),
     };
     if !run.engine.leads() {
-        // What the one that leads has found or made; nobody saves anything before all have seen it.
+        // What the leading process has found or created; nobody saves anything before all have seen it.
         run.engine.meet();
         let seen = Checkpoint::look(folder, identity);
         run.engine.meet();

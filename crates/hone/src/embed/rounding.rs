@@ -1,12 +1,12 @@
-//! Rows that hold nothing but rounding: a node outside all leading directions has zeros in exact arithmetic, and in floats
-//! what is left of sums that cancel. Its direction is chance, and whoever compares nodes would compare chance.
+//! Rows that are nothing but rounding errors: a node outside all leading directions has zeros in exact arithmetic, and
+//! in floats the residue of sums that cancel. Its direction is random, and should not be compared.
 //!
-//! A part of a row of Y is rounding when it is shorter than [`FLOOR`] of a typical row of its block: factors are f32, and small
-//! entries of them are differences of large ones. A row of Z = Y H, H orthonormal, is rounding when it is shorter than
-//! [`LOST`] of its row of Y. Rows of rounding are written as zeros, and counted in a warning (`notes::zero_rows`). Other rows
-//! that are far shorter than the typical one may be those of nodes far from the core, or what iterations leave that end
-//! at a residual of 10⁻⁴: they stay, and a note counts them.
-//! Cost: one pass over Z, and one over those pieces of Y that have rows far shorter than others.
+//! A part of a row of Y is rounding if it is shorter than [`FLOOR`] times a typical row of its block: factors are f32,
+//! and their small entries are differences of large ones. A row of Z = Y H, H orthonormal, is rounding if it is shorter
+//! than [`LOST`] times its row of Y. Such rows are written as zeros, and counted in a warning (`notes::zero_rows`).
+//! Other rows that are far shorter than the typical one may belong to nodes far from the core, or be left by iterations
+//! that end at a residual of 10⁻⁴: they stay, and a note counts them. Cost: one pass over Z, and one over those pieces
+//! of Y that have rows far shorter than others.
 
 use super::context::Context;
 use crate::config::Config;
@@ -14,18 +14,18 @@ use crate::dense::{Block, Columns, Norm};
 use crate::factor::Solver;
 use crate::parallel;
 
-/// A part of Y below so much of a typical row is rounding.
+/// A part of Y below this fraction of a typical row is rounding.
 const FLOOR: f64 = 1e-5;
-/// Z has nothing of a row of Y of which it keeps less.
+/// A row of Z below this fraction of its row of Y is rounding.
 const LOST: f64 = 1e-5;
-/// Rows of Z are short below so much of a typical row.
+/// Rows of Z below this fraction of a typical row are short.
 const SHORT: f64 = 1e-3;
-/// The same where rows were divided by a power of their lengths, at most.
+/// The same if rows were divided by a power of their lengths, at most.
 const SHORTEST: f64 = 0.03;
 
-/// The least length of a row of each block of Y that is more than rounding.
+/// The smallest row length of each block of Y that is more than rounding.
 pub(super) struct Floors {
-    /// Width and least length of each block.
+    /// Width and smallest length of each block.
     blocks: Vec<(usize, f64)>,
 }
 
@@ -59,7 +59,7 @@ impl Floors {
     }
 }
 
-/// Makes rows of Z zeros where there is nothing but rounding; the number of other short ones.
+/// Sets rows of Z that are nothing but rounding to zero; returns the number of other short ones.
 pub(super) fn clear(run: &Context, y: &Columns, floors: &Floors, z: &mut Block) -> u64 {
     if !matches!(run.config.global.solver, Solver::Svd(_)) {
         return 0;
@@ -80,7 +80,7 @@ pub(super) fn clear(run: &Context, y: &Columns, floors: &Floors, z: &mut Block) 
     left[0]
 }
 
-/// A share of a length as it is after rows were divided by a power of theirs; nothing where that makes most lengths alike.
+/// A fraction of a length after rows were divided by a power of their lengths; none if that makes most lengths alike.
 fn shortened(share: f64, config: &Config) -> Option<f64> {
     let left = 1.0 - config.local.row_power;
     (left >= 0.25).then(|| share.powf(left))

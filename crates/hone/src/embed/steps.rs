@@ -1,14 +1,14 @@
-//! Automatic K: as many steps as bring new directions.
+//! Automatic K: as many steps as add new directions.
 //!
-//! Steps 1..=4 are computed, and the largest K is kept for which every step from 2 to K brings at
-//! least 5 % that is new: the part of the energy of the step's columns that lies outside the span
-//! of the columns of all steps before, tr(C − Bᵀ A⁺ B) / tr(C) with A = Y_<ᵀ Y_<, B = Y_<ᵀ Y_k and
-//! C = Y_kᵀ Y_k. All of it is read off the Gram matrix of Y. (For Psi = W every step has the same
+//! Steps 1..=4 are computed, and the largest K is chosen for which every step from 2 to K adds at
+//! least 5 % new directions: the share of the energy of the step's columns outside the span of the
+//! columns of all earlier steps, tr(C − Bᵀ A⁺ B) / tr(C) with A = Y_<ᵀ Y_<, B = Y_<ᵀ Y_k and
+//! C = Y_kᵀ Y_k. All of it follows from the Gram matrix of Y. (For Psi = W every step has the same
 //! singular vectors, so K = 1 follows.)
 //!
-//! What lies outside a span is what a Cholesky elimination of its columns leaves on the diagonal. Columns are eliminated
-//! in the order of the steps, within a step the one with most left first, until nothing but rounding is left: with n
-//! columns of rank r that takes O(n r²), little where a small graph has many columns.
+//! What lies outside a span is what a Cholesky elimination of its columns leaves on the diagonal. Columns are
+//! eliminated in the order of the steps, within a step the one with most left first, until nothing but rounding is
+//! left: with n columns of rank r that takes O(n r²), which is little if a small graph has many columns.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -19,9 +19,9 @@ use crate::report::AutomaticSteps;
 
 /// Steps that are tried.
 pub(super) const TRIED: usize = 4;
-/// New directions that a step must bring to be kept.
+/// Share of new directions that a step must add to be kept.
 const NOVELTY: f64 = 0.05;
-/// What is left of a column counts as zero below this part of the largest column.
+/// The rest of a column counts as zero below this fraction of the largest column.
 const ZERO: f64 = 1e-9;
 /// Columns per task.
 const CHUNK: usize = 256;
@@ -53,7 +53,7 @@ pub(super) fn choose(gram: &Small, widths: &[usize]) -> AutomaticSteps {
     AutomaticSteps { steps, novelty }
 }
 
-/// A Cholesky elimination on the way.
+/// A Cholesky elimination in progress.
 struct Elimination<'a> {
     gram: &'a Small,
     /// Squared lengths of what is left of the columns.
@@ -70,7 +70,7 @@ impl<'a> Elimination<'a> {
         Elimination { gram, diagonal, rows: Vec::new(), floor }
     }
 
-    /// Takes the direction of the column of `own` that has most left out of all columns; false where none has any.
+    /// Eliminates from all columns the direction of the column of `own` with most left; false if none has any.
     fn eliminate(&mut self, own: Range<usize>) -> bool {
         let first = own.start;
         let more = |best: usize, j: usize| if self.diagonal[j] > self.diagonal[best] { j } else { best };

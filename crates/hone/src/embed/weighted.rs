@@ -1,4 +1,4 @@
-//! W_t, the weighted graph of a motif, made when it is needed (sec. 2.2).
+//! W_t, the weighted graph of a motif, built when needed (sec. 2.2).
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::graph::{Graph, NodeIds};
 use crate::motif::{Counts, Motif, MotifGraph, Pairs, Weighting};
 use crate::operator::Operator;
 
-/// The weighted motif graph of a motif, as an operator and on which nodes.
+/// The weighted graph of a motif, as an operator, and its nodes.
 pub(super) struct Weighted {
     pub(super) graph: MotifGraph,
     pub(super) operator: Operator,
@@ -25,12 +25,12 @@ pub(super) struct Counted<'a> {
     pub(super) counts: Arc<Counts>,
 }
 
-/// W_t of a motif, made when first used: not at all where a checkpoint has what it is for.
+/// W_t of a motif, built when first used: not at all if the checkpoint already has its results.
 pub(super) struct Lazily<'a> {
     config: &'a Config,
     engine: &'a dyn Engine,
     graph: &'a Graph,
-    /// Given up once W_t is made: with the last motif, the counts are.
+    /// Released once W_t is built; with the last motif, so are the counts.
     counts: Cell<Option<Arc<Counts>>>,
     pub(super) motif: Motif,
     made: OnceCell<Weighted>,

@@ -1,4 +1,4 @@
-//! [`Shape`]: what local embeddings become before they are columns of Y (sec. 2.4).
+//! [`Shape`]: how local embeddings are normalised and scaled before they become columns of Y (sec. 2.4).
 
 use crate::config::{Local, Scale};
 use crate::dense::{Norm, Panels};
@@ -11,24 +11,24 @@ use crate::space::{Fold, Map, Space, shorten};
 pub struct Shape {
     /// g, how the columns are normalised.
     pub norm: Norm,
-    /// What each column is then multiplied with.
+    /// The factor of each column after that.
     pub scale: Scale,
-    /// K, the power whose singular values are given.
+    /// K: the singular values are those of the K-th power.
     pub steps: usize,
     /// Each row is divided by its length to this power.
     pub row_power: f64,
 }
 
 impl Shape {
-    /// As the settings ask for, for factors of K steps. Only a symmetric matrix has a spectrum that powers share. That of a
-    /// walk that stays now and then has no small eigenvalues: a lower power would leave much of those that were zero.
+    /// As the settings say, for factors of K steps. Only powers of a symmetric matrix share its spectrum. A lazy walk
+    /// has no small eigenvalues: a lower power would keep much of those that were zero.
     pub fn new(local: &Local, steps: usize, laziness: f64, symmetric: bool) -> Self {
         let spectral = local.scale == Scale::Spectral;
         let scale = if spectral && (!symmetric || laziness > 0.0) { Scale::Sigma } else { local.scale };
         Shape { norm: local.norm, scale, steps, row_power: local.row_power }
     }
 
-    /// Brings the columns of U to the length and the rows to the size that the settings ask for.
+    /// Normalises and scales the columns and rows of U as the settings say.
     pub fn apply(&self, u: &mut Panels, sigma: &[f64]) {
         u.normalize_columns(self.norm);
         if let Some(weights) = self.weights(sigma) {
@@ -39,8 +39,8 @@ impl Shape {
         }
     }
 
-    /// What columns of unit length are multiplied with: singular values relative to the largest, or a power of these. Nothing
-    /// where columns keep their length.
+    /// The factors of columns of unit length: singular values relative to the largest, or a power of these. None if
+    /// columns keep their length.
     pub fn weights(&self, sigma: &[f64]) -> Option<Vec<f64>> {
         let power = match self.scale {
             Scale::Unit => return None,
@@ -54,7 +54,7 @@ impl Shape {
         Some(sigma.iter().map(|sigma| (sigma / largest).powf(power)).collect())
     }
 
-    /// Sizes of the eigenvalues of one step.
+    /// Absolute values of the eigenvalues of one step.
     fn of_one_step(&self, sigma: &[f64]) -> Vec<f64> {
         sigma.iter().map(|&sigma| sigma.max(0.0).powf(1.0 / self.steps as f64)).collect()
     }
@@ -109,7 +109,7 @@ pub fn energy<S: Space>(space: &S, x: &[S::Tall]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Communities keep the last power; a spectrum without them has the power before.
+    /// A spectrum that shows communities keeps the last power; one without them gets the power before.
     #[test]
     fn spectral_weights_are_those_of_the_last_two_steps() {
         let weights = |values: [f64; 6], laziness: f64| {

@@ -1,10 +1,9 @@
 //! Alternating least squares: each factor in turn is the best one for the other (Zhou et al. 2008).
 //!
-//! On all entries A = S B (BᵀB + λ)⁻¹ needs one product and a small inverse, so S stays lazy. With an
-//! orthogonality constraint the best factor is a polar one: of all A with AᵀA = I, that of S B (Procrustes).
-//! On the observed entries alone every row is a small least squares problem of its own.
-//! No step increases ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²); a factor that is constrained has no penalty.
-//! Cost an iteration: 2 products and O(N b²); observed only: O(nonzeros b² + N b³).
+//! On all entries A = S B (BᵀB + λ)⁻¹ needs one product and a small inverse, so S is never formed. With an
+//! orthogonality constraint the best A with AᵀA = I is the polar factor of S B (Procrustes). On the observed entries
+//! alone every row is a separate small least squares problem. No step increases ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²); a
+//! constrained factor has no penalty. Cost per iteration: 2 products and O(N b²); observed only: O(nonzeros b² + N b³).
 
 use serde::{Deserialize, Serialize};
 
@@ -21,17 +20,17 @@ use crate::operator::{Operator, SQUARABLE, Workspace};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Als {
-    /// Iterations at most.
+    /// Maximum number of iterations.
     pub iterations: usize,
-    /// Iterations stop when the loss changes by less than this part of itself.
+    /// Iterations stop when the relative change of the loss is below this.
     pub tolerance: f64,
     /// λ, the weight of the squared length of the factors.
     pub regularization: f64,
     /// Which factors have orthonormal columns.
     pub orthogonal: Orthogonal,
-    /// Whether zeros are unknown instead of entries that count.
+    /// Whether zeros are unknown entries rather than zeros to be fitted.
     pub observed_only: bool,
-    /// Where it begins.
+    /// The initial factors.
     pub start: Start,
 }
 
@@ -80,7 +79,7 @@ impl Method for Als {
     }
 
     fn largest(&self) -> f64 {
-        // Beside an orthonormal factor the other one is as large as S.
+        // Next to an orthonormal factor, the other one is as large as S.
         if self.orthogonal == Orthogonal::None { WITH_ROOTS } else { SQUARABLE }
     }
 
@@ -174,20 +173,20 @@ impl<'a> Alternation<'a> {
         Ok(state)
     }
 
-    /// Whether A M, B M⁻ᵀ are as good as A, B for every M: then the inverse can be had without an inverse.
+    /// Whether A M, B M⁻ᵀ are as good as A, B for every M: then no inverse is needed.
     fn is_free(&self) -> bool {
         self.options.orthogonal == Orthogonal::None && self.options.regularization == 0.0
     }
 
-    /// Orthonormal columns of B where its length is free: a product of f32 columns that are nearly dependent would
-    /// lose the weak directions. A is out of date then.
+    /// Orthonormal columns of B if its scale is free: a product of nearly dependent f32 columns would lose the
+    /// weak directions. A is then out of date.
     fn condition(&mut self) {
         if self.is_free() {
             orthonormalize(&mut self.pair.b);
         }
     }
 
-    /// A of the start, given `image` = S B.
+    /// The initial A, given `image` = S B.
     fn begin(&mut self, image: &Block) {
         if self.is_free() {
             self.pair.a = image.clone();
@@ -215,7 +214,7 @@ impl<'a> Alternation<'a> {
         Ok(())
     }
 
-    /// The best factor for the other one, given the product of S with that.
+    /// The best factor given the other one and the product of S with it.
     fn best(&self, image: &Block, other: &Block, constrained: bool) -> Result<Block> {
         match (&self.weights, constrained) {
             (Some(weights), _) => {
@@ -244,7 +243,7 @@ impl<'a> Alternation<'a> {
         self.loss(loss, image, &self.pair.b)
     }
 
-    /// The loss, given the product of S with the other factor than `own`.
+    /// The loss, given the product of S with the factor that is not `own`.
     fn loss(&self, loss: &Squared, image: &Block, own: &Block) -> f64 {
         let (mut gram_a, gram_b) = (self.pair.a.gram(), self.pair.b.gram());
         let lambda = self.options.regularization;

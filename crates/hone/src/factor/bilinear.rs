@@ -1,10 +1,10 @@
-//! What solvers of S ≈ A Bᵀ in squared loss share: a start, the loss through traces, and the end.
+//! Common code of solvers of S ≈ A Bᵀ in squared loss: initial factors, the loss by traces, and the final basis.
 //!
 //! ‖S − A Bᵀ‖² = ‖S‖² − 2⟨S B, A⟩ + ⟨AᵀA, BᵀB⟩ needs one product and two small Gram matrices. ‖S‖² is the
 //! same in all iterations ([`Operator::energy`]).
 //!
 //! A and B are only defined up to A M, B M⁻ᵀ. The factors returned are the singular value decomposition of
-//! A Bᵀ, so that all solvers agree on what the columns are; those with signs to keep stay as they are.
+//! A Bᵀ, so that the columns of all solvers are comparable; non-negative factors keep their columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +17,10 @@ use crate::operator::{Energy, Operator, in_chunks};
 /// Iterations of the SVD that a solver starts from.
 const WARM: usize = 2;
 
-/// Eigenvalues of a Gram matrix below this part of the largest are rounding noise of f32 columns.
+/// Eigenvalues of a Gram matrix below this fraction of the largest are rounding noise of f32 columns.
 const ZERO: f64 = 1e-11;
 
-/// Where a solver begins.
+/// The initial factors of a solver.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -42,7 +42,7 @@ pub(super) struct Pair {
 pub(super) struct Squared(Energy);
 
 impl Pair {
-    /// Factors to begin with, as wide as the rank and the shape allow.
+    /// Initial factors, as wide as the rank and the shape allow.
     pub(super) fn start(s: &Operator, start: Start, task: &Task) -> Result<Pair> {
         let width = task.rank.min(s.rows()).min(s.cols());
         let key = task.key.with("start", 0);
@@ -170,9 +170,9 @@ pub(super) fn inverse(gram: &Small, weight: f64) -> Result<Small> {
     Ok(scaled.times(&eigen.vectors.transposed()))
 }
 
-/// The columns nearest to X that are orthonormal (its polar factor); dependent directions become zero.
+/// The orthonormal columns nearest to X (its polar factor); dependent directions become zero.
 pub(super) fn nearest_orthonormal(mut x: Block) -> Result<Block> {
-    // The second pass removes what f32 left of the first.
+    // The second pass removes the f32 rounding of the first.
     for _ in 0..2 {
         let eigen = x.gram().eigen()?;
         let floor = eigen.values.first().map_or(0.0, |most| most * ZERO);

@@ -1,14 +1,15 @@
 //! Factors under a Bregman divergence with its link, S ≈ Φ⟨A Bᵀ⟩, by alternating Newton steps (sec. 2.4).
 //!
-//! With B fixed, every row of A is a generalised linear model of its own, convex: a damped Newton step, with the
-//! step halved until the loss falls, never increases Σ w D(s ‖ Φ(a·b)) + λ(‖A‖² + ‖B‖²). Then B, from the columns.
+//! With B fixed, every row of A is a separate, convex generalised linear model: a damped Newton step, halved until
+//! the loss falls, never increases Σ w D(s ‖ Φ(a·b)) + λ(‖A‖² + ‖B‖²). Then B is updated in the same way from the
+//! columns.
 //!
-//! The loss needs entries, zeros too. `exact` reads the rows and columns of the lazy matrix one at a time, all
-//! N² entries per iteration. `sampled` keeps the nonzeros and, of each row, `negatives` zeros for every nonzero,
-//! drawn once and weighted so that they stand for all zeros of the row: the cost is linear in the edges. The loss
-//! is that of the sample, unbiased at the start and optimistic later, since factors are fitted to it. `auto` is exact up to [`EXACT`] entries. `observed` takes the nonzeros alone.
-//! The start is a constant at the mean of the entries with small multiples of the singular vectors beside it.
-//! Cost an iteration: O(b²) an entry looked at, and O(N b³).
+//! The loss needs entries, including zeros. `exact` reads the rows and columns of the lazy matrix one at a time, all N²
+//! entries per iteration. `sampled` stores the nonzeros and, for each row, `negatives` zeros per nonzero, drawn once
+//! and weighted so that they stand for all zeros of the row: the cost is linear in the number of edges. The loss is
+//! that of the sample, unbiased at the start and optimistic later, since factors are fitted to it. `auto` is exact up
+//! to [`EXACT`] entries. `observed` uses the nonzeros alone. The initial factors are a constant at the mean of the
+//! entries plus small multiples of the singular vectors. Cost per iteration: O(b²) per entry used, and O(N b³).
 
 use serde::{Deserialize, Serialize};
 
@@ -24,19 +25,19 @@ use crate::error::Result;
 use crate::operator::{Operator, in_chunks};
 use crate::parallel;
 
-/// Entries up to which `auto` looks at all of them.
+/// Number of entries up to which `auto` uses all of them.
 pub const EXACT: usize = 1 << 20;
 
-/// Rows that one piece of parallel work takes.
+/// Rows per parallel task.
 const CHUNK: usize = 32;
 
-/// Times that a step is halved at most.
+/// Maximum number of times that a step is halved.
 const HALVINGS: usize = 24;
 
-/// The part of a row's loss that is not worth a step.
+/// Relative gain of a row's loss below which no step is made.
 const WORTH: f64 = 1e-11;
 
-/// Size of the singular vectors beside the constant at the start.
+/// Scale of the singular vectors relative to the constant at the start.
 const SMALL: f64 = 0.3;
 
 /// Options of factors under a divergence.
@@ -45,9 +46,9 @@ const SMALL: f64 = 0.3;
 pub struct Bregman {
     /// The error model and its link.
     pub loss: Divergence,
-    /// Iterations at most.
+    /// Maximum number of iterations.
     pub iterations: usize,
-    /// Iterations stop when the loss changes by less than this part of itself.
+    /// Iterations stop when the relative change of the loss is below this.
     pub tolerance: f64,
     /// λ, the weight of the squared length of the factors.
     pub regularization: f64,
@@ -139,7 +140,7 @@ impl Method for Bregman {
     }
 }
 
-/// What helps against negative entries.
+/// The remedy for negative entries.
 fn remedy(s: &Operator) -> &'static str {
     if matches!(s, Operator::Dense(_)) { "let local.solver be nmf, or the loss gaussian" } else { "use W or P" }
 }
@@ -201,7 +202,7 @@ impl Bregman {
     }
 }
 
-/// What one pass over the entries tells.
+/// The result of one pass over the entries.
 struct Facts {
     weight: f64,
     sum: f64,
@@ -287,7 +288,7 @@ impl Glm<'_> {
         penalty + self.line.iter().map(term).sum::<f64>()
     }
 
-    /// H⁻¹ ∇, and what a step against it would gain if the loss were quadratic.
+    /// H⁻¹ ∇, and what a step along its negative would gain if the loss were quadratic.
     fn newton(&self, x: &[f64]) -> (Vec<f64>, f64) {
         let width = x.len();
         let (mut hessian, mut gradient) = (vec![0.0; width * width], vec![0.0; width]);

@@ -1,11 +1,10 @@
 //! Cyclic coordinate descent: one column of a factor after the other (Yu, Hsieh, Si, Dhillon 2012).
 //!
-//! With B fixed, the rows of A are independent and column f of a row has the minimum
-//! a_f + ((S B)_f − (A BᵀB)_f − λ a_f) / ((BᵀB)_ff + λ): a sweep over the columns needs the product S B and a
-//! Gram matrix, so S stays lazy. On the observed entries alone the residual S − A Bᵀ is kept on them, and pairs
-//! of columns (a_f, b_f) are improved in turn, as in CCD++.
-//! No step increases ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²).
-//! Cost an iteration: 2 products and O(sweeps N b²); observed only: O(sweeps nonzeros b).
+//! With B fixed, the rows of A are independent and column f of a row has the minimum a_f + ((S B)_f − (A BᵀB)_f − λ
+//! a_f) / ((BᵀB)_ff + λ): a sweep over the columns needs the product S B and a Gram matrix, so S is never formed. On
+//! the observed entries alone the residual S − A Bᵀ is stored for them, and pairs of columns (a_f, b_f) are improved in
+//! turn, as in CCD++. No step increases ‖S − A Bᵀ‖² + λ(‖A‖² + ‖B‖²). Cost per iteration: 2 products and O(sweeps N
+//! b²); observed only: O(sweeps nonzeros b).
 
 use serde::{Deserialize, Serialize};
 
@@ -20,24 +19,24 @@ use crate::operator::{Operator, Workspace};
 use crate::parallel;
 use crate::sparse::Csr;
 
-/// Rows whose entries a thread changes in one go.
+/// Rows per parallel task.
 const STRETCH: usize = 1 << 10;
 
 /// Options of cyclic coordinate descent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Ccd {
-    /// Iterations at most, each over all columns of both factors.
+    /// Maximum number of iterations, each over all columns of both factors.
     pub iterations: usize,
-    /// Iterations stop when the loss changes by less than this part of itself.
+    /// Iterations stop when the relative change of the loss is below this.
     pub tolerance: f64,
     /// Passes over the columns of a factor (or a pair of columns) in each iteration.
     pub sweeps: usize,
     /// λ, the weight of the squared length of the factors.
     pub regularization: f64,
-    /// Whether zeros are unknown instead of entries that count.
+    /// Whether zeros are unknown entries rather than zeros to be fitted.
     pub observed_only: bool,
-    /// Where it begins.
+    /// The initial factors.
     pub start: Start,
 }
 
@@ -90,7 +89,7 @@ pub(super) struct Descent {
     pub(super) sweeps: usize,
     /// λ.
     pub(super) penalty: f64,
-    /// No coordinate goes below: 0 for non-negative factors.
+    /// Lower bound of the coordinates: 0 for non-negative factors.
     pub(super) lowest: f64,
 }
 
@@ -135,7 +134,7 @@ impl Descent {
         Ok(Descended::Done(pair, watch, loss.measure()))
     }
 
-    /// Each coordinate of each row to its minimum, the others fixed, given the product of S with the other
+    /// Moves each coordinate of each row to its minimum, the others fixed, given the product of S with the other
     /// factor and that factor's Gram matrix.
     fn sweep(&self, x: &mut Block, image: &Block, gram: &Small) {
         let width = x.cols();
@@ -146,7 +145,7 @@ impl Descent {
             for _ in 0..self.sweeps {
                 for f in 0..width {
                     let curvature = gram.get(f, f);
-                    // A column of the other factor that is zero, or as good as zero, says nothing.
+                    // A column of the other factor that is zero, or nearly so, carries no information.
                     if curvature <= 1e-14 * largest {
                         wide[f] = 0.0;
                         continue;
@@ -210,7 +209,7 @@ fn column(x: &Block, f: usize) -> Vec<f32> {
     (0..x.rows()).map(|i| x.get(i, f)).collect()
 }
 
-/// Cuts values of entries into those of each [`STRETCH`] of rows.
+/// Splits the values of entries by [`STRETCH`] of rows.
 fn stretches<'a>(entries: &Csr, mut values: &'a mut [f32]) -> Vec<&'a mut [f32]> {
     let pattern = entries.pattern();
     let starts = (0..entries.rows()).step_by(STRETCH);

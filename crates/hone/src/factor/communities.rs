@@ -1,16 +1,16 @@
-//! How much the spectrum of a graph shows communities: one number, from eigenvalues alone.
+//! How clearly the spectrum of a graph shows communities: one number, from eigenvalues alone.
 //!
-//! Walks stay within communities where the leading eigenvalues of the normalised matrix are large. Then more steps smooth what
-//! an edge says, and a window of several steps tells more than an edge. Where they are small, as in dense networks of words,
-//! walks forget where they began after a step, and further steps add mostly noise. How far columns are smoothed and how large
-//! a log window is both follow from the same number.
+//! If the leading eigenvalues of the normalised matrix are large, walks stay within communities: more steps smooth over
+//! noise in single edges, and a window of several steps is more informative than an edge. If they are small, as in
+//! dense word networks, walks forget where they began after a step, and further steps mostly add noise. Both the
+//! smoothing of columns and the weight of the log window follow from this number.
 
-/// The least weight.
+/// The smallest weight.
 const LEAST: f64 = 0.02;
 /// Eigenvalues that count, after the first.
 const COUNTED: usize = 5;
 
-/// (2 λ̄)⁶ between 0.02 and 1, where λ̄ is the mean size of the five largest eigenvalues after the first.
+/// (2 λ̄)⁶ between 0.02 and 1, where λ̄ is the mean absolute value of the five largest eigenvalues after the first.
 pub fn weight(values: &[f64]) -> f64 {
     let mut sizes: Vec<f64> = values.iter().map(|value| value.abs()).collect();
     sizes.sort_by(|a, b| b.total_cmp(a));

@@ -1,10 +1,9 @@
-//! The SVD of a small operator: its matrix is formed in f64 and decomposed whole, nothing is iterated.
+//! The SVD of a small operator: its matrix is formed in f64 and decomposed directly, without iterations.
 //!
-//! A Krylov basis of [`DEPTH`] blocks on a matrix that has hardly more rows is the whole space: it costs as much as the
-//! decomposition and has no new directions to offer. Matrices that are small anyway are decomposed faster than iterated
-//! on. No Gram matrix is formed, so that small singular values keep their digits; symmetric matrices go through their
-//! eigenvalues. What is reported is the residual of the triplets themselves.
-//! Cost: O(n³), one thread; six n × n matrices of f64.
+//! A Krylov basis of [`DEPTH`] blocks spans the whole space of a matrix with hardly more rows: it costs as much as the
+//! decomposition and adds no directions. Small matrices are decomposed faster than iterated on. No Gram matrix is
+//! formed, so that small singular values keep their digits; symmetric matrices go through their eigenvalues. What is
+//! reported is the residual of the triplets themselves. Cost: O(n³), one thread; six n × n matrices of f64.
 
 use super::method::{Factors, Info, Task};
 use super::subspace::DEPTH;
@@ -13,16 +12,16 @@ use crate::dense::{Block, Small, SmallSvd};
 use crate::error::Result;
 use crate::operator::Operator;
 
-/// Matrices with at most so many rows and columns are always decomposed whole.
+/// Matrices with at most this many rows and columns are always decomposed directly.
 const ALWAYS: usize = 256;
 
-/// Those with more, up to this, when a Krylov basis would fill them.
+/// Larger ones, up to this, are if a Krylov basis would fill them.
 const LARGEST: usize = 1024;
 
 /// Residuals that rounding in f64 alone explains.
 const ROUNDING: f64 = 1e-8;
 
-/// The most rows and columns of a matrix that is decomposed whole where an iteration would take blocks of `width` columns.
+/// The largest size of a matrix that is decomposed directly if an iteration would use blocks of `width` columns.
 pub(crate) fn largest(width: usize) -> usize {
     DEPTH.saturating_mul(width).clamp(ALWAYS, LARGEST)
 }

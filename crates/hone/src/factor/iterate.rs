@@ -1,15 +1,15 @@
-//! What iterative solvers share: when to stop, the loss they leave behind, and a guard against NaN.
+//! Common code of iterative solvers: when to stop, the history of the loss, and a guard against NaN.
 
 use super::method::{Info, Loss, Task};
 use crate::error::{Error, Result};
 
-/// Rounding noise of f32 products, relative to the squares they add up to.
+/// Rounding noise of f32 products, relative to the sum of squares.
 const NOISE: f64 = 1e-7;
 
 /// When a solver stops.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// Iterations at most.
+    /// Maximum number of iterations.
     pub(super) iterations: usize,
     /// The relative change of the loss that counts as none.
     pub(super) tolerance: f64,
@@ -20,7 +20,7 @@ pub(super) struct Watch<'a> {
     solver: &'static str,
     limits: Limits,
     task: &'a Task<'a>,
-    /// What the loss is relative to; zero when its own start is the only measure.
+    /// What the loss is relative to; zero if there is only its initial value.
     unit: f64,
     values: Vec<f64>,
     converged: bool,
@@ -36,13 +36,13 @@ impl<'a> Watch<'a> {
         self.values.len().saturating_sub(1)
     }
 
-    /// Whether there is another iteration to do.
+    /// Whether to do another iteration.
     pub(super) fn goes_on(&self) -> Result<bool> {
         self.task.progress.check()?;
         Ok(!self.converged && self.done() < self.limits.iterations)
     }
 
-    /// Takes the loss after an iteration (or of the start).
+    /// Records the loss after an iteration (or of the start).
     pub(super) fn record(&mut self, loss: f64) -> Result<()> {
         if !loss.is_finite() {
             let message = format!(
@@ -74,15 +74,15 @@ pub(super) fn not_negative(field: &str, name: &str, value: f64) -> Result<()> {
     Err(Error::config(format!("{field}.{name}"), format!("{value} is not a number ≥ 0")))
 }
 
-/// Refuses a number that only a slip can mean.
+/// Refuses an absurdly large number.
 pub(super) fn at_most(field: &str, name: &str, value: usize, most: usize) -> Result<()> {
     if value <= most {
         return Ok(());
     }
-    Err(Error::config(format!("{field}.{name}"), format!("{value} is more than {most}, the most that is accepted")))
+    Err(Error::config(format!("{field}.{name}"), format!("{value} is more than {most}, the maximum")))
 }
 
-/// Refuses numbers of zeros for each nonzero that no sample needs.
+/// Refuses an absurd number of zeros per nonzero.
 pub(super) fn sensible_negatives(field: &str, value: usize) -> Result<()> {
     if (1..=1000).contains(&value) {
         return Ok(());

@@ -1,17 +1,18 @@
 //! Factors of the logarithm of a window matrix, which is never formed.
 //!
-//! Powers of a matrix share its singular vectors: they give a linear model new weights, not new directions. A logarithm between
-//! the matrix and the factors does. With eigenpairs (λ, U) of S = (D+τ)^-½ W (D+τ)^-½ the window matrix is
+//! Powers of a matrix share its singular vectors: they give a linear model new weights, not new directions. A logarithm
+//! of the matrix gives new directions. With eigenpairs (λ, U) of S = (D+τ)^-½ W (D+τ)^-½ the window matrix is
 //! M = v · D^-½ U f(Λ) Uᵀ D^-½ with f(λ) = max(0, (λ + … + λᵀ)/T) and v = Σ d: how much more often than by chance a walk of up to T
 //! steps goes from one node to another, denoised by the rank of U and by τ. The view is E = V √Σ of log max(1, M), entry by
 //! entry (Levy, Goldberg 2014; Qiu et al. 2018).
 //!
-//! Columns stand for all: c landmarks are drawn without repetition, node j with probability pⱼ ∝ d, at most 1 (systematic sampling,
-//! so that no part of the nodes is left out; hubs are taken for certain), and column j is scaled by pⱼ^-½; then C Cᵀ is an
-//! unbiased estimate of M Mᵀ (Frieze, Kannan, Vempala 2004). With c ≥ N it is exact. Rows of C are computed when they are read: once for CᵀC, whose eigenvectors give the right
-//! side, once for the product. Of more than 65 536 nodes half as many rows, one at random from each of 32 768 stretches of nodes,
-//! stand for all in CᵀC. Cost: N c (h + columns) multiply-adds for h columns of U, and min(N, 32 768) c (h + c); memory
-//! N (h + columns) and c²; the bits depend on neither threads nor who reads which rows.
+//! A sample of columns stands for all: c landmarks are drawn without replacement, node j with probability pⱼ ∝ d, at
+//! most 1 (systematic sampling, so that no part of the nodes is left out; hubs are always chosen), and column j is
+//! scaled by pⱼ^-½; then C Cᵀ is an unbiased estimate of M Mᵀ (Frieze, Kannan, Vempala 2004). With c ≥ N it is exact.
+//! Rows of C are computed when they are needed: once for CᵀC, whose eigenvectors give the right side, once for the product.
+//! Beyond 65 536 nodes CᵀC is estimated from 32 768 rows, one drawn at random from each of as many ranges of nodes.
+//! Cost: N c (h + columns) multiply-adds for h columns of U, and min(N, 32 768) c (h + c); memory N (h + columns)
+//! and c². The bits depend neither on threads nor on which process holds which rows.
 
 use super::communities;
 use super::method::Task;
@@ -22,18 +23,18 @@ use crate::operator::{Operator, Product, Scaled};
 use crate::space::{Fold, Map, Space, Workspace, signs, widths};
 use crate::sparse::{Diagonal, Fused};
 
-/// Landmarks at most: enough for graphs of 10⁴ nodes to be as good as exact.
+/// Maximum number of landmarks: enough for graphs of 10⁴ nodes to be as good as exact.
 const MOST: usize = 1024;
-/// Landmarks at least, as long as there are nodes.
+/// Minimum number of landmarks, as far as there are nodes.
 const LEAST: usize = 256;
 /// Landmarks times nodes.
 const BUDGET: usize = 1 << 28;
-/// Rows that stand for all in CᵀC, where there are more than twice as many.
+/// Rows from which CᵀC is estimated, if there are more than twice as many.
 const SAMPLED: usize = 1 << 15;
-/// Rows that are copied for CᵀC at most.
+/// Maximum number of rows that are copied for CᵀC.
 pub(crate) const MOST_ROWS: usize = 2 * SAMPLED;
 
-/// How many landmarks a graph of so many nodes gets: a power of two, fewer for large graphs. Never fewer than twice the
+/// Number of landmarks for a graph of this many nodes: a power of two, fewer for large graphs, at least twice the
 /// columns.
 pub fn landmarks(nodes: usize, columns: usize) -> usize {
     let affordable = (BUDGET / nodes.max(1)).clamp(LEAST, MOST);
@@ -46,18 +47,18 @@ pub fn landmarks(nodes: usize, columns: usize) -> usize {
 pub struct View<T = Block> {
     /// E.
     pub panels: Vec<T>,
-    /// How large it is beside them, as the spectrum says: see [`communities`].
+    /// Its weight relative to U, which follows from the spectrum: see [`communities`].
     pub weight: f64,
-    /// What gives the row of any other node: see [`Landmarks::row`].
+    /// For computing the row of any other node: see [`Landmarks::row`].
     pub landmarks: Landmarks,
 }
 
-/// The columns of the window matrix that stand for all, and what they are multiplied with.
+/// The sampled columns of the window matrix, and the matrix they are multiplied with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Landmarks {
     /// Row j: that of v D^-½ U f(Λ), in the basis of U, of landmark j.
     pub rows: Block,
-    /// What each column is scaled with.
+    /// The scale of each column.
     pub scales: Vec<f64>,
     /// One row per landmark, one column per column of the view.
     pub turn: Small,
@@ -81,7 +82,7 @@ impl Landmarks {
 
 /// E = V √Σ of the log window matrix of S, the base of a power or S itself; U are the eigenvectors of S.
 ///
-/// Where memory is short, U is put aside, and stays there.
+/// If memory is short, U is put into a file, and stays there.
 pub fn log_window<S: Space>(
     space: &S,
     s: &Operator,
@@ -222,7 +223,7 @@ fn mean_of_powers(value: f64, steps: usize) -> f64 {
     (sum / steps as f64).max(0.0)
 }
 
-/// The landmarks, what their columns are scaled with, and v.
+/// The landmarks, the scales of their columns, and v.
 struct Chosen {
     nodes: Vec<usize>,
     scales: Vec<f32>,
@@ -230,7 +231,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// `count` nodes, drawn by degree; all nodes with edges where there are not more.
+    /// `count` nodes, drawn by degree; all nodes with edges if there are no more.
     fn of(degrees: &[f64], count: usize, task: &Task) -> Self {
         let volume: f64 = degrees.iter().sum();
         let certain = certain(degrees, count);
@@ -275,8 +276,8 @@ impl Chosen {
     }
 }
 
-/// From which degree on nodes are landmarks for certain: those that `count` draws would reach once or more, taken out one
-/// after the other.
+/// The degree from which nodes are always landmarks: those expected at least once in `count` draws, removed one after
+/// the other.
 fn certain(degrees: &[f64], count: usize) -> f64 {
     let positive = || degrees.iter().copied().filter(|degree| *degree > 0.0);
     if positive().count() <= count {
@@ -290,7 +291,8 @@ fn certain(degrees: &[f64], count: usize) -> f64 {
     let mut rest: f64 = largest[count..].iter().sum();
     largest.truncate(count);
     largest.sort_unstable_by(|a, b| b.total_cmp(a));
-    // What each and all behind it weigh: sums from the smallest up, since differences would lose small degrees beside huge ones.
+    // The weight of each node and all after it: sums from the smallest up, since differences would lose small
+    // degrees next to huge ones.
     let mut rests = vec![0.0; count];
     for (to, degree) in rests.iter_mut().zip(&largest).rev() {
         rest += degree;

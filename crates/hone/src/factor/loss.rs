@@ -1,6 +1,6 @@
 //! Bregman divergences with their links: what S ≈ Φ⟨U V⟩ means (sec. 2.4; Collins et al. 2002).
 //!
-//! An entry s is compared with the mean m = Φ(θ) that the factors' product θ stands for:
+//! An entry s is compared with the mean m = Φ(θ), where θ is the product of the factors:
 //!
 //! | loss            | divergence D(s ‖ m)                          | Φ(θ)          | entries | θ     |
 //! |-----------------|----------------------------------------------|---------------|---------|-------|
@@ -129,7 +129,7 @@ impl Divergence {
         }
     }
 
-    /// The entry as the loss takes it: what rounding pushed over the edge of the domain is put back.
+    /// The entry clamped to the domain, in case rounding pushed it over the edge.
     pub fn clamp(self, s: f64) -> f64 {
         if self == Divergence::Bernoulli { s.min(1.0) } else { s }
     }

@@ -1,28 +1,28 @@
-//! What solvers hold in memory while they work, for those who plan it.
+//! How much memory solvers need while they work, for the memory plan.
 
 use crate::space::PANEL;
 
-/// Blocks as wide as a factorisation that are held at once: few where iterations are expensive, more where a Krylov basis is
+/// Blocks as wide as a factorisation in memory at once: few if iterations are expensive, more if a Krylov basis is
 /// kept.
 pub(crate) const WORK_BLOCKS: u64 = 5;
 pub(super) const KRYLOV_BLOCKS: u64 = 9;
 /// Those of the second basis of a matrix that is not symmetric.
 pub(super) const LEFT_BLOCKS: u64 = 3;
-/// Further ones of solvers that improve factors they start from.
+/// Additional ones of solvers that improve initial factors.
 const MORE_BLOCKS: u64 = 2;
-/// Panels beside the one block of a filter.
+/// Panels in addition to the one block of a filter.
 const PANELS: u64 = 2;
 /// Columns beyond the rank that a solver works with, unless it has an option for it.
 pub(crate) const OVERSAMPLING: u64 = 8;
-/// Blocks held beside a dense matrix and its factors, by solvers that improve factors they start from.
+/// Blocks in addition to a dense matrix and its factors, of solvers that improve initial factors.
 pub(super) const DENSE_BLOCKS: u64 = WORK_BLOCKS + MORE_BLOCKS - 1;
 
-/// The matrix that is to be factored, at most.
+/// Upper bounds on the matrix to be factored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) rows: u64,
     pub(crate) columns: u64,
-    /// Whether rows and columns may be fewer.
+    /// Whether there may be fewer rows and columns.
     pub(crate) bound: bool,
     /// Entries that are not zero.
     pub(crate) entries: u64,
@@ -31,14 +31,14 @@ pub(crate) struct Shape {
     pub(crate) rank: u64,
 }
 
-/// Columns as tall as the matrix that are held at once.
+/// Columns as tall as the matrix in memory at once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
     /// Columns of one block.
     pub(crate) width: u64,
     /// Columns of all blocks.
     pub(crate) columns: u64,
-    /// Whether the result is among them; then there is a copy of the values of the matrix.
+    /// Whether the result is one of them; then there is a copy of the values of the matrix.
     pub(crate) in_place: bool,
 }
 
@@ -53,7 +53,7 @@ impl Held {
         Held::blocks(width, if symmetric { KRYLOV_BLOCKS } else { KRYLOV_BLOCKS + LEFT_BLOCKS })
     }
 
-    /// Those of solvers that improve factors they start from.
+    /// Those of solvers that improve initial factors.
     pub(super) fn improving(rank: u64) -> Self {
         Held::blocks(rank + OVERSAMPLING, WORK_BLOCKS + MORE_BLOCKS)
     }

@@ -1,4 +1,4 @@
-//! What a solver is asked ([`Task`]), what it answers ([`Factors`]), and what it says of itself (`Method`).
+//! The input of a solver ([`Task`]), its output ([`Factors`]), and its properties (`Method`).
 
 use std::path::Path;
 
@@ -19,38 +19,38 @@ pub(super) trait Method {
     /// Factors an operator.
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors>;
 
-    /// The same in panels, for solvers that find them so.
+    /// The same in panels, for solvers that compute them so.
     fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         Ok(self.factor(s, task)?.map(Panels::from))
     }
 
-    /// Whether a multiple of S has the same factors, but for their size.
+    /// Whether a multiple of S has the same factors up to scale.
     fn is_scale_free(&self) -> bool;
 
-    /// Largest norm of S, as an exponent of 2, for which nothing that the solver computes in f32 leaves its range.
+    /// Largest norm of S, as an exponent of 2, for which all f32 values of the solver stay in range.
     fn largest(&self) -> f64;
 
-    /// Columns that are held while a motif matrix is factored.
+    /// Columns in memory while a motif matrix is factored.
     fn holds(&self, shape: &Shape) -> Held {
         Held::improving(shape.rank)
     }
 
-    /// Bytes held beside what [`holds`](Self::holds) says, or beside a dense matrix.
+    /// Bytes in addition to [`holds`](Self::holds), or to a dense matrix.
     fn memory(&self, _shape: &Shape) -> u64 {
         0
     }
 
-    /// Whether the number of entries counts for [`memory`](Self::memory).
+    /// Whether [`memory`](Self::memory) depends on the number of entries.
     fn keeps_entries(&self) -> bool {
         false
     }
 
-    /// Blocks as wide as the rank that are held beside a dense matrix and its factors.
+    /// Blocks as wide as the rank, in addition to a dense matrix and its factors.
     fn dense_blocks(&self) -> u64 {
         DENSE_BLOCKS
     }
 
-    /// Rows that a motif matrix may have.
+    /// Maximum number of rows of a motif matrix.
     fn most_rows(&self) -> usize {
         usize::MAX
     }
@@ -65,7 +65,7 @@ pub(super) trait Method {
         false
     }
 
-    /// What its work is counted in: the name of the option that bounds it.
+    /// The unit of its work: the name of the option that limits it.
     fn passes(&self) -> &'static str {
         "iterations"
     }
@@ -76,17 +76,17 @@ pub(super) trait Method {
 pub struct Task<'a> {
     /// Columns of U.
     pub rank: usize,
-    /// Whether V is wanted too.
+    /// Whether V is requested too.
     pub right: bool,
     /// Source of randomness.
     pub key: Key,
     /// Asked whether to stop, once per iteration.
     pub progress: &'a dyn Progress,
-    /// Where memory is short, the folder of temporary files in which tall matrices wait while others are worked on.
+    /// If memory is short, the folder for temporary files that hold tall matrices while others are worked on.
     pub aside: Option<&'a Path>,
 }
 
-/// S ≈ U diag(sigma) Vᵀ, or link(S) where the loss has one.
+/// S ≈ U diag(sigma) Vᵀ, or link(S) if the loss has a link function.
 #[derive(Debug, Clone)]
 pub struct Factors<T = Block> {
     /// N × rank, columns of length one (or zero).
@@ -100,7 +100,7 @@ pub struct Factors<T = Block> {
 }
 
 impl<T> Factors<T> {
-    /// The same factors, kept otherwise.
+    /// The same factors, stored differently.
     pub fn map<O>(self, change: impl Fn(T) -> O) -> Factors<O> {
         Factors { u: change(self.u), sigma: self.sigma, v: self.v.map(change), info: self.info }
     }
@@ -113,7 +113,7 @@ pub(crate) fn not_finite() -> Error {
 }
 
 impl Factors<Panels> {
-    /// The factors, or an error where one of them is not finite.
+    /// The factors, or an error if one of them is not finite.
     pub fn finite(self) -> Result<Self> {
         let sigma = self.sigma.iter().all(|x| x.is_finite());
         if sigma && self.u.is_finite() && self.v.as_ref().is_none_or(Panels::is_finite) {
@@ -134,30 +134,31 @@ impl Factors<Panels> {
 pub struct Info {
     /// Iterations done.
     pub iterations: usize,
-    /// Last residual measured, relative to the singular value and beyond rounding: the worst over the columns, or over four of
-    /// them after few iterations with a symmetric matrix. Absent when no iteration was left to measure it, or the solver has
-    /// none.
+    /// Last residual measured, relative to the singular value and beyond rounding: the worst over the columns, or over
+    /// four of them after few iterations with a symmetric matrix. Absent if no iteration was left to measure it, or the
+    /// solver has none.
     pub residual: Option<f64>,
     /// Whether the tolerance was met.
     pub converged: bool,
     /// Columns of U that are not zero: less than requested when S has fewer nonzero singular values.
     pub rank: usize,
-    /// The base of a power of a symmetric matrix, by its formula. Its vectors are those of S, and `residual`, `converged`
-    /// and `rank` are of its decomposition: singular values of S far below rounding are known from it, and kept.
+    /// The base of a power of a symmetric matrix, by its formula. Its vectors are those of S, and `residual`,
+    /// `converged` and `rank` refer to its decomposition: singular values of S far below rounding are known from it,
+    /// and kept.
     pub base: Option<String>,
-    /// The loss, where the solver follows it.
+    /// The loss, if the solver tracks it.
     pub loss: Option<Loss>,
-    /// What is known of a code; absent for linear factors.
+    /// Statistics of a code; absent for linear factors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Coded>,
 }
 
-/// What is known of a code that a network has learnt.
+/// Statistics of a code that a network has learnt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Coded {
-    /// Squared length of each column of S as the network repeats it.
+    /// Squared length of each column of the reconstruction of S.
     pub reconstructed: Vec<f64>,
-    /// What it does not repeat of S, as a part of its squared size.
+    /// The squared error of the reconstruction, relative to ‖S‖².
     pub residual: f64,
     /// How the network was trained.
     pub fit: Fit,
@@ -168,23 +169,24 @@ pub struct Coded {
 pub struct Loss {
     /// What is measured, on which entries, and whether any of it is estimated.
     pub measure: String,
-    /// That of the start, then one value per iteration.
+    /// The initial value, then one per iteration.
     pub values: Vec<f64>,
 }
 
-/// Largest norm of S, as an exponent of 2, for factors A and B of the size of its root: S·B stays in the range of f32.
+/// Largest norm of S, as an exponent of 2, for factors A and B as large as its square root: S·B stays in the
+/// range of f32.
 pub(super) const WITH_ROOTS: f64 = 72.0;
 
-/// The same where S alone has to stay in range.
+/// The same if only S has to stay in range.
 pub(super) const ALONE: f64 = 120.0;
 
 /// What rounding in f32 can make of a loss that is zero.
 const ROUNDING: f64 = 1e-4;
 
-/// `left` as a part of `whole`. Less than nothing is rounding, or a mistake: then all else that was found is wrong, too.
+/// `left` as a fraction of `whole`. A negative value is rounding, or a mistake: then all other results are wrong, too.
 pub(crate) fn share_left(left: f64, whole: f64) -> Result<f64> {
     let share = if whole > 0.0 { left / whole } else { 0.0 };
-    // Written so that NaN is a mistake.
+    // Written so that NaN counts as a mistake.
     if share >= -ROUNDING {
         return Ok(share.max(0.0));
     }
@@ -202,14 +204,14 @@ pub struct Fit {
     pub scale: f64,
     /// Epochs done.
     pub epochs: usize,
-    /// The epoch whose weights were taken, from 1; 0 for those of the start.
+    /// The epoch whose weights were used, from 1; 0 for the initial weights.
     pub best: usize,
-    /// Whether training stopped for want of improvement, not of epochs.
+    /// Whether training stopped early, for lack of improvement.
     pub converged: bool,
-    /// Rows held out; when 0, improvement is judged on the rows trained on.
+    /// Rows held out; if 0, improvement is measured on the training rows.
     pub held_out_rows: usize,
-    /// Mean over the batches of each epoch, as they came.
+    /// Mean over the batches of each epoch, during training.
     pub training_loss: Vec<f64>,
-    /// What improvement was judged by, at the start and after each epoch.
+    /// The loss by which improvement was measured, at the start and after each epoch.
     pub held_out_loss: Vec<f64>,
 }

@@ -1,8 +1,8 @@
 //! Low-rank factors of an operator, S ≈ U diag(sigma) Vᵀ: one solver per file (sec. 2.4, 2.5).
 //!
 //! Local embeddings factor a lazy S_t^(k), the global one the dense Y: the same call. A solver is a file with
-//! its options and a line in the table below; which loss and which constraints it can keep is written in its
-//! options, so that pairs that make no sense cannot be requested.
+//! its options and a line in the table below; the losses and constraints it supports are part of its options,
+//! so that meaningless combinations cannot be requested.
 
 pub mod als;
 pub mod autoencoder;
@@ -38,7 +38,7 @@ use crate::operator::{Operator, SQUARABLE};
 use memory::{Held, Shape};
 use method::Method;
 
-/// The one table of solvers: name in configurations, options, and a line that says what it does.
+/// The table of solvers: name in configurations, options, and a one-line description.
 macro_rules! solvers {
     ($($name:literal, $variant:ident($options:ty): $(#[doc = $line:literal])+)+) => {
         /// How an operator is factored; each solver brings its own options.
@@ -82,7 +82,7 @@ solvers! {
     "bregman", Bregman(bregman::Bregman):
     /// Gaussian, Poisson, Gamma or Bernoulli divergence with its link, by alternating Newton steps.
     "autoencoder", Autoencoder(autoencoder::Autoencoder):
-    /// A network that learns to repeat the rows of a matrix; for motif matrices of up to 32768 nodes.
+    /// A neural network that learns to reconstruct the rows of a matrix; for motif matrices of up to 32768 nodes.
 }
 
 impl Default for Solver {
@@ -102,8 +102,8 @@ impl Solver {
         Ok(self.factor_panels(s, task)?.finite()?.map(Panels::into_block))
     }
 
-    /// Factors an operator; wide factors are panels side by side, so that no second copy of them is needed. Whether they are
-    /// finite is the caller's to check.
+    /// Factors an operator; wide factors are panels side by side, so that no second copy of them is needed. The caller
+    /// has to check whether they are finite.
     pub fn factor_panels(&self, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         // Columns beyond the shape of S are zero; only a code may have more.
         let most = if self.is_code() { usize::MAX } else { s.rows().min(s.cols()) };
@@ -111,27 +111,27 @@ impl Solver {
         Ok(self.method().factor_panels(s, &Task { rank, ..*task })?.widened(task.rank))
     }
 
-    /// Columns that are held while a motif matrix is factored.
+    /// Columns in memory while a motif matrix is factored.
     pub(crate) fn holds(&self, shape: &Shape) -> Held {
         self.method().holds(shape)
     }
 
-    /// Bytes held beside what [`holds`](Self::holds) says, or beside a dense matrix.
+    /// Bytes in addition to [`holds`](Self::holds), or to a dense matrix.
     pub(crate) fn memory(&self, shape: &Shape) -> u64 {
         self.method().memory(shape)
     }
 
-    /// Whether the number of entries counts for [`memory`](Self::memory).
+    /// Whether [`memory`](Self::memory) depends on the number of entries.
     pub(crate) fn keeps_entries(&self) -> bool {
         self.method().keeps_entries()
     }
 
-    /// Blocks as wide as the rank that are held beside a dense matrix and its factors.
+    /// Blocks as wide as the rank, in addition to a dense matrix and its factors.
     pub(crate) fn dense_blocks(&self) -> u64 {
         self.method().dense_blocks()
     }
 
-    /// Rows that a motif matrix may have.
+    /// Maximum number of rows of a motif matrix.
     pub(crate) fn most_rows(&self) -> usize {
         self.method().most_rows()
     }
@@ -146,18 +146,19 @@ impl Solver {
         self.method().is_code()
     }
 
-    /// What its work is counted in, `iterations` or `epochs`: the name of the option that bounds it.
+    /// The unit of its work, `iterations` or `epochs`: the name of the option that limits it.
     pub fn passes(&self) -> &'static str {
         self.method().passes()
     }
 
-    /// Whether a multiple of S has the same factors, but for their size: no penalty, and no loss with another opinion.
+    /// Whether a multiple of S has the same factors up to scale: no penalty, and a loss that does not depend
+    /// on the scale.
     pub fn is_scale_free(&self) -> bool {
         self.method().is_scale_free()
     }
 
-    /// Largest norm of S, as an exponent of 2, that the solver takes as it is; for those that do not mind a multiple, the
-    /// one up to which they are given none.
+    /// Largest norm of S, as an exponent of 2, that the solver uses unscaled; beyond it, S is scaled for solvers that
+    /// do not depend on the scale.
     pub fn largest(&self) -> f64 {
         if self.is_scale_free() { SQUARABLE } else { self.method().largest() }
     }
@@ -167,7 +168,7 @@ impl Solver {
         self.entry().0
     }
 
-    /// The error model; Gaussian but for the solver that has a choice.
+    /// The error model; Gaussian except for the solver that has a choice.
     pub fn loss(&self) -> loss::Divergence {
         match self {
             Solver::Bregman(options) => options.loss,

@@ -2,10 +2,9 @@
 //!
 //! The descent of [`super::ccd`] with every coordinate kept at 0 or above: the projection is exact, and no step
 //! increases the loss. It starts from the non-negative double SVD (Boutsidis, Gallopoulos 2008): of each pair of
-//! singular vectors the positive or the negative parts, whichever weigh more, zeros filled with a small constant.
-//! S needs not be non-negative; what is below zero is approximated by zero. Columns keep their signs and their
-//! meaning: they are scaled to length one and sorted by weight, not rotated.
-//! Cost an iteration: 2 products and O(sweeps N b²).
+//! singular vectors the positive or the negative parts, whichever weigh more, with zeros replaced by a small constant.
+//! S need not be non-negative; negative entries are approximated by zero. Columns keep their signs and their meaning:
+//! they are scaled to length one and sorted by weight, not rotated. Cost per iteration: 2 products and O(sweeps N b²).
 
 use serde::{Deserialize, Serialize};
 
@@ -17,22 +16,22 @@ use crate::dense::{Block, Norm};
 use crate::error::Result;
 use crate::operator::Operator;
 
-/// Part of the mean entry that stands for a zero at the start.
+/// Fraction of the mean entry that replaces a zero at the start.
 const FILL: f64 = 0.01;
 
 /// Options of non-negative factors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Nmf {
-    /// Iterations at most, each over all columns of both factors.
+    /// Maximum number of iterations, each over all columns of both factors.
     pub iterations: usize,
-    /// Iterations stop when the loss changes by less than this part of itself.
+    /// Iterations stop when the relative change of the loss is below this.
     pub tolerance: f64,
     /// Passes over the columns of a factor in each iteration.
     pub sweeps: usize,
     /// λ, the weight of the squared length of the factors.
     pub regularization: f64,
-    /// Where it begins: the non-negative double SVD, or random factors.
+    /// The initial factors: the non-negative double SVD, or random ones.
     pub start: Start,
 }
 
@@ -89,7 +88,7 @@ fn nndsvd(pair: &mut Pair) {
     };
     let (a, b) = (parts(&pair.a), parts(&pair.b));
     // For each column the sign that is kept, and the factors of its parts: their product is
-    // σ‖u⁺‖‖v⁺‖, shared evenly.
+    // σ‖u⁺‖‖v⁺‖, divided evenly.
     let mut keep = Vec::new();
     for f in 0..pair.a.cols() {
         let (plus, minus) = (a.0[f] * b.0[f], a.1[f] * b.1[f]);

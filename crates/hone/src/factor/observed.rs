@@ -1,4 +1,4 @@
-//! The nonzeros of an operator, kept by rows and by columns: for solvers that look at entries.
+//! The nonzeros of an operator, stored by rows and by columns, for solvers that use entries.
 //!
 //! They are read from the rows of the expression, so that k-step matrices work too, as far as their nonzeros fit
 //! the memory. Cost: 16 bytes per nonzero, and the walks of `Operator::row_work`.
@@ -10,13 +10,13 @@ use crate::memory;
 use crate::operator::{Operator, in_chunks};
 use crate::sparse::Csr;
 
-/// Bytes a nonzero takes by rows and by columns.
+/// Bytes per nonzero, by rows and by columns.
 pub(super) const ENTRY_BYTES: u64 = 16;
 
-/// Rows that one piece of parallel work takes.
+/// Rows per parallel task.
 const CHUNK: usize = 256;
 
-/// Pivots below this part of the largest diagonal entry: entries do not determine the coordinate.
+/// Pivots below this fraction of the largest diagonal entry: the coordinate is not determined by the entries.
 const ZERO: f64 = 1e-10;
 
 /// The nonzeros of a matrix.
@@ -28,8 +28,8 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// Reads the nonzeros; refuses more than the machine has room for. An embedding has asked its plan before, with the
-    /// most that there can be ([`Solver::memory`](super::Solver::memory)), so that its limit is kept.
+    /// Reads the nonzeros; refuses more than fit into memory. An embedding has checked this with its plan before, for
+    /// the largest possible number ([`Solver::memory`](super::Solver::memory)), so that its limit is kept.
     pub(super) fn of(s: &Operator) -> Result<Observed> {
         let limit = memory::available().unwrap_or(u64::MAX);
         let Some(rows) = s.entries((limit / ENTRY_BYTES) as usize) else {

@@ -1,8 +1,8 @@
-//! The entries that a loss looks at: all of them, read when needed, or nonzeros and sampled zeros, kept.
+//! The entries that a loss uses: all of them, read when needed, or nonzeros and sampled zeros, stored.
 //!
 //! Of a row with n nonzeros and z zeros, `negatives` · n of the zeros are drawn (some for an empty row too),
-//! each of weight z over the number drawn, so that weighted sums over the sample are unbiased. A row whose
-//! zeros would nearly all be drawn keeps them all.
+//! each with weight z over the number drawn, so that weighted sums over the sample are unbiased. If nearly
+//! all zeros of a row would be drawn, all are used.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::operator::{Operator, Rows, in_chunks};
 use crate::random::Key;
 use crate::sparse::{Csr, Pattern};
 
-/// Bytes that an entry of a sample takes, by rows and by columns.
+/// Bytes per entry of a sample, by rows and by columns.
 pub(super) const SAMPLE_BYTES: u64 = 48;
 
-/// Rows that one piece of parallel work takes.
+/// Rows per parallel task.
 const CHUNK: usize = 256;
 
 /// The entries that are used.
 pub(super) enum Looked<'a> {
     /// All, read from the expression.
     All(&'a Operator),
-    /// Some, kept.
+    /// Some, stored.
     Kept(Kept),
 }
 

@@ -1,14 +1,14 @@
 //! Stochastic gradient descent on sampled entries, in squared loss.
 //!
 //! An epoch draws as many nonzeros as there are, with replacement, half of them evenly and half by their squares
-//! (importance sampling), each weighted by one over its chance; for every nonzero, `negatives` pairs of a row and a
-//! column, by their leverages, of which the zeros count, weighted so that they stand for all zeros (none when only
-//! observed entries count). A batch's errors are taken with the factors as they were when it began. Each epoch begins by balancing the factors, AᵀA = BᵀB = diag(σ), which
-//! leaves A Bᵀ as it is and lowers the penalty; steps along column f are divided by σ_f, so that weak directions
-//! are learnt as fast as strong ones (Tong, Ma, Chi 2021), and implicitly damped, so that no weight can make
-//! them overshoot (Toulis, Airoldi 2017). Steps decay as step / (1 + decay · epoch).
-//! The loss may rise in an epoch; it is measured exactly after each and reported, and the best epoch is returned.
-//! Cost an epoch: O((1 + negatives) nonzeros b) by one thread, since steps follow each other.
+//! (importance sampling), each weighted by one over its probability; for every nonzero, `negatives` pairs of a row and
+//! a column are drawn by their leverages, of which the zeros are used, weighted so that they stand for all zeros (none
+//! if only observed entries count). The errors of a batch are computed with the factors at its beginning. Each epoch
+//! begins by balancing the factors, AᵀA = BᵀB = diag(σ), which does not change A Bᵀ and lowers the penalty; steps along
+//! column f are divided by σ_f, so that weak directions are learnt as fast as strong ones (Tong, Ma, Chi 2021), and
+//! implicitly damped, so that no weight can make them overshoot (Toulis, Airoldi 2017). Steps decay as step / (1 +
+//! decay · epoch). The loss may rise in an epoch; it is measured exactly after each and reported, and the best epoch is
+//! returned. Cost per epoch: O((1 + negatives) nonzeros b) on one thread, since steps are sequential.
 
 use rand_xoshiro::rand_core::Rng;
 use serde::{Deserialize, Serialize};
@@ -27,9 +27,9 @@ use crate::random::Key;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Sgd {
-    /// Epochs at most.
+    /// Maximum number of epochs.
     pub iterations: usize,
-    /// Epochs stop when the loss changes by less than this part of itself.
+    /// Epochs stop when the relative change of the loss is below this.
     pub tolerance: f64,
     /// λ, the weight of the squared length of the factors.
     pub regularization: f64,
@@ -39,11 +39,11 @@ pub struct Sgd {
     pub negatives: usize,
     /// The first step, at most 1.
     pub step: f64,
-    /// How fast steps become smaller.
+    /// How fast steps shrink.
     pub decay: f64,
-    /// Whether zeros are unknown instead of entries that count.
+    /// Whether zeros are unknown entries rather than zeros to be fitted.
     pub observed_only: bool,
-    /// Where it begins.
+    /// The initial factors.
     pub start: Start,
 }
 
@@ -63,7 +63,7 @@ impl Default for Sgd {
     }
 }
 
-/// Bytes that a step of a batch takes, for some hundred columns.
+/// Bytes that a step of a batch takes, for a few hundred columns.
 const STEP_BYTES: u64 = 16 + 2 * 4 * 128;
 
 impl Method for Sgd {
@@ -132,7 +132,7 @@ impl Method for Sgd {
 }
 
 impl Sgd {
-    /// Random factors get the size of S.
+    /// Random factors are scaled to the norm of S.
     fn shrink_to_size(&self, pair: &mut Pair, entries: &Observed) {
         if self.start == Start::Random {
             let (a, b) = (pair.a.gram(), pair.b.gram());
@@ -160,11 +160,11 @@ impl Sgd {
     }
 }
 
-/// Chances, added up.
+/// Cumulative probabilities.
 struct Chances(Vec<f64>);
 
 impl Chances {
-    /// Half evenly, half by these sizes.
+    /// Half uniform, half proportional to these.
     fn of(sizes: impl ExactSizeIterator<Item = f64> + Clone) -> Self {
         let (count, total) = (sizes.len() as f64, sizes.clone().sum::<f64>());
         let mut sum = 0.0;
@@ -175,7 +175,7 @@ impl Chances {
         Chances(sizes.map(add).collect())
     }
 
-    /// A position and its chance.
+    /// A position and its probability.
     fn pick(&self, bits: u64) -> (usize, f64) {
         let last = self.0.len() - 1;
         let point = (bits >> 11) as f64 / (1u64 << 53) as f64 * self.0[last];
@@ -208,7 +208,7 @@ impl<'a> Draw<'a> {
         Draw { entries, nonzeros, zeros: !(observed_only || full) }
     }
 
-    /// A nonzero, with the weight that makes a sum over as many as there are right on average.
+    /// A nonzero, with the weight that makes the sum over an epoch unbiased.
     fn nonzero(&self, bits: u64) -> Drawn {
         let pattern = self.entries.rows.pattern();
         let (at, chance) = self.nonzeros.pick(bits);
@@ -226,7 +226,7 @@ struct Epoch<'a> {
     pair: Pair,
 }
 
-/// What the entries of a batch ask of the rows of both factors.
+/// The gradients of the entries of a batch with respect to the rows of both factors.
 #[derive(Default)]
 struct Batch {
     places: Vec<(usize, usize)>,
@@ -238,7 +238,7 @@ impl Epoch<'_> {
     fn run(&mut self, draw: &Draw, key: Key) {
         let (count, size) = (draw.entries.rows.nnz(), self.options.batch);
         let negatives = if draw.zeros { self.options.negatives } else { 0 };
-        // Zeros by the leverage of their row and column: what the factors make of a zero is large where both are.
+        // Zeros are drawn by the leverage of their row and column: the error of a zero is large if both are.
         let leverages = |x: &Block| Chances::of((0..x.rows()).map(|i| self.leverage(x.row(i))));
         let (rows, columns) = (leverages(&self.pair.a), leverages(&self.pair.b));
         let share = (negatives as f64 * count as f64).max(1.0);
@@ -267,7 +267,7 @@ impl Epoch<'_> {
         x.iter().zip(&self.precondition).map(|(&x, &p)| f64::from(x) * f64::from(x) * f64::from(p)).sum()
     }
 
-    /// What an entry asks of both rows, implicitly damped.
+    /// The steps that an entry implies for both rows, implicitly damped.
     fn add_step(&self, drawn: &Drawn, batch: &mut Batch) {
         let (a, b) = (self.pair.a.row(drawn.i), self.pair.b.row(drawn.j));
         let error = dot(a, b) - f64::from(drawn.s);

@@ -1,14 +1,13 @@
 //! The leading right singular space of an operator: restarted block Krylov, or power iteration.
 //!
-//! Where many products are affordable, a basis of several blocks is kept and restarted: one basis for a symmetric S
-//! (`lanczos`), one on each side for any other (`bidiagonal`). A few products alone do not pay for a basis. With
-//! A = SᵀS, or S itself when S is symmetric, V = orth(A V) is then iterated (Halko, Martinsson, Tropp 2011), and a Chebyshev
-//! polynomial of a symmetric S may follow: small where eigenvalues are below those of V, steep beyond
-//! (Zhou, Saad 2007).
-//! Wide blocks are lists of panels ([`panels`]). Power iterations, the filter and the last product go panel by panel, in place:
-//! they hold one block and two panels, or, where memory is short, two panels alone and the others in files.
-//! The residuals of a basis are estimates; those reported are measured on the final vectors.
-//! Cost: an application of A (2 products, 1 if symmetric) and O(N b² blocks) each iteration.
+//! If many products are affordable, a basis of several blocks is kept and restarted: one basis for a symmetric S
+//! (`lanczos`), one on each side for any other (`bidiagonal`). For only a few products a basis does not pay off. With A =
+//! SᵀS, or S itself when S is symmetric, V = orth(A V) is then iterated (Halko, Martinsson, Tropp 2011), and a
+//! Chebyshev polynomial of a symmetric S may follow: small for eigenvalues below those of V, steep beyond (Zhou, Saad
+//! 2007). Wide blocks are lists of panels ([`panels`]). Power iterations, the filter and the last product go panel by
+//! panel, in place: they hold one block and two panels or, if memory is short, only two panels and the others in files.
+//! The residuals of a basis are estimates; those reported are measured on the final vectors. Cost: an application of A
+//! (2 products, 1 if symmetric) and O(N b² blocks) each iteration.
 
 mod basis;
 mod bidiagonal;
@@ -30,20 +29,20 @@ use crate::sparse::{Fused, Rounded};
 /// Blocks in the basis before it is restarted.
 pub(super) const DEPTH: usize = 4;
 
-/// From so many iterations on a basis is kept.
+/// From this many iterations on, a basis is kept.
 pub(super) const MANY: usize = 2 * DEPTH;
 
-/// The most that a Chebyshev polynomial may grow to: far from the limits of f32.
+/// Maximum value of a Chebyshev polynomial: far from the limits of f32.
 const LARGEST: f64 = 1e16;
 
-/// The part of the tolerance at which a basis is left, so that measured residuals meet it too.
+/// The fraction of the tolerance at which iterations with a basis stop, so that measured residuals meet it too.
 const MARGIN: f64 = 0.7;
 
-/// Blocks of more bytes are beyond the caches: power iterations round what their products gather (see [`Rounded`]).
-/// Filters do not: they would amplify early errors.
+/// Blocks of more bytes do not fit into caches: power iterations round the values that their products gather
+/// (see [`Rounded`]). Filters do not: they would amplify early errors.
 const LARGE: usize = 1 << 24;
 
-/// Whether that pays for a block.
+/// Whether that pays off for a block.
 fn rounds(rows: usize, cols: usize) -> bool {
     rows * cols * size_of::<f32>() > LARGE && Rounded::words(cols) < cols
 }
@@ -53,15 +52,15 @@ pub(super) struct Subspace<'a, S: Space> {
     a: Squared<'a, S>,
     task: &'a Task<'a>,
     width: usize,
-    /// Where iterations begin.
+    /// The initial directions.
     start: Vec<S::Tall>,
-    /// Whether the residuals known are estimates of a basis.
+    /// Whether the known residuals are estimates from a basis.
     estimated: bool,
-    /// Whether power iterations round what their products gather.
+    /// Whether power iterations round the values that their products gather.
     rounds: bool,
 }
 
-/// S V, and V where it is wanted.
+/// S V, and V if requested.
 pub(super) struct Image<T> {
     pub(super) v: Option<Vec<T>>,
     pub(super) y: Vec<T>,
@@ -97,8 +96,8 @@ impl<'a, S: Space> Subspace<'a, S> {
         self.power(limit, judged.then_some(options.tolerance), info)
     }
 
-    /// S V. Residuals that are estimated are measured. Where V is not wanted any more, each panel takes the place of the one
-    /// that it is a product of.
+    /// S V. Estimated residuals are measured. If V is no longer needed, each panel of the product replaces its panel of
+    /// V.
     pub(super) fn image(mut self, mut v: Vec<S::Tall>, tolerance: f64, info: &mut Info) -> Result<Image<S::Tall>> {
         if !self.estimated && !self.task.right && self.a.s.rows() == self.a.s.cols() {
             let progress = self.task.progress;
@@ -117,8 +116,9 @@ impl<'a, S: Space> Subspace<'a, S> {
         Ok(Image { v: Some(v), y })
     }
 
-    /// Residuals of the vectors in the span of V, from V and S V: of Ritz vectors, or of singular triplets, Sᵀu − σ v. They are
-    /// formed before they are measured: from Gram matrices alone, every deviation of V from orthonormal would be seen as the root of it.
+    /// Residuals of the vectors in the span of V, from V and S V: of Ritz vectors, or of singular triplets, Sᵀu − σ v.
+    /// The residual vectors are formed before they are measured: from Gram matrices alone, every deviation of V from
+    /// orthonormality would enter as its square root.
     fn measure(&mut self, v: &[S::Tall], y: &[S::Tall], tolerance: f64, info: &mut Info) -> Result<()> {
         let space = self.a.space;
         if self.a.symmetric {
@@ -167,8 +167,8 @@ impl<'a, S: Space> Subspace<'a, S> {
         Ok(v)
     }
 
-    /// Residuals from H = Vᵀ A V and the Gram matrix of A V, for large graphs: nothing below 10⁻³ can be seen. Only
-    /// for A = SᵀS: with eigenvalues of both signs, pairs ±λ in one span have Ritz values near zero, which say nothing.
+    /// Residuals from H = Vᵀ A V and the Gram matrix of A V, for large graphs: nothing below 10⁻³ can be seen. Only for
+    /// A = SᵀS: with eigenvalues of both signs, pairs ±λ in one span have Ritz values near zero, which are meaningless.
     fn judge(&self, h: &Small, all: &Small, tolerance: f64, info: &mut Info) -> Result<()> {
         let inside = h.transposed().times(h);
         let outside = Small::from_fn(h.rows(), h.rows(), |i, j| all.get(i, j) - inside.get(i, j));
@@ -177,8 +177,8 @@ impl<'a, S: Space> Subspace<'a, S> {
     }
 
     /// Power iterations, one more, and V ← orth(T_m(S/c) V), c being the smallest singular value of S V before the last
-    /// of them: |T_m| ≤ 1 up to c and grows fast beyond. V is rotated to singular vectors first, so that each column grows by its own factor
-    /// and none drowns in rounding.
+    /// of them: |T_m| ≤ 1 up to c and grows fast beyond. V is rotated to singular vectors first, so that each column
+    /// grows by its own factor and none is lost in rounding.
     fn filtered(&mut self, limit: usize, degree: usize, info: &mut Info) -> Result<Vec<S::Tall>> {
         let mut v = self.power(limit, None, info)?;
         self.a.work.rounds = self.rounds;
@@ -196,7 +196,7 @@ impl<'a, S: Space> Subspace<'a, S> {
         rotation.scale_columns(&squares.values.iter().map(|value| 1.0 / value.abs().sqrt()).collect::<Vec<_>>());
         self.a.space.transform(&mut v, &rotation);
         self.orthonormalize(&mut v, info.iterations);
-        // What power iterations have kept is not what the filter needs.
+        // The filter does not need the buffers of power iterations.
         self.a.work.clear();
         let degree = (LARGEST.ln() / (most / least).acosh()).clamp(1.0, degree as f64) as usize;
         let task = self.task;
@@ -229,7 +229,7 @@ fn chebyshev<S: Space>(a: &mut Squared<'_, S>, x: &mut S::Tall, (degree, c): (us
     let before = x;
     for step in 1..degree {
         task.progress.check()?;
-        // T_{m+1} = 2/c S T_m − T_{m−1} with signs + + − − + + …, so that the product adds to what is there.
+        // T_{m+1} = 2/c S T_m − T_{m−1} with signs + + − − + + …, so that the product can be added in place.
         let twice = (2.0 / c) as f32;
         let scale = if step % 2 == 1 { -twice } else { twice };
         let then = Fused { scale, accumulate: true, ..Fused::default() };

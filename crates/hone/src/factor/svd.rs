@@ -74,23 +74,23 @@ impl Method for Svd {
     }
 }
 
-/// Additions spent on ‖S‖², for which the decomposition itself has no use.
+/// Additions spent on ‖S‖², which the decomposition itself does not need.
 const MEASURED: f64 = 1e6;
 
 /// Multiply-adds spent on one factorisation when iterations are automatic.
 const BUDGET: u64 = 4_000_000_000;
 
-/// Dense matrices with more rows and columns are iterated on like lazy ones: their Gram matrix would be too
-/// large.
+/// Dense matrices with more rows and columns are decomposed iteratively, like lazy ones: their Gram matrix
+/// would be too large.
 pub const WIDEST: usize = 4096;
 
-/// Up to this many columns the Gram matrix is that of the columns, however few rows there are.
+/// Up to this many columns the Gram matrix is that of the columns, even if there are fewer rows.
 pub const NARROW: usize = 512;
 
-/// The most oversampling, and the highest degree of a filter, that make sense.
+/// Maximum oversampling, and maximum degree of a filter.
 const MOST_BEYOND: usize = 1 << 12;
 
-/// Triplets whose residuals are measured where iterations are few, and residuals that rounding hides there.
+/// Number of triplets whose residuals are measured if iterations are few, and the residual that rounding hides there.
 const SAMPLED: usize = 4;
 const HIDDEN: f64 = 1e-3;
 
@@ -102,12 +102,12 @@ pub fn svd(s: &Operator, options: &Svd, task: &Task) -> Result<Factors> {
     Ok(svd_in(&Host, s, options, task)?.map(Panels::into_block))
 }
 
-/// The leading singular triplets of an operator, found in some space. What is small is decomposed by this process.
+/// The leading singular triplets of an operator, computed in some space. This process decomposes small matrices.
 pub fn svd_in<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result<Factors<Panels>> {
     Ok(svd_there(space, s, options, task)?.map(|side| side.exported(space)))
 }
 
-/// The same with factors that stay where they were found.
+/// The same with factors that stay in their space.
 pub fn svd_there<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result<Factors<Side<S::Tall>>> {
     match s {
         Operator::Dense(leaf) if leaf.columns().own().rows.min(s.cols()) <= WIDEST => {
@@ -190,8 +190,8 @@ fn lazy<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) -> Result
     Ok(Factors { u, sigma, v, info })
 }
 
-/// V with zeros in the rows of columns of S that have no entry: the random directions that V began with leave rounding noise
-/// there. A product with one random column tells which they are.
+/// V with zeros in the rows of empty columns of S: the initial random directions leave rounding noise there. A product
+/// with one random column finds them.
 fn vacated<S: Space>(space: &S, s: &Operator, v: Vec<S::Tall>, key: Key) -> Vec<S::Tall> {
     let x = space.random(s.rows(), 0..1, key.with("occupied", 0));
     let mut image = space.zeros(s.cols(), 1);
@@ -256,8 +256,8 @@ impl Svd {
         rank.saturating_add(self.oversampling).min(s.rows()).min(s.cols())
     }
 
-    /// Iterations to spend at most on a matrix with so many rows, when its products in one iteration take `cost`
-    /// multiply-adds per column.
+    /// Maximum number of iterations for a matrix with this many rows, whose products in one iteration take
+    /// `cost` multiply-adds per column.
     fn limit(&self, cost: u64, rows: u64, width: u64) -> usize {
         let orthonormalizing = rows * width * DEPTH as u64;
         let work = (cost + orthonormalizing) * width;
@@ -267,7 +267,7 @@ impl Svd {
         }
     }
 
-    /// Whether iterations are so many that a basis of several blocks is kept.
+    /// Whether there are enough iterations to keep a basis of several blocks.
     fn keeps_basis(&self, cost: u64, rows: u64, width: u64) -> bool {
         self.limit(cost, rows, width) >= MANY
     }

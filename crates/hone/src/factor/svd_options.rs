@@ -1,4 +1,4 @@
-//! Options of the truncated SVD, and what counts as zero in all of its forms.
+//! Options of the truncated SVD, and the thresholds below which values count as zero.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +10,12 @@ use crate::error::Result;
 pub struct Svd {
     /// Columns of the iterated block beyond the rank; they speed up convergence.
     pub oversampling: usize,
-    /// Iterations stop when all residuals, relative to their singular values, are below.
+    /// Iterations stop when all residuals, relative to their singular values, are below this.
     pub tolerance: f64,
-    /// How many iterations at most.
+    /// Maximum number of iterations.
     pub iterations: Iterations,
-    /// Where iterations are few and the matrix is symmetric: degree of a Chebyshev polynomial of it that
-    /// sharpens the space at one product per degree; 0 for none.
+    /// If iterations are few and the matrix is symmetric: degree of a Chebyshev polynomial of it that
+    /// sharpens the space, at one product per degree; 0 for none.
     pub filter: usize,
 }
 
@@ -30,7 +30,7 @@ impl Default for Svd {
 #[serde(try_from = "IterationsText", into = "IterationsText")]
 #[non_exhaustive]
 pub enum Iterations {
-    /// What about 4·10⁹ multiply-adds allow, between 2 and 400.
+    /// As many as about 4·10⁹ multiply-adds allow, between 2 and 400.
     #[default]
     Auto,
     /// That many, fewer only when the tolerance is met.
@@ -64,7 +64,8 @@ impl From<Iterations> for IterationsText {
     }
 }
 
-/// Singular values below this part of the largest count as zero: rounding noise of f32 weights, degrees and products.
+/// Singular values below this fraction of the largest count as zero: rounding noise of f32 weights, degrees
+/// and products.
 pub(in crate::factor) const ZERO: f64 = 2e-6;
 
 /// Rounding noise of f32 products, relative to the largest eigenvalue.

@@ -32,7 +32,7 @@ pub(super) enum Aggregate {
 }
 
 impl Origin {
-    /// The number of vertices of the motif; 0 where there is none.
+    /// The number of vertices of the motif; 0 if there is none.
     pub fn size(&self) -> usize {
         self.motif.map_or(0, Motif::size)
     }

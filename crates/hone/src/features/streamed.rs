@@ -1,9 +1,9 @@
-//! Features of one level of recursion, made again whenever they are read.
+//! Features of one level of recursion, computed again whenever they are read.
 //!
-//! Of the counts and their sums, means and maxima over neighbours (52 columns by default) only the logarithms of the counts and
-//! of the sums are held. Means of logarithms and maxima are found when rows are read: a quarter of the memory for
-//! each, at one visit of the neighbours per pass. What follows needs two passes.
-//! Cost: O(M) per counted motif and pass; 2 of 4 columns are held.
+//! Of the counts and their sums, means and maxima over neighbours (52 columns by default) only the logarithms of the
+//! counts and of the sums are stored. Means of logarithms and maxima are computed when rows are read: a quarter of the
+//! memory for each, at one visit of the neighbours per pass. What follows needs two passes. Cost: O(M) per counted
+//! motif and pass; 2 of 4 columns are held.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::motif::Counts;
 use crate::sparse::prefetch;
 
-/// Named columns, wherever their values are.
+/// Named columns, stored or computed.
 #[derive(Debug, Clone)]
 pub struct NamedColumns {
     /// One name per column.
@@ -34,7 +34,7 @@ impl From<Named> for NamedColumns {
 }
 
 impl Structure {
-    /// The columns of [`Structure::of`] for those who read them once or twice: one level of logarithms is not held whole.
+    /// The columns of [`Structure::of`] for one or two passes: one level of logarithms is not stored completely.
     pub fn streamed(&self, counts: &Counts) -> Result<NamedColumns> {
         if !self.streams() {
             return Ok(self.of(counts)?.into());
@@ -131,7 +131,7 @@ impl Stored for Streamed {
 }
 
 impl Streamed {
-    /// Asks the memory for the rows that the aggregates of a node are made of.
+    /// Prefetches the rows that the aggregates of a node are made of.
     fn ask(&self, i: usize) {
         let sides = self.every.iter().map(|one| one.1).enumerate();
         let once = sides.filter(|&(at, side)| !self.every[..at].iter().any(|one| one.1 == side));
@@ -141,7 +141,8 @@ impl Streamed {
         }
     }
 
-    /// Writes one aggregate of a node; the mean with the maximum over the same neighbours, where both are wanted.
+    /// Writes one aggregate of a node; the mean together with the maximum over the same neighbours, if both
+    /// are requested.
     fn aggregate(&self, i: usize, at: usize, all: &mut [f32]) {
         let width = self.logs.cols();
         let (aggregate, side) = self.every[at];

@@ -1,9 +1,9 @@
 //! [`Graph::from_arcs`] and [`Graph::from_pattern`]: from a matrix in compressed rows, as other programs hold it, to a graph.
 //!
-//! Such a matrix promises less than a [`Graph`]: rows may be unsorted, hold a column twice or the
-//! diagonal, and whether it means a directed graph is not written anywhere. Where it keeps all
-//! guarantees, as most do, its column numbers are used where they lie; otherwise they are sorted
-//! once, as by the builder. Cost: some passes over the rows, in parallel.
+//! Such a matrix guarantees less than a [`Graph`]: rows may be unsorted, contain a column twice or
+//! the diagonal, and it does not say whether the graph is directed. If it satisfies all invariants,
+//! as most do, its column indices are used in place; otherwise they are sorted once, as by the
+//! builder. Cost: some passes over the rows, in parallel.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ const PIECE: usize = 1 << 12;
 impl Graph {
     /// The graph whose arcs out of node i are `columns[offsets[i]..offsets[i + 1]]`.
     ///
-    /// `orientation` says what the matrix means. An undirected graph of a matrix that is not symmetric has an edge where
-    /// there is an arc either way, with the sum of their weights.
-    /// Loops and repeated arcs are dropped and counted; the weights of repeated arcs add up.
+    /// `orientation` says what the matrix means. An undirected graph of a matrix that is not symmetric has an edge
+    /// wherever there is an arc in either direction, with the sum of their weights. Self-loops and repeated arcs are
+    /// dropped and counted; the weights of repeated arcs are added.
     ///
     /// ```
     /// use hone::graph::{Graph, NodeIds, Orientation};
@@ -45,8 +45,8 @@ impl Graph {
         Ok(matrix.graph(ids)?.with_orientation(orientation))
     }
 
-    /// Takes a finished adjacency, without copying it, after checking every guarantee: square,
-    /// rows strictly ascending, no self-loops, symmetric (weights too) where it is to be undirected,
+    /// Takes a finished adjacency, without copying it, after checking every invariant: square, rows
+    /// strictly ascending, no self-loops, symmetric (weights too) where it is to be undirected,
     /// weights finite and not negative, one id per node.
     pub fn from_pattern(
         pattern: Arc<Pattern>,
@@ -146,7 +146,7 @@ fn hash(a: u32, b: u32, c: u32) -> u128 {
     u128::from(mix(0x9e37_79b9_7f4a_7c15)) << 64 | u128::from(mix(0xd1b5_4a32_d192_ed03))
 }
 
-/// A square matrix in compressed rows that promises nothing yet.
+/// A square matrix in compressed rows, not yet checked.
 struct Matrix {
     offsets: Vec<usize>,
     columns: Indices,
@@ -181,7 +181,7 @@ impl Matrix {
         }
     }
 
-    /// A directed graph: of the matrix as it is when it keeps all guarantees, else sorted.
+    /// A directed graph: of the matrix itself if it satisfies all invariants, else sorted.
     fn graph(self, ids: NodeIds) -> Result<Graph> {
         let nodes = ids.len();
         let kept = |i: usize| {

@@ -6,7 +6,7 @@
 use super::Graph;
 
 impl Graph {
-    /// Whether no cycle has an odd length, the direction of arcs aside. A graph without edges has no sides, and is not.
+    /// Whether no cycle has an odd length, ignoring the direction of arcs. A graph without edges is not bipartite.
     ///
     /// ```
     /// # use hone::graph::builtin;

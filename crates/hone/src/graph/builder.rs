@@ -1,4 +1,4 @@
-//! [`GraphBuilder`]: from any list of pairs to a graph that keeps the guarantees. The heavy part is [`assemble`].
+//! [`GraphBuilder`]: from any list of pairs to a graph that satisfies the invariants. The heavy part is [`assemble`].
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::clock::{Work, timed};
 use crate::error::{Error, Result};
 use crate::parallel;
 
-/// Edges a piece of the input that one task deals out.
+/// Edges per task.
 const PIECE: usize = 1 << 18;
 
 /// Collects pairs of node indices and makes a [`Graph`] of them.
@@ -56,8 +56,8 @@ impl GraphBuilder {
         self
     }
 
-    /// One weight per edge, finite and not negative; of duplicates the weights add up (in either
-    /// direction when undirected).
+    /// One weight per edge, finite and not negative; the weights of duplicates are added (in either
+    /// direction if undirected).
     #[must_use]
     pub fn weights(mut self, weights: Vec<f32>) -> Self {
         self.weights = Some(weights);

@@ -1,4 +1,4 @@
-//! Tiny graphs with a name, for first steps, examples and tests: `builtin:karate` and friends.
+//! Small built-in graphs for first steps, examples and tests: `builtin:karate` and others.
 
 use super::{Generator, Graph, GraphBuilder, NodeIds};
 use crate::error::{Error, Result};

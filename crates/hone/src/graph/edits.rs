@@ -1,4 +1,4 @@
-//! [`Edits`]: edges between ids that come and go, as nodes of the graph that they change.
+//! [`Edits`]: edges to be added and removed, by id, as nodes of the graph that they change.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use crate::error::{Error, Result};
 pub struct Edits {
     /// The graph before, undirected and without weights, with the nodes that are new.
     pub graph: Graph,
-    /// Edges to be added, none of which is there.
+    /// Edges to be added, none of which exists.
     pub added: Vec<(u32, u32)>,
-    /// Edges to be removed, all of which are there.
+    /// Edges to be removed, all of which exist.
     pub removed: Vec<(u32, u32)>,
-    /// Edges that were to be added and are there already: left out of `added`.
+    /// Edges to be added that exist already: left out of `added`.
     pub present: u64,
     /// Nodes that are new.
     pub new_nodes: usize,
 }
 
 impl Graph {
-    /// The edges of two other graphs as changes of this one, by id. New nodes are placed as [`Graph::grown`] does. Fails on
-    /// directed graphs, removed edges that are not there, and edges that come and go at once.
+    /// The edges of two other graphs as changes of this one, by id. New nodes are placed as [`Graph::grown`] does.
+    /// Fails on directed graphs, removed edges that do not exist, and edges both added and removed.
     ///
     /// ```
     /// use hone::graph::{GraphBuilder, NodeIds};

@@ -1,4 +1,5 @@
-//! A graph in figures, where it was read, and whether it is the same as before: what a record keeps to repeat a run.
+//! Statistics of a graph, where it was read, and whether it is the same as before: what a record stores to
+//! repeat a run.
 
 use std::path::{Path, PathBuf};
 
@@ -47,7 +48,7 @@ impl GraphFacts {
     }
 }
 
-/// Where a graph is read, and how: enough to read it again.
+/// From where and how a graph is read: enough to read it again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
@@ -57,7 +58,7 @@ pub struct Input {
     pub options: ReadOptions,
 }
 
-/// What the record of a run says of its inputs.
+/// What the record of a run says about its inputs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Recorded {
     /// Where it was read.
@@ -68,12 +69,12 @@ pub struct Recorded {
     /// The file of attributes, if there was one.
     #[serde(default)]
     pub attributes: Option<RecordedFile>,
-    /// The folder of the run, as seen from that of the record.
+    /// The folder of the run, relative to that of the record.
     #[serde(default)]
     pub folder: Option<PathBuf>,
 }
 
-/// What the record of a run says of a file that it read.
+/// What the record of a run says about a file that it read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedFile {
     /// The file.

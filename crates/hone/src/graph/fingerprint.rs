@@ -1,11 +1,11 @@
-//! Names that tell graphs apart: whether work done on one graph is of use for another.
+//! Fingerprints of graphs: whether a result belongs to another graph.
 //!
-//! [`Graph::fingerprint`] stands for all that a computation sees, the order of nodes included: its result belongs to no
-//! other graph. [`Graph::edge_fingerprint`] stands for the edges between ids, however the file was ordered and read.
+//! [`Graph::fingerprint`] covers everything that a computation uses, including the order of nodes: its result belongs
+//! to no other graph. [`Graph::edge_fingerprint`] covers the edges between ids, however the file was ordered and read.
 //!
 //! One pass over ids, edges and weights, by all threads; the same for any number of them, and on any machine. Two
-//! words of 64 bits with a bijective step each: made to tell graphs apart that differ by accident, not to withstand
-//! whoever looks for two with the same name.
+//! words of 64 bits with a bijective step each: designed to distinguish graphs that differ by accident, not to
+//! resist deliberate collisions.
 
 use std::io::Write;
 use std::ops::Range;
@@ -21,7 +21,7 @@ const CHUNK: usize = 1 << 16;
 const ROWS: usize = 1 << 12;
 
 impl Graph {
-    /// A name for the content, of 32 hexadecimal digits: ids and their order, edges, direction and weights.
+    /// A fingerprint of the content, of 32 hexadecimal digits: ids and their order, edges, direction and weights.
     pub fn fingerprint(&self) -> String {
         let id = |mark: Mark, node: u32| match self.ids().get(node) {
             NodeId::Integer(id) => mark.and(id.cast_unsigned()),
@@ -39,8 +39,8 @@ impl Graph {
         format!("{:016x}{:016x}", spread(a), spread(b))
     }
 
-    /// A name for the set of edges between ids, of 16 hexadecimal digits. The order of nodes and edges, directions, weights
-    /// and nodes without an edge do not count.
+    /// A fingerprint of the set of edges between ids, of 16 hexadecimal digits. The order of nodes and edges,
+    /// directions, weights and nodes without an edge do not count.
     pub fn edge_fingerprint(&self) -> String {
         let names = |nodes: Range<usize>| nodes.map(|i| name(self.ids().get(i as u32))).collect::<Vec<u64>>();
         let names = parallel::stretches(self.nodes(), CHUNK, names).concat();

@@ -1,7 +1,7 @@
 //! Random and regular graphs of any size: [`Generator`].
 //!
-//! Edges are drawn in chunks and handed on at once, so memory does not grow with the graph (except
-//! for preferential attachment, which needs 8 bytes per edge: its past decides its future). Chunk c
+//! Edges are drawn in chunks and passed on at once, so memory does not grow with the graph (except
+//! for preferential attachment, which needs its earlier edges: 8 bytes per edge). Chunk c
 //! draws from the stream (seed, model, c), so the edges are the same for any number of threads.
 //!
 //! Independent pairs (`er`, `sbm`) are walked row by row with geometrically distributed skips, in
@@ -29,11 +29,11 @@ use crate::random::Key;
 use check::{block_probabilities, check_communities, check_degree, check_quadrants, expect_room};
 use rows::{CHUNK, each_row};
 
-/// The most edges that are drawn: a terabyte of text.
+/// Maximum number of edges: a terabyte of text.
 const MOST_EDGES: f64 = 1e11;
 /// Chunks drawn at a time, by all threads together.
 const BATCH: u64 = 32;
-/// What an edge of a whole graph takes at the very least: once as drawn, twice in the graph.
+/// Minimum bytes per edge of a whole graph: once as drawn, twice in the graph.
 const BYTES_AN_EDGE: f64 = 16.0;
 
 /// A model to draw graphs from. Nodes are 0..n, and pairs do not repeat (but see R-MAT).
@@ -56,7 +56,7 @@ pub enum Generator {
         /// Expected degree.
         degree: f64,
     },
-    /// Barabási–Albert: each new node joins degree/2 others, likelier the better joined they are.
+    /// Barabási–Albert: each new node is linked to degree/2 others, chosen in proportion to their degrees.
     Ba {
         /// Number of nodes.
         nodes: u64,
@@ -84,14 +84,14 @@ pub enum Generator {
         /// Expected share of a node's edges that leave its community.
         mixing: f64,
     },
-    /// Cliques in a ring, each joined to the next by one edge.
+    /// Cliques in a ring, each linked to the next by one edge.
     RingOfCliques {
         /// Number of cliques.
         cliques: u64,
         /// Nodes of a clique.
         size: u64,
     },
-    /// Two cliques joined by a path.
+    /// Two cliques linked by a path.
     Barbell {
         /// Nodes of each clique.
         size: u64,
@@ -150,7 +150,7 @@ impl Generator {
         }
     }
 
-    /// Draws the edges and hands them to `sink`, some chunks at a time, always in the same order.
+    /// Draws the edges and passes them to `sink`, some chunks at a time, always in the same order.
     pub fn edges(
         &self,
         seed: u64,
@@ -174,7 +174,7 @@ impl Generator {
         Ok(())
     }
 
-    /// Draws the whole graph; an error when it surely cannot fit the machine.
+    /// Draws the whole graph; an error if it certainly does not fit into memory.
     pub fn graph(&self, seed: u64, progress: &dyn Progress) -> Result<Graph> {
         self.check()?;
         expect_room(self.expected_edges() * BYTES_AN_EDGE)?;

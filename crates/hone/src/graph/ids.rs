@@ -1,4 +1,4 @@
-//! The user's own node ids, kept beside the u32 the library works with.
+//! The user's own node ids, stored next to the u32 that the library works with.
 //!
 //! Ids that are all integers in canonical form (what printing them would give back: no leading
 //! zero, no plus) are kept as numbers, everything else as text; either way what is written later
@@ -114,7 +114,7 @@ impl NodeIds {
         }
     }
 
-    /// Prepares the way back, from an id to its node. O(N).
+    /// Prepares the lookup from an id to its node. O(N).
     pub fn index(&self) -> IdIndex<'_> {
         match self {
             NodeIds::Sequential(n) => IdIndex::Sequential(*n),
@@ -212,7 +212,7 @@ impl Names {
         8 * self.offsets.capacity() + self.bytes.capacity() + 4 * self.table.capacity()
     }
 
-    /// Bytes that a new table takes beside the old one, should `more` names need it.
+    /// Bytes of a new table in addition to the old one, if `more` names need it.
     pub(crate) fn growth(&self, more: usize) -> u64 {
         let places = (2 * (self.len() + more)).next_power_of_two();
         if places > self.table.len() { 4 * places as u64 } else { 0 }

@@ -1,8 +1,8 @@
 //! Graphs: immutable, sorted adjacency over u32 with the user's own node ids.
 //!
-//! A [`Graph`] is made by the [`GraphBuilder`], which gives the guarantees everyone else assumes:
-//! no self-loops, no duplicate edges, sorted neighbourhoods. What it dropped on the way is counted
-//! in [`Dropped`], never silent. [`read()`] makes one of a file.
+//! A [`Graph`] is made by the [`GraphBuilder`], which establishes the invariants that all other
+//! code relies on: no self-loops, no duplicate edges, sorted neighbourhoods. What it drops is
+//! counted in [`Dropped`]. [`read()`] makes one from a file.
 
 mod arcs;
 mod assemble;
@@ -58,7 +58,7 @@ const COLUMNS: usize = 1 << 16;
 pub struct Graph {
     /// Out-neighbours; for undirected graphs symmetric, each edge in both rows.
     pattern: Arc<Pattern>,
-    /// One weight a position of `pattern`.
+    /// One weight per position of `pattern`.
     weights: Option<Arc<[f32]>>,
     directed: bool,
     ids: NodeIds,
@@ -67,7 +67,7 @@ pub struct Graph {
     reading: Option<Arc<Reading>>,
 }
 
-/// What the builder left out, and how often. Prints as one line.
+/// What the builder dropped, and how often. Prints as one line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Edges from a node to itself.
@@ -167,8 +167,9 @@ impl Graph {
         if self.directed { self.underlying().pattern } else { self.pattern.clone() }
     }
 
-    /// The same graph without directions: an edge where there is an arc either way, with the sum
-    /// of their weights (at most `f32::MAX`). Cheap when the graph is undirected already.
+    /// The same graph without directions: an edge wherever there is an arc in either direction,
+    /// with the sum of their weights (at most `f32::MAX`). Cheap when the graph is undirected
+    /// already.
     pub fn underlying(&self) -> Graph {
         if !self.directed {
             return self.clone();
@@ -190,7 +191,7 @@ impl Graph {
         if self.directed { self.rearranged(false).0 } else { Arc::clone(&self.pattern) }
     }
 
-    /// The arcs turned round, with (`both`) or without the original ones.
+    /// The arcs reversed, with (`both`) or without the original ones.
     fn rearranged(&self, both: bool) -> (Arc<Pattern>, Option<Arc<[f32]>>) {
         let arcs = Arcs { graph: self, both };
         let mut parts = match (&self.weights, both) {
@@ -225,7 +226,7 @@ impl Graph {
         self.dropped
     }
 
-    /// How the file was understood that the graph was read from; none if it comes from elsewhere.
+    /// How the graph's file was interpreted; none if it does not come from a file.
     pub fn reading(&self) -> Option<&Reading> {
         self.reading.as_deref()
     }

@@ -1,5 +1,5 @@
-//! Numbers nodes that a caller names by ids of its own, as the readers number those of a file:
-//! integers in ascending order, text in order of first appearance.
+//! Numbers nodes with ids given by a caller, as the readers do for files: integers in ascending order, text in order of
+//! first appearance.
 
 use super::ids::{Names, NodeIds};
 use super::read::{Ends, join};

@@ -1,7 +1,7 @@
-//! How ids are quoted in the text files that are written, so that every reader gets them back.
+//! How ids are quoted in text files, so that every reader restores them.
 //!
 //! As RFC 4180 does: quotes around the text, quotes within doubled. A field is quoted only when it would
-//! otherwise be read as something else, so that files stay readable by tools that know no quotes.
+//! otherwise be read as something else, so that files stay readable by tools without support for quotes.
 
 use std::borrow::Cow;
 

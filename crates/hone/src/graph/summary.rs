@@ -1,4 +1,4 @@
-//! [`Summary`]: the first things one wants to know about a graph.
+//! [`Summary`]: basic statistics of a graph.
 //!
 //! Time O(M α(N) + N log N): degrees are sorted for their quantiles, components found by
 //! union–find with path halving. Memory 4 bytes per node.
@@ -48,7 +48,7 @@ pub struct Summary {
     pub dropped_duplicates: u64,
 }
 
-/// How degrees are spread; quantiles by nearest rank, so each is a degree that occurs.
+/// The distribution of degrees; quantiles by nearest rank, so each is a degree that occurs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Degrees {
     /// Smallest.

@@ -15,7 +15,7 @@ use std::fmt::{self, Display};
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Triad {
-    /// An arc whose reverse is not there.
+    /// An arc without a reverse.
     OneWay,
     /// Two opposite arcs.
     Mutual,
@@ -48,7 +48,7 @@ pub enum Triad {
 }
 
 impl Triad {
-    /// How many there are, the two dyads among them.
+    /// How many there are, including the two dyads.
     pub const COUNT: usize = 15;
 
     /// All of them, in the order of columns.
@@ -121,7 +121,7 @@ impl Triad {
         }
     }
 
-    /// Whether its arcs have all their reverses, so that a node has as many of them coming as going.
+    /// Whether all its arcs have a reverse, so that a node has as many incoming as outgoing ones.
     pub fn is_symmetric(self) -> bool {
         matches!(self, Triad::Mutual | Triad::T201 | Triad::T300)
     }
@@ -189,7 +189,7 @@ const ORBITS: [(&str, [usize; 3]); ArcOrbit::COUNT] = [
 ];
 
 impl ArcOrbit {
-    /// How many there are, the two of dyads among them.
+    /// How many there are, including the two of dyads.
     pub const COUNT: usize = 32;
 
     /// All of them, in the order of columns.
@@ -208,7 +208,7 @@ impl ArcOrbit {
         usize::from(self.0)
     }
 
-    /// Name as written in files and options; that of the triad where it has no other orbit.
+    /// Name as written in files and options; that of the triad if it has no other orbit.
     pub fn name(self) -> &'static str {
         ORBITS[self.index()].0
     }

@@ -2,7 +2,8 @@
 //!
 //! Counts are skewed: in sparse graphs nearly all are 0, in others a few hubs have huge ones. A
 //! column therefore takes 1, 2, 4 or 8 bytes per value, whichever makes the whole smallest, and keeps
-//! the values that do not fit in a sorted list aside. Zeros cost no memory until a page is written.
+//! the values that do not fit in a separate sorted list. Zeros cost no memory until a page is
+//! written.
 
 mod part;
 mod wide;
@@ -59,7 +60,7 @@ pub struct Column {
     wide: Wide,
 }
 
-/// Integers in few bytes each; the largest number of each width but the last stands for one that does not fit.
+/// Integers in few bytes each; the largest number of each width but the last marks one that does not fit.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub enum Narrow {
@@ -89,7 +90,7 @@ impl Narrow {
         }
     }
 
-    /// Whether a list has, in order, exactly the positions that say that their value is there.
+    /// Whether a list contains, in order, exactly the positions marked as having their value there.
     fn lists(&self, wide: &[(usize, u64)]) -> bool {
         fn listed<T: Copy + PartialEq + Sync>(values: &[T], marker: T, wide: &[(usize, u64)]) -> bool {
             let ascend = wide.windows(2).all(|pair| pair[0].0 < pair[1].0);
@@ -106,7 +107,7 @@ impl Narrow {
 }
 
 impl Column {
-    /// Values that were brought to a width elsewhere, and those that do not fit, with their places in any order.
+    /// Values that were narrowed elsewhere, and those that do not fit, with their positions in any order.
     ///
     /// # Panics
     /// When other values do not fit than those that are listed.
@@ -211,7 +212,7 @@ impl Column {
         self.data.len()
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
         self.data.len() * self.data.width() + self.wide.bytes()
     }
@@ -255,8 +256,8 @@ impl Column {
         Ok(Column { wide: Wide::new(len, wide), data })
     }
 
-    /// Disjoint stretches to be filled by several threads: part i covers `bounds[i]..bounds[i + 1]`.
-    /// Hand the parts back to [`Column::finish`], in order.
+    /// Disjoint ranges to be filled by several threads: part i covers `bounds[i]..bounds[i + 1]`.
+    /// Return the parts to [`Column::finish`], in order.
     pub(super) fn parts(&mut self, bounds: &[usize]) -> Vec<Part<'_>> {
         let starts = bounds.iter().copied();
         match &mut self.data {
@@ -280,7 +281,7 @@ fn save<T: Copy, const N: usize>(values: &[T], bytes: fn(T) -> [u8; N], out: &mu
 }
 
 fn load<T, const N: usize>(len: usize, value: fn([u8; N]) -> T, input: &mut dyn Read) -> io::Result<Vec<T>> {
-    // Grows with what is there: a length that is wrong takes no memory.
+    // Grows with the data: a wrong length takes no memory.
     let mut values = Vec::new();
     let mut bytes = vec![0; N << 16];
     while values.len() < len {

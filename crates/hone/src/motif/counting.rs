@@ -1,13 +1,12 @@
 //! [`Sample`]: whether motifs are counted exactly or estimated, and how well.
 //!
-//! Estimates look at no more than `cap` neighbours of a node (the bound on the sampled degree of
-//! sec. 3.1); what only concerns nodes of smaller degree stays exact. With a target instead of a
-//! cap, two independent estimates are made and averaged. Half their difference is distributed as
-//! the error of their mean, when errors are symmetric, so the share of motif degrees (row sums of
-//! W_t) that lie within the error is seen without knowing the truth; the cap is doubled until that
-//! share is the confidence requested. What is chosen depends on the graph and the options alone: a cap that does not fit
-//! into memory is refused, not passed over. Counts of edges are held to what is possible, which moves sums;
-//! how far is seen too, and counts as error. What both estimates miss is not seen.
+//! Estimates look at no more than `cap` neighbours per node (the bound on the sampled degree of sec. 3.1); counts that
+//! involve only nodes of smaller degree stay exact. With a target instead of a cap, two independent estimates are made
+//! and averaged. Half their difference is distributed as the error of their mean, when errors are symmetric, so the
+//! share of motif degrees (row sums of W_t) within the error can be measured without knowing the truth; the cap is
+//! doubled until that share reaches the requested confidence. The choice depends on the graph and the options alone: a
+//! cap that does not fit into memory is refused, not skipped. Counts of edges are clamped to what is possible, which
+//! biases sums; this is measured too, and counts as error. Errors that both estimates share are not detected.
 
 use std::fmt;
 use std::str::FromStr;
@@ -52,12 +51,12 @@ pub enum Sample {
     Exact,
     /// From at most this many neighbours of each node: `cap=64`, or the number alone.
     Cap(usize),
-    /// So that, for each motif, the motif degrees of this share of the nodes are that close:
+    /// So that, for each motif, the motif degrees of this share of the nodes are within the error:
     /// `error=0.1,confidence=0.95`.
     Target {
         /// Largest relative error of a motif degree.
         error: f64,
-        /// Share of the nodes that keep it.
+        /// Share of the nodes within it.
         confidence: f64,
     },
 }
@@ -65,7 +64,7 @@ pub enum Sample {
 /// Caps that can be requested. Larger ones cost what exact counting does.
 const CAPS: std::ops::RangeInclusive<usize> = 4..=1024;
 
-// The heads of samples hold sizes in 16 bits.
+// The heads of samples store sizes in 16 bits.
 const _: () = assert!(*CAPS.end() <= u16::MAX as usize);
 
 /// The cap a target starts with.
@@ -96,8 +95,8 @@ impl Sample {
         self.count_within(graph, seed, Allowance::new(None), progress)
     }
 
-    /// Counts what `motifs` need: edge orbits, exactly or not, and triads of directed graphs, always exactly; refuses work
-    /// for which the process would hold more than it may.
+    /// Counts what `motifs` need: edge orbits, exactly or not, and triads of directed graphs, always exactly; refuses
+    /// work that would exceed the memory limit.
     pub fn count_motifs(
         &self,
         graph: &Graph,
@@ -108,8 +107,8 @@ impl Sample {
         self.count_motifs_with(graph, motifs, (seed, allowance), &Alone, progress)
     }
 
-    /// The same by several processes together: exact counts of edge orbits are divided among them, all else every process
-    /// does for itself.
+    /// The same by several processes together: exact counts of edge orbits are divided among them, everything else is
+    /// done by each process.
     pub fn count_motifs_with(
         &self,
         graph: &Graph,
@@ -135,7 +134,7 @@ impl Sample {
         Ok(counts.with_triads(Triads::count(graph, progress)?))
     }
 
-    /// Counts as [`Sample::count`] does; refuses work for which the process would hold more than it may.
+    /// Counts as [`Sample::count`] does; refuses work that would exceed the memory limit.
     pub fn count_within(
         &self,
         graph: &Graph,
@@ -167,7 +166,7 @@ impl Sample {
             Sample::Target { error, confidence } => {
                 let fits = |cap| fits(&pattern, cap, 2, allowance);
                 let found = target(&pattern, [error, confidence], key, fits, progress)?;
-                // No cap will do.
+                // No cap is enough.
                 found.map_or_else(|| exact(pattern, allowance, peers, progress), Ok)
             }
         }
@@ -196,7 +195,7 @@ pub(super) fn exact(
     Ok(Counts::exact(pattern, exact))
 }
 
-/// Doubles the cap until enough motif degrees are close enough; nothing when none will do.
+/// Doubles the cap until enough motif degrees are close enough; nothing if no cap is enough.
 fn target(
     pattern: &Arc<Pattern>,
     [error, confidence]: [f64; 2],
@@ -224,8 +223,8 @@ fn target(
     Ok(None)
 }
 
-/// Refuses a cap that does not fit; earlier ones of several estimates are kept. Of a target, whose cap may grow, the need
-/// is the least.
+/// Refuses a cap that does not fit; earlier ones of several estimates are kept. For a target, whose cap may grow, the
+/// need is a lower bound.
 fn fits(pattern: &Pattern, cap: usize, replicates: u64, allowance: Allowance) -> Result<()> {
     let kept = (replicates - 1) * 6 * 4 * pattern.nnz() as u64;
     let more = sampled::bytes(pattern, cap) + kept;
@@ -250,8 +249,8 @@ fn facts(pattern: &Pattern, cap: usize, replicates: usize) -> Sampled {
     Sampled { cap, replicates, nodes, edges: ends / 2, within: Vec::new() }
 }
 
-/// For each orbit the share of nodes with it whose degrees in the mean of two estimates are seen to be within
-/// `error` of them: half of the difference of the two, and what holding edges to the possible moves.
+/// For each orbit the share of nodes with it whose degrees in the mean of two estimates are found to be
+/// within `error`: half of the difference of the two, plus the effect of clamping edges.
 fn within(pattern: &Pattern, a: &Estimated, b: &Estimated, error: f64) -> Vec<f64> {
     let add = |mut x: [[u64; 2]; Orbit::COUNT], y: [[u64; 2]; Orbit::COUNT]| {
         x.iter_mut().flatten().zip(y.into_iter().flatten()).for_each(|(x, y)| *x += y);
@@ -262,7 +261,7 @@ fn within(pattern: &Pattern, a: &Estimated, b: &Estimated, error: f64) -> Vec<f6
         std::array::from_fn(|o| {
             let (mean, held) = (0.5 * (a[o] + b[o]), held[o]);
             let off = 0.5 * (a[o] - b[o]).abs() + (held - mean).abs();
-            // Of the smaller, for holding may have made the other large.
+            // Relative to the smaller, since clamping may have made the other large.
             if held > 0.0 { [u64::from(off <= error * held.min(mean)), 1] } else { [0, 0] }
         })
     };
@@ -323,7 +322,7 @@ impl FromStr for Sample {
     }
 }
 
-/// How a sample may stand in a configuration.
+/// The forms of a sample in a configuration.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "`exact`, a cap, or `error=0.1,confidence=0.95`")]
 enum Written {

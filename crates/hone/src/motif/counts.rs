@@ -1,8 +1,8 @@
 //! [`Counts`]: orbit counts of every edge, derived on the fly from compact primitives.
 //!
-//! Thirteen columns of M integers would dwarf the graph. Held are only the primitives of
-//! [`formula`](super::formula), in narrow columns; K, Q and R only for edges in triangles. At ten
-//! million nodes and fifty million random edges that is 0.3 GB.
+//! Thirteen columns of M integers would dwarf the graph. Only the primitives of [`formula`](super::formula) are stored,
+//! in narrow columns; K, Q and R only for edges in triangles. At ten million nodes and fifty million random edges that
+//! is 0.3 GB.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Counts {
         Counts { pattern, values: Values::Absent, triads: None }
     }
 
-    /// Counts of dyads and triads, where those were counted.
+    /// Counts of dyads and triads, if those were counted.
     pub fn triads(&self) -> Option<&Triads> {
         self.triads.as_deref()
     }
@@ -97,7 +97,7 @@ impl Counts {
         &self.pattern
     }
 
-    /// The same counts on the same adjacency, held elsewhere.
+    /// The same counts on the same adjacency, at another address.
     ///
     /// # Panics
     /// When it is another one.
@@ -126,7 +126,7 @@ impl Counts {
         &self.values
     }
 
-    /// Bytes held, without the pattern.
+    /// Bytes in memory, without the pattern.
     pub fn bytes(&self) -> usize {
         let triads = self.triads().map_or(0, Triads::bytes);
         triads
@@ -328,7 +328,7 @@ impl Counts {
             let message = format!("node {i} of degree {d} has {} of orbit {name}, more than u64 holds", counts[x]);
             return Err(Error::Numeric { stage: "node orbits".into(), message });
         }
-        // Only estimates can come out negative.
+        // Only estimates can be negative.
         Ok(counts.map(|count| count.max(0) as u64))
     }
 }

@@ -1,4 +1,4 @@
-//! [`Delta`]: how many occurrences of a motif an edge needs to be in its graph, for all motifs or motif by motif.
+//! [`Delta`]: how many occurrences of a motif an edge needs to be in its graph, for all motifs or per motif.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -65,7 +65,7 @@ impl Delta {
     }
 }
 
-/// The name that a motif goes by: `030T` for `M5`.
+/// The canonical name of a motif: `030T` for `M5`.
 fn canonical(name: &str) -> String {
     name.parse::<Motif>().map_or_else(|_| name.to_owned(), |motif| motif.name().to_owned())
 }

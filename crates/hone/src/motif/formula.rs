@@ -86,7 +86,7 @@ pub(super) struct End<N> {
 #[derive(Clone, Copy)]
 pub(super) struct Middle<N> {
     pub(super) t: N,
-    /// An estimate of its own where t is one: the square of an estimate is too large on average.
+    /// A separate estimate if t is one: the square of an estimate is too large on average.
     pub(super) p: N,
     pub(super) c: N,
     pub(super) k: N,
@@ -94,7 +94,7 @@ pub(super) struct Middle<N> {
     pub(super) r: N,
 }
 
-/// What the orbit counts of an edge are linear in; so the same terms, added up over edges, give totals.
+/// The terms in which the orbit counts of an edge are linear; summed over edges, they give totals.
 #[derive(Clone, Copy)]
 pub(super) struct Terms<N> {
     /// The number of edges.

@@ -1,4 +1,4 @@
-//! Weights of several motifs, arc by arc, wherever their counts come from: orbits of edges or triads of arcs.
+//! Weights of several motifs, arc by arc, from edge orbits or from triads.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -62,13 +62,14 @@ impl Counts {
             let mut own = 0;
             for (_, orbits) in self.row(i as u32) {
                 for (t, motif) in motifs.iter().enumerate().filter(|(_, motif)| !motif.is_directed()) {
-                    // A sum beyond u64 is certainly there.
+                    // A sum beyond u64 certainly reaches the threshold.
                     own |= bit(t, motif.weight(&orbits).is_none_or(|weight| weight >= least[t]));
                 }
             }
             for (j, around) in self.triads().into_iter().flat_map(|triads| triads.around_row(i)) {
                 let directed = motifs.iter().enumerate().filter(|(_, motif)| motif.is_directed());
-                // Subgraphs are at least as many as induced ones, and found where they are not: a bound from above.
+                // There are at least as many subgraphs as induced ones, and also where there are no induced
+                // ones: an upper bound.
                 let weight = |motif: &Motif| around.sum(motif.arc_orbits(), Occurrence::Subgraph);
                 let arc = directed.fold(0, |arc, (t, motif)| arc | bit(t, weight(motif) >= least[t]));
                 seen[j as usize].fetch_or(arc, Relaxed);

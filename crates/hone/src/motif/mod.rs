@@ -1,8 +1,9 @@
 //! Network motifs: exact counts of the 13 edge orbits, and the weighted motif graphs W_t (sec. 2.1, 2.2).
 //!
 //! An occurrence of a motif is an *induced* connected subgraph of 2–4 vertices. [`count`] finds for
-//! every edge in how many occurrences it lies, in each of the 13 positions ([`Orbit`]) an edge can
-//! have; node orbits, totals and whole graphlets follow. [`Counts::motif_graph`] makes W_t of it.
+//! every edge how many occurrences contain it, in each of the 13 positions ([`Orbit`]) an edge can
+//! have; node orbits, totals and whole graphlets follow. [`Counts::motif_graph`] builds W_t from
+//! these.
 //!
 //! ```
 //! use hone::graph::GraphBuilder;
@@ -21,13 +22,13 @@
 //! # Ok::<(), hone::Error>(())
 //! ```
 //!
-//! Directed graphs have motifs of their own besides: [`triad`]. [`Sample::count_motifs`] counts what a set of motifs needs.
+//! Directed graphs also have their own motifs: [`triad`]. [`Sample::count_motifs`] counts what a set of motifs needs.
 //!
-//! How it works: everything follows from five numbers per edge and three per node
-//! (`formula`). `exact/` finds those by sweeps over nodes ranked by degree (`ranked`), `sampled/` estimates them
-//! from a bounded number of neighbours of each node, and [`Sample`] (`counting`) says which of the two it is. [`Counts`] holds
-//! either, and [`Counts::update`] keeps them exact when edges come and go (`update/`). W_t of edges is made in
-//! `motif_graph`, that of all pairs in `pairs`.
+//! How it works: everything follows from five numbers per edge and three per node (`formula`). `exact/` finds those by
+//! sweeps over nodes ranked by degree (`ranked`), `sampled/` estimates them from a bounded number of neighbours of each
+//! node, and [`Sample`] (`counting`) chooses between the two. [`Counts`] holds either, and [`Counts::update`] updates
+//! exact counts when edges are added or removed (`update/`). W_t of edges is built in `motif_graph`, that of all pairs
+//! in `pairs`.
 
 mod arc_orbit;
 mod column;

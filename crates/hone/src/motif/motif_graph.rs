@@ -1,11 +1,11 @@
-//! [`MotifGraph`]: the weighted motif graph W_t, how often each edge occurs in motif t (sec. 2.2).
+//! [`MotifGraph`]: the weighted motif graph W_t, how many occurrences of motif t contain each edge (sec. 2.2).
 //!
-//! Where most edges have a weight, W_t shares the graph's pattern and stores an explicit zero for
-//! the others; otherwise it is a compact matrix on the nodes the motif touches, with nothing but
+//! If most edges have a weight, W_t shares the graph's pattern and stores an explicit zero for the
+//! others; otherwise it is a compact matrix on the nodes the motif touches, with nothing but
 //! nonzeros. Weights are the counts themselves, in f32: those below 2²⁴ are exact, and losses, penalties and sums over
-//! steps, which are not the same for multiples of W_t, see what was counted. Powers that would leave the range are the
-//! business of `matrix`. Only edge weights that are extreme themselves are brought to at most 1 by a power of two, lest
-//! counts push them out of the range of f32.
+//! steps, which depend on the scale of W_t, use the counts themselves. Powers that would leave the range are handled by
+//! `matrix`. Only extreme edge weights are scaled to at most 1 by a power of two, so that counts do not push them out
+//! of the range of f32.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::sparse::{Csr, Pattern};
 pub struct Weighting {
     /// Edges with fewer occurrences than this have no weight; 0 and 1 keep all.
     pub delta: u64,
-    /// Multiply the count with the edge's own weight, where the graph has weights.
+    /// Multiply the count by the edge's own weight, if the graph has weights.
     pub use_weights: bool,
     /// What counts as an occurrence of a directed motif.
     pub occurrence: Occurrence,
@@ -45,7 +45,7 @@ pub struct MotifGraph {
     pub nodes: Option<Vec<u32>>,
     /// W_t times `scale`; row i holds the arcs out of node i.
     pub matrix: Csr,
-    /// What the weights were multiplied with: 1, or a power of two where edge weights are extreme.
+    /// The factor of the weights: 1, or a power of two if edge weights are extreme.
     pub scale: f64,
     /// Sum of the unscaled weights over all positions (each undirected edge stands in two).
     pub total: f64,
@@ -56,7 +56,7 @@ pub struct MotifGraph {
 }
 
 impl MotifGraph {
-    /// The same with every arc also turned around, its weight multiplied by `factor`: W + c·Wᵀ.
+    /// The same with every arc also reversed, its weight multiplied by `factor`: W + c·Wᵀ.
     #[must_use]
     pub fn with_reverse(self, factor: f64) -> MotifGraph {
         let matrix = self.matrix.plus_transposed(factor as f32);
@@ -65,13 +65,13 @@ impl MotifGraph {
     }
 }
 
-/// Edge weights up to this power of 2, and down to its inverse, are taken as they are.
+/// Edge weights up to this power of 2, and down to its inverse, are not scaled.
 const USUAL: f64 = 40.0;
 
 /// From this share of nonzeros on, W_t shares the graph's pattern.
 const SHARE: f64 = 0.75;
 
-/// Whether a W_t with so many nonzeros shares a pattern of so many positions.
+/// Whether a W_t with this many nonzeros shares a pattern of this many positions.
 pub fn shares_pattern(nonzeros: usize, positions: usize) -> bool {
     nonzeros as f64 >= SHARE * positions as f64
 }
@@ -112,7 +112,7 @@ impl Counts {
     ) -> Sum {
         let mut sum = Sum::default();
         let base = pattern.range(rows.start).start;
-        // Estimates are compared as the whole numbers they stand for.
+        // Estimates are compared as the integers they stand for.
         let least = if self.sampled().is_some() { delta as f64 - 0.5 } else { delta as f64 };
         for i in rows {
             let (mut row, mut nnz) = (0.0, 0);
@@ -124,7 +124,7 @@ impl Counts {
                 if count >= least {
                     let value = count * weights.map_or(1.0, |own| f64::from(own.weights[slot]) * own.unit);
                     values[slot - base] = value as f32;
-                    // A weight beyond f32 is no weight.
+                    // A weight beyond f32 is refused.
                     row += if values[slot - base].is_finite() { value } else { f64::INFINITY };
                     nnz += usize::from(values[slot - base] != 0.0);
                 } else {
@@ -141,7 +141,7 @@ impl Counts {
 #[derive(Debug, Clone, Copy)]
 struct Own<'a> {
     weights: &'a [f32],
-    /// 1, or the power of two that brings the largest of them into (½, 1] where it is beyond 2^±[`USUAL`].
+    /// 1, or the power of two that scales the largest of them into (½, 1] if it is beyond 2^±[`USUAL`].
     unit: f64,
 }
 
@@ -156,12 +156,12 @@ impl<'a> Own<'a> {
     }
 }
 
-/// How values and pattern of a W_t were made.
+/// How values and pattern of a W_t were computed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Made {
     /// Whether the pattern is kept as it is.
     pub(super) shared: bool,
-    /// What the values were multiplied with.
+    /// The factor of the values.
     pub(super) unit: f64,
 }
 
@@ -182,7 +182,7 @@ pub(super) fn finished(
     Ok(MotifGraph { motif, nodes, matrix, scale: unit, total, nnz, below_delta })
 }
 
-/// Figures of a stretch of rows.
+/// Statistics of a range of rows.
 #[derive(Debug, Default)]
 pub(super) struct Sum {
     /// Rows with a nonzero.
@@ -195,7 +195,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Adds a row with so many nonzeros and that sum.
+    /// Adds a row with this many nonzeros and that sum.
     pub(super) fn add_row(&mut self, i: u32, nonzeros: usize, total: f64) {
         if nonzeros > 0 {
             self.rows.push(i);
@@ -222,7 +222,7 @@ impl Sum {
     }
 }
 
-/// What edge weights are multiplied with in W_t: 1, or a power of two where they are extreme.
+/// The factor of edge weights in W_t: 1, or a power of two if they are extreme.
 pub fn unit_of_weights(weights: &[f32]) -> f64 {
     Own::new(weights).unit
 }

@@ -1,9 +1,9 @@
 //! Sums of orbit counts over the edges of a node, without the counts of each edge.
 //!
-//! Orbit counts are linear in a few terms (`formula`), so their sums over the edges of a node follow from sums of these terms,
-//! which need no products of edges: with x = d − 1, Σ x_j, Σ x_j(x_j − 1)/2, Σ T_j and Σ S_j over the neighbours j, and t, C, K,
-//! Q and R added up, where Σ_j t(i,j) d_j = Σ_j Q(i,j) since both add d_w for each triangle and each of its other nodes.
-//! Cost: O(M), and few additions for each edge.
+//! Orbit counts are linear in a few terms (`formula`), so their sums over the edges of a node follow from sums of these
+//! terms, which need no products of edges: with x = d − 1, Σ x_j, Σ x_j(x_j − 1)/2, Σ T_j and Σ S_j over the neighbours
+//! j, and the sums of t, C, K, Q and R, where Σ_j t(i,j) d_j = Σ_j Q(i,j) since both add d_w for each triangle and each
+//! of its other nodes. Cost: O(M), and few additions for each edge.
 
 use std::num::Wrapping;
 
@@ -14,7 +14,7 @@ use super::orbit::Orbit;
 use crate::parallel;
 use crate::sparse::Pattern;
 
-/// Sums up to this are whole numbers of f64, in whatever order they are added.
+/// Sums up to this are exact in f64, in any order of additions.
 const EXACT: u128 = 1 << 53;
 
 /// Sums of orbit counts, node by node.
@@ -37,7 +37,7 @@ impl<'a> NodeSums<'a> {
         NodeSums { counts, exact, most, edges: pattern.nnz() as u128 / 2 }
     }
 
-    /// The sum over the edges of node `i` of each orbit's count, as adding f64 one by one gives it.
+    /// The sum over the edges of node `i` of each orbit's count, with the same bits as adding f64 values one by one.
     pub(crate) fn of(&self, i: usize) -> [f64; Orbit::COUNT] {
         let degree = self.counts.pattern().range(i).len() as u128;
         // No edge has more of any orbit (`formula`).
@@ -89,7 +89,7 @@ fn whole(pattern: &Pattern, exact: &Exact, i: usize) -> [Whole; Orbit::COUNT] {
     .orbits()
 }
 
-/// The numbers of edges, added up.
+/// The sums of the numbers of edges.
 fn edges(exact: &Exact, i: usize, slots: std::ops::Range<usize>) -> Middle<Whole> {
     let zero = Wrapping(0);
     let c = slots.clone().map(|slot| Wrapping(exact.c.get(slot))).sum();
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Where sums may leave whole numbers, they are added one by one.
+    /// If sums may not be exact, they are added one by one.
     #[test]
     fn hubs_are_added_one_by_one() {
         let graph = Generator::Er { nodes: 50, degree: 6.0 }.graph(5, &Silent).expect("a graph");

@@ -5,7 +5,7 @@
 //! their common neighbours c, with t(a, b) the common neighbours of the edge a–b, e the edges among the c, n their number,
 //! T = Σ t(i, c) + t(c, k), and w the walks of three steps from i to k:
 //!
-//! | graphlet | occurrences that hold both |
+//! | graphlet | occurrences that contain both |
 //! |---|---|
 //! | path3 | n |
 //! | cycle4 | n (n − 1) / 2 − e |
@@ -15,9 +15,9 @@
 //! | path4 | n (d_i + d_k − 2) − 2n (n − 1) + w − 2T + 6e |
 //!
 //! Edges, triangles and 4-cliques have no pair that is not adjacent. Cost: the wedges of the graph; the triangles times
-//! the degrees of their corners for e; walks of three steps for path4. Memory: 16 bytes per pair while W_t is made, 8 in
-//! pieces of rows and 8 where they are joined. Rows are independent and all sums are of integers, so the result is the same
-//! for any number of threads.
+//! the degrees of their corners for e; walks of three steps for path4. Memory: 16 bytes per pair while W_t is built, 8
+//! in pieces of rows and 8 where they are joined. Rows are independent and all sums are of integers, so the result is
+//! the same for any number of threads.
 
 mod positions;
 
@@ -45,7 +45,7 @@ use crate::sparse::Pattern;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Pairs {
-    /// Adjacent nodes: how often their edge occurs in the motif.
+    /// Adjacent nodes: how many occurrences of the motif contain their edge.
     #[default]
     Edges,
     /// All that share an occurrence of the graphlet: how many they share.
@@ -70,7 +70,7 @@ fn reach(motif: Motif) -> usize {
     }
 }
 
-/// What has been found about a pair.
+/// Statistics of a pair.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shared {
     /// Common neighbours, and the sum of their degrees.
@@ -85,7 +85,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Occurrences of a graphlet that hold two nodes of these degrees, which are not adjacent.
+    /// Occurrences of a graphlet that contain two non-adjacent nodes of these degrees.
     fn occurrences(&self, graphlet: Graphlet, degrees: [usize; 2]) -> i128 {
         let [n, d, t, e, w] = [self.common, self.degrees, self.triangles, self.edges, self.walks].map(i128::from);
         let ends = degrees[0] as i128 + degrees[1] as i128;
@@ -101,7 +101,7 @@ impl Shared {
     }
 }
 
-/// A row under construction: what is known of each node, and which nodes that is.
+/// A row under construction: statistics per node, and the list of nodes that have any.
 struct Scratch {
     shared: Vec<Shared>,
     touched: Vec<u32>,
@@ -109,10 +109,10 @@ struct Scratch {
     near: Vec<bool>,
 }
 
-/// Bytes of scratch a thread holds for each node: what is known of it, whether it is near, twice its number (lists grow to
-/// twice what they hold) and its entry; and as much for the piece that is growing, whose last row may hold every node.
+/// Bytes of scratch per thread and node: its statistics, whether it is near, twice its number (lists grow to twice
+/// their length) and its entry; and as much for the piece that is growing, whose last row may contain every node.
 pub(crate) const SCRATCH: u64 = (size_of::<Shared>() + 1 + 2 * (4 + size_of::<(u32, f64)>()) + 3 * 8) as u64;
-/// Bytes a pair takes at the peak of making W_t.
+/// Bytes per pair at the peak of building W_t.
 pub(crate) const PEAK: u64 = 22;
 
 impl Scratch {
@@ -128,7 +128,7 @@ impl Scratch {
         shared
     }
 
-    /// Finds what row `i` shares with nodes that are not adjacent to it; hands each over, ascending, and forgets it.
+    /// Finds what row `i` shares with non-adjacent nodes; passes on each, ascending, and resets it.
     fn row(&mut self, pattern: &Pattern, exact: &Exact, motif: Motif, i: usize, mut take: impl FnMut(u32, i128)) {
         let Some(graphlet) = motif.graphlet() else { return };
         self.mark(pattern, i, true);
@@ -166,8 +166,8 @@ impl Scratch {
         pattern.row(i).iter().for_each(|&c| self.near[c as usize] = near);
     }
 
-    /// Edges c–m with m after c, both adjacent to `i`: each is one among the common neighbours of `i` and whoever else is
-    /// adjacent to both.
+    /// Edges c–m with m after c, both adjacent to `i`: each is an edge among the common neighbours of `i` and any other
+    /// node adjacent to both.
     fn add_edges(&mut self, pattern: &Pattern, i: usize, c: usize) {
         let row = pattern.row(c);
         let later = row.partition_point(|&m| m as usize <= c);
@@ -216,7 +216,7 @@ struct Piece {
     sum: Sum,
 }
 
-/// What W_t of one graphlet is made from.
+/// What W_t of one graphlet is built from.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     counts: &'a Counts,
@@ -228,8 +228,8 @@ struct Source<'a> {
 }
 
 impl Counts {
-    /// The graph of all pairs of nodes that share an occurrence of the motif's graphlet, with how many they share; of
-    /// those at least `delta`. Arcs of a directed graph keep their direction, pairs that are not adjacent stand both ways.
+    /// The graph of all pairs of nodes that share an occurrence of the motif's graphlet, with how many they share, if
+    /// at least `delta`. Arcs of a directed graph keep their direction, non-adjacent pairs are linked both ways.
     ///
     /// Fails for estimated counts, and for a single orbit of a graphlet that has several.
     ///
@@ -243,7 +243,7 @@ impl Counts {
         joined(motif, source.pieces(|piece| piece), graph.nodes())
     }
 
-    /// How many nodes [`Counts::pair_graph`] has; nothing of it is kept.
+    /// The number of nodes of [`Counts::pair_graph`], without storing it.
     pub(crate) fn pair_nodes(&self, motif: Motif, delta: u64) -> Result<usize> {
         let Values::Exact(exact) = self.values() else { return Err(estimated()) };
         // Either end of an arc is a node of it.
@@ -254,7 +254,7 @@ impl Counts {
 }
 
 impl Source<'_> {
-    /// What `of` makes of the rows, piece by piece.
+    /// The results of `of` on the rows, piece by piece.
     fn pieces<T: Send>(&self, of: impl Fn(Piece) -> T + Sync + Send) -> Vec<T> {
         let pattern = self.counts.pattern();
         let reached = |i: usize| pattern.row(i).iter().map(|&c| pattern.row(c as usize).len() as u64).sum::<u64>() + 4;
@@ -280,7 +280,7 @@ impl Source<'_> {
             let total = entries.iter().map(|entry| entry.1).filter(|&count| count >= self.delta as f64).sum();
             piece.sum.add_row(i as u32, piece.columns.len() - before, total);
         }
-        // Pieces are held until all are there.
+        // Pieces are kept until all are done.
         piece.columns.shrink_to_fit();
         piece.values.shrink_to_fit();
         piece
@@ -319,7 +319,7 @@ fn joined(motif: Motif, pieces: Vec<Piece>, nodes: usize) -> Result<MotifGraph> 
     }
     let kept = if sum.touches_all(nodes) { None } else { renumber(&mut offsets, &mut columns) };
     let rows = offsets.len() - 1;
-    // There is nothing but nonzeros, on nodes that have some: nothing is left to be made compact.
+    // There are only nonzeros, on nodes that have some: it is already compact.
     let made = Made { shared: true, unit: 1.0 };
     let graph = finished(motif, &Arc::new(Pattern::new(offsets, columns, rows)), values, &sum, made)?;
     Ok(MotifGraph { nodes: kept, ..graph })
@@ -337,7 +337,7 @@ fn renumber(offsets: &mut Vec<usize>, columns: &mut [u32]) -> Option<Vec<u32>> {
     let mut number = vec![0; n];
     nodes.iter().zip(0..).for_each(|(&node, new)| number[node as usize] = new);
     columns.iter_mut().for_each(|j| *j = number[*j as usize]);
-    // Rows that go are empty: they end where they begin.
+    // Removed rows are empty: they end where they begin.
     for (new, &node) in nodes.iter().enumerate() {
         offsets[new + 1] = offsets[node as usize + 1];
     }
@@ -363,7 +363,7 @@ pub(crate) fn check_motif(motif: Motif) -> Result<()> {
     Err(Error::config("pairs", message))
 }
 
-/// Sampled neighbours say nothing of pairs.
+/// Sampled neighbours say nothing about pairs.
 pub(crate) fn estimated() -> Error {
     Error::config("pairs", "occurrences are counted exactly, and sample requests estimates; use sample = \"exact\"")
 }

@@ -1,11 +1,12 @@
 //! [`Peers`]: processes that count together.
 //!
-//! Each of them has the whole graph and does every so-manieth stretch of a sweep; what they find is added. All results are
-//! whole numbers, so who found what changes nothing. Stretches are as heavy as each other, and there are about two thousand.
+//! Each of them has the whole graph and does every n-th range of a sweep, for n processes; their results are added. All
+//! results are integers, so it does not matter which process found what. Ranges have equal work, and there are about
+//! two thousand.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// Values that are exchanged at a time, where they have to be copied.
+/// Values that are exchanged at a time, if they have to be copied.
 const PIECE: usize = 1 << 18;
 
 /// Processes that count together. All of them call the same functions in the same order.
@@ -14,7 +15,7 @@ pub trait Peers: Sync {
     fn rank(&self) -> usize;
     /// Number of processes.
     fn size(&self) -> usize;
-    /// Adds the values of all processes, place by place; each process gets the sums.
+    /// Adds the values of all processes, element by element; each process gets the sums.
     fn add_u32(&self, values: &mut [u32]);
     /// The same for longer numbers.
     fn add_u64(&self, values: &mut [u64]);
@@ -38,7 +39,7 @@ impl Peers for Alone {
     fn add_u64(&self, _values: &mut [u64]) {}
 }
 
-/// The stretches that this process does.
+/// The ranges that this process does.
 pub(super) fn share<T>(parts: impl Iterator<Item = T>, peers: &dyn Peers) -> Vec<T> {
     parts.enumerate().filter(|(at, _)| at % peers.size() == peers.rank()).map(|(_, part)| part).collect()
 }
@@ -65,7 +66,7 @@ pub(super) fn add_short(counts: &[AtomicU32], peers: &dyn Peers) {
     );
 }
 
-/// Sets what any process has set.
+/// Combines the flags of all processes: set if any process has set them.
 pub(super) fn join(flags: &[AtomicBool], peers: &dyn Peers) {
     let set = |flag: &AtomicBool, sum: u32| flag.store(sum > 0, Relaxed);
     in_pieces(flags, peers, |flag| flag.load(Relaxed).into(), set, |sums| peers.add_u32(sums));

@@ -1,4 +1,4 @@
-//! [`Rank`]: where what is stored for some positions alone is found.
+//! [`Rank`]: an index for values that are stored only for some positions.
 
 /// Finds, for a position with a nonzero, how many nonzeros come before it.
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! [`Primitives`]: what motif counts follow from, found in some other place such as a device.
+//! [`Primitives`]: the numbers from which motif counts follow, computed elsewhere, such as on a device.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::graph::Graph;
 use crate::sparse::Pattern;
 
-/// The numbers of edges and nodes that all exact counts follow from (see `formula.rs` for the letters), in the order of a
-/// symmetric pattern.
+/// The numbers of edges and nodes from which all exact counts follow (see `formula.rs` for the letters), in
+/// the order of a symmetric pattern.
 #[derive(Debug, Clone)]
 pub struct Primitives {
     /// Common neighbours of each position.
@@ -22,25 +22,25 @@ pub struct Primitives {
     pub c: Column,
     /// 4-cliques on each position in a triangle.
     pub k: Column,
-    /// Degrees of the common neighbours, added up, of each position in a triangle.
+    /// Sum of the degrees of the common neighbours, for each position in a triangle.
     pub q: Column,
-    /// Triangles of the edges to the common neighbours, added up, of each position in a triangle.
+    /// Sum of the triangles of the edges to the common neighbours, for each position in a triangle.
     pub r: Column,
     /// Triangles of each node.
     pub triangles: Column,
-    /// Degrees of the neighbours of each node, less one each, added up.
+    /// Sum of the degrees minus one of the neighbours of each node.
     pub s: Column,
 }
 
 impl Counts {
-    /// The pattern that exact counts of a graph are of, where its degrees can be counted with.
+    /// The pattern on which a graph is counted exactly, if its degrees allow it.
     pub fn counted_pattern(graph: &Graph) -> Result<Arc<Pattern>> {
         let pattern = graph.symmetric_pattern();
         Exact::check_degrees(&pattern)?;
         Ok(pattern)
     }
 
-    /// Exact counts from what they follow from.
+    /// Exact counts from their primitives.
     ///
     /// # Panics
     /// When there are other numbers of values than the pattern has positions and nodes.
@@ -63,7 +63,7 @@ impl Counts {
 }
 
 impl Motif {
-    /// The orbits whose counts are added up for the motif, as bits in the order of [`Orbit::ALL`].
+    /// The orbits whose counts are summed for the motif, as bits in the order of [`Orbit::ALL`].
     pub fn orbit_bits(self) -> u32 {
         self.orbits().iter().fold(0, |bits, orbit: &Orbit| bits | 1 << orbit.index())
     }

@@ -5,8 +5,8 @@
 //! sweep that walks the row of the lower end. Edges are numbered by (lower end, higher end): the
 //! upper parts of all rows in a row.
 //!
-//! Sweeps visit the rows of a node's neighbours, which lie scattered: what is needed is prefetched some
-//! neighbours ahead, and the first of the next node's at the beginning of a node.
+//! Sweeps visit the rows of a node's neighbours, which are scattered: they are prefetched some
+//! neighbours ahead, and the first ones of the next node at the beginning of a node.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -21,7 +21,7 @@ use crate::sparse::{Pattern, prefetch};
 const HEADS_AHEAD: usize = 32;
 const ROWS_AHEAD: usize = 16;
 
-/// Entries of a row that are prefetched: those that follow are fetched in the order they lie in anyway.
+/// Entries of a row that are prefetched: the hardware prefetches those that follow.
 const ENTRIES_AHEAD: usize = 32;
 
 /// Where a row is; together, since they are always needed together, and lie in one cache line.
@@ -36,7 +36,7 @@ pub(super) struct Head {
 }
 
 pub(super) struct Ranked {
-    /// One head a row, and one more for the end.
+    /// One head per row, and one more for the end.
     pub(super) heads: Vec<Head>,
     pub(super) columns: Vec<u32>,
     /// Node of each rank.
@@ -121,7 +121,7 @@ impl Ranked {
         self.heads[u].start - self.heads[u].edge
     }
 
-    /// Asks the memory for what a sweep over rows of lower neighbours needs first of the nodes after `u`.
+    /// Prefetches what a sweep over rows of lower neighbours needs first of the nodes after `u`.
     #[inline]
     pub(super) fn ask_next(&self, u: usize) {
         let last = self.nodes() - 1;
@@ -130,7 +130,7 @@ impl Ranked {
         next.iter().take(ROWS_AHEAD).for_each(|&v| ask_entries(self.row(v as usize)));
     }
 
-    /// Asks the memory for what a sweep over the rows of `neighbours`, now at place `at`, needs soon.
+    /// Prefetches what a sweep over the rows of `neighbours`, now at place `at`, needs soon.
     #[inline(always)]
     pub(super) fn ask_ahead(&self, neighbours: &[u32], at: usize) {
         if let Some(&v) = neighbours.get(at + HEADS_AHEAD) {
@@ -221,7 +221,7 @@ pub(super) fn heads(offsets: &[usize], split: &[usize]) -> Vec<Head> {
     heads
 }
 
-/// Cuts `0..n` into stretches of about equal work, of at least `grain` each: the bounds.
+/// Divides `0..n` into ranges of about equal work, of at least `grain` each: the bounds.
 pub(super) fn balanced(n: usize, grain: u64, work: impl Fn(usize) -> u64) -> Vec<usize> {
     let total: u64 = (0..n).map(&work).sum();
     let share = (total / 2048).max(grain);
@@ -240,7 +240,7 @@ pub(super) fn balanced(n: usize, grain: u64, work: impl Fn(usize) -> u64) -> Vec
     bounds
 }
 
-/// Runs `sweep` over stretches of nodes in parallel, the last (heaviest nodes) first, with scratch
+/// Runs `sweep` over ranges of nodes in parallel, the last (heaviest nodes) first, with scratch
 /// that threads reuse. Integer sums only, so the order does not matter to the result.
 pub(super) fn sweep<S: Send, P: Send>(
     parts: Vec<(Range<usize>, P)>,
@@ -261,7 +261,7 @@ pub(super) fn sweep<S: Send, P: Send>(
     })
 }
 
-/// The stretches between bounds.
+/// The ranges between bounds.
 pub(super) fn ranges(bounds: &[usize]) -> impl Iterator<Item = Range<usize>> + '_ {
     bounds.windows(2).map(|pair| pair[0]..pair[1])
 }

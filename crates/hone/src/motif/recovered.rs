@@ -1,8 +1,8 @@
-//! [`OrbitTable`]: counts by edge, as files and arrays have them, back to what they follow from.
+//! [`OrbitTable`]: counts per edge, from files and arrays, back to their primitives.
 //!
 //! Five orbits are enough (`formula`): t, K, R, C and Q follow from triangle, clique4, diamond-rim, cycle4 and
-//! tailed-far, all else from the graph. Whatever else the table has is compared with what they give, so that the
-//! table of another graph, of estimates, or a damaged one is refused. Cost: linear in the edges, and a search for each.
+//! tailed-far, everything else from the graph. All other columns are compared with the result, so that the table of
+//! another graph, of estimates, or a damaged one is refused. Cost: linear in the edges, and a search for each.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use crate::graph::{Graph, NodeIds};
 use crate::parallel;
 use crate::sparse::Pattern;
 
-/// What all counts follow from.
+/// The orbits from which all counts follow.
 const NEEDED: [Orbit; 5] = [Orbit::Triangle, Orbit::Cycle4, Orbit::TailedFar, Orbit::DiamondRim, Orbit::Clique4];
-/// More than any edge has; products and sums of such numbers cannot be mistaken for small ones.
+/// More than any edge has; products and sums of such numbers do not wrap around to small ones.
 const MOST: u64 = 1 << 61;
 
 /// Counts of the edges of an undirected graph, one row per edge in any order.
@@ -34,7 +34,7 @@ pub struct OrbitTable {
 }
 
 impl OrbitTable {
-    /// Refuses a table that lacks a motif which other counts cannot be found without.
+    /// Refuses a table that lacks a motif needed for the other counts.
     pub fn check_motifs(motifs: &[Motif]) -> Result<()> {
         let lacks = |orbit: &&Orbit| !motifs.iter().any(|motif| motif.orbits() == [**orbit]);
         match NEEDED.iter().find(lacks) {
@@ -160,7 +160,7 @@ impl OrbitTable {
 }
 
 impl Counts {
-    /// The graph that was counted, without directions, its nodes called so.
+    /// The graph that was counted, without directions, with these node names.
     pub fn graph(&self, ids: NodeIds) -> Result<Graph> {
         Graph::trusted(Arc::clone(self.pattern()), ids)
     }

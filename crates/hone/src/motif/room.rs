@@ -6,9 +6,9 @@ use crate::sparse::Pattern;
 /// that.
 pub(crate) const COUNTING: u64 = 20;
 pub(crate) const COUNTING_AT_MOST: u64 = 60;
-/// Edges that are examined to learn how many lie in triangles.
+/// Edges that are examined to estimate how many are in triangles.
 const SEEN: usize = 4096;
-/// Neighbours that are examined for one of them; an edge with more is taken to lie in a triangle.
+/// Neighbours that are examined per edge; an edge with more is assumed to be in a triangle.
 const LOOKED_AT: usize = 1000;
 
 /// Bytes that exact counting takes at its peak, at most, on a symmetric pattern: by the share of edges in triangles, as

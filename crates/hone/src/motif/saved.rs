@@ -1,8 +1,7 @@
-//! Counts as bytes, for checkpoints: the narrow columns as they are, little-endian.
+//! Counts as bytes, for checkpoints: the narrow columns unchanged, little-endian.
 //!
-//! Whoever loads brings the graph that was counted. Lengths and the shape of every column are checked, so that no
-//! bytes whatever make a panic; that the counts are those of the graph is the caller's to know (checkpoints keep a
-//! checksum).
+//! Loading needs the graph that was counted. Lengths and the shape of every column are checked, so that no input
+//! causes a panic; the caller has to know that the counts belong to the graph (checkpoints store a checksum).
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
@@ -83,7 +82,7 @@ fn load_exact(pattern: Arc<Pattern>, input: &mut dyn Read) -> io::Result<Counts>
     let mut next = |len: usize| Column::load(len, input);
     let (k, q, r) = (next(inside)?, next(inside)?, next(inside)?);
     let (d, triangles, s) = (next(nodes)?, next(nodes)?, next(nodes)?);
-    // What products are made of; everything else is only added up.
+    // The factors of products; everything else is only summed.
     let fits = |i: usize| {
         let range = pattern.range(i);
         d.get(i) == range.len() as u64 && range.into_iter().all(|slot| t.get(slot) < d.get(i))

@@ -147,7 +147,7 @@ fn unknown(name: &str) -> String {
     )
 }
 
-/// A choice of motifs, as it stands in a configuration.
+/// A choice of motifs, as in a configuration.
 ///
 /// ```
 /// use hone::motif::MotifSet;
@@ -164,7 +164,7 @@ pub enum MotifSet {
     /// All 13 edge orbits: `all` or `orbits`.
     #[default]
     Orbits,
-    /// Those of the graph: `triads` where arcs keep their direction, else `all`; for structure alone: `auto`.
+    /// Chosen by the graph: `triads` if arcs keep their direction, else `all`; for structure only: `auto`.
     Auto,
     /// All 9 graphlets: `graphlets`.
     Graphlets,
@@ -197,7 +197,7 @@ impl MotifSet {
         MotifSet::List(self.motifs().into_iter().filter(|motif| motif.size() <= size).collect())
     }
 
-    /// Fails when the set is empty, names a motif twice or a size there is not.
+    /// Fails if the set is empty, names a motif twice or has an invalid size.
     pub fn check(&self) -> Result<()> {
         match self {
             MotifSet::Size(size) if !(2..=4).contains(size) => {

@@ -1,8 +1,8 @@
 //! [`Totals`]: occurrences in the whole graph.
 //!
 //! Orbit counts are linear in a few [`Terms`], and the sum of each term over the edges is a sum over
-//! columns that are held: no edge is examined from both ends. Linear in the edges, in the order of
-//! memory. Estimates are added up as they are, not held to what single edges can have: that keeps sums unbiased.
+//! columns that are held: no edge is examined from both ends. Linear in the edges, in memory order. Estimates
+//! are summed without clamping single edges, which keeps sums unbiased.
 
 use super::column::Column;
 use super::counts::{Counts, Values};
@@ -32,7 +32,7 @@ impl Totals {
 
 impl Counts {
     /// Occurrences in the whole graph: of each orbit over all edges, and of each graphlet. Estimates from a cap are
-    /// unbiased, unless they come out below zero and are cut off, and need not be the sums of [`Counts::row`]. Zero where
+    /// unbiased, except that negative ones are set to zero, and need not be the sums of [`Counts::row`]. Zero where
     /// only triads were counted, whose totals [`Counts::triads`] has.
     pub fn totals(&self) -> Totals {
         match self.values() {
@@ -69,7 +69,7 @@ impl Exact {
 }
 
 impl Estimated {
-    /// The sum over the edges of each orbit's count, as it is.
+    /// The sum over the edges of each orbit's raw count.
     fn orbit_totals(&self, pattern: &Pattern) -> [f64; Orbit::COUNT] {
         let ends = sums(pattern.rows(), |i| both_ends(self.end(pattern, i)));
         let Estimates { t, p, c, k, q, r } = &self.edge;
@@ -94,10 +94,10 @@ fn orbits_of_sums<N: Sum>(ends: [N; 7], slots: [N; 6]) -> [N; Orbit::COUNT] {
     Terms { one: ends.half(), both, product: product.half(), pairs, t_both, triangles, s, middle }.orbits()
 }
 
-/// Numbers that are added up by one thread: how many is fixed, so that rounding depends on nothing else.
+/// Numbers that one thread sums: fixed, so that rounding depends on nothing else.
 const CHUNK: usize = 1 << 12;
 
-/// Sums of what the numbers below `len` give.
+/// The sum of a function over the numbers below `len`.
 fn sums<N: Sum, const K: usize>(len: usize, values: impl Fn(usize) -> [N; K] + Sync + Send) -> [N; K] {
     let chunks = parallel::stretches(len, CHUNK, |range| range.map(&values).fold([N::of(0); K], add));
     chunks.into_iter().fold([N::of(0); K], add)

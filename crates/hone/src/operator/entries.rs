@@ -1,9 +1,9 @@
-//! Entries of an operator, row by row: for what cannot be had from products alone.
+//! Entries of an operator, row by row, for what products alone cannot give.
 //!
-//! A row of any expression is a sum over walks: a row of a power adds up rows of its base, and so on, so
-//! that no matrix is formed and only as many numbers are touched as there are walks. [`Rows`] reads one row
-//! (or column) at a time into a list of nonzeros, in f64; [`Operator::entries`] keeps them all.
-//! Cost of all rows: [`Operator::row_work`], which is the number of nonzeros for a matrix without powers.
+//! A row of any expression is a sum over walks: a row of a power is a sum of rows of its base, and so on, so that no
+//! matrix is formed and only as many numbers are touched as there are walks. [`Rows`] reads one row (or column) at a
+//! time into a list of nonzeros, in f64; [`Operator::entries`] keeps them all. Cost of all rows:
+//! [`Operator::row_work`], which is the number of nonzeros for a matrix without powers.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::dense::{Columns, Stored};
 use crate::parallel;
 use crate::sparse::{Csr, Pattern};
 
-/// Rows that one piece of parallel work takes.
+/// Rows per parallel task.
 const CHUNK: usize = 256;
 
 /// Maps chunks of `0..count` in parallel; the results come back in order, the same for any threads.
@@ -68,12 +68,12 @@ impl Sums {
         *sum += value;
     }
 
-    /// Hands every nonzero over, in the order in which they came, and forgets them.
+    /// Passes on every nonzero, in the order of arrival, and clears them.
     fn drain(&mut self, mut take: impl FnMut(u32, f64)) {
         for at in 0..self.touched.len() {
             let j = self.touched[at];
             let value = std::mem::take(&mut self.values[j as usize]);
-            // A sum that went through zero is listed twice; the second time it is gone.
+            // A sum that passed through zero is listed twice; the second time it is already cleared.
             if value != 0.0 {
                 take(j, value);
             }

@@ -1,15 +1,15 @@
-//! The matrix that an operator stands for, in f64: for those small enough to be decomposed whole.
+//! The dense matrix of an operator, in f64, for operators small enough to be decomposed directly.
 //!
 //! Diagonals and sums are applied entry by entry. Powers are multiplied from the left by their base, whose zeros are
-//! passed over: k products of a sparse matrix with a dense one.
-//! Cost: 8 bytes per entry, three times that for powers; as many additions as reading all rows takes.
+//! skipped: k products of a sparse matrix with a dense one. Cost: 8 bytes per entry, three times that for powers; as
+//! many additions as reading all rows takes.
 
 use super::{Diagonal, Operator, Scaled};
 use crate::dense::Small;
 use crate::parallel;
 
 impl Operator {
-    /// All entries. Nothing is rounded beyond what leaves and diagonals hold.
+    /// All entries, without rounding beyond that of leaves and diagonals.
     pub fn explicit(&self) -> Small {
         match self {
             Operator::Sparse(leaf) => {

@@ -1,9 +1,9 @@
-//! Operators in letters.
+//! Operators as formulas.
 
 use super::{Operator, Scaled};
 
 impl Operator {
-    /// The expression in letters, such as `diag(1) − diag(d^-1/2)·W³·diag(d^-1/2)`.
+    /// The formula, such as `diag(1) − diag(d^-1/2)·W³·diag(d^-1/2)`.
     pub fn formula(&self) -> String {
         match self {
             Operator::Sparse(leaf) => leaf.name.to_string(),

@@ -1,9 +1,9 @@
-//! ‖S‖², the sum of all squared entries: from the rows where these are cheap to read, else from products.
+//! ‖S‖², the sum of all squared entries: from the rows if these are cheap to read, else from products.
 //!
-//! ‖S‖² = ‖SQ‖² + ‖S(I − QQᵀ)‖² for orthonormal Q. The first term takes one product and is exact; the second is the mean of
-//! ‖S g‖² over random signs g, taken outside Q (Hutch++: Meyer et al. 2021). The nearer Q is to the leading right
-//! space, the less is left to chance.
-//! Cost: [`Operator::row_work`] additions, or products with the columns of Q and [`PROBES`] more.
+//! ‖S‖² = ‖SQ‖² + ‖S(I − QQᵀ)‖² for orthonormal Q. The first term takes one product and is exact; the second is the
+//! mean of ‖S g‖² over random signs g, taken outside Q (Hutch++: Meyer et al. 2021). The closer Q is to the leading
+//! right space, the smaller the variance. Cost: [`Operator::row_work`] additions, or products with the columns of Q and
+//! [`PROBES`] more.
 
 use super::Operator;
 use crate::dense::{Block, Norm, orthonormalize};
@@ -12,7 +12,7 @@ use crate::random::Key;
 /// Additions that reading the rows may take.
 const WALKS: f64 = 5e8;
 
-/// Matrices of at most so many rows and columns are written out, whatever their rows cost.
+/// Matrices of at most this many rows and columns are written out, whatever their rows cost.
 const SMALL: usize = 1024;
 
 /// Random signs that measure what is outside Q.
@@ -22,12 +22,12 @@ const PROBES: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Energy {
     pub(crate) value: f64,
-    /// Whether it is no estimate.
+    /// Whether it is exact.
     pub(crate) exact: bool,
 }
 
 impl Operator {
-    /// ‖S‖². Where it has to be estimated, `leading` gives columns near the leading right space.
+    /// ‖S‖². If it has to be estimated, `leading` gives columns near the leading right space.
     pub(crate) fn energy(&self, key: Key, leading: impl FnOnce() -> Block) -> Energy {
         let exact = |value| Energy { value, exact: true };
         if matches!(self, Operator::Dense(_)) || self.row_work() <= WALKS {

@@ -1,8 +1,8 @@
 //! How large an operator is, and a multiple of it whose square stays in the range of f32.
 //!
-//! An iteration on SᵀS needs ‖S‖² in f32, other work only ‖S‖. A bound from squares of entries, diagonals and exponents costs
-//! one pass over the nonzeros and is mostly enough to know that nothing is to be done. Where it is not, products with
-//! random signs tell: the mean of ‖S x‖² is ‖S‖_F², which is no less than the square of the largest singular value.
+//! An iteration on SᵀS needs ‖S‖² in f32, other work only ‖S‖. A bound from squares of entries, diagonals and exponents
+//! costs one pass over the nonzeros and usually shows that no scaling is needed. If not, products with random signs
+//! decide: the mean of ‖S x‖² is ‖S‖_F², which is no less than the square of the largest singular value.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const SIGNS: usize = 4;
 pub(crate) const STEEPEST: f64 = 126.0;
 
 impl Operator {
-    /// A power of two c and c·S, of which products with SᵀS stay in range: 1 and S itself where they do anyway.
+    /// A power of two c and c·S, for which products with SᵀS stay in range: 1 and S itself if they do anyway.
     pub(crate) fn squarable<S: Space>(&self, space: &S, key: Key) -> (f64, Cow<'_, Operator>) {
         if ((-SQUARABLE).exp2()..=SQUARABLE.exp2()).contains(&self.norm_bound()) {
             return (1.0, Cow::Borrowed(self));
@@ -42,7 +42,7 @@ impl Operator {
         (scale, Cow::Owned(Operator::Scaled(Scaled { shift: None, scale, left: None, inner, right: None })))
     }
 
-    /// No less than the largest singular value; far more, where diagonals and entries cancel.
+    /// At least the largest singular value; far more if diagonals and entries cancel.
     fn norm_bound(&self) -> f64 {
         let most = |diagonal: &Option<Diagonal>, absent: f64| diagonal.as_ref().map_or(absent, Diagonal::largest);
         match self {

@@ -1,12 +1,12 @@
 //! [`Batch`]: several files that appear together.
 //!
-//! All files are written and synced under temporary names first, which is when a disk is full. What is left are
-//! renames. The registry of temporaries is locked meanwhile, so that an interrupt waits; when a rename
-//! fails, all that was done is undone (`exchange`). A process that is killed between two renames leaves no mixture that
-//! could be taken for a whole: the file added first, which is the one that is opened later, is set aside first and comes
-//! last; folders come before all files.
-//! Companions of a replaced file that the new ones do not replace are removed with it; what is no record of a run stays.
-//! A record of checksums among the files ([`crate::record`]) lets readers detect what a crash of the machine may leave.
+//! All files are written and synced under temporary names first, which is when a full disk shows. Only renames remain.
+//! The registry of temporary files is locked meanwhile, so that an interrupt waits; if a rename fails, everything is
+//! undone (`exchange`). A process that is killed between two renames leaves no mixture that looks complete: the file
+//! added first, which is the one that is opened later, is moved away first and put in place last; folders come before
+//! all files. Companions of a replaced file that the new ones do not replace are removed with it; files that are not
+//! the record of a run stay. A record of checksums among the files ([`crate::record`]) lets readers detect what a crash
+//! of the machine may leave.
 
 use std::path::{Path, PathBuf};
 
@@ -80,7 +80,7 @@ impl Batch {
         &self.written
     }
 
-    /// Takes a complete folder, whose files are on disk; it takes the place of another.
+    /// Takes a complete folder, whose files are on disk; it replaces an existing one.
     pub(crate) fn add_folder(&mut self, folder: TemporaryFolder, target: PathBuf, files: Vec<Written>) {
         self.folders.push(WrittenFolder { path: target.clone(), files });
         self.ready_folders.push((folder, target));
@@ -91,7 +91,7 @@ impl Batch {
         &self.folders
     }
 
-    /// Has a file of an earlier run, which would be wrong beside the new ones, removed when they appear.
+    /// Schedules the removal of a file of an earlier run, which does not belong to the new ones, for when they appear.
     ///
     /// # Errors
     /// [`Error::Exists`] when it exists and may not be replaced.

@@ -1,5 +1,5 @@
-//! Files that belong to another one: ids and names of columns of formats that have no place for them, and the record of a
-//! run. Where a file is replaced, companions of the old one would be taken for those of the new one.
+//! Files that belong to another one: ids and column names of formats that cannot store them, and the record of a run.
+//! If a file is replaced, companions of the old one could be mistaken for those of the new one.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
-//! Puts new files and folders in place of old ones, so that old ones are never lost.
+//! Replaces files and folders so that the old ones are never lost.
 //!
-//! What is replaced is set aside first: in each folder concerned, one folder `.hone-….old` takes it under its own name.
-//! When all new files are in place it is removed; when a step fails, what is in it goes back. Nothing else ever removes
-//! it: what a process leaves that is killed in between, or that cannot move something back, is there under its own name.
+//! Old files are first moved, under their own names, to a folder `.hone-….old` in the same folder. It is removed when
+//! all new files are in place; if a step fails, its content is moved back. Nothing else ever removes it: if a process
+//! is killed in between, or cannot move something back, the old files are there under their own names.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -74,7 +74,7 @@ fn remove(path: &Path) {
     let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
 }
 
-/// What was set aside.
+/// The old files that were moved away.
 #[derive(Debug, Default)]
 struct Old {
     /// Folders that are replaced in, each with the folder inside that takes what is replaced.

@@ -1,4 +1,4 @@
-//! [`Output`] and [`Batch`]: files that appear whole or not at all, alone or together.
+//! [`Output`] and [`Batch`]: files that appear complete or not at all, alone or together.
 //!
 //! Every writer of the library goes through here. Data goes to a temporary file in the target's
 //! folder; when it is complete it is flushed and synced to disk, and renamed over the target. A
@@ -7,9 +7,9 @@
 //! does so on Ctrl-C).
 //!
 //! An existing target is replaced only on request, and keeps its permissions. A symbolic link stays
-//! and the file it points to is replaced, as with a plain write; only in folders of our own links are replaced themselves. Devices, pipes and open descriptors
-//! are written to directly, and `-` is standard output; every other name is that of a file, wherever
-//! its folder is.
+//! and the file it points to is replaced, as with a plain write; only in folders that hone manages are links themselves
+//! replaced. Devices, pipes and open descriptors are written to directly, and `-` is standard output; every other name
+//! is a regular file.
 
 mod batch;
 pub(crate) mod companions;
@@ -39,13 +39,13 @@ use temporary::Temporary;
 /// Large enough that system calls do not count.
 const BUFFER: usize = 256 * 1024;
 
-/// What becomes of a file or folder that is already there.
+/// What to do about an existing file or folder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Existing {
     /// It stays, and writing is an error.
     #[default]
     Refuse,
-    /// The new one takes its place.
+    /// It is replaced.
     Replace,
 }
 
@@ -110,8 +110,8 @@ impl Output {
         Ok(Output { path, sink, existing: replaces, sum: Sum::default(), rewritten: false })
     }
 
-    /// Opens a file in a folder of our own, such as a checkpoint: whatever has its name is replaced, a symbolic link itself
-    /// and not the file it points to.
+    /// Opens a file in a folder that hone manages, such as a checkpoint: an existing file is replaced, and so is a
+    /// symbolic link itself, not its target.
     pub fn create_own(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
         let existing = match std::fs::symlink_metadata(&path) {
@@ -145,7 +145,7 @@ impl Output {
         Error::io(shown(&self.path), error)
     }
 
-    /// Brings all data to disk, under the temporary name where there is one, and measures it.
+    /// Brings all data to disk, under the temporary name if there is one, and measures it.
     fn seal(self) -> Result<(PathBuf, Option<Temporary>, Sum)> {
         let Output { path, sink, sum, rewritten, .. } = self;
         let sealed = match sink {
@@ -190,7 +190,7 @@ impl Seek for Output {
     }
 }
 
-/// What an error calls an output.
+/// The name of an output in errors.
 fn shown(path: &Path) -> &Path {
     if path == Path::new("-") { Path::new("standard output") } else { path }
 }

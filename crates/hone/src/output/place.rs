@@ -1,4 +1,4 @@
-//! Where a name leads: to a file, through links, or to a stream, and what stands in the way.
+//! What a path refers to: a file, through links, or a stream; and why it cannot be written.
 
 #[cfg(unix)]
 use std::fs::File;
@@ -49,7 +49,7 @@ pub fn is_stream(path: impl AsRef<Path>) -> bool {
     matches!(Place::of(path), Ok(Place::Stdout | Place::Stream))
 }
 
-/// Whether two names lead to the same file, through symbolic and hard links; not so where either is absent.
+/// Whether two names refer to the same file, through symbolic and hard links; false if either does not exist.
 pub fn same_file(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     same_file_at(a.as_ref(), b.as_ref())
 }
@@ -65,8 +65,8 @@ fn same_file_at(a: &Path, b: &Path) -> bool {
     a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b))
 }
 
-/// The one name of a place, however it is spelled: absolute, links resolved as far as it exists, the rest without `.` and
-/// `..`. Two names with the same one lead to the same place, also where nothing is yet.
+/// The canonical path: absolute, links resolved as far as it exists, the rest without `.` and `..`. Two names with the
+/// same one refer to the same location, even if nothing exists there yet.
 pub fn spelled_out(path: impl AsRef<Path>) -> PathBuf {
     spelled_out_at(path.as_ref())
 }
@@ -84,7 +84,7 @@ fn spelled_out_at(path: &Path) -> PathBuf {
     }
 }
 
-/// A path without steps that take each other back: `a/..`, `.`.
+/// A path without redundant parts: `a/..`, `.`.
 pub(crate) fn plain(path: &Path) -> PathBuf {
     let mut out: Vec<Component> = Vec::new();
     for part in path.components() {
@@ -138,7 +138,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Why nothing can be written there, and what to do. Where the system is at fault, not the name, it is its own error.
+/// Why nothing can be written there, and what to do. If the system is at fault, not the name, its own error.
 pub(super) fn refused(path: &Path, error: io::Error) -> Error {
     let folder = folder_of(path).display();
     let (message, remedy) = match error.kind() {

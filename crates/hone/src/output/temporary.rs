@@ -1,4 +1,4 @@
-//! Temporary files and folders, and the registry that lets a process remove them on its way out.
+//! Temporary files and folders, and the registry that lets a process remove them before it exits.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, Metadata};
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// How the names of temporary files begin and end.
 const TEMPORARY: (&str, &str) = (".hone-", ".part");
 
-/// Published files that are remembered, the last ones.
+/// Number of finished files that are remembered, the last ones.
 const REMEMBERED: usize = 64;
 
 /// What this process has begun and what it has finished.
@@ -88,7 +88,7 @@ fn remove_empty(folders: &mut Vec<PathBuf>) {
 pub struct NewFolder(Vec<PathBuf>);
 
 impl NewFolder {
-    /// Makes a folder and those above it, where they are absent.
+    /// Creates a folder and its parents, if necessary.
     pub fn make(folder: impl AsRef<Path>) -> Result<Self> {
         Self::make_at(folder.as_ref())
     }
@@ -104,7 +104,7 @@ impl NewFolder {
         Ok(made)
     }
 
-    /// They stay: the outputs are in place.
+    /// Keeps them: the outputs are in place.
     pub fn keep(mut self) {
         registry().made.retain(|folder| !self.0.contains(folder));
         self.0.clear();

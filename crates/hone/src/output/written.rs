@@ -1,4 +1,4 @@
-//! [`Written`] and [`WrittenFolder`]: what a record says of files, and whether a file is still as it says.
+//! [`Written`] and [`WrittenFolder`]: what a record says about files, and whether a file still matches.
 
 use std::fs::File;
 use std::io;
@@ -34,7 +34,7 @@ impl Written {
         Written { name, bytes: sum.bytes(), crc32: format!("{:08x}", sum.crc32()) }
     }
 
-    /// How the file at `path` differs from this one, in words; nothing when it is the same.
+    /// How the file at `path` differs from this one, as text; nothing if it is the same.
     pub(crate) fn difference(&self, path: &Path) -> io::Result<Option<String>> {
         let shown = path.file_name().unwrap_or(path.as_os_str()).display();
         let Ok(mut opened) = File::open(path) else { return Ok(Some(format!("{shown} is missing"))) };

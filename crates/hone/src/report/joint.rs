@@ -7,15 +7,15 @@ use crate::tensor::{Descent, SliceNorm};
 /// A joint embedding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JointFacts {
-    /// Columns of Z that carry anything.
+    /// Columns of Z that are not zero.
     pub rank: usize,
-    /// ‖X − model‖² / ‖X‖² of the tensor X, with the penalty where there is one.
+    /// ‖X − model‖² / ‖X‖² of the tensor X, with the penalty if there is one.
     pub residual: f64,
     /// How the iterations went.
     pub descent: Descent,
     /// Length of each column of Z.
     pub weights: Vec<f64>,
-    /// Whether all motif graphs were held at once, not rebuilt for every visit.
+    /// Whether all motif graphs were in memory at once, not rebuilt for every visit.
     pub slices_held: bool,
     /// One entry per motif and step, with its row of the motif factors.
     pub slices: Vec<SliceFacts>,
@@ -41,10 +41,10 @@ pub struct SliceFacts {
     /// Positions with the motif that are not among the nonzeros: their counts are below delta.
     #[serde(default)]
     pub below_delta: usize,
-    /// What S_t^(k) was multiplied with to stay in the range of f32; mostly 1.
+    /// The factor of S_t^(k) that keeps it in the range of f32; mostly 1.
     #[serde(default)]
     pub scale: f64,
-    /// Its norm, and what it was multiplied with.
+    /// Its norm, and its factor.
     #[serde(flatten)]
     pub norm: SliceNorm,
     /// Its row of the motif factors.

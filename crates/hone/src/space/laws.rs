@@ -1,16 +1,16 @@
-//! The laws of a [`Space`]: one function that every implementation has to pass, and one for those with the arithmetic of
-//! the host.
+//! Conformance tests of a [`Space`]: one function that every implementation has to pass, and one for those with the
+//! arithmetic of the host.
 //!
-//! [`check`]: verbs are compared with naive loops in f64 that share no code with any space, within bounds that f32 products
-//! and f64 sums keep, on shapes that cross the limits of panels, lanes and chunks, on rows that are empty or long and on
-//! matrices without rows or columns. Where one operation on each entry is requested (copies, random numbers, scaling,
-//! redrawing), the result is exact. Every verb gives the same bits when it is repeated, and what is found for a panel does not
-//! depend on the panels beside it.
+//! [`check`]: operations are compared with naive loops in f64 that share no code with any space, within the bounds of
+//! f32 products and f64 sums, on shapes that cross the limits of panels, lanes and chunks, on rows that are empty or
+//! long and on matrices without rows or columns. Elementwise operations (copies, random numbers, scaling, redrawing)
+//! are exact. Every operation gives the same bits when repeated, and the result for a panel does not depend on the
+//! panels next to it.
 //!
-//! [`check_bits`]: sums over rows and products with small and sparse matrices are the very bits of [`Host`], which are those of
-//! one process with any number of threads: then a whole embedding has the same bits too. A space that spreads rows over
-//! processes keeps this law; a device does not: it fuses multiplications with additions, and sums in the order that
-//! its blocks of threads have. Its results are as accurate, and the same from run to run.
+//! [`check_bits`]: sums over rows and products with small and sparse matrices have the same bits as [`Host`], which are
+//! those of one process with any number of threads: then a whole embedding has the same bits too. A space that divides
+//! rows among processes passes this test; a device does not: it fuses multiplications with additions, and sums in the
+//! order of its blocks of threads. Its results are as accurate, and the same from run to run.
 
 mod logarithms;
 
@@ -24,7 +24,7 @@ use crate::sparse::{Csr, Diagonal, Fused, Pattern, Plus};
 /// Shapes that cross the limits of lanes (256 rows, 64 lanes) and panels (32 columns).
 const SHAPES: [(usize, usize); 7] = [(0, 3), (1, 1), (255, 8), (700, 33), (1365, 24), (5000, 40), (17_000, 5)];
 
-/// Checks what every space keeps.
+/// Checks what every space guarantees.
 ///
 /// # Panics
 /// When a law is broken; the message names it.
@@ -42,7 +42,7 @@ pub fn check<S: Space>(space: &S) {
     }
 }
 
-/// Checks what a space with the arithmetic of the host keeps beyond that: its bits.
+/// Checks what a space with the arithmetic of the host also guarantees: its bits.
 ///
 /// # Panics
 /// When a law is broken; the message names it.
@@ -106,7 +106,7 @@ impl<'a, S: Space> Wide<'a, S> {
         assert!(zeros.as_slice().iter().all(|&x| x == 0.0), "zeros, {}", self.what());
     }
 
-    /// What was put aside comes back as it was, and has its shape meanwhile.
+    /// A matrix that was put aside is unchanged when brought back, and keeps its shape meanwhile.
     fn aside(&self) {
         let mut panels = self.copies();
         for panel in &mut panels {
@@ -118,7 +118,7 @@ impl<'a, S: Space> Wide<'a, S> {
         assert_eq!(self.gather(panels), self.truth, "what was put aside, {}", self.what());
     }
 
-    /// XᵀX and XᵀY: near the naive sums, the same when repeated, and of each panel alone.
+    /// XᵀX and XᵀY: close to the naive sums, the same when repeated, and the same for each panel alone.
     fn sums(&self) {
         let gram = self.space.gram(&self.panels);
         let other = self.space.random(self.rows, 0..2, Key::new(8));
@@ -192,7 +192,7 @@ impl<'a, S: Space> Wide<'a, S> {
         assert_eq!(self.gather(sum), same[0], "bits of a sum of products, {}", self.what());
     }
 
-    /// Sparse products with all that may follow them, exact and rounded, and what follows a product found elsewhere.
+    /// Sparse products with every epilogue, exact and rounded, and the epilogue of a product computed elsewhere.
     fn bits_of_sparse_products(&self) {
         let (a, range) = (matrix(self.rows), panels(self.cols)[0].clone());
         let [left, right, shift] = [1, 2, 3].map(|at| diagonal(self.rows, at));
@@ -250,7 +250,7 @@ impl<'a, S: Space> Wide<'a, S> {
         }
     }
 
-    /// All that a product may do at once, exact and rounded.
+    /// Everything a product can do at once, exact and rounded.
     fn sparse_products(&self) {
         let a = matrix(self.rows);
         let [left, right, shift] = [1, 2, 3].map(|at| diagonal(self.rows, at));
@@ -337,7 +337,7 @@ fn diagonal(rows: usize, at: usize) -> Diagonal {
     Diagonal::new("d", (0..rows).map(|i| ((i * 5 + at) % 9) as f32 / 4.0 - 1.0).collect::<Vec<f32>>())
 }
 
-/// More summands than any product has, with a diagonal and without.
+/// More terms than any product has, with a diagonal and without.
 fn summands<'a, T>(block: &'a T, shift: &'a Diagonal) -> [Plus<'a, T>; 5] {
     let factors = [(0.5, true), (0.25, false), (-1.0, true), (2.0, false), (-1.5, true)];
     factors.map(|(factor, shifted)| Plus { factor, diagonal: shifted.then_some(shift), block })

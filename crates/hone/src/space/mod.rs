@@ -1,13 +1,13 @@
-//! [`Space`]: what a solver may do with tall matrices, wherever these are.
+//! [`Space`]: the operations that solvers need on tall matrices, on any device.
 //!
-//! A tall matrix has one row per node and few columns. It may lie in the memory of this process ([`Host`]), on a device, or
-//! spread over processes that own some rows each. Solvers never see its rows: they multiply it with sparse matrices and with
-//! small ones, sum over its rows, and rescale its columns. These verbs are all there is, so a solver written once
-//! runs wherever the verbs exist. [`laws::check`] is the test that every space has to pass, [`laws::check_bits`] that of a space
-//! with the arithmetic of the host.
+//! A tall matrix has one row per node and few columns. It may be in the memory of this process ([`Host`]), on a device,
+//! or divided among processes that own some rows each. Solvers never see its rows: they multiply it with sparse
+//! matrices and with small ones, sum over its rows, and rescale its columns. There are no other operations, so a solver
+//! is written once and runs on every space. Every space has to pass [`laws::check`], a space with the arithmetic of the
+//! host also [`laws::check_bits`].
 //!
-//! Wide matrices are lists of *panels*, tall matrices side by side: a sparse product then gathers rows of two cache lines, in
-//! place, in the memory of one panel. Panels are the same for every space ([`panels`]).
+//! Wide matrices are lists of *panels*, tall matrices side by side: a sparse product then gathers rows of two cache
+//! lines, with the memory of one panel. Panels are the same for every space ([`panels`]).
 //!
 //! To add a space: implement the trait, pass the laws, and let an [`Engine`](crate::engine::Engine) use it.
 
@@ -25,10 +25,10 @@ use crate::error::Result;
 use crate::random::Key;
 use crate::sparse::{Csr, Diagonal, Fused};
 
-/// Tall matrices in some place, and what can be done with them.
+/// Tall matrices, and the operations on them.
 ///
-/// Sums over rows are taken in f64 and in an order that depends on the number of rows alone: not on threads, panels, or who
-/// owns which rows. Spaces with the bits of the host have its order ([`lane_rows`](crate::dense::lane_rows)).
+/// Sums over rows are taken in f64 and in an order that depends on the number of rows alone: not on threads, panels, or
+/// the owners of rows. Spaces with the bits of the host use its order ([`lane_rows`](crate::dense::lane_rows)).
 pub trait Space: Sync {
     /// Some columns of a tall matrix.
     type Tall: Send + Sync;
@@ -55,7 +55,7 @@ pub trait Space: Sync {
         Ok(())
     }
 
-    /// Brings back what was put aside.
+    /// Brings back a matrix that was put aside.
     fn bring_back(&self, _x: &mut Self::Tall) -> Result<()> {
         Ok(())
     }
@@ -73,13 +73,13 @@ pub trait Space: Sync {
         work: &mut Workspace<Self::Tall>,
     );
 
-    /// `y = [y] + scale · left · product + …`: what follows a product that was found elsewhere.
+    /// `y = [y] + scale · left · product + …`: the epilogue of a product that was computed elsewhere.
     fn finish(&self, product: &Self::Tall, y: &mut Self::Tall, then: &Fused<Self::Tall>);
 
     /// y = diag(factors) x.
     fn scale_rows(&self, factors: &Diagonal, x: &Self::Tall, y: &mut Self::Tall);
 
-    /// YᵀY of columns in the memory of this process, or of the rows of them that it holds.
+    /// YᵀY of columns in the memory of this process, or of the rows that it holds.
     fn gram_of(&self, y: &Columns) -> Small;
 
     /// [`Fold::Extreme`] of a block in the memory of this process, which has rows `own` of a larger matrix.
@@ -132,7 +132,7 @@ pub fn signs(extremes: &[f64]) -> Vec<f64> {
 /// A sparse matrix in a product, and how it is multiplied.
 #[derive(Debug, Clone, Copy)]
 pub struct Leaf<'a> {
-    /// The matrix. Its pattern and values are shared by all clones: a place of its own may keep a copy of them.
+    /// The matrix. Its pattern and values are shared by all clones: a device may keep a copy of them.
     pub matrix: &'a Csr,
     /// Multiplies the columns of the matrix.
     pub right: Option<&'a Diagonal>,
@@ -145,7 +145,7 @@ pub struct Leaf<'a> {
 pub enum Fold {
     /// Euclidean length.
     Length,
-    /// The entry of largest absolute value, the topmost of equals.
+    /// The entry of largest absolute value, the first row in case of a tie.
     Extreme,
 }
 
@@ -166,7 +166,7 @@ pub enum Map<'a> {
 #[derive(Debug)]
 pub struct Workspace<T = Block> {
     free: Vec<T>,
-    /// Whether sparse products may round what they gather, see [`Rounded`](crate::sparse::Rounded).
+    /// Whether sparse products may round the values that they gather, see [`Rounded`](crate::sparse::Rounded).
     pub(crate) rounds: bool,
 }
 
@@ -185,12 +185,12 @@ impl<T> Workspace<T> {
         }
     }
 
-    /// Gives a matrix back.
+    /// Returns a matrix.
     pub fn give(&mut self, x: T) {
         self.free.push(x);
     }
 
-    /// Frees what is kept.
+    /// Frees the kept matrices.
     pub fn clear(&mut self) {
         self.free.clear();
     }
@@ -218,7 +218,7 @@ pub(crate) fn widths(cols: usize) -> Vec<usize> {
     panels(cols).iter().map(Range::len).collect()
 }
 
-/// All panels of a matrix in one place, so that its columns can be made orthonormal.
+/// All panels of a matrix together, so that its columns can be made orthonormal.
 pub(crate) struct In<'a, S: Space> {
     pub(crate) space: &'a S,
     pub(crate) panels: &'a mut [S::Tall],

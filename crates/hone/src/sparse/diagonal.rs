@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-/// A diagonal matrix with its name in formulas. Clones share the entries, so that a place where products happen may keep
-/// its own copy and know it again ([`Diagonal::shared`]).
+/// A diagonal matrix with its name in formulas. Clones share the entries, so that a device can keep its own copy and
+/// recognise it ([`Diagonal::shared`]).
 #[derive(Debug, Clone)]
 pub struct Diagonal {
     name: Arc<str>,

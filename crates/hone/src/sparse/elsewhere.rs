@@ -1,5 +1,5 @@
-//! [`Elsewhere`]: values of a sparse matrix that lie in the memory of a device, with the few things that are asked of them
-//! besides products. They are read into the memory of this process when somebody needs them there.
+//! [`Elsewhere`]: values of a sparse matrix in the memory of a device, with the few operations needed besides products.
+//! They are copied to this process when needed there.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::diagonal::Diagonal;
 
-/// Values of a sparse matrix, in the order of its pattern, in some other place.
+/// Values of a sparse matrix, in the order of its pattern, stored elsewhere.
 pub trait Elsewhere: Debug + Send + Sync {
     /// A copy in the memory of this process.
     fn read(&self) -> Vec<f32>;
@@ -24,6 +24,6 @@ pub trait Elsewhere: Debug + Send + Sync {
     /// The values of scale · diag(left) · A · diag(right), in the same place.
     fn scaled(&self, scale: f64, left: &Diagonal, right: &Diagonal) -> Arc<dyn Elsewhere>;
 
-    /// The values as what they are, for a device that knows its own.
+    /// The concrete type, so that a device can recognise its own values.
     fn as_any(&self) -> &dyn Any;
 }

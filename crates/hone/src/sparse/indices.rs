@@ -1,8 +1,8 @@
-//! [`Indices`]: column numbers in memory of our own or of somebody else.
+//! [`Indices`]: column indices in owned or borrowed memory.
 //!
 //! A caller that already holds a matrix (a NumPy array behind a SciPy matrix, a mapped file) lends
-//! its memory instead of having it copied. Reading costs the same either way: a slice that is yoked
-//! to its owner, no virtual call and no check.
+//! its memory instead of having it copied. Reading costs the same either way: a slice tied to its
+//! owner, without a virtual call or check.
 
 use std::fmt;
 use std::ops::Deref;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use yoke::Yoke;
 
-/// Who keeps the memory.
+/// The owner of the memory.
 type Owner = Arc<dyn AsRef<[u32]> + Send + Sync>;
 
 /// A shared, immutable run of u32 values.

@@ -1,7 +1,7 @@
-//! Sparse matrices in compressed rows: [`Pattern`] (where) and [`Csr`] (where and how much).
+//! Sparse matrices in compressed rows: [`Pattern`] (positions) and [`Csr`] (positions and values).
 //!
 //! Many matrices of the method share one pattern (all W_t share the graph's), so the pattern is
-//! reference-counted and the values stand apart.
+//! reference-counted and stored separately from the values.
 
 mod diagonal;
 mod elsewhere;
@@ -26,9 +26,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Positions of the nonzeros of a square or rectangular matrix, row by row.
 ///
-/// Guarantees, made by the constructor and then assumed: `offsets` has one entry more than there
-/// are rows, starts at 0, never falls and ends at `columns.len()`; each row's columns strictly
-/// ascend and are below `cols`.
+/// Invariants, checked by the constructor: `offsets` has one entry more than there are rows, starts at 0, never falls
+/// and ends at `columns.len()`; each row's columns strictly ascend and are below `cols`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     offsets: Vec<usize>,
@@ -37,7 +36,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Takes rows that already keep the guarantees.
+    /// Takes rows that satisfy the invariants.
     ///
     /// # Panics
     /// When they do not.
@@ -45,10 +44,10 @@ impl Pattern {
         Self::shared(offsets, columns.into(), cols)
     }
 
-    /// [`Pattern::new`] of columns that may be lent.
+    /// [`Pattern::new`] with columns that may be borrowed.
     ///
     /// # Panics
-    /// When the guarantees are not kept.
+    /// When the invariants are violated.
     pub fn shared(offsets: Vec<usize>, columns: Indices, cols: usize) -> Self {
         assert!(offsets.first() == Some(&0) && offsets.last() == Some(&columns.len()), "offsets do not span columns");
         assert!(
@@ -100,13 +99,14 @@ impl Pattern {
         &self.columns
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub fn memory(&self) -> usize {
         size_of_val(&*self.offsets) + size_of_val(&*self.columns)
     }
 }
 
-/// A sparse matrix: a shared pattern and one value per position. Values may lie [elsewhere](Elsewhere) until they are read.
+/// A sparse matrix: a shared pattern and one value per position. Values may be stored [elsewhere](Elsewhere)
+/// until they are read.
 #[derive(Debug, Clone)]
 pub struct Csr {
     pattern: Arc<Pattern>,
@@ -124,12 +124,12 @@ impl Csr {
         Csr { pattern, values: Arc::new(values.into()), elsewhere: None }
     }
 
-    /// Joins a pattern and values that lie elsewhere.
+    /// Joins a pattern and values stored elsewhere.
     pub fn of_values_elsewhere(pattern: Arc<Pattern>, values: Arc<dyn Elsewhere>) -> Self {
         Csr { pattern, values: Arc::default(), elsewhere: Some(values) }
     }
 
-    /// The values where they lie elsewhere.
+    /// The values, if they are stored elsewhere.
     pub fn elsewhere(&self) -> Option<&Arc<dyn Elsewhere>> {
         self.elsewhere.as_ref()
     }
@@ -144,7 +144,7 @@ impl Csr {
         self.shared_values()
     }
 
-    /// The values, shared by all clones: a place where products happen may keep its own copy and know it again.
+    /// The values, shared by all clones: a device can keep its own copy and recognise it.
     pub fn shared_values(&self) -> &Arc<[f32]> {
         self.values.get_or_init(|| {
             let values = self.elsewhere.as_ref().map(|values| values.read()).unwrap_or_default();
@@ -153,7 +153,7 @@ impl Csr {
         })
     }
 
-    /// A number that clones share and other matrices do not have.
+    /// An identifier that clones share and other matrices do not have.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.values).addr()
     }
@@ -173,7 +173,7 @@ impl Csr {
         self.pattern.nnz()
     }
 
-    /// Bytes held, pattern included.
+    /// Bytes in memory, pattern included.
     pub fn memory(&self) -> usize {
         self.pattern.memory() + self.values.get().map_or(0, |values| size_of_val(&**values))
     }

@@ -1,12 +1,11 @@
 //! The kernel of the method: a sparse matrix times a tall block, and times a vector.
 //!
-//! Each row of the result is a weighted sum of rows of the block, gathered at random: bound by
-//! memory latency, not arithmetic. Rows are split among threads by their nonzeros; within a row a
-//! tile of columns stays in registers, its width known at compile time, and rows of the block are prefetched
-//! some nonzeros ahead. What follows the product
-//! (diagonals, shifts, sums) is fused into the one write of the row. Multiplications and additions
-//! stay separate, so the result is the same on every machine, whatever its vectors.
-//! Cost: nnz·b multiply-adds; traffic 8 bytes per nonzero and 4b per gathered row.
+//! Each row of the result is a weighted sum of rows of the block, gathered at random: bound by memory latency, not
+//! arithmetic. Rows are split among threads by their nonzeros; within a row a tile of columns stays in registers, its
+//! width known at compile time, and rows of the block are prefetched some nonzeros ahead. The epilogue (diagonals,
+//! shifts, sums) is fused into the single write of the row. Multiplications and additions are not fused, so the result
+//! is the same on every machine, whatever its vector instructions. Cost: nnz·b multiply-adds; traffic 8 bytes per
+//! nonzero and 4b per gathered row.
 
 use std::ops::Range;
 
@@ -50,7 +49,7 @@ impl<T> Default for Fused<'_, T> {
     }
 }
 
-/// A summand `factor · diag(diagonal) · block`.
+/// A term `factor · diag(diagonal) · block`.
 #[derive(Debug)]
 pub struct Plus<'a, T = Block> {
     /// Multiplies every row.
@@ -78,7 +77,7 @@ impl Csr {
         self.multiply_fused(x, y, &Fused::default());
     }
 
-    /// `y = A x` with what follows done in the same pass, see [`Fused`].
+    /// `y = A x` with the epilogue in the same pass, see [`Fused`].
     ///
     /// # Panics
     /// When the shapes do not fit.
@@ -87,7 +86,7 @@ impl Csr {
         self.multiply_part(0..self.rows(), x, y, fused);
     }
 
-    /// Some rows of the same: y and the summands have these rows, x and the diagonals all.
+    /// The same for some rows: y and the added terms have these rows, x and the diagonals all rows.
     ///
     /// # Panics
     /// When the shapes do not fit.
@@ -97,7 +96,7 @@ impl Csr {
         assert_eq!(x.rows(), self.cols(), "rows of the block in a sparse product");
         let then = Then::new(fused, self.rows(), rows.clone(), y, width);
         if width > 0 && !rows.is_empty() {
-            // Pattern and values, a row of x an entry, and the result.
+            // Pattern and values, a row of x per entry, and the result.
             let bytes = (self.nnz_of(&rows) * (8 + 4 * width)) as u64 + then.written(y);
             timed(Work::Products, bytes, || {
                 let arch = pulp::Arch::new();
@@ -250,7 +249,7 @@ impl Fused<'_> {
     }
 }
 
-/// What follows a product, for rows from `first` on.
+/// The epilogue of a product, for rows from `first` on.
 #[derive(Clone, Copy)]
 pub(super) struct Then<'a> {
     fused: &'a Fused<'a>,
@@ -278,7 +277,7 @@ impl<'a> Then<'a> {
     }
 }
 
-/// Ends row `i` of the product, columns from `at`.
+/// Completes row `i` of the product, columns from `at`.
 #[inline(always)]
 pub(super) fn store<const B: usize>(i: usize, at: usize, sum: &[f32; B], y: &mut [f32], then: Then) {
     let Then { fused, first } = then;

@@ -1,4 +1,4 @@
-//! Transposes, and matrices without what is empty.
+//! Transposes, and matrices without empty rows and columns.
 
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ impl Csr {
     }
 
     /// The square matrix restricted to nodes with a nonzero in their row or column, without stored
-    /// zeros; also the nodes kept, ascending. What is dropped has no part in any product.
+    /// zeros; also the nodes kept, ascending. What is dropped does not affect any product.
     pub fn compacted(&self) -> (Vec<u32>, Csr) {
         assert_eq!(self.rows(), self.cols(), "a compacted matrix is square");
         let mut used = vec![false; self.rows()];
@@ -125,7 +125,7 @@ struct Stripe<'a> {
     values: &'a mut [f32],
 }
 
-/// Cuts the result into `count` runs of whole rows with about as many nonzeros each.
+/// Divides the result into `count` runs of whole rows with about equally many nonzeros.
 fn cut<'a>(offsets: &[usize], mut columns: &'a mut [u32], mut values: &'a mut [f32], count: usize) -> Vec<Stripe<'a>> {
     let (rows, nnz) = (offsets.len() - 1, columns.len());
     let mut stripes = Vec::new();

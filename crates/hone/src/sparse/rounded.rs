@@ -1,12 +1,11 @@
 //! [`Rounded`]: a block in half the space, for products that need not be exact.
 //!
-//! A product gathers rows at random and waits for their cache lines, not for arithmetic. Values rounded to
-//! their upper 16 bits (bfloat16: the range of f32, 8 significant bits) need half the lines; in large blocks
-//! each row begins a line of its own. Up to 16 columns are one line anyway: nothing is gained. A word
-//! holds two values of one line, 16 columns apart, so that either comes out by one operation, 16 at a
-//! time. Sums are taken in f32.
-//! Error: at most 2⁻⁸ of each value, 1.5·10⁻³ in the mean square, to nearest and hence nearly independent;
-//! further products with the exact block turn directions back.
+//! A product gathers rows at random and waits for their cache lines, not for arithmetic. Values rounded to their upper
+//! 16 bits (bfloat16: the range of f32, 8 significant bits) need half the lines; in large blocks each row begins a new
+//! line. Up to 16 columns fit into one line anyway, so nothing is gained. A word holds two values of one line, 16
+//! columns apart, so that either is extracted by one operation, 16 at a time. Sums are taken in f32. Error: at most 2⁻⁸
+//! of each value, 1.5·10⁻³ in the mean square, to nearest and hence nearly independent; further products with exact
+//! values correct the directions.
 
 use std::ops::Range;
 
@@ -83,7 +82,7 @@ fn upper(value: f32) -> u32 {
 }
 
 impl Csr {
-    /// `y = A x` for a rounded x, with what follows done in the same pass, see [`Fused`].
+    /// `y = A x` for a rounded x, with the epilogue in the same pass, see [`Fused`].
     ///
     /// # Panics
     /// When the shapes do not fit.
@@ -92,7 +91,7 @@ impl Csr {
         self.multiply_rounded_part(0..self.rows(), x, y, fused);
     }
 
-    /// Some rows of the same: y and the summands have these rows, x and the diagonals all.
+    /// The same for some rows: y and the added terms have these rows, x and the diagonals all rows.
     ///
     /// # Panics
     /// When the shapes do not fit.
@@ -113,8 +112,8 @@ impl Csr {
     }
 }
 
-/// The product of some rows, in the widest vectors of this machine. They are named, since a compiler
-/// left to itself takes the words apart one by one.
+/// The product of some rows, in the widest vectors of this machine. The instructions are explicit,
+/// since a compiler would unpack the words one by one.
 struct Rows<'a> {
     matrix: &'a Csr,
     rows: Range<usize>,
@@ -186,7 +185,7 @@ fn add<S: pulp::Simd>(simd: S, a: f32, words: &[f32; WORDS], [first, second]: &m
     }
 }
 
-/// Ends the columns of row `i` from `at` on that there are.
+/// Completes the existing columns of row `i` from `at` on.
 #[inline(always)]
 fn store_line(i: usize, at: usize, sum: &[f32], y: &mut [f32], then: Then) {
     const TILE: usize = 8;

@@ -1,4 +1,4 @@
-//! Sums over the values of a sparse matrix, and its rows and columns rescaled: worked out wherever the values lie.
+//! Sums over the values of a sparse matrix, and rescaling of rows and columns, computed where the values are stored.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::Csr;
 use super::diagonal::Diagonal;
 use crate::parallel;
 
-/// Values whose squares one piece of parallel work adds up.
+/// Values per parallel task in a sum of squares.
 const CHUNK: usize = 1 << 14;
 
 impl Csr {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use crate::sparse::{Elsewhere, Pattern};
 
-    /// Values in another place that is this process, too.
+    /// Values "elsewhere" that are in this process, too.
     #[derive(Debug)]
     struct Other {
         held: Csr,
@@ -76,7 +76,7 @@ mod tests {
         }
     }
 
-    /// Sums and products are asked of the other place; values are read once, by whoever needs them first.
+    /// Sums and products are computed elsewhere; values are read once, when first needed.
     #[test]
     fn values_elsewhere_are_read_when_needed() {
         let pattern = Arc::new(Pattern::new(vec![0, 2, 3, 3], vec![0, 2, 1], 3));

@@ -1,7 +1,7 @@
 //! Reading tables of counts by edge that [`CountTable`] wrote: text and Parquet, whose columns have names.
 //!
-//! A record beside the table (`OUT.run.json`) that says that counts are estimates, or not of edges, is believed; the rest
-//! is for [`OrbitTable::counts`] to check. Memory: 8 bytes per count, and the ids.
+//! A record next to the table (`OUT.run.json`) that says that counts are estimates, or not per edge, is trusted;
+//! [`OrbitTable::counts`] checks the rest. Memory: 8 bytes per count, and the ids.
 
 use std::path::{Path, PathBuf};
 
@@ -70,7 +70,7 @@ fn check_record(path: &Path) -> Result<()> {
         return Err(Error::input(path, "counts cannot be read from a stream", "give a file"));
     };
     let Some(recorded) = record::read(&beside)? else { return Ok(()) };
-    // What is no record of counts says nothing of them.
+    // Other files say nothing about counts.
     let Ok(recorded) = serde_json::from_slice::<Recorded>(&recorded) else { return Ok(()) };
     let refused = |what: &str| Err(Error::input(path, format!("{what} (according to {})", beside.display()), REMEDY));
     match (recorded.exact, recorded.by.as_deref()) {

@@ -6,9 +6,9 @@
 //! | `.npy` | uint64, one row per edge (node); ids in `NAME.edges.csv` (`NAME.ids.txt`) |
 //! | `.parquet` | the columns of the text formats |
 //!
-//! Rows are derived and formatted in stretches by all threads and written in order, so no table of
-//! counts is ever held. Undirected edges stand once, the node that came first in the input first;
-//! arcs of a directed graph stand as they are.
+//! Rows are computed and formatted in ranges by all threads and written in order, so no table of
+//! counts is ever stored in memory. Undirected edges have one row, with the node that came first in
+//! the input first; arcs of a directed graph have one row each.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -34,7 +34,7 @@ pub struct CountTable<'a> {
     occurrence: Occurrence,
 }
 
-/// What a row of a table of counts stands for.
+/// The meaning of a row of a table of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CountsBy {
@@ -60,11 +60,11 @@ pub(super) enum Layout {
     Parquet,
 }
 
-/// Slots of the graph in a stretch.
+/// Slots of the graph per range.
 const STRETCH: usize = 1 << 14;
-/// Stretches held at once.
+/// Ranges in memory at once.
 const WAVE: usize = 16;
-/// Bytes of a row of so many counts at most, twice: as counts, and as text or in columns.
+/// Bytes of a row of this many counts at most, twice: as counts, and as text or in columns.
 const fn row_bytes(columns: usize) -> u64 {
     2 * (8 + 8 * columns as u64) + 16
 }
@@ -98,7 +98,7 @@ impl<'a> CountTable<'a> {
         CountTable { graph, counts, rows: Rows::Nodes(orbits), occurrence: Occurrence::Induced }
     }
 
-    /// Bytes that writing a table of so many columns takes, at most.
+    /// Bytes that writing a table of this many columns takes, at most.
     pub fn memory(graph: &Graph, by: CountsBy, columns: usize) -> u64 {
         let (slots, nodes) = (graph.pattern().nnz(), graph.nodes());
         let rows = match by {
@@ -260,7 +260,7 @@ impl<'a> CountTable<'a> {
         table.finish()
     }
 
-    /// Makes a piece of every stretch in parallel and hands them over in order, a wave at a time.
+    /// Computes a piece per range in parallel and passes them on in order, a wave at a time.
     fn waves<T: Send>(
         &self,
         progress: &dyn Progress,
@@ -277,7 +277,7 @@ impl<'a> CountTable<'a> {
         Ok(())
     }
 
-    /// Nodes in stretches of about equal size.
+    /// Nodes in ranges of about equal size.
     fn stretches(&self) -> Vec<Range<usize>> {
         let offsets = self.graph.pattern().offsets();
         let (mut stretches, mut start) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! [`Embedding`]: node vectors, and what their rows and columns are called.
+//! [`Embedding`]: node vectors with the names of their rows and columns.
 
 use crate::dense::Block;
 use crate::graph::NodeIds;

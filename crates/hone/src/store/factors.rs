@@ -1,15 +1,15 @@
 //! The factors of a run as a folder of NumPy arrays with a manifest: U, Σ and V of every local embedding, Z and H of
 //! the global one, or the factors of a joint model.
 //!
-//! The folder is written under a temporary name and appears whole or not at all, together with the other files of its
-//! [`Batch`]. Arrays are written as they are found; none is held for the folder's sake. [`Folder`] reads them back, and
-//! compares them with the checksums in the manifest.
+//! The folder is written under a temporary name and appears complete or not at all, together with the other files of its
+//! [`Batch`]. Arrays are written as they are computed; none is kept in memory for the folder. [`Folder`] reads
+//! them back, and compares them with the checksums in the manifest.
 //!
 //! | file | content |
 //! |---|---|
 //! | `manifest.json` | a [`Manifest`]: which file is what, and what it approximates |
 //! | `ids.npy` | the id of each node, int64 or text |
-//! | `edge.k1.U.npy` `.sigma.npy` `.V.npy` | S ≈ U diag(σ) Vᵀ, on the nodes in `edge.rows.npy` where there is one |
+//! | `edge.k1.U.npy` `.sigma.npy` `.V.npy` | S ≈ U diag(σ) Vᵀ, on the nodes in `edge.rows.npy` if there is one |
 //! | `Z.npy` `H.npy` | Y ≈ Z H |
 //! | `left.npy` `right.npy` `motifs.npy` `weights.npy` `core.npy` | a joint model |
 
@@ -29,7 +29,7 @@ use crate::output::{Batch, Existing, Sum, TemporaryFolder, Written, spelled_out}
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
-/// How a manifest says what it is of.
+/// How a manifest identifies itself.
 const FORMAT: &str = "hone-factors";
 
 /// What the files of a folder are.
@@ -72,11 +72,11 @@ pub struct LocalEntry {
     pub step: usize,
     /// S_t^(k) as a formula of W.
     pub formula: String,
-    /// What was factored is S_t^(k) times this; 1 but for extreme counts or edge weights.
+    /// The factored matrix is S_t^(k) times this; 1 except for extreme counts or edge weights.
     pub scale: f64,
-    /// Columns that carry anything; the others are zero.
+    /// Columns that are not zero.
     pub rank: usize,
-    /// What the factors approximate, in words.
+    /// A description of what the factors approximate.
     pub model: String,
     /// Numbers of the nodes that are the rows of S, U and V; absent when they are all nodes.
     pub rows: Option<ArrayEntry>,
@@ -93,7 +93,7 @@ pub struct LocalEntry {
 /// The factors of Y.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GlobalEntry {
-    /// What the factors approximate, in words.
+    /// A description of what the factors approximate.
     pub model: String,
     /// N × D.
     #[serde(rename = "Z")]
@@ -108,7 +108,7 @@ pub struct GlobalEntry {
 /// The factors of the tensor of all S_t^(k).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JointEntry {
-    /// What the factors approximate, in words.
+    /// A description of what the factors approximate.
     pub model: String,
     /// N × D.
     pub left: ArrayEntry,
@@ -200,7 +200,7 @@ pub(crate) struct Writer {
     pub(crate) manifest: Manifest,
 }
 
-/// Refuses a folder that is in the way. Only one that holds nothing but factors can be replaced: all that is in it goes.
+/// Refuses an existing folder. Only one that contains nothing but factors can be replaced: everything in it is deleted.
 pub fn check_target(target: impl AsRef<Path>, existing: Existing) -> Result<()> {
     check_target_at(target.as_ref(), existing)
 }
@@ -265,7 +265,7 @@ impl Writer {
         Ok(ArrayEntry { file, shape: vec![block.rows(), block.cols()] })
     }
 
-    /// Writes the transpose of a block, with zero rows until there are `rows`; row by row, for it may be far larger.
+    /// Writes the transpose of a block, padded with zero rows to `rows`; row by row, since it may be far larger.
     pub(crate) fn transposed(&mut self, name: &str, block: &Block, rows: usize) -> Result<ArrayEntry> {
         let (file, shape) = (format!("{name}.npy"), [rows, block.rows()]);
         self.put(&file, |out| {

@@ -1,4 +1,4 @@
-//! Embeddings on disk: one format a file, chosen by the name's extension.
+//! Embeddings on disk: one module per format, chosen by the file extension.
 //!
 //! | extension | content |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `.w2v` | word2vec text, as gensim reads it; names of columns in `NAME.w2v.columns.txt` |
 //! | `.safetensors` | tensor `embedding`; ids as tensor `ids` or as text; names of columns in the metadata |
 //!
-//! Every writer streams over the rows; none holds a second copy of the vectors.
+//! Every writer streams over the rows, without a second copy of the vectors.
 
 mod counted;
 mod counts;
@@ -47,7 +47,7 @@ const WRITING: u64 = 1 << 20;
 impl Embedding {
     /// Reads an embedding that [`Embedding::write`] or a compatible tool wrote, if there is memory free for it.
     ///
-    /// Where a record of the run stands beside it ([`crate::record`]), the files must be those that it lists.
+    /// If there is a record of the run next to it ([`crate::record`]), the files must match it.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         Self::read_within(path, None, Allowance::new(None))
     }
@@ -146,7 +146,7 @@ fn two_vectors(path: &Path, format: Format, ids: &NodeIds, (a, b): (usize, usize
 }
 
 impl Format {
-    /// Bytes that writing so many vectors in this format takes beside them.
+    /// Bytes that writing this many vectors in this format takes in addition to them.
     pub(crate) fn memory(self, rows: u64, columns: u64) -> u64 {
         let writer = match self {
             Format::Parquet => parquet::memory(rows, columns),

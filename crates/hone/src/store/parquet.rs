@@ -14,7 +14,7 @@ use crate::parallel;
 /// Rows that are not worth a task of their own.
 const SERIAL: usize = 1 << 12;
 
-/// Bytes that writing so many vectors takes beside them.
+/// Bytes that writing this many vectors takes in addition to them.
 pub(super) fn memory(rows: u64, columns: u64) -> u64 {
     TableWriter::<std::io::Sink>::memory(rows, columns + 1)
 }

@@ -1,4 +1,4 @@
-//! [`Quiet`]: what an archive of arrays is written to, so that a full disk is one error and nothing else.
+//! [`Quiet`]: the target of an archive of arrays, which reports a full disk as one error and nothing else.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -6,8 +6,9 @@ use std::io::{self, Seek, SeekFrom, Write};
 pub(super) trait ArchiveSink: Write + Seek {}
 impl<T: Write + Seek> ArchiveSink for T {}
 
-/// A sink that fails once: the archive's writer finishes what was given up when it is dropped, and complains on standard
-/// error when it cannot. After that it pretends, positions included, which the writer compares with each other.
+/// A sink that fails once: when dropped, the archive's writer tries to finish the abandoned archive, and prints to
+/// standard error if it cannot. So after the first failure the sink pretends to succeed, including positions, which the
+/// writer checks.
 pub(super) struct Quiet<'a> {
     out: &'a mut dyn ArchiveSink,
     failed: bool,

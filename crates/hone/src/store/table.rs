@@ -1,8 +1,8 @@
-//! [`Table`]: named columns as a text file or a Parquet file, in stretches of rows.
+//! [`Table`]: named columns as a text file or a Parquet file, in ranges of rows.
 //!
-//! Columns are made when they are written, a stretch at a time, so no table is ever held. Texts are formatted by all
-//! threads and written in order. Numbers are the shortest text that reads back as the same value. [`TableReader`] reads
-//! Parquet files.
+//! Columns are computed when they are written, a range at a time, so no table is ever in memory. Texts are
+//! formatted by all threads and written in order. Numbers are the shortest text that reads back as the same
+//! value. [`TableReader`] reads Parquet files.
 //!
 //! ```
 //! use hone::output::{Batch, Existing};
@@ -39,7 +39,7 @@ const CHUNK: usize = 1 << 12;
 /// Chunks held at once.
 const WAVE: usize = 32;
 
-/// What a table is written as.
+/// The file layout of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
@@ -79,7 +79,7 @@ fn unknown(path: &Path, message: &str) -> Error {
     Error::input(path, message, "use .tsv, .csv (also .gz, .zst), .npy or .parquet")
 }
 
-/// Columns that are made when they are written.
+/// Columns that are computed when they are written.
 pub struct Table<'a> {
     /// Names of the columns, and what they hold.
     pub columns: Vec<(String, Kind)>,

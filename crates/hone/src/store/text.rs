@@ -21,7 +21,7 @@ const WAVE: usize = 16;
 /// Bytes that a value takes as text, about the most.
 const VALUE: usize = 16;
 
-/// Bytes of text that are held at once where rows have so many values.
+/// Bytes of text in memory at once if rows have this many values.
 pub(super) fn memory(columns: u64) -> u64 {
     (WAVE * VALUE) as u64 * columns.max(VALUES as u64)
 }
@@ -78,7 +78,7 @@ pub(super) fn write_plain_ids(ids: &NodeIds, path: &Path, out: &mut dyn Write) -
     .map_err(|e| Error::io(path, e))
 }
 
-/// Refuses ids that stand on no line of their own.
+/// Refuses ids that do not fit on one line.
 pub(super) fn check_plain_ids(ids: &NodeIds, path: &Path) -> Result<()> {
     refuse(ids, path, |c| c == '\n' || c == '\r', "a line break", "choose .tsv, .npz or .parquet")
 }

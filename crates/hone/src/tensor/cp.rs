@@ -1,13 +1,12 @@
 //! CP decomposition: X_s ≈ A diag(c_s) Bᵀ for all slices, that is Σ_r a_r ∘ b_r ∘ c_r, by alternating least
 //! squares (Kolda, Bader 2009).
 //!
-//! Each of A, B and C in turn is the exact minimum of ‖X − model‖² + μ(‖A‖² + ‖B‖² + ‖C‖²):
-//! A = M₁ (BᵀB ∘ CᵀC + μI)⁻¹ with M₁ = Σ_s X_s B diag(c_s), likewise the others. A row of C needs its slice
-//! alone, so C and M₁ come from one visit of the slices. After each sweep the columns of the three are
-//! brought to the same length, which changes no product and only lowers the penalty: the loss never rises,
-//! but for rounding. It is known without a residual, as ‖X‖² − 2⟨X, model⟩ + ‖model‖².
-//! Starts from the higher-order SVD, its columns paired by the SVD of Uᵀ(Σ_s X_s)V.
-//! Cost: 2 products with each slice a sweep, and O(N R²).
+//! Each of A, B and C in turn is the exact minimum of ‖X − model‖² + μ(‖A‖² + ‖B‖² + ‖C‖²): A = M₁ (BᵀB ∘ CᵀC + μI)⁻¹
+//! with M₁ = Σ_s X_s B diag(c_s), likewise the others. A row of C needs only its slice, so C and M₁ come from one pass
+//! over the slices. After each sweep the columns of the three are scaled to the same length, which changes no product
+//! and only lowers the penalty: the loss never rises, except for rounding. It is computed without a residual, as ‖X‖² −
+//! 2⟨X, model⟩ + ‖model‖². Starts from the higher-order SVD, its columns paired by the SVD of Uᵀ(Σ_s X_s)V. Cost: 2
+//! products with each slice per sweep, and O(N R²).
 
 use super::{Descent, Limits, Tensor, add, inner};
 use crate::dense::{Block, Norm, Small};
@@ -19,7 +18,7 @@ use crate::random::Key;
 /// Rounds spent on the start.
 const ROUNDS: usize = 6;
 
-/// Eigenvalues below this part of the largest are not divided by: f32 factors do not tell them from zero.
+/// Eigenvalues below this fraction of the largest are not inverted: f32 factors do not distinguish them from zero.
 const ZERO: f64 = 1e-7;
 
 /// A CP decomposition.
@@ -33,7 +32,7 @@ pub struct Cp {
     pub motifs: Small,
     /// Size of each component, descending.
     pub weights: Vec<f64>,
-    /// Squared size of each slice of the model.
+    /// Squared norm of each slice of the model.
     pub captured: Vec<f64>,
     /// How it went.
     pub descent: Descent,

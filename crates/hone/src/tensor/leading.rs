@@ -1,8 +1,8 @@
 //! The leading eigenvectors of a positive semidefinite map that can only be applied.
 //!
 //! Subspace iteration with a few columns more than requested: Q ← orth(A Q E), E being the eigenvectors of
-//! QᵀAQ, largest first (Halko, Martinsson, Tropp 2011). What comes out is where a tensor model begins, not
-//! what it returns, so some rounds are enough.
+//! QᵀAQ, largest first (Halko, Martinsson, Tropp 2011). The result is only the start of a tensor model, so
+//! a few rounds are enough.
 
 use crate::dense::{Block, Small, orthonormalize};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::random::Key;
 /// Columns beyond those requested.
 const OVERSAMPLING: usize = 8;
 
-/// A round that gains less of the eigenvalues' sum is the last.
+/// The last round is the one that gains less than this share of the eigenvalues' sum.
 const GAIN: f64 = 1e-7;
 
 /// At most `width` orthonormal columns (zero where A has fewer directions), largest eigenvalue first.

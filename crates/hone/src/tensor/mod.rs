@@ -2,7 +2,7 @@
 //! (sec. 2.5, which names the Tucker decomposition; Kolda, Bader 2009).
 //!
 //! A slice is a lazy matrix, only ever multiplied with tall blocks: no slice and no unfolding is formed,
-//! and slices are visited one after the other, so that whoever gives them need not hold them all. What is
+//! and slices are visited one after the other, so that they need not all be in memory. What is
 //! small (core, motif factors, Gram matrices) is f64. Sums are taken in the order of the slices and in
 //! that of [`crate::dense`]: the same bits for any number of threads.
 
@@ -30,11 +30,11 @@ pub trait Slices {
     fn nodes(&self) -> usize;
     /// Number of slices.
     fn count(&self) -> usize;
-    /// Hands over every slice, first to last.
+    /// Passes on every slice, first to last.
     fn visit(&self, each: &mut dyn FnMut(&Slice) -> Result<()>) -> Result<()>;
 }
 
-/// Slices that are all held.
+/// Slices that are all in memory.
 #[derive(Debug, Clone)]
 pub struct Held {
     /// N.
@@ -57,10 +57,10 @@ impl Slices for Held {
     }
 }
 
-/// Slices brought to a common size.
+/// Slices scaled to a common norm.
 pub struct Tensor<'a> {
     slices: &'a dyn Slices,
-    /// Size of each slice as it was given.
+    /// Original norm of each slice.
     pub norms: Vec<SliceNorm>,
 }
 
@@ -78,14 +78,14 @@ pub struct Descent {
 /// When iterations end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Sweeps at most.
+    /// Maximum number of sweeps.
     pub iterations: usize,
     /// A sweep that gains less, relative to ‖X‖², is the last.
     pub tolerance: f64,
 }
 
 impl<'a> Tensor<'a> {
-    /// Measures all slices, and chooses what each is multiplied with.
+    /// Measures all slices, and chooses their factors.
     pub fn new(slices: &'a dyn Slices, scaling: Scaling, task: &Task) -> Result<Self> {
         let mut norms = Vec::with_capacity(slices.count());
         slices.visit(&mut |slice| {
@@ -112,7 +112,7 @@ impl<'a> Tensor<'a> {
         self.norms.iter().map(|norm| (norm.frobenius * norm.factor).powi(2)).sum()
     }
 
-    /// Hands over every slice that is not zero, scaled, with its number.
+    /// Passes on every nonzero slice, scaled, with its number.
     fn visit(&self, task: &Task, each: &mut dyn FnMut(usize, &Slice) -> Result<()>) -> Result<()> {
         let mut at = 0;
         self.slices.visit(&mut |slice| {

@@ -1,4 +1,4 @@
-//! The size of a slice, and what it is multiplied with so that none drowns the others.
+//! The norm of a slice, and its factor, so that none dominates.
 //!
 //! The Frobenius norm is exact where entries are cheap to read and for small matrices, else estimated from products
 //! (`operator/norm.rs`).
@@ -12,7 +12,7 @@ use crate::factor::Task;
 use crate::factor::svd::{Svd, svd};
 use crate::operator::Energy;
 
-/// What slices are brought to.
+/// How slices are scaled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -22,7 +22,7 @@ pub enum Scaling {
     Frobenius,
     /// Largest singular value 1: slices of many equal directions weigh more than those of few.
     Spectral,
-    /// As they are: frequent motifs dominate where the matrix is not normalised.
+    /// Not at all: frequent motifs dominate if the matrix is not normalised.
     None,
 }
 

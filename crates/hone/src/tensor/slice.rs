@@ -11,11 +11,11 @@ use crate::operator::{Operator, Workspace};
 /// One matrix of the tensor, zero outside some of the nodes.
 #[derive(Debug, Clone)]
 pub struct Slice {
-    /// What errors call it: motif and step.
+    /// Its name in errors: motif and step.
     pub name: String,
     /// The matrix on its own nodes, times `scale`.
     pub operator: Operator,
-    /// What the matrix was multiplied with to stay in range; mostly 1.
+    /// The factor that keeps the matrix in range; mostly 1.
     pub scale: f64,
     /// The nodes that are its rows and columns, ascending; absent for all.
     pub nodes: Option<Arc<[u32]>>,
@@ -28,7 +28,7 @@ pub struct SliceNorm {
     pub frobenius: f64,
     /// Whether that is exact, not estimated from random products.
     pub exact: bool,
-    /// What the matrix is multiplied with in the tensor; 0 for a slice of zeros.
+    /// The factor of the matrix in the tensor; 0 for a slice of zeros.
     pub factor: f64,
 }
 

@@ -6,7 +6,7 @@
 //! spans the leading space of A = Σ_r B_r B_rᵀ, B_r = Σ_s C_sr X_s V; B has too many columns to be kept, so
 //! one step of subspace iteration is made instead, U ← orth(A U) = orth(Σ_s X_s V M_sᵀ) with
 //! M_s = Σ_t (CCᵀ)_st K_t. A being semidefinite, ‖G‖² never falls, and neither does it for V.
-//! Cost: 4 products with each slice a sweep; memory some N × D blocks and S D² for the K_s.
+//! Cost: 4 products with each slice per sweep; memory of some N × D blocks and S D² for the K_s.
 
 use super::{Descent, Limits, Tensor, add, inner};
 use crate::dense::{Block, Small, orthonormalize};
@@ -31,7 +31,7 @@ pub struct Tucker {
     pub core: Vec<Small>,
     /// Length of each row of the core, over all its matrices; descending. The weights of U's columns.
     pub weights: Vec<f64>,
-    /// Squared size of each slice of the model.
+    /// Squared norm of each slice of the model.
     pub captured: Vec<f64>,
     /// How it went.
     pub descent: Descent,
@@ -49,7 +49,7 @@ pub fn tucker(tensor: &Tensor, motif_rank: usize, limits: Limits, task: &Task) -
     start(tensor, motif_rank, ROUNDS, task)?.sweeps(tensor, limits, task)?.finish(tensor, task.rank)
 }
 
-/// Factors and the slices as they see them.
+/// Factors and the projected slices.
 pub(super) struct State {
     pub(super) u: Block,
     pub(super) v: Block,
@@ -149,7 +149,7 @@ impl State {
         Ok(self)
     }
 
-    /// Turns the factors so that the core is orthogonal in every direction, largest first.
+    /// Rotates the factors so that the core is orthogonal in every mode, largest first.
     fn finish(mut self, tensor: &Tensor, rank: usize) -> Result<Tucker> {
         let mut core = core(&self.c, &self.k);
         let (mut rows, mut columns) =

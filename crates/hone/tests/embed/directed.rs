@@ -80,7 +80,7 @@ fn rows_without_entries_are_zero_and_the_reason_is_said() {
         let sinks: Vec<usize> = (0..=n as usize).filter(|&i| graph.degree(i as u32) == 0).collect();
         let edge = [("motifs", "[\"edge\"]"), ("steps", "1"), ("global.dim", "16")];
         for (settings, remedy) in [
-            (&[("psi", "l-norm")][..], "without an arc that leaves, hence of degree 0 (degree = \"total\""),
+            (&[("psi", "l-norm")][..], "without an outgoing arc, hence of degree 0 (degree = \"total\""),
             (&[("direction", "source")], "(direction = \"keep\" places them"),
             (&[("local.solver.method", "autoencoder"), ("local.solver.epochs", "1")], "has source factors alone"),
         ] {
@@ -109,8 +109,8 @@ fn the_reasons_of_zero_rows_are_true() {
     let arcs = vec![(0, 1), (1, 2), (2, 0), (2, 1)];
     let idle = GraphBuilder::directed(3).edges(arcs).weights(vec![0.0, 1.0, 1.0, 1.0]).build().unwrap();
     for (settings, why) in [
-        (&[("psi", "l-norm")][..], "1 without an arc that leaves, hence of degree 0"),
-        (&[("direction", "source")], "1 without an arc that leaves (direction = \"keep\""),
+        (&[("psi", "l-norm")][..], "1 without an outgoing arc, hence of degree 0"),
+        (&[("direction", "source")], "1 without an outgoing arc (direction = \"keep\""),
     ] {
         let warnings = run(config(&[&edge[..], settings].concat()), &idle).report.warnings.join("\n");
         assert!(warnings.contains(why), "{settings:?}: {warnings}");

@@ -17,18 +17,19 @@ use crate::input::GraphArgs;
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) input: GraphArgs,
-    /// Where the vectors go; the extension names the format (.tsv .csv .npy .npz .parquet .w2v .safetensors). `-`
+    /// File for the vectors; the extension sets the format (.tsv .csv .npy .npz .parquet .w2v .safetensors). `-`
     /// for standard output.
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: PathBuf,
-    /// Also write all factors to this folder, as .npy files with a manifest: U, Σ and V of each motif matrix, Z and H of the
-    /// whole (docs/paper.md explains the letters).
+    /// Also write all matrix factors to this folder, as .npy files with a manifest: U, Σ and V of each motif matrix, Z
+    /// and H of the global factorisation (docs/formats.md).
     #[arg(long, value_name = "DIR")]
     pub(super) factors: Option<PathBuf>,
-    /// Also write what places other graphs in the same space to this file (preset hone): see --like, and `hone info FILE`.
+    /// Also write a model to this file, with which --like places other graphs in the same space (preset hone);
+    /// `hone info FILE` describes it.
     #[arg(long, value_name = "FILE")]
     pub(super) model: Option<PathBuf>,
-    /// Where motif matrices are factored: cpu, cuda, cuda:N, or auto for a GPU where there is one (docs/gpu.md).
+    /// Where to count motifs and embed: cpu, cuda, cuda:N, or auto for a GPU if there is one (docs/gpu.md).
     #[arg(long, value_name = "DEVICE", default_value_t)]
     pub(super) device: Device,
     #[command(flatten)]
@@ -57,7 +58,7 @@ Examples:
 OUT.run.json, next to OUT, records the graph and how it was read, all settings, the seed and what was measured.
 --config OUT.run.json repeats the run bit for bit, and refuses a graph that has changed.";
 
-/// Settings that are those of the model.
+/// Settings that come from the model.
 const OWN: [&str; 18] = [
     "model",
     "factors",
@@ -83,23 +84,23 @@ const OWN: [&str; 18] = [
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Models")]
 pub(super) struct LikeArgs {
-    /// Place the graph in the space of a model that --model wrote: nodes are shared by id, new ones are placed by their edges.
-    /// All settings are those of the model.
+    /// Place the graph in the space of a model written by --model: nodes are matched by id, new ones are placed by
+    /// their edges. All settings are those of the model.
     #[arg(long, value_name = "FILE", conflicts_with_all = OWN)]
     pub(super) like: Option<PathBuf>,
-    /// Write the structure columns only, which can be compared between graphs without shared nodes.
+    /// Write only the structure columns, which are comparable even between graphs without common nodes.
     #[arg(long, requires = "like")]
     pub(super) structure_only: bool,
 }
 
-/// Work that is larger than memory, or takes long.
+/// Runs that exceed the memory or take long.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Large graphs")]
 pub(super) struct ScaleArgs {
-    /// Folder of temporary files, for what does not fit into --memory [default: that of the output].
+    /// Folder for temporary files, for what does not fit into --memory [default: that of the output].
     #[arg(long, value_name = "DIR")]
     pub(super) temp_dir: Option<PathBuf>,
-    /// Save finished stages in a folder, so that --resume can continue a run that was interrupted.
+    /// Save finished stages in this folder, so that --resume can continue an interrupted run.
     #[arg(long, value_name = "DIR")]
     pub(super) checkpoint: Option<PathBuf>,
     /// Continue from the checkpoint; the result is the same, bit for bit.

@@ -50,10 +50,10 @@ pub(crate) struct ConfigArgs {
     /// --preset, the two may not contradict each other.
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Dimensions of the vectors. With the preset hone, one in eight (at most 16) is for structure.
+    /// Dimensions of the vectors. With the preset hone, one in eight (at most 16) describes structure.
     #[arg(long, value_name = "D")]
     dim: Option<usize>,
-    /// Dimensions of each local embedding, of which there is one per motif and step [default: 16, more where --dim needs
+    /// Dimensions of each local embedding, of which there is one per motif and step [default: 16, more if --dim needs
     /// more].
     #[arg(long, value_name = "D")]
     local_dim: Option<String>,
@@ -63,20 +63,21 @@ pub(crate) struct ConfigArgs {
     /// Motifs: orbits, graphlets, or names separated by commas (see `hone count --help`).
     #[arg(long, value_name = "SET")]
     motifs: Option<String>,
-    /// Leave out motifs of more nodes than this.
+    /// Leave out motifs with more nodes than this.
     #[arg(long, value_name = "2-4", value_parser = clap::value_parser!(u8).range(2..=4))]
     motif_size: Option<u8>,
-    /// Estimate motif counts: from at most cap=64 neighbours of a node, or with error=0.1,confidence=0.95.
+    /// Estimate motif counts, from at most cap=64 neighbours per node, or with error=0.1,confidence=0.95.
     #[arg(long, value_name = "HOW")]
     sample: Option<Sample>,
-    /// Leave out edges with fewer occurrences of a motif than this; also by motif: triangle=3,clique4=2.
+    /// Leave out edges with fewer occurrences of a motif than this; also per motif: triangle=3,clique4=2.
     #[arg(long, value_name = "COUNT")]
     delta: Option<Delta>,
-    /// Pairs of nodes that a motif graph links: edges, or occurrences (all pairs that share an occurrence of the graphlet,
-    /// adjacent or not).
+    /// Pairs of nodes linked in a motif graph: edges, or occurrences (all pairs that share an occurrence of
+    /// the graphlet, adjacent or not).
     #[arg(long, value_name = "WHICH", value_parser = ["edges", "occurrences"])]
     pairs: Option<String>,
-    /// Solver of the matrix factorisations, in both stages (autoencoder: in the global one); `hone solvers` lists them.
+    /// Solver of the matrix factorisations, in both stages (autoencoder: only in the global one); `hone
+    /// solvers` lists them.
     #[arg(long, value_name = "NAME")]
     solver: Option<String>,
     #[command(flatten)]
@@ -95,7 +96,7 @@ pub(crate) struct ConfigArgs {
 /// The user's own attributes; shared by every command that uses them.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct AttributeArgs {
-    /// Attributes of the nodes: .csv, .tsv or .parquet with an id column, or .npy, .mtx or .svm in node order.
+    /// Node attributes: .csv, .tsv or .parquet with an id column, or .npy, .mtx or .svm in node order.
     #[arg(long, value_name = "FILE")]
     attributes: Option<String>,
     /// Column of the node ids in that file: a name, or a position from 0 [default: id, node, …, else the first].
@@ -106,7 +107,7 @@ pub(crate) struct AttributeArgs {
 impl AttributeArgs {
     /// The settings that it gives.
     pub(crate) fn flags(&self) -> [Flag; 2] {
-        // Quoted, so that whatever it is called is text and no TOML value.
+        // Quoted, so that any file name is text, not a TOML value.
         let text = |text: &String| serde_json::Value::from(text.as_str()).to_string();
         let id = self.attribute_id.as_ref().map(|id| id.parse::<u32>().map_or_else(|_| text(id), |at| at.to_string()));
         [("attributes.file", self.attributes.as_ref().map(text)), ("attributes.table.id", id)]
@@ -121,7 +122,7 @@ enum Vectors {
 }
 
 impl ConfigArgs {
-    /// Whether any setting is given, a file of settings aside.
+    /// Whether any setting is given, other than by a configuration file.
     pub(super) fn any_setting(&self) -> bool {
         let flags = self.flags().iter().any(|(_, value)| value.is_some());
         flags || self.preset.is_some() || self.motif_size.is_some() || !self.set.is_empty()
@@ -137,7 +138,7 @@ impl ConfigArgs {
         self.lay().map_err(|error| self.of_file(options::translated(error, OPTIONS)))
     }
 
-    /// Names the file of settings where no option could be meant.
+    /// Names the configuration file if no option could be meant.
     fn of_file(&self, error: Error) -> Error {
         match (error, &self.config) {
             (Error::Config { field, message }, Some(file)) if !self.any_setting() => {

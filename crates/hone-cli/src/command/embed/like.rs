@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::options;
 use crate::repeat::{self, Alike, Changed};
 
-/// A model, and what is asked of it.
+/// A model, and what to do with it.
 pub(super) struct Asked {
     model: PathBuf,
     structure_only: bool,
@@ -24,7 +24,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// What the options ask for, or the record that is repeated; nothing for an embedding with settings of its own.
+    /// What the options request, or the record that is repeated; nothing for an embedding with its own settings.
     pub(super) fn of(args: &Args) -> Result<Option<Asked>, Error> {
         if let Some(model) = &args.like.like {
             let (model, structure_only) = (model.clone(), args.like.structure_only);
@@ -44,7 +44,7 @@ impl Asked {
         Ok(Some(Asked { model, structure_only: alike.like.structure_only, repeated: Some((record.clone(), alike)) }))
     }
 
-    /// Refuses or notes another model than that of the record.
+    /// Refuses or notes a model other than that of the record.
     fn compare(&self, fit: &Model, changed: Changed, context: &Context) -> Result<(), Error> {
         let Some((record, Alike { like, config, .. })) = &self.repeated else { return Ok(()) };
         let facts = fit.facts();
@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     Ok(())
 }
 
-/// Refuses what has no meaning beside a model.
+/// Refuses options that have no meaning with a model.
 fn check(args: &Args) -> Result<(), Error> {
     let idle = [
         ("--checkpoint", args.scale.checkpoint.is_some()),
@@ -112,7 +112,7 @@ fn check(args: &Args) -> Result<(), Error> {
         ("--device", args.device != Device::default()),
     ];
     match idle.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Error::config(*option, "placing nodes with --like has no use for it; leave it out")),
+        Some((option, _)) => Err(Error::config(*option, "it has no effect with --like; leave it out")),
         None => Ok(()),
     }
 }

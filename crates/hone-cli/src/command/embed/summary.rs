@@ -7,7 +7,7 @@ use hone::report::Report;
 use super::choices::OPTIONS;
 use crate::{findings, options};
 
-/// What the embedding shows of the graph, where the time went, and notes.
+/// What the embedding shows about the graph, where the time went, and notes.
 pub(super) fn summary(report: &Report) -> String {
     let mut out = findings::of(report);
     let _ = writeln!(out, "columns: {}", blocks(report));

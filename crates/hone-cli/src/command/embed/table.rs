@@ -8,7 +8,7 @@ use hone::store::Format;
 /// How a table of node vectors or features is made and written; shared by `embed` and `features`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TableArgs {
-    /// Format of the output, when the extension does not name it.
+    /// Format of the output, if the extension does not say it.
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) output_format: Option<Format>,
     /// Replace existing output files.

@@ -1,4 +1,4 @@
-//! [`BenchArgs`]: which methods compete, on which graphs, how often, and where finished cells are kept.
+//! [`BenchArgs`]: which methods are compared, on which graphs, how often, and where finished results are stored.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::files::{Files, Use};
 use crate::input::ReadArgs;
 use crate::source::stem;
 
-/// Who competes, how often, and where finished cells are kept.
+/// Which methods are compared, how often, and where finished results are stored.
 #[derive(Debug, clap::Args)]
 pub(super) struct BenchArgs {
     /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be
@@ -29,13 +29,14 @@ pub(super) struct BenchArgs {
     /// Search the options the paper searches (steps of HONE and GraRep, p and q of node2vec).
     #[arg(long)]
     pub(super) grid: bool,
-    /// Search the options on one extra split per graph, which no table shows; each split then chooses among its winners.
+    /// Search the options on one extra split per graph, which no table shows; each split then chooses among
+    /// the winners.
     #[arg(long)]
     pub(super) search_once: bool,
     /// Number of random seeds.
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub(super) seeds: u64,
-    /// The first seed. For a fair test, use seeds on which no choice was based.
+    /// The first seed. For a fair test, use seeds that were not used for any choice.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub(super) first_seed: u64,
     /// Save finished results in this folder; the same command continues an interrupted run from it.
@@ -47,14 +48,14 @@ pub(super) struct BenchArgs {
     pub(super) save: Option<PathBuf>,
 }
 
-/// Where finished cells and vectors are kept.
+/// Where finished results and vectors are stored.
 pub(super) struct Folders {
     cache: Cache,
     save: Option<Save>,
 }
 
 impl Folders {
-    /// Lists the vectors that were kept.
+    /// Lists the vectors that were stored.
     pub(super) fn finish(&self, context: &Context) -> anyhow::Result<()> {
         if let Some(save) = &self.save {
             let count = save.finish()?;
@@ -69,7 +70,7 @@ impl BenchArgs {
         parse_methods(&self.methods, &self.embedding, default, self.grid)
     }
 
-    /// Adds the files of vectors that compete, and the folders that cells and vectors are kept in.
+    /// Adds the files of vectors that are compared, and the folders in which results and vectors are stored.
     pub(super) fn files(&self, files: Files, force: bool) -> Files {
         let named = self.methods.iter().flat_map(|text| split_methods(text));
         let paths = named.filter_map(|method| method.strip_prefix("file:").map(str::to_owned));
@@ -81,7 +82,7 @@ impl BenchArgs {
         files.folder("--save", self.save.as_deref(), saved).folder("--cache", self.cache.as_deref(), Use::Filled)
     }
 
-    /// Makes the folders that cells and vectors are kept in.
+    /// Creates the folders in which results and vectors are stored.
     pub(super) fn folders(&self, force: bool) -> anyhow::Result<Folders> {
         let cache = self.cache.as_deref().map_or(Ok(Cache::none()), Cache::open)?;
         if let Some(folder) = &self.cache {

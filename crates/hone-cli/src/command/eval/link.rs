@@ -31,12 +31,13 @@ pub(crate) struct Args {
     read: ReadArgs,
     #[command(flatten)]
     bench: BenchArgs,
-    /// How the vectors of a pair are joined: mean, hadamard, l1, l2, concat, difference, cross (first half of the source
-    /// times second half of the target), outer (products of the first 16 entries of the source with the first 16 of the
-    /// target), or several with + [default: mean, for directed graphs concat,cross,outer,concat+cross].
+    /// How the vectors of a pair are combined: mean, hadamard, l1, l2, concat, difference, cross (first half
+    /// of the source times second half of the target), outer (products of the first 16 entries of the source
+    /// with the first 16 of the target), or several with + [default: mean, for directed graphs
+    /// concat,cross,outer,concat+cross].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     operators: Vec<PairOperator>,
-    /// Pairs without an edge: random, reversed (removed arcs turned around: which way does the arc go?), or mixed, half
+    /// Pairs without an edge: random, reversed (reversed removed arcs: which way does the arc go?), or mixed, half
     /// each [default: random, for directed graphs mixed].
     #[arg(long, value_name = "WHICH")]
     negatives: Option<Negatives>,
@@ -68,11 +69,11 @@ impl Args {
         let usual = if mutual.is_none() { Negatives::Mixed } else { Negatives::Random };
         if let (true, None, Some(Named { name, .. })) = (directed, self.negatives, mutual) {
             context.note(format_args!(
-                "note: every arc of {name} has its reverse, so that none can be turned around: pairs without an arc are random"
+                "note: every arc of {name} has its reverse, so none can be reversed: pairs without an arc are random"
             ));
         }
         let negatives = self.negatives.unwrap_or(usual);
-        // An undirected graph is refused where direction matters, whatever the operator.
+        // An undirected graph is refused if direction matters, for any operator.
         let blind = |operator: &&PairOperator| directed && operator.is_symmetric() && negatives != Negatives::Random;
         if let Some(operator) = operators.iter().find(blind) {
             context.note(format_args!(
@@ -93,7 +94,7 @@ const OPTIONS: &[Known] = &[
     ("removed", "--removed"),
 ];
 
-/// An error of the library in the words of the command; it may begin with the name of one graph of several.
+/// An error of the library in terms of the command's options; it may begin with the name of one of several graphs.
 fn in_options(error: Error) -> Error {
     match error {
         Error::Config { field, message } => match field.rsplit_once(": ") {
@@ -134,7 +135,7 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     args.output.write(&report, context)
 }
 
-/// Graphs whose files have the same name are called by their paths.
+/// Graphs whose files have the same name are identified by their paths.
 fn name_apart(graphs: &mut [Named], inputs: &[String]) -> Result<(), Error> {
     if let Some(at) = (1..inputs.len()).find(|&at| inputs[..at].contains(&inputs[at])) {
         return Err(Error::config("INPUT", format!("{} is given twice", inputs[at])));
@@ -150,11 +151,12 @@ fn name_apart(graphs: &mut [Named], inputs: &[String]) -> Result<(), Error> {
 
 /// Write the training graph and the pairs of one link-prediction split, for other tools.
 ///
-/// DIR/train.tsv holds the remaining edges (with --weighted their weights too), DIR/nodes.txt all node
-/// ids (also of nodes left without an edge), DIR/pairs.tsv the removed edges (label 1) and as many
-/// pairs without an edge (label 0; of directed graphs half are arcs turned around), DIR/split.json what it was made of. Ids are quoted as in other files of hone.
+/// DIR/train.tsv contains the remaining edges (with --weighted their weights too), DIR/nodes.txt all node ids
+/// (including nodes left without an edge), DIR/pairs.tsv the removed edges (label 1) and as many pairs without an edge
+/// (label 0; for directed graphs half are reversed arcs), DIR/split.json a description of the split. Ids are quoted as
+/// in other files of hone.
 ///
-/// Vectors made from it compete on the same split:
+/// To evaluate vectors of another tool on the same split:
 ///   hone embed DIR/train.tsv --nodes DIR/nodes.txt -o z-1.npy
 ///   hone eval link INPUT --seeds 1 --methods file:z-{seed}.npy
 #[derive(Debug, clap::Args)]
@@ -170,11 +172,11 @@ pub(crate) struct SplitArgs {
     /// Share of edges that are removed.
     #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
     removed: f64,
-    /// Pairs without an edge: random, reversed (removed arcs turned around), or mixed, half each [default: random, for
+    /// Pairs without an edge: random, reversed (reversed removed arcs), or mixed, half each [default: random, for
     /// directed graphs mixed, as `hone eval link` has it].
     #[arg(long, value_name = "WHICH")]
     negatives: Option<Negatives>,
-    /// Folder to write to; it is made when absent.
+    /// Folder to write to; it is created if necessary.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// Replace existing files.

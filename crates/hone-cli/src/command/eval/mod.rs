@@ -1,4 +1,4 @@
-//! `hone eval TASK`: judge embeddings by link prediction, node labels, roles, symmetry and run time.
+//! `hone eval TASK`: evaluate embeddings by link prediction, node labels, roles, symmetry and run time.
 
 mod bench;
 mod link;
@@ -28,7 +28,7 @@ Examples:
   hone eval nodes graph.tsv --labels labels.tsv --methods hone-p,deepwalk
   hone eval paper --data DIR
 
-Methods take options after a colon, and several values are chosen among by validation:
+Methods take options after a colon; validation chooses among several values:
   hone-p:steps=1|2|3|4   node2vec:p=0.5|2,q=1   grarep:steps=3   file:vectors.npy   file:z-{seed}.npy";
 
 #[derive(Debug, Subcommand)]

@@ -15,7 +15,7 @@ use crate::reading::note_idle_weights;
 
 const METHODS: &str = "hone,hone-w,hone-p,node2vec,grarep,degree";
 
-/// A labelled graph and who is judged on it.
+/// A labelled graph and the methods evaluated on it.
 #[derive(Debug, clap::Args)]
 struct Labelled {
     /// The graph: a file, or builtin:NAME.
@@ -95,7 +95,7 @@ fn judge(args: &Labelled, mut config: NodesConfig, title: &str, context: &Contex
     args.output.write(&report, context)
 }
 
-/// Structural equivalence: distance between nodes that a symmetry exchanges (0 is perfect).
+/// Structural equivalence: distance between nodes that a symmetry maps to each other (0 is perfect).
 #[derive(Debug, clap::Args)]
 pub(crate) struct StructureArgs {
     /// The graph whose mirror image is the third test; the others are a barbell and a ring of cliques.

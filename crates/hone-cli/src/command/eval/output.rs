@@ -53,7 +53,8 @@ impl OutputArgs {
         self.force
     }
 
-    /// Refuses, before the work, what is in the way or is read; `files` are the inputs of the run and its further outputs.
+    /// Refuses, before the work, outputs that exist or are inputs; `files` are the inputs of the run and its
+    /// further outputs.
     pub(crate) fn check(&self, files: Files) -> Result<(), Error> {
         let all = self.files().into_iter().fold(files, |files, (option, path, _)| files.write(option, [path]));
         all.check(self.force).map(drop)
@@ -64,7 +65,7 @@ impl OutputArgs {
         self.write_with(None, report, context)
     }
 
-    /// The same with a further file, which stands where [`OutputArgs::check`] found room for it.
+    /// The same with one more file, at a location that [`OutputArgs::check`] has approved.
     pub(crate) fn write_with(
         &self,
         further: Option<(&Path, String)>,

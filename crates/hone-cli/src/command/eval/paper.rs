@@ -16,12 +16,12 @@ use crate::files::Files;
 
 const METHODS: &str = "hone,hone-w,hone-p,hone-l,hone-l-norm,hone-l-rw,NODE2VEC,deepwalk,line,line-both,grarep,\
     spectral,degree,log-degree,preferential-attachment,common-neighbors,adamic-adar,jaccard,katz,random";
-/// Three q of the paper's grid, where `--grid` does not ask for all of it; with p = q = 1 alone it is DeepWalk.
+/// Three values of q from the paper's grid, unless `--grid` requests all; with p = q = 1 alone it is DeepWalk.
 const NODE2VEC: &str = "node2vec:q=0.25|1|4";
 const DIFFUSED: &str = "hone-w+x,hone-p+x,hone-l+x,hone-l-norm+x,hone-l-rw+x";
 const NODE_METHODS: &str = "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,degree";
 const ROLE_METHODS: &str = "hone,hone-w,hone-p,deepwalk,line,grarep,spectral,degree,degree:columns=1";
-/// Seeds of a role experiment for each of the others: two small graphs, noisy and cheap.
+/// Seeds of a role experiment per seed of the others: two small graphs, noisy and cheap.
 const ROLE_SEEDS: u64 = 5;
 
 /// The paper's experiments on the files of a folder, our figures next to the paper's.
@@ -118,7 +118,7 @@ pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     args.output.write_with(Some((&args.write, document)), &report, context)
 }
 
-/// Those of roles: more, and disjoint where the others are.
+/// Seeds of the role experiments: more, and disjoint from others whenever those of the other experiments are.
 fn role_seeds(seeds: &Range<u64>) -> Range<u64> {
     let from = |seed: u64| ROLE_SEEDS * seed.saturating_sub(1) + 1;
     from(seeds.start)..from(seeds.end)

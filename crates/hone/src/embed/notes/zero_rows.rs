@@ -1,6 +1,6 @@
 //! Nodes whose vectors are zero: how many, why, and what to do.
 //!
-//! Cost: O(rows · columns) to find them; where there are any, the same of Y and O(N + M) to say why.
+//! Cost: O(rows · columns) to find them; if there are any, the same for Y and O(N + M) to say why.
 
 use crate::config::{Config, Dim, Direction, FirstStep, Model, Steps};
 use crate::dense::Columns;
@@ -9,22 +9,22 @@ use crate::embed::rounding::Floors;
 use crate::graph::Graph;
 use crate::matrix::{Degree, Psi};
 
-/// Why a row is zero; the first that holds.
+/// Why a row is zero; the first reason that applies.
 #[derive(Clone, Copy)]
 enum Why {
     /// The node has no edge.
     Alone,
-    /// Y has a row, and Z keeps none of its directions.
+    /// Its row of Y is not zero, but Z keeps none of its directions.
     Lost,
     /// No motif occurs in the graph.
     Absent,
-    /// All its edges have the weight 0.
+    /// All its edges have weight 0.
     Weightless,
-    /// No arc leaves it, and only source factors are columns.
+    /// It has no outgoing arc, and only source factors are columns.
     Sink,
-    /// The degree that the matrix is divided by is 0.
+    /// The degree by which the matrix is divided is 0.
     NoDegree,
-    /// Every edge is in the motif graph, and the factors keep none of its directions.
+    /// Every edge is in the motif graph, but the factors keep none of its directions.
     Cut,
     /// It may take part in none of the motifs, or have no walk of enough steps.
     Outside,
@@ -33,25 +33,25 @@ enum Why {
 const ALL: [Why; 8] =
     [Why::Alone, Why::Lost, Why::Absent, Why::Weightless, Why::Sink, Why::NoDegree, Why::Cut, Why::Outside];
 
-/// What the reasons of a graph are looked up in.
+/// What is needed to find the reasons.
 struct Facts<'a> {
     graph: &'a Graph,
     /// Arcs that enter each node.
     entering: Vec<u32>,
-    /// Whether an arc whose weight is not 0 leaves a node, and whether one enters it, where weights count.
+    /// Whether a node has an outgoing, and an incoming, arc of non-zero weight, if weights are used.
     weighed: Option<[Vec<bool>; 2]>,
     source_only: bool,
     /// Whether any of the motifs occurs.
     occurs: bool,
     /// The degree that a node needs to have a row at all.
     divided: Option<Degree>,
-    /// Whether every node with an edge has a row in one of the matrices that are factored: that of edges, after one step, or
-    /// after several where walks can always turn back.
+    /// Whether every node with an edge has a nonzero row in one of the factored matrices: that of edges, after one
+    /// step, or after several if walks can always turn back.
     edges: bool,
 }
 
-/// Counts nodes whose rows of Z are zero, and says why and what to do. Where Z keeps the leading directions of Y, a node
-/// may lie outside all of them.
+/// Counts nodes whose rows of Z are zero, and says why and what to do. If Z keeps only the leading directions of Y, a
+/// node may lie outside all of them.
 pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns, y: Option<(&Columns, &Floors)>) {
     let (rows, first) = (z.zero_rows(), z.own().range.start);
     let mut totals = [0; ALL.len()];
@@ -147,7 +147,7 @@ impl<'a> Facts<'a> {
 }
 
 impl Why {
-    /// The reason, as it follows a number of nodes.
+    /// The reason, as a phrase after a number of nodes.
     fn text(self, run: &Context, graph: &Graph, columns: usize) -> String {
         let config = run.config;
         let text = match self {
@@ -159,20 +159,20 @@ impl Why {
                 );
             }
             Why::Absent => "without the motifs, which do not occur in this graph (motifs = \"all\" has edges too)",
-            Why::Weightless => "with edges of weight 0 only (weights = false counts them all the same)",
+            Why::Weightless => "with edges of weight 0 only (weights = false counts them anyway)",
             Why::Sink if config.direction == Direction::Source => {
-                "without an arc that leaves (direction = \"keep\" places them by the arcs that enter)"
+                "without an outgoing arc (direction = \"keep\" places them by incoming arcs)"
             }
             Why::Sink if config.model != Model::Separate => {
-                "without an arc that leaves, where this model has source factors alone (direction = \"ignore\" places them by all arcs)"
+                "without an outgoing arc: this model has only source factors (direction = \"ignore\" places them by all arcs)"
             }
             Why::Sink => {
-                "without an arc that leaves, where this local.solver has source factors alone (direction = \"ignore\" places them by all arcs)"
+                "without an outgoing arc: this local.solver has only source factors (direction = \"ignore\" places them by all arcs)"
             }
             Why::NoDegree if config.degree == Degree::In => {
-                "without an arc that enters, hence of degree 0 (degree = \"total\" counts both ways)"
+                "without an incoming arc, hence of degree 0 (degree = \"total\" counts both directions)"
             }
-            Why::NoDegree => "without an arc that leaves, hence of degree 0 (degree = \"total\" counts both ways)",
+            Why::NoDegree => "without an outgoing arc, hence of degree 0 (degree = \"total\" counts both directions)",
             Why::Cut => return outside_factors("", config, graph),
             Why::Outside if graph.is_directed() => {
                 return outside_factors(
@@ -190,12 +190,12 @@ impl Why {
 /// Rows that the leading factors of each motif matrix leave out.
 fn outside_factors(others: &str, config: &Config, graph: &Graph) -> String {
     let weights = graph.weights().is_some_and(|_| super::uses_weights(config));
-    let small = if weights { "; very small weights beside large ones do the same" } else { "" };
+    let small = if weights { "; very small weights next to large ones have the same effect" } else { "" };
     let more = room(config);
     format!("{others}outside the leading directions of each motif matrix (a larger {more} keeps more{small})")
 }
 
-/// Whether an arc whose weight is not 0 leaves each node, and whether one enters it.
+/// Whether each node has an outgoing, and an incoming, arc of non-zero weight.
 fn weighed(graph: &Graph, weights: &[f32]) -> [Vec<bool>; 2] {
     let mut weighed = [vec![false; graph.nodes()], vec![false; graph.nodes()]];
     for i in 0..graph.nodes() {

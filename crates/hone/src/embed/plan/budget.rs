@@ -1,7 +1,7 @@
 //! How much memory each stage of the embedding will take, known once the motifs are counted.
 //!
-//! What is done about it is planned in `plan`. A rare motif's factors are kept for the nodes it touches only, so the touched nodes are counted
-//! first: one pass over the edges.
+//! `plan` decides what to do about it. The factors of a rare motif are kept only for the nodes it touches, so the
+//! touched nodes are counted first: one pass over the edges.
 
 use super::work::{FLOAT, Work, attribute_columns, x_columns};
 use crate::config::{Combine, Form, Model, Output};
@@ -18,19 +18,19 @@ use crate::parallel;
 use crate::space::PANEL;
 use crate::sparse::Pattern;
 
-/// Blocks of the width of Z that a joint model holds at once.
+/// Blocks as wide as Z that a joint model holds at once.
 const JOINT_BLOCKS: u64 = 8;
-/// Blocks of the width of X held at once while it is made, or while it is diffused over one motif.
+/// Blocks as wide as X in memory at once while it is computed, or while it is diffused over one motif.
 const X_BLOCKS: u64 = 4;
 
-/// Columns that a factorisation holds beside its block, once its products are done.
+/// Columns that a factorisation holds in addition to its block, once its products are done.
 const BESIDE: u64 = 8;
 
-/// More nonzeros than any memory holds, few enough to be multiplied.
+/// More nonzeros than fit into any memory, but few enough to multiply without overflow.
 const BEYOND: u64 = 1 << 48;
 
-/// A bound on pairs of nodes that is more than so many times what fits is taken for what there is: counting the pairs would
-/// take long, and few graphs have so many walks between the same nodes.
+/// A bound on pairs of nodes that is more than this many times what fits is taken as their number: counting the pairs
+/// would take long, and few graphs have so many walks between the same nodes.
 const OVERLAP: u64 = 16;
 
 /// Bytes that the stages need on top of the graph and its counts.
@@ -38,32 +38,32 @@ const OVERLAP: u64 = 16;
 pub(super) struct Needs {
     /// Values of Y, which can be stored elsewhere.
     pub(super) parts: u64,
-    /// What stays in memory to the end: X, and the row numbers of parts.
+    /// Memory kept to the end: X, and the row numbers of parts.
     pub(super) fixed: u64,
-    /// Passing needs while local embeddings are computed, beside the parts.
+    /// Temporary memory while local embeddings are computed, in addition to the parts.
     pub(super) local: u64,
-    /// Passing needs of the global stage, and its result.
+    /// Temporary memory of the global stage, and its result.
     pub(super) global: u64,
-    /// Needs of the very end, when Y is gone.
+    /// Memory at the very end, when Y is freed.
     pub(super) finish: u64,
-    /// What the parts that are made last take of the parts, where the solver makes them in place.
+    /// The share of the last parts, if the solver computes them in place.
     pub(super) own: u64,
 }
 
 impl Work<'_> {
-    /// What the stages of an embedding need; as little as it can be, when motifs are not counted yet.
+    /// What the stages of an embedding need; a lower bound if motifs are not counted yet.
     pub(super) fn needs(&self, counts: Option<&Counts>) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
         if config.model != Model::Separate {
             return Needs { parts: 0, fixed: 0, local: self.joint(), global: 0, finish: self.writing(), own: 0 };
         }
         let kept = self.kept() as u64;
-        // A pair may be above delta where no edge of its nodes is.
+        // A pair may reach delta even if no edge of its nodes does.
         let delta = if self.co_occurrences() { &Delta::All(1) } else { &config.delta };
         let touched = counts.map_or_else(Vec::new, |counts| touched(counts, self.motifs, delta));
         let rows: u64 = touched.iter().sum();
         let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
-        // Where nodes keep something of their own attributes, those without the motif have rows too.
+        // If nodes keep a part of their own attributes, those without the motif have rows too.
         let keeps = config.features.diffusion.kept() > 0.0;
         let (diffused_rows, diffused_numbered) =
             if keeps { (n * self.motifs.len() as u64, 0) } else { (rows, numbered) };
@@ -78,7 +78,7 @@ impl Work<'_> {
         let copied = if self.model { n * config.global.dim as u64 * FLOAT } else { 0 };
         let joining = self.joining(self.local_columns());
         let numbered = numbered * kept + if view > 0 { once.1 } else { 0 };
-        // X is in a file while local embeddings are made, and comes back then.
+        // X is in a file while local embeddings are computed, and is read back afterwards.
         let x_bytes = n * x as u64 * FLOAT;
         let (x_bytes, x_back) = if self.aside { (0, x_bytes) } else { (x_bytes, 0) };
         let finishing = self.finishing();
@@ -93,8 +93,8 @@ impl Work<'_> {
         }
     }
 
-    /// Columns of the parts that are made last, where the solver makes them in place. A window is that of the first step, and
-    /// there while further steps are made.
+    /// Columns of the last parts, if the solver computes them in place. The log window is that of the first step, and
+    /// stays while further steps are computed.
     fn made_in_place(&self) -> u64 {
         let window = if self.kept() == 1 { self.view() } else { 0 };
         if self.solver_holds().in_place && !self.right && !self.aside {
@@ -104,24 +104,24 @@ impl Work<'_> {
         }
     }
 
-    /// Passing needs while local embeddings are computed, beside the parts.
+    /// Temporary memory while local embeddings are computed, in addition to the parts.
     fn local(&self, counted: bool) -> u64 {
         let (n, nonzeros, dim) = (self.graph.nodes() as u64, self.positions, self.config.local_dim() as u64);
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
-        // W_t has a pattern of its own where a motif leaves out some edges or nodes.
+        // W_t has its own pattern if a motif leaves out some edges or nodes.
         let matrix = nonzeros * 2 * FLOAT * transposed;
         let held = self.solver_holds();
-        // How many rows its motif graphs have is not known before motifs are counted.
+        // The number of rows of its motif graphs is not known before motifs are counted.
         let beside = if !counted && self.bounds_rows() { 0 } else { self.beside_solver() };
         let columns = if self.aside { self.tight_columns(&held) } else { held.columns };
         let columns = columns + if self.right { held.width } else { 0 };
         let folded = if held.in_place { nonzeros * FLOAT } else { 0 };
-        // Small motif graphs are decomposed whole.
+        // Small motif graphs are decomposed directly.
         let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
         let blocks = self.block_columns(columns, dim, held.width);
         let solver = (blocks * n * FLOAT).max(whole).saturating_add(beside);
-        // Factors for a model, their images and two more blocks, and values of the matrix. Each side of arcs has a copy of
-        // both factors and a matrix of its own.
+        // Factors for a model, their images and two more blocks, and values of the matrix. Each side of arcs has a copy
+        // of both factors and its own matrix.
         let (blocks, values) = if self.sides > 1 { (6, 4) } else { (4, 1) };
         let images = if self.model { blocks * n * dim * FLOAT + values * nonzeros * FLOAT + n * 8 } else { 0 };
         let view = self.view();
@@ -137,12 +137,12 @@ impl Work<'_> {
         Largest {
             rows: self.graph.nodes() as u64,
             nonzeros: transposed * self.positions,
-            // Wide blocks may need a second one to be changed, and right factors are one more.
+            // Changing wide blocks may need a second one, and right factors are one more.
             columns: held.columns + held.width,
         }
     }
 
-    /// The same work with all that can wait in files; the very same where nothing can.
+    /// The same work with everything possible in files; unchanged if nothing can be.
     pub(super) fn tightest(&self) -> Self {
         let held = self.solver_holds();
         let separate = self.config.model == Model::Separate && self.config.features.diffusion.steps == 0;
@@ -150,8 +150,9 @@ impl Work<'_> {
         Work { aside: possible && self.tight_columns(&held) < held.columns, ..*self }
     }
 
-    /// Columns that a factorisation holds whose panels wait in files: all of them, and some of the last panel once more, while they
-    /// are made orthonormal; one panel, its image and what the product needs, while they are multiplied.
+    /// Columns that a factorisation holds if its panels are in files: all of them, and some of the last panel once
+    /// more, while they are orthonormalised; one panel, its image and the buffers of the product, while they are
+    /// multiplied.
     fn tight_columns(&self, held: &Held) -> u64 {
         let panel = PANEL as u64;
         let last = self.config.local_dim() as u64 % panel;
@@ -169,7 +170,7 @@ impl Work<'_> {
         n as u64 * (columns * FLOAT + 20) + 32 * pairs + picked + gram_memory(n, landmarks(n, view as usize))
     }
 
-    /// A local matrix as its solver sees it, at most.
+    /// Upper bounds on a local matrix, for its solver.
     fn shape(&self, entries: u64) -> Shape {
         let (config, nodes) = (self.config, self.graph.nodes() as u64);
         let rows = nodes.min(config.local.solver.most_rows() as u64);
@@ -177,13 +178,13 @@ impl Work<'_> {
         Shape { rows, columns: rows, bound: true, entries, symmetric, rank: config.local_dim() as u64 }
     }
 
-    /// What a local factorisation holds at once, beside what [`Self::beside_solver`] says.
+    /// What a local factorisation holds at once, in addition to [`Self::beside_solver`].
     fn solver_holds(&self) -> Held {
         let shape = Shape { rows: self.graph.nodes() as u64, ..self.shape(self.positions) };
         self.config.local.solver.holds(&shape)
     }
 
-    /// Bytes that a local factorisation takes beside its blocks: entries, or the weights of a network.
+    /// Bytes that a local factorisation takes in addition to its blocks: entries, or the weights of a network.
     fn beside_solver(&self) -> u64 {
         if !self.config.local.solver.keeps_entries() {
             return self.config.local.solver.memory(&self.shape(self.positions));
@@ -197,7 +198,7 @@ impl Work<'_> {
         self.config.local.solver.memory(&self.shape(entries))
     }
 
-    /// The same where it is not among the [`needs`](Self::needs) of motifs that are not counted yet.
+    /// The same if it is not part of the [`needs`](Self::needs) of motifs that are not counted yet.
     pub(super) fn beside_solver_at_most(&self) -> u64 {
         if self.config.model == Model::Separate && self.bounds_rows() { self.beside_solver() } else { 0 }
     }
@@ -206,7 +207,7 @@ impl Work<'_> {
         self.config.local.solver.most_rows() < usize::MAX
     }
 
-    /// Bytes that X takes while it is made.
+    /// Bytes that X takes while it is computed.
     fn making(&self) -> u64 {
         let (n, (features, x)) = (self.graph.nodes() as u64, x_columns(self.config, self.own));
         let reducing = match self.config.features.form {
@@ -214,7 +215,7 @@ impl Work<'_> {
             _ => 0,
         };
         let columns = match self.config.features.form {
-            // Those of structure are read twice, those of the user copied; a column of ones, and the result.
+            // Structure features are read twice, the user's are copied; plus a column of ones, and the result.
             Form::Components(_) if features <= NARROW => {
                 let structure = &self.config.structure;
                 let structure = if structure.enabled { structure.held() } else { 0 };
@@ -231,7 +232,7 @@ impl Work<'_> {
         (self.motifs.len() * (self.kept() * self.sides as usize + views + self.config.features.diffusion.steps)) as u64
     }
 
-    /// Bytes of a joint model, one W_t held at a time.
+    /// Bytes of a joint model, with one W_t in memory at a time.
     fn joint(&self) -> u64 {
         let (config, n) = (self.config, self.graph.nodes() as u64);
         let (dim, slices) = (config.global.dim as u64, (self.motifs.len() * self.steps) as u64);
@@ -242,10 +243,10 @@ impl Work<'_> {
         (self.motif_graph() + blocks + small).saturating_add(x)
     }
 
-    /// Bytes of one W_t at most.
+    /// Maximum bytes of one W_t.
     fn motif_graph(&self) -> u64 {
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
-        // A column number and a value each.
+        // A column index and a value each.
         (self.positions * 2 * FLOAT * transposed).max(self.pairing())
     }
 
@@ -253,7 +254,7 @@ impl Work<'_> {
         self.config.pairs == Pairs::Occurrences
     }
 
-    /// Bytes while the W_t of co-occurrences is made.
+    /// Bytes while the W_t of co-occurrences is built.
     pub(super) fn pairing(&self) -> u64 {
         if !self.co_occurrences() {
             return 0;
@@ -269,15 +270,15 @@ impl Work<'_> {
         Work { positions: if self.co_occurrences() { bound() } else { self.positions }, ..*self }
     }
 
-    /// The same work with as many positions as a W_t has at most, where a bound may be too high and counting them does not
-    /// take much longer than making them would.
+    /// The same work with the actual maximum number of positions of a W_t, if the bound may be too high and counting
+    /// them is not much slower than building it.
     pub(super) fn with_pairs_counted(&self, counts: &Counts, limit: Option<u64>) -> Option<Self> {
         let room = limit?.saturating_sub(memory::resident().unwrap_or(0)) / pairs::PEAK;
         let few = self.co_occurrences() && self.positions / OVERLAP <= room;
         few.then(|| Work { positions: pairs::positions(counts.pattern(), self.motifs), ..*self })
     }
 
-    /// Whether a joint model may hold every W_t, which saves rebuilding them for every visit.
+    /// Whether a joint model may keep every W_t in memory, which saves rebuilding them for every visit.
     pub(in crate::embed) fn holds_slices(&self, limit: Option<u64>) -> bool {
         let all = self.joint().saturating_add(self.motifs.len() as u64 * self.motif_graph());
         limit.is_none_or(|limit| all <= limit.saturating_sub(memory::resident().unwrap_or(0)) / 2)
@@ -291,7 +292,7 @@ impl Work<'_> {
             return rows * (inside + beside) * FLOAT;
         }
         let dim = self.z_columns();
-        // No factor is wider than Y has directions; Z alone is then filled up with zeros.
+        // No factor is wider than the rank of Y; only Z is padded with zeros.
         let right = inside * dim.min(rows).min(inside) * FLOAT;
         let factors = dense_factors(rows, inside, dim).saturating_add(right);
         let solver = &config.global.solver;
@@ -300,8 +301,8 @@ impl Work<'_> {
         factors.saturating_add(solver).saturating_add(rows * dim * FLOAT)
     }
 
-    /// Bytes at the very end, when Y is gone: Z, and Z with the columns that stand beside it. Where these are diffused they
-    /// are parts too, and still there: then it belongs to the global stage.
+    /// Bytes at the very end, when Y is freed: Z, and Z with the columns next to it. If these are diffused they are
+    /// parts too, and still in memory: then this belongs to the global stage.
     fn finishing(&self) -> u64 {
         let (config, rows) = (self.config, self.graph.nodes() as u64);
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
@@ -322,8 +323,8 @@ impl Work<'_> {
     }
 }
 
-/// Bytes that the leading factors of a dense matrix take beside it: through the Gram matrix of its columns, through
-/// that of its rows, or by iterating. Which of them depends on the shape alone.
+/// Bytes that the leading factors of a dense matrix take in addition to it: from the Gram matrix of its columns,
+/// from that of its rows, or by iteration. The choice depends on the shape alone.
 fn dense_factors(rows: u64, columns: u64, dim: u64) -> u64 {
     if columns > rows.max(NARROW as u64) && rows <= WIDEST as u64 {
         gram_memory(columns as usize, rows as usize).saturating_add(2 * rows * columns * FLOAT)
@@ -334,12 +335,12 @@ fn dense_factors(rows: u64, columns: u64, dim: u64) -> u64 {
     }
 }
 
-/// The most nodes that a motif touches; edges with fewer occurrences than `delta` do not count.
+/// Maximum number of nodes that a motif touches; edges with fewer occurrences than `delta` do not count.
 pub(super) fn most_touched(counts: &Counts, motifs: &[Motif], delta: &Delta) -> u64 {
     touched(counts, motifs, delta).into_iter().max().unwrap_or(0)
 }
 
-/// The most nonzeros that a matrix of up to `steps` steps can have.
+/// Maximum number of nonzeros of a matrix of up to `steps` steps.
 fn walks(pattern: &Pattern, steps: usize) -> u64 {
     let n = pattern.rows();
     let longer = |x: Vec<f64>| -> Vec<f64> {

@@ -1,10 +1,10 @@
-//! The plan of a run's memory: what is held, and what goes to temporary files.
+//! The memory plan of a run: what stays in memory, and what goes to temporary files.
 //!
-//! Known once motifs are counted. The graph, its counts and one motif's matrix and solver are in
-//! memory, and so is the result. Y is what grows with motifs and steps: as much of it as fits is held, in
-//! the order in which it is made, and the rest goes to files, to be read back row by row for the Gram
-//! matrix and for Z. Where that is not enough, the solver's panels, U, X and Z wait in files while others are worked on
-//! ([`Work::tightest`]). A run that does not fit even so is refused.
+//! The plan is made once motifs are counted. The graph, its counts and one motif's matrix and solver are in memory, and
+//! so is the result. Y grows with motifs and steps: as much of it as fits is kept in memory, in the order in which it
+//! is computed, and the rest goes to files, to be read back row by row for the Gram matrix and for Z. If that is not
+//! enough, the solver's panels, U, X and Z are moved to files while others are worked on ([`Work::tightest`]). A run
+//! that still does not fit is refused.
 
 mod budget;
 mod counting;
@@ -25,10 +25,10 @@ use work::Work;
 /// Bytes of the buffer through which a thread reads a part from its file.
 const BUFFER: u64 = 64 << 10;
 
-/// One part in so many of the limit is not planned with: the allocator's reserve, stacks, what estimates miss.
+/// One part in this many of the limit is reserved: for the allocator, stacks and estimation errors.
 const SPARE: u64 = 32;
 
-/// What may be planned with.
+/// The part of the limit that can be planned.
 fn usable(limit: u64) -> u64 {
     limit - limit / SPARE
 }
@@ -38,7 +38,7 @@ fn limit_for(bytes: u64) -> u64 {
     bytes.saturating_add(bytes / (SPARE - 1) + 1)
 }
 
-/// Bytes by which what a process holds differs from one run to the next.
+/// Bytes by which the memory of a process varies from one run to the next.
 const WAVER: u64 = 4 << 20;
 
 /// The limit that a refusal names: with it the same run is not refused again.
@@ -46,18 +46,18 @@ fn enough_for(bytes: u64) -> u64 {
     limit_for(bytes.saturating_add(WAVER))
 }
 
-/// What this process holds when the plan is made.
+/// Memory in use when the plan is made.
 #[derive(Debug, Clone, Copy)]
 struct Base {
     /// All of it.
     resident: u64,
-    /// The counts among it, which the global stage no longer needs, unless a model keeps them.
+    /// The counts, which the global stage no longer needs, unless a model keeps them.
     counts: u64,
     /// Buffers of all threads, should files be read.
     buffers: u64,
 }
 
-/// Holds as much of Y as `limit` allows; where that is not enough, the least to plan with that would do.
+/// Keeps as much of Y in memory as `limit` allows; if that is not enough, returns the smallest sufficient amount.
 fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64> {
     let local = (base.resident + needs.fixed).saturating_add(needs.local);
     let uncounted = base.resident.saturating_sub(base.counts) + needs.fixed;
@@ -89,12 +89,12 @@ fn plan(base: Base, needs: Needs, limit: Option<u64>) -> Result<MemoryPlan, u64>
     })
 }
 
-/// What the work is called.
+/// The name of the work.
 const EMBEDDING: &str = "the embedding";
 const FEATURES: &str = "making features";
 
-/// Makes the plan, reports it, and returns how many bytes of Y are held; refuses what does not fit. A bound on the pairs
-/// that share a motif becomes their number in `work` where the bound does not fit.
+/// Makes the plan, reports it, and returns how many bytes of Y stay in memory; refuses what does not fit. The bound on
+/// the pairs that share a motif is replaced by their number in `work` if it does not fit.
 pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Result<u64> {
     let given_up = if run.draft.is_some() { 0 } else { counts.bytes() as u64 };
     let base = Base { resident: memory::resident().unwrap_or(0), counts: given_up, buffers: buffers(work) };
@@ -134,16 +134,17 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
     }
     if plan.aside {
         let folder = run.temp_folder.display();
-        run.progress
-            .note(&format!("memory is short: factors wait in temporary files in {folder} while others are computed"));
+        run.progress.note(&format!(
+            "memory is short: factors are moved to temporary files in {folder} while others are computed"
+        ));
     }
     run.report.plan = Some(plan);
-    // Where all fits, no estimate of a part's size shall send one to a file.
+    // If everything fits, no estimate of a part's size may send one to a file.
     Ok(if plan.spilled == 0 { u64::MAX } else { plan.held })
 }
 
-/// Refuses, before motifs are counted (unless they are), what cannot fit whatever their number; names what is enough
-/// whatever their number.
+/// Refuses, before motifs are counted, what cannot fit whatever the counts; names a limit that is enough for any
+/// counts.
 pub(super) fn check_least(run: &Context, work: &Work, counted: bool) -> Result<()> {
     let (resident, work) = (memory::resident().unwrap_or(0), &work.tightest());
     let exact = run.config.sample == Sample::Exact && !counted;
@@ -155,7 +156,7 @@ pub(super) fn check_least(run: &Context, work: &Work, counted: bool) -> Result<(
         resident.saturating_add(counting.max(working))
     };
     let fits = |work: &Work, held: u64| run.memory_limit.is_none_or(|limit| least(work, held) <= usable(limit));
-    // To look for triangles takes time, which few runs need to spend.
+    // Counting triangles takes time, which few runs need to spend.
     let all = |work: &Work| match exact {
         true => fits(work, work.counted_beyond()) || fits(work, work.counted_at_least()),
         false => fits(work, 0),
@@ -166,10 +167,10 @@ pub(super) fn check_least(run: &Context, work: &Work, counted: bool) -> Result<(
     Err(naming_processes(does_not_fit(run, EMBEDDING, most(work)), run, work, all))
 }
 
-/// Rows are shared by at most as many processes as there are lanes.
+/// Rows are divided among at most as many processes as there are lanes.
 const PROCESSES: u64 = 64;
 
-/// A refusal that also says how many processes would do, where several share the rows.
+/// A refusal that also says how many processes would be enough, if several share the rows.
 fn naming_processes(error: Error, run: &Context, work: &Work, fits: impl Fn(&Work) -> bool) -> Error {
     let Error::Memory { stage, need, least, limit, remedy } = error else { return error };
     let more = run.engine.processes() as u64 + 1;
@@ -181,7 +182,7 @@ fn naming_processes(error: Error, run: &Context, work: &Work, fits: impl Fn(&Wor
     Error::Memory { stage, need, least, limit, remedy }
 }
 
-/// What is enough to plan with, whatever the motif counts.
+/// An amount that is enough for any motif counts.
 fn most(work: &Work) -> u64 {
     let work = work.bounded().tightest();
     let needs = work.needs(None);
@@ -195,14 +196,14 @@ fn buffers(work: &Work) -> u64 {
     BUFFER * work.parts() * rayon::current_num_threads() as u64
 }
 
-/// A refusal of attributes that names what is enough for the work that follows, too.
+/// A refusal of attributes that names a limit that is also enough for the work that follows.
 pub(super) fn naming_all_with_attributes(run: &Context, error: Error, graph: &Graph) -> Error {
     let Error::Memory { need, .. } = error else { return error };
     let (columns, motifs) = (need.div_ceil(4 * graph.nodes().max(1) as u64), run.config.motifs.motifs());
     naming_all(error, &Work::new(run, graph, &motifs, columns as usize))
 }
 
-/// A refusal that names what is enough for the work that follows, too.
+/// A refusal that names a limit that is also enough for the work that follows.
 pub(super) fn naming_all(error: Error, work: &Work) -> Error {
     match error {
         Error::Memory { stage, need, least, limit, remedy } => {
@@ -221,7 +222,7 @@ pub(super) fn check_rows(config: &Config, counts: &Counts, motifs: &[Motif]) -> 
     let delta = &config.delta;
     let mut rows = most_touched(counts, motifs, delta) as usize;
     if config.pairs == Pairs::Occurrences {
-        // A pair may be above delta where no edge of its nodes is. All nodes of an occurrence have an edge in it.
+        // A pair may reach delta even if no edge of its nodes does. All nodes of an occurrence have an edge in it.
         let may = |&&motif: &&Motif| most_touched(counts, &[motif], &Delta::All(1)) as usize > solver.most_rows();
         for &motif in motifs.iter().filter(may) {
             rows = rows.max(counts.pair_nodes(motif, delta.of(motif))?);
@@ -230,7 +231,7 @@ pub(super) fn check_rows(config: &Config, counts: &Counts, motifs: &[Motif]) -> 
     if rows <= solver.most_rows() { Ok(()) } else { Err(locate(solver.too_many(rows), "local", "local embeddings")) }
 }
 
-/// Refuses, before motifs are counted for them, features that cannot fit; names what is enough whatever the counts.
+/// Refuses, before motifs are counted for them, features that cannot fit; names a limit that is enough for any counts.
 pub(super) fn check_features_least(run: &Context, work: &Work) -> Result<()> {
     if run.config.sample == Sample::Exact && !fits(run, work.features().max(work.counting())) {
         let most = work.features().saturating_add(work.counted_at_most());
@@ -239,8 +240,8 @@ pub(super) fn check_features_least(run: &Context, work: &Work) -> Result<()> {
     Ok(())
 }
 
-/// Refuses features that do not fit beside `held` bytes: what was held before motifs were counted, and the counts. What counting
-/// has given back serves the features.
+/// Refuses features that do not fit in addition to `held` bytes: those in use before motifs were counted, and the
+/// counts. Memory freed by counting is available for the features.
 pub(super) fn check_features(run: &mut Context, work: &Work, held: u64) -> Result<()> {
     let need = held.saturating_add(work.features());
     report(run, FEATURES, need);
@@ -263,13 +264,13 @@ pub(super) fn check_diffusion(run: &mut Context, work: &Work, counts: &Counts) -
     check(run, "diffusing features", bytes(&work))
 }
 
-/// Whether so many bytes fit beside what is held already.
+/// Whether this many bytes fit in addition to those in use.
 fn fits(run: &Context, bytes: u64) -> bool {
     let need = memory::resident().unwrap_or(0).saturating_add(bytes);
     run.memory_limit.is_none_or(|limit| need <= usable(limit))
 }
 
-/// Reports how much memory is needed beside what is held already, and refuses what does not fit.
+/// Reports how much memory is needed in addition to that in use, and refuses what does not fit.
 fn check(run: &mut Context, what: &str, bytes: u64) -> Result<()> {
     let need = memory::resident().unwrap_or(0).saturating_add(bytes);
     report(run, what, need);
@@ -285,7 +286,7 @@ fn report(run: &mut Context, what: &str, need: u64) {
     run.progress.note(&format!("{what} takes about {text} of memory"));
 }
 
-/// The refusal of work that needs so many bytes to plan with.
+/// The refusal of work that needs this many bytes.
 fn does_not_fit(run: &Context, what: &str, need: u64) -> Error {
     let attributes = if run.config.has_features() {
         ", structure.depth or features.diffusion.steps, reduce features to \

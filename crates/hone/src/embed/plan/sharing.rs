@@ -1,4 +1,4 @@
-//! What each of several processes holds where they share the rows of Y and Z.
+//! What each of several processes holds if they share the rows of Y and Z.
 
 use super::work::{Work, attribute_columns};
 use crate::config::{Combine, Model, Output};
@@ -9,17 +9,17 @@ use crate::factor::svd::WIDEST;
 use crate::space::PANEL;
 
 impl Work<'_> {
-    /// The rows of Y and Z that this process holds: a share where others work with it and the global stage is done by rows,
-    /// else all.
+    /// The rows of Y and Z that this process holds: a share if others work with it and the global stage is done by
+    /// rows, else all.
     pub(in crate::embed) fn own_rows(&mut self, engine: &dyn Engine) -> Own {
         let (config, nodes) = (self.config, self.graph.nodes());
         let by_rows = config.model == Model::Separate
             && config.global.output == Output::Global
             && matches!(config.global.solver, Solver::Svd(_));
         let (inside, _) = self.joined(self.local_columns());
-        // Wide matrices are decomposed through the Gram matrix of their rows, or iterated on.
+        // Wide matrices are decomposed from the Gram matrix of their rows, or by iteration.
         let tall = nodes as u64 >= inside && inside <= WIDEST as u64;
-        // What is written of the whole is made of all rows.
+        // Factors and models are made from all rows.
         let whole = self.model || self.factors;
         if !by_rows || !tall || whole {
             return Own::all(nodes);
@@ -28,15 +28,15 @@ impl Work<'_> {
         engine.own(nodes)
     }
 
-    /// The same work with rows that so many processes share, where they share any.
+    /// The same work with rows divided among this many processes, if they share any.
     pub(super) fn shared_by(&self, processes: u64) -> Option<Self> {
         let mut work = *self;
         work.sharing = processes;
         (self.sharing > 1).then_some(work)
     }
 
-    /// Columns of all rows that take as much memory as what a local factorisation holds: where rows are shared, a share of its
-    /// blocks, one gathered panel, and the factors of all rows.
+    /// The memory of a local factorisation in columns of all rows: if rows are shared, a share of its blocks, one
+    /// gathered panel, and the factors of all rows.
     pub(super) fn block_columns(&self, columns: u64, dim: u64, width: u64) -> u64 {
         if self.sharing == 1 || !matches!(self.config.local.solver, Solver::Svd(_)) {
             return columns;
@@ -44,7 +44,7 @@ impl Work<'_> {
         columns.div_ceil(self.sharing) + width.min(PANEL as u64) + dim * if self.right { 2 } else { 1 }
     }
 
-    /// Columns of Y, and of what stands beside Z, `local` being those of local embeddings.
+    /// Columns of Y, and of what is next to Z, `local` being those of local embeddings.
     pub(super) fn joined(&self, local: u64) -> (u64, u64) {
         let attributes = attribute_columns(self.config, self.own, self.motifs.len()) as u64;
         let before = self.config.features.combine == Combine::Before;

@@ -1,4 +1,4 @@
-//! [`Work`]: what is to be done, and the columns that come of it.
+//! [`Work`]: what is to be done, and the resulting columns.
 
 use crate::config::{Config, Form};
 use crate::embed::context::Context;
@@ -7,20 +7,20 @@ use crate::graph::Graph;
 use crate::motif::Motif;
 use crate::store::Format;
 
-/// Bytes an f32 takes.
+/// Bytes of an f32.
 pub(super) const FLOAT: u64 = 4;
 
 /// What is to be done.
 #[derive(Clone, Copy)]
 pub(in crate::embed) struct Work<'a> {
     pub(super) config: &'a Config,
-    /// Attribute columns that the user brings.
+    /// The user's attribute columns.
     pub(super) own: usize,
     pub(super) graph: &'a Graph,
     pub(super) motifs: &'a [Motif],
-    /// Whether right factors are wanted too.
+    /// Whether right factors are requested too.
     pub(super) right: bool,
-    /// 2 where target factors are parts of Y as well.
+    /// 2 if target factors are parts of Y as well.
     pub(super) sides: u64,
     /// Whether a model is kept.
     pub(super) model: bool,
@@ -30,18 +30,18 @@ pub(in crate::embed) struct Work<'a> {
     pub(super) sharing: u64,
     /// The last step that is computed.
     pub(super) steps: usize,
-    /// Positions of a W_t, at most.
+    /// Maximum number of positions of a W_t.
     pub(super) positions: u64,
-    /// The format that the result is written in.
+    /// The format of the output.
     pub(super) written: Option<Format>,
-    /// Whether the engine can put tall matrices aside.
+    /// Whether the engine can move tall matrices to files.
     pub(super) puts_aside: bool,
-    /// Whether it does: panels of a factorisation, U while its log window is made, X and Z wait in files.
+    /// Whether it does: panels of a factorisation, U while its log window is computed, X and Z are in files.
     pub(super) aside: bool,
 }
 
 impl<'a> Work<'a> {
-    /// The embedding of a graph with `own` attribute columns of the user's.
+    /// The embedding of a graph with `own` attribute columns of the user.
     pub(in crate::embed) fn new(run: &Context<'a>, graph: &'a Graph, motifs: &'a [Motif], own: usize) -> Self {
         let steps = *steps::computed(run.config).end();
         let both = run.both_sides(graph);
@@ -90,7 +90,7 @@ pub(super) fn x_columns(config: &Config, own: usize) -> (usize, usize) {
     }
 }
 
-/// Attribute columns that join the embedding, at most.
+/// Maximum number of attribute columns in the embedding.
 pub(super) fn attribute_columns(config: &Config, own: usize, motifs: usize) -> usize {
     let (_, x) = x_columns(config, own);
     let diffusion = &config.features.diffusion;

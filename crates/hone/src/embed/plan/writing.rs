@@ -1,10 +1,10 @@
-//! How much memory writing the result takes, in the format that the caller has named.
+//! How much memory writing the result takes, in the requested format.
 
 use super::work::{FLOAT, Work, attribute_columns};
 use crate::config::{Combine, Output};
 
 impl Work<'_> {
-    /// Bytes while the result is written: its vectors, and what the writer takes.
+    /// Bytes while the result is written: its vectors, and the writer's buffers.
     pub(super) fn writing(&self) -> u64 {
         let (config, rows) = (self.config, self.graph.nodes() as u64);
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;

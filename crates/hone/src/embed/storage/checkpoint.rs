@@ -1,8 +1,8 @@
-//! [`Checkpoint`]: a folder of finished stages, so that a killed run can go on where it was.
+//! [`Checkpoint`]: a folder of finished stages, so that a killed run can be resumed.
 //!
-//! Every file appears whole or not at all ([`Output`]), and then in `manifest.json` with its length and
+//! Every file appears complete or not at all ([`Output`]), and then in `manifest.json` with its length and
 //! checksum; a file that is not listed does not count. The manifest also says what the files belong to:
-//! version, every setting, the graph and the attributes. Whoever resumes must bring the same, and gets the
+//! version, every setting, the graph and the attributes. A resumed run must have the same, and gives the
 //! same bits as a run that was never interrupted.
 
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ use crate::record;
 
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = "lock";
-/// What helps against a damaged file.
-pub(in crate::embed) const AGAIN: &str = "delete this file, and the next run makes it again";
+/// The remedy for a damaged file.
+pub(in crate::embed) const AGAIN: &str = "delete this file, and the next run creates it again";
 
 /// What the files belong to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub(in crate::embed) struct Identity {
     /// Fingerprints, in hexadecimal.
     pub(in crate::embed) graph: String,
     pub(in crate::embed) attributes: String,
-    /// Where the work is done: another place may have other bits.
+    /// The engine: another one may give other bits.
     #[serde(default = "on_cpu")]
     pub(in crate::embed) engine: String,
     pub(in crate::embed) config: Config,
@@ -67,12 +67,12 @@ impl Entry {
     }
 }
 
-/// How a checkpoint is begun.
+/// How a checkpoint is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::embed) enum Begin {
     /// In a folder that is empty or new.
     Anew,
-    /// Going on from what the folder holds.
+    /// Resuming from the content of the folder.
     Resumed,
 }
 
@@ -86,7 +86,7 @@ pub(in crate::embed) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Begins a checkpoint in an empty or new folder, or goes on with one.
+    /// Begins a checkpoint in an empty or new folder, or resumes one.
     pub(in crate::embed) fn begin(folder: &Path, begin: Begin, identity: Identity) -> Result<Self> {
         if folder.symlink_metadata().is_ok() && !folder.is_dir() {
             let message = format!("{} is not a folder; name another place", folder.display());
@@ -114,13 +114,13 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// What a checkpoint holds that another process of the same run has open. Nothing is saved through it.
+    /// The content of a checkpoint that another process of the same run has open. It cannot save anything.
     pub(in crate::embed) fn look(folder: &Path, identity: Identity) -> Result<Self> {
         let files = resumed(folder, &identity)?;
         Ok(Checkpoint { folder: folder.to_path_buf(), manifest: Manifest { identity, files }, lock: None })
     }
 
-    /// Whether this process saves stages: of several, the one that leads does.
+    /// Whether this process saves stages: of several, only the leading one does.
     pub(in crate::embed) fn saves(&self) -> bool {
         self.lock.is_some()
     }
@@ -135,18 +135,18 @@ impl Checkpoint {
         self.manifest.files.len()
     }
 
-    /// Bytes of a stage that is there.
+    /// Bytes of a stage that exists.
     pub(in crate::embed) fn bytes(&self, name: &str) -> u64 {
         self.manifest.files.get(name).map_or(0, |entry| entry.bytes)
     }
 
-    /// Reads a stage that is there, with its path for errors.
+    /// Reads a stage that exists, with its path for errors.
     pub(in crate::embed) fn open<T>(&self, name: &str, read: impl FnOnce(File, &Path) -> Result<T>) -> Result<T> {
         let path = self.folder.join(name);
         read(File::open(&path).map_err(|e| Error::io(&path, e))?, &path)
     }
 
-    /// Saves a finished stage, where this process [saves](Checkpoint::saves) any.
+    /// Saves a finished stage, if this process [saves](Checkpoint::saves) any.
     pub(in crate::embed) fn save(
         &mut self,
         name: &str,
@@ -173,7 +173,7 @@ impl Checkpoint {
     }
 }
 
-/// Whether a folder has anything in it but unfinished files, and those.
+/// Whether a folder contains anything but unfinished files, and these.
 fn used(folder: &Path) -> Result<(bool, Vec<PathBuf>)> {
     let wrong = |e| Error::io(folder, e);
     let (mut used, mut unfinished) = (false, Vec::new());
@@ -202,7 +202,7 @@ fn lock(folder: &Path) -> Result<File> {
         let message = "is not the lock of a checkpoint: that is an empty file, not a link";
         Error::input(&path, message, "move it away, or name another folder")
     };
-    // Created where there is none, and never through a link: an existing file is opened only after a look at it.
+    // Created if there is none, and never through a link: an existing file is opened only after a check.
     let file = match File::create_new(&path) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists && is_lock(&path) => File::options().write(true).open(&path),
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Err(foreign()),
@@ -225,7 +225,7 @@ fn resumed(folder: &Path, identity: &Identity) -> Result<BTreeMap<String, Entry>
     let unreadable = |e: serde_json::Error| {
         Error::input(&path, format!("not the manifest of a checkpoint: {e}"), "delete the folder and start again")
     };
-    // The version first: another one may describe itself otherwise.
+    // The version first: another one may have another layout.
     let Versioned { version } = serde_json::from_slice(&text).map_err(unreadable)?;
     let version = version.as_deref().unwrap_or("unknown");
     if version != identity.version {
@@ -279,7 +279,7 @@ fn first_difference(at: &str, a: &toml::Value, b: &toml::Value) -> Option<(Strin
     })
 }
 
-/// Refuses a file that is not as it was written.
+/// Refuses a file that has changed.
 fn verify(path: &Path, entry: Entry) -> Result<()> {
     let remedy = AGAIN;
     let mut file = File::open(path).map_err(|e| Error::io(path, e))?;

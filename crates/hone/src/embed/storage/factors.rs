@@ -90,7 +90,7 @@ fn slice(facts: &SliceFacts) -> SliceEntry {
     }
 }
 
-/// What the factors of a solver approximate, in words.
+/// A description of what the factors of a solver approximate.
 fn model(solver: &Solver, matrix: &str, product: &str, code: &str) -> String {
     if solver.is_code() {
         return format!("{code} is the code of an autoencoder for the rows of {matrix}: no linear factor leads back");

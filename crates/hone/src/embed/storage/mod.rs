@@ -1,4 +1,4 @@
-//! Where finished work is kept: parts of Y in memory or in files, checkpoints, folders of factors.
+//! Storage of finished work: parts of Y in memory or in files, checkpoints, folders of factors.
 
 pub(super) mod checkpoint;
 pub(super) mod factors;

@@ -1,9 +1,9 @@
-//! One part of Y in a file: the one format of spilled parts and of checkpoints.
+//! One part of Y in a file: the only format of spilled parts and of checkpoints.
 //!
 //! `HONEPART`, four little-endian numbers (version and kind, rows, columns, length of the description), a
-//! description in JSON (name, step, names of columns, facts), the row numbers when not all rows are there
-//! (u32), and the values, row after row (f32). Values are read back at any place without moving the file's
-//! own position, by all threads at once.
+//! description in JSON (name, step, names of columns, facts), the row numbers if not all rows are stored
+//! (u32), and the values, row after row (f32). All threads can read values at any position at the same
+//! time, without moving the file's own position.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -26,7 +26,7 @@ const VERSION: u64 = 1;
 const SOME_ROWS: u64 = 1 << 32;
 /// Bytes before the description.
 const HEAD: usize = 40;
-/// Values turned into bytes, or read, at a time.
+/// Values converted to bytes, or read, at a time.
 const PIECE: usize = 1 << 16;
 
 /// What the values stand for.
@@ -38,7 +38,7 @@ struct Description {
     facts: Option<LocalFacts>,
 }
 
-/// The first read that failed, kept until somebody asks: products themselves cannot fail.
+/// The first read that failed, stored until it is checked: products themselves cannot fail.
 #[derive(Debug, Default)]
 pub(super) struct Faults(Mutex<Option<Error>>);
 
@@ -84,7 +84,7 @@ pub(super) fn write(part: &Part, facts: Option<&LocalFacts>, out: &mut dyn Write
     Ok(())
 }
 
-/// Opens a part; its values come into memory when `hold`, else stay in the file.
+/// Opens a part; with `hold` its values are read into memory, else they stay in the file.
 pub(super) fn open(file: File, path: &Path, hold: bool, faults: &Arc<Faults>) -> Result<(Part, Option<LocalFacts>)> {
     let broken = |what: &str| Error::input(path, format!("not a part of an embedding: {what}"), AGAIN);
     let mut input = At { file: &file, at: 0 };
@@ -145,7 +145,7 @@ impl PartFile {
         })
     }
 
-    /// Reads values from the one at place `first` on.
+    /// Reads values from index `first` on.
     fn fill(&self, first: usize, to: &mut [f32]) -> io::Result<()> {
         let mut input = At { file: &self.file, at: self.start + 4 * first as u64 };
         input.read_exact(bytemuck::cast_slice_mut(to))?;
@@ -173,7 +173,7 @@ impl Stored for PartFile {
     }
 }
 
-/// A place in a file that others read too.
+/// A position in a file that others read too.
 struct At<'a> {
     file: &'a File,
     at: u64,

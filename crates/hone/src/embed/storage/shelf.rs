@@ -1,7 +1,7 @@
-//! [`Shelf`]: where finished parts of Y go, memory while there is room, files beyond.
+//! [`Shelf`]: where finished parts of Y are stored, in memory while there is room, else in files.
 //!
-//! Temporary files have no name: the system takes them back when the run ends, however it ends. With a
-//! checkpoint its files serve instead.
+//! Temporary files have no name: the system removes them when the run ends, however it ends. With a
+//! checkpoint, its files are used instead.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -23,14 +23,14 @@ const SMALL: u64 = 1 << 18;
 const BUFFER: usize = 1 << 20;
 
 pub(in crate::embed) struct Shelf {
-    /// Bytes of values that may still be held.
+    /// Bytes of values that may still be kept in memory.
     room: u64,
     folder: PathBuf,
     checkpoint: Option<Checkpoint>,
     faults: Arc<Faults>,
     /// Bytes in temporary files.
     written: u64,
-    /// Where factors go as they are found, if they are wanted.
+    /// Where factors are written as they are computed, if requested.
     factors: Option<Writer>,
 }
 
@@ -45,16 +45,16 @@ impl Shelf {
         Shelf { room, folder, checkpoint, faults: Arc::default(), written: 0, factors }
     }
 
-    /// Where factors are recorded, if they are.
+    /// Where factors are written, if requested.
     pub(in crate::embed) fn factors(&mut self) -> Option<&mut Writer> {
         self.factors.as_mut()
     }
 
-    /// Keeps a finished part: the rows that this process holds of it, in memory or not, and all of it in the checkpoint if
-    /// there is one.
+    /// Stores a finished part: this process's rows, in memory or in a file, and all rows in the checkpoint if there is
+    /// one.
     pub(in crate::embed) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>, own: &Own) -> Result<Part> {
         let share = (part.group.stored_rows() * own.range.len()).div_ceil(own.rows.max(1));
-        // What is stored elsewhere takes no memory of this process.
+        // Parts stored elsewhere take no memory of this process.
         let stored =
             part.group.elsewhere().is_some() && part.group.memory() == 4 * part.group.rows().map_or(0, <[u32]>::len);
         let hold = stored || self.take_room(share * part.group.cols());
@@ -83,12 +83,12 @@ impl Shelf {
         part_file::open(file, &self.folder, false, &self.faults).map(first)
     }
 
-    /// Whether a part of an earlier run is there.
+    /// Whether there is a part of an earlier run.
     pub(in crate::embed) fn has(&self, name: &str, step: usize) -> bool {
         self.checkpoint.as_ref().is_some_and(|checkpoint| checkpoint.has(&file_name(name, step)))
     }
 
-    /// A part of an earlier run, with its facts; it must have `columns` columns of a graph of `nodes` nodes.
+    /// A part of an earlier run, with its statistics; it must have `columns` columns of a graph of `nodes` nodes.
     pub(in crate::embed) fn find(
         &mut self,
         name: &str,
@@ -118,14 +118,14 @@ impl Shelf {
         })
     }
 
-    /// Adds the finished folder of factors to the files of a run; fails when a part could not be read back, so that nothing
-    /// wrong is returned.
+    /// Adds the finished folder of factors to the files of a run; fails if a part could not be read back, so that no
+    /// wrong result is returned.
     pub(in crate::embed) fn finish(self, batch: &mut Batch) -> Result<()> {
         self.faults.check()?;
         self.factors.map_or(Ok(()), |factors| factors.finish(batch))
     }
 
-    /// Whether as many values are held; room is taken for them then.
+    /// Whether this many values stay in memory; if so, room is reserved for them.
     fn take_room(&mut self, values: usize) -> bool {
         let bytes = 4 * values as u64;
         let hold = bytes < SMALL || bytes <= self.room;

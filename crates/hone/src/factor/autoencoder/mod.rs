@@ -1,17 +1,16 @@
-//! An autoencoder: Z is the code of a network that learns to repeat the rows of Y, U that of one for the rows of S.
+//! An autoencoder: Z is the code of a network that learns to reconstruct the rows of Y, U that of a network
+//! for the rows of S.
 //!
-//! The encoder leads from the columns of Y over `hidden` layers to a code of D units, the decoder back
-//! the same way; all layers but the last are followed by the activation, the last is linear, since Y
-//! has both signs. Squared loss, Adam (Kingma, Ba 2015), mini-batches of shuffled rows, and early
-//! stopping on rows held out. Rows are read as they are needed: Y is never copied into one piece.
+//! The encoder maps the columns of Y through `hidden` layers to a code of D units, the decoder mirrors
+//! it; all layers but the last are followed by the activation, the last is linear, since Y has both
+//! signs. Squared loss, Adam (Kingma, Ba 2015), mini-batches of shuffled rows, and early stopping
+//! on held-out rows. Rows are read as needed: Y is never copied into one block.
 //!
-//! With the identity as activation this is the linear model Y ≈ ZH + offset, whose best solution the SVD
-//! gives (Baldi, Hornik 1989); the SVD is where one-layer networks start from. Products are those of
-//! [`crate::dense`], cut by shape alone and summed in order, so the result is the same for any number of
-//! threads.
-//! Rows of a lazy S are read as they are needed, too (`source`); its input and output layers have one unit per node.
-//! Cost: six multiply-adds per weight, row and epoch, which for S grows with N²: hence [`LARGEST_LAZY`]. Memory: one batch
-//! and six times the weights.
+//! With the identity as activation this is the linear model Y ≈ ZH + offset, whose best solution the SVD gives (Baldi,
+//! Hornik 1989); one-layer networks start from the SVD. Products are those of [`crate::dense`], divided by shape alone
+//! and summed in order, so the result is the same for any number of threads. Rows of a lazy S are also computed as
+//! needed (`source`); its input and output layers have one unit per node. Cost: six multiply-adds per weight, row and
+//! epoch, which for S grows with N²: hence [`LARGEST_LAZY`]. Memory: one batch and six times the weights.
 
 mod network;
 mod options;
@@ -31,10 +30,10 @@ use crate::dense::Norm;
 use crate::error::{Error, Result};
 use crate::operator::{Operator, SQUARABLE};
 
-/// Rows that a lazy matrix may have.
+/// Maximum number of rows of a lazy matrix.
 pub const LARGEST_LAZY: usize = 1 << 15;
 
-/// Units that a layer may have.
+/// Maximum number of units of a layer.
 const LARGEST_LAYER: usize = 1 << 20;
 
 impl Method for Autoencoder {
@@ -67,7 +66,7 @@ impl Method for Autoencoder {
         Ok(())
     }
 
-    /// The rows are brought to one size before training.
+    /// The rows are scaled before training.
     fn is_scale_free(&self) -> bool {
         true
     }
@@ -76,7 +75,7 @@ impl Method for Autoencoder {
         SQUARABLE
     }
 
-    /// Networks of many units start from a decomposition of their own.
+    /// Networks of many units start from a separate decomposition.
     fn holds(&self, shape: &Shape) -> Held {
         Held::basis(shape.rank + OVERSAMPLING, false)
     }
@@ -111,8 +110,8 @@ impl Method for Autoencoder {
         "epochs"
     }
 
-    /// The code of an operator's rows as factors: U are its columns at length one, sigma their lengths. There is no V, since
-    /// no linear map leads from a code to the rows; [`encode`] tells how well the network does.
+    /// The code of an operator's rows as factors: U has its columns scaled to length one, sigma their lengths. There is
+    /// no V, since decoding is not linear; [`encode`] says how well the network does.
     fn factor(&self, s: &Operator, task: &Task) -> Result<Factors> {
         let Encoding { code: mut u, reconstructed, residual, fit } = match s {
             Operator::Dense(leaf) => encode(leaf.columns(), self, task)?,
@@ -132,8 +131,8 @@ impl Method for Autoencoder {
 }
 
 impl Autoencoder {
-    /// Bytes that training takes beside Y, the code and blocks as wide as the code, for so many columns of Y and units of
-    /// code.
+    /// Bytes that training takes in addition to Y, the code and blocks as wide as the code, for this many columns of Y
+    /// and units of code.
     fn memory_for(&self, columns: usize, code: usize) -> u64 {
         let sizes: Vec<u64> = self.sizes(columns, code).iter().map(|&size| size as u64).collect();
         let weights: u64 = sizes.windows(2).map(|pair| pair[0] * pair[1]).sum();

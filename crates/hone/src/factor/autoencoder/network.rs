@@ -1,8 +1,8 @@
-//! The network: layers, the way forward, the way back, and Adam.
+//! The network: layers, forward and backward passes, and Adam.
 //!
-//! Layer l takes a batch A_l (a row an example) to A_{l+1} = f(A_l W_l + b_l). With the loss
+//! Layer l maps a batch A_l (one example per row) to A_{l+1} = f(A_l W_l + b_l). With the loss
 //! mean (A_last − A_0)² and Δ its derivative before f, dW_l = A_lᵀ Δ_l, db_l = Δ_lᵀ e and
-//! Δ_{l−1} = (Δ_l W_lᵀ) ∘ f'(A_l): all activations tell their derivative by their value. Weights are f64,
+//! Δ_{l−1} = (Δ_l W_lᵀ) ∘ f'(A_l): the derivative of every activation is a function of its value. Weights are f64,
 //! examples f32, sums over examples f64.
 
 use std::borrow::Cow;
@@ -20,9 +20,9 @@ const TINY: f64 = 1e-8;
 /// Weights and biases, or anything of their shape: gradients, moments.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parameters {
-    /// A matrix a layer, inputs × outputs; of the encoder alone when the decoder is tied to it.
+    /// One matrix per layer, inputs × outputs; of the encoder alone if the decoder is tied to it.
     pub(super) weights: Vec<Small>,
-    /// A vector a layer, of encoder and decoder.
+    /// One vector per layer, of encoder and decoder.
     pub(super) biases: Vec<Vec<f64>>,
 }
 
@@ -106,7 +106,7 @@ impl Network {
         (1..self.depth).fold(first, |a, layer| self.step(layer, &a))
     }
 
-    /// What a code stands for.
+    /// Decodes a code.
     pub(super) fn decode(&self, code: &Block) -> Block {
         let first = self.step(self.depth, code);
         (self.depth + 1..self.layers()).fold(first, |a, layer| self.step(layer, &a))
@@ -139,7 +139,7 @@ impl Network {
         (loss, gradient)
     }
 
-    /// Adds what one layer brings to the gradient.
+    /// Adds the contribution of one layer to the gradient.
     fn add_layer(&self, layer: usize, input: &Block, delta: &Block, gradient: &mut Parameters) {
         let (rows, means) = (delta.rows() as f64, delta.column_means());
         gradient.biases[layer] = means.into_iter().map(|mean| mean * rows).collect();

@@ -1,4 +1,4 @@
-//! [`Autoencoder`]: its options, and the shape of the network that they ask for.
+//! [`Autoencoder`]: its options, and the resulting shape of the network.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 pub struct Autoencoder {
     /// Sizes of the layers between the columns of Y and the code; none for a network of one hidden layer.
     pub hidden: Vec<usize>,
-    /// What follows every layer but the last.
+    /// The activation after every layer but the last.
     pub activation: Activation,
     /// Whether the decoder's weights are the encoder's, transposed.
     pub tied: bool,
-    /// What the weights are before the first batch.
+    /// The initial weights.
     pub start: Start,
     /// Step length of Adam.
     pub rate: f64,
     /// Rows in a batch.
     pub batch: usize,
-    /// Passes over Y at most.
+    /// Maximum number of passes over Y.
     pub epochs: usize,
     /// Passes without an improvement after which training stops.
     pub patience: usize,
-    /// Smallest part by which the loss must fall to count as an improvement.
+    /// Smallest relative decrease of the loss that counts as an improvement.
     pub tolerance: f64,
-    /// Share of the rows on which improvement is judged and which are not trained on.
+    /// Share of rows that are held out to measure improvement.
     pub held_out: f64,
     /// Weight of the squared weights in the loss.
     pub regularization: f64,
@@ -48,7 +48,7 @@ impl Default for Autoencoder {
     }
 }
 
-/// The function that follows a layer.
+/// The function applied after a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -63,14 +63,14 @@ pub enum Activation {
     Identity,
 }
 
-/// What the weights are before the first batch.
+/// The initial weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Start {
-    /// The SVD where it can be had: one hidden layer, and an activation with a linear middle.
+    /// The SVD where possible: one hidden layer, and an activation with a nearly linear range.
     Auto,
-    /// The singular vectors of Y, scaled so that units work where their activation is nearly linear.
+    /// The singular vectors of Y, scaled so that activations stay in their nearly linear range.
     Svd,
     /// Random weights (Glorot, Bengio 2010; He et al. 2015 for relu).
     Random,

@@ -1,19 +1,19 @@
-//! Where the rows come from: a dense matrix, or a lazy one whose rows are added up from walks when they are needed.
+//! The source of the rows: a dense matrix, or a lazy one whose rows are computed from walks when needed.
 //!
-//! A batch is dense either way. That of a lazy N × N matrix takes N numbers per row, so the rows read at once are fewer the
+//! A batch is dense either way. That of a lazy N × N matrix takes N numbers per row, so fewer rows are read at once the
 //! longer they are.
 
 use crate::dense::{Block, Columns, Small};
 use crate::operator::{Operator, in_chunks};
 
-/// Rows read at once where nothing is learnt.
+/// Rows read at once outside training.
 const ROWS: usize = 4096;
 /// Values read at once, unless a single row has more.
 const VALUES: usize = 1 << 24;
 /// Rows whose squares one task adds up.
 const CHUNK: usize = 256;
 
-/// Rows of this length that are read at once where nothing is learnt.
+/// Rows of this length that are read at once outside training.
 pub(super) fn rows_at_once(columns: usize) -> usize {
     ROWS.min(VALUES / columns.max(1)).max(1)
 }
@@ -40,8 +40,8 @@ impl Source<'_> {
         }
     }
 
-    /// The sum of all squares, and the rows that are learnt from: all of a dense matrix, those of a lazy one that are not
-    /// zero. A node that a motif does not touch has no code, wherever its row is stored.
+    /// The sum of all squares, and the rows used for training: all of a dense matrix, the nonzero ones of a lazy
+    /// matrix. A node that a motif does not touch has no code.
     pub(super) fn measure(&self) -> (f64, Vec<u32>) {
         let s = match self {
             Source::Dense(y) => return (y.column_energy().iter().sum(), (0..y.rows() as u32).collect()),

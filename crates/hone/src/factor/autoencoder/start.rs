@@ -1,11 +1,12 @@
 //! The weights before the first batch: random, or the SVD of Y.
 //!
 //! Let x V be the leading singular directions of a row. The identity starts at W = V and Vᵀ, the optimum
-//! but for the offset. A unit whose input has the size of its root mean square over all rows is nearly
+//! except for the offset. A unit whose input is scaled by its root mean square over all rows is nearly
 //! linear: tanh(z) ≈ z and sigmoid(z) ≈ ½ + z/4, so W = V diag(s) with s_j = 1 / rms_j (½ / rms_j for tanh)
 //! and a decoder that undoes slope, s and the ½ start close to the SVD as well. Tied weights
-//! leave no such freedom: a² f'(0) = 1 gives W = aV. V comes from the Gram matrix of the rows trained on, lest
-//! those held out favour the start over what is learnt (of very wide Y, from all rows, by iteration).
+//! leave no such freedom: a² f'(0) = 1 gives W = aV. V comes from the Gram matrix of the training rows, so
+//! that held-out rows do not favour the start over what is learnt (for very wide Y, from all rows, by
+//! iteration).
 
 use super::network::{Network, Parameters};
 use super::options::{Activation, Autoencoder};
@@ -17,23 +18,23 @@ use crate::factor::svd::{Svd, svd};
 use crate::operator::Operator;
 use crate::random::Key;
 
-/// Singular values below this part of the largest give no direction to start from.
+/// Singular values below this fraction of the largest give no direction to start from.
 const ZERO: f64 = 1e-5;
 
 /// Gram matrices of more columns take longer than iterations.
 pub(super) const WIDEST: usize = 2048;
 
-/// Bytes of the Gram matrix of so many columns, that of a batch, and what decomposing it takes; none where directions are
-/// iterated on.
+/// Bytes of the Gram matrix of this many columns, that of a batch, and for decomposing it; none if directions are found
+/// by iteration.
 pub(super) fn memory(columns: usize) -> u64 {
     if columns > WIDEST {
         return 0;
     }
-    // The sum over batches, beside the Gram matrix of one.
+    // The sum over batches, in addition to the Gram matrix of one.
     gram_memory(rows_at_once(columns), columns) + 8 * (columns * columns) as u64
 }
 
-/// The network before the first batch, for so many rows `learnt` from; the rows `held` out play no part in it.
+/// The network before the first batch, for `learnt` training rows; the rows `held` out are not used.
 pub(super) fn network(data: Data, held: &[u32], learnt: usize, options: &Autoencoder, task: &Task) -> Result<Network> {
     let cols = data.source.cols();
     let mut network = random(options, cols, task.rank, task.key.with("weights", 0));
@@ -95,7 +96,7 @@ fn random(options: &Autoencoder, columns: usize, code: usize, key: Key) -> Netwo
     Network { activation: options.activation, depth, parameters }
 }
 
-/// Replaces the units that there is a direction for; the others stay random, unheard by the decoder.
+/// Replaces the units for which there is a direction; the others stay random, with zero weight in the decoder.
 fn from_svd(network: &mut Network, directions: &Directions) {
     let Directions { vectors, rms } = directions;
     let floor = rms.first().map_or(0.0, |most| most * ZERO);
@@ -118,7 +119,7 @@ fn from_svd(network: &mut Network, directions: &Directions) {
     }
 }
 
-/// What V is multiplied with on the way in and on the way out, and the value of a unit without input.
+/// The factors of V in the encoder and in the decoder, and the value of a unit without input.
 fn factors(activation: Activation, tied: bool, rms: f64) -> (f64, f64, f64) {
     match (activation, tied) {
         (Activation::Sigmoid, true) => (2.0, 2.0, 0.5),

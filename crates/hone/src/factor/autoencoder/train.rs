@@ -1,8 +1,8 @@
 //! Training, and the code of every row.
 //!
-//! The matrix, Y or a lazy S, is multiplied by one constant that brings the mean square of its entries to 1, so that a rate means
-//! the same for every graph and a loss is a share of its squared norm. Each epoch visits the rows in an order of its
-//! own; when `patience` epochs have brought nothing, the best weights are taken.
+//! The matrix, Y or a lazy S, is multiplied by a constant so that the mean square of its entries is 1. A learning rate
+//! then means the same for every graph, and the loss is a share of the squared norm. Each epoch shuffles the rows;
+//! after `patience` epochs without improvement, the best weights are used.
 
 use rand_xoshiro::rand_core::Rng;
 
@@ -16,13 +16,13 @@ use crate::factor::method::{Fit, Task};
 use crate::operator::Operator;
 use crate::random::Key;
 
-/// The codes of all rows and what they keep.
+/// The codes of all rows and their accuracy.
 #[derive(Debug, Clone)]
 pub struct Encoding {
     /// Z, one row per row of Y; columns descend by length. In units of Y for the identity, else as the
     /// activation gives it.
     pub code: Block,
-    /// The squared length of each column of what the code is decoded to, in units of Y.
+    /// The squared length of each column of the decoded code, in units of Y.
     pub reconstructed: Vec<f64>,
     /// ‖Y − decoded‖² / ‖Y‖²; 0 when Y is 0.
     pub residual: f64,
@@ -41,7 +41,7 @@ pub fn encode_lazy(s: &Operator, options: &Autoencoder, task: &Task) -> Result<E
     encode_rows(Source::Lazy(s), options, task, &mut |_| ())
 }
 
-/// Is called after each epoch.
+/// Called after each epoch.
 type OnEpoch<'a> = &'a mut dyn FnMut(usize);
 
 fn encode_rows(source: Source, options: &Autoencoder, task: &Task, on_epoch: OnEpoch) -> Result<Encoding> {
@@ -81,7 +81,7 @@ impl Fit {
     }
 }
 
-/// Epochs until nothing improves; leaves the best weights in the network.
+/// Trains until nothing improves; leaves the best weights in the network.
 fn train(
     network: &mut Network,
     data: Data,
@@ -156,7 +156,7 @@ fn error(network: &Network, data: Data, rows: &[u32]) -> f64 {
     sum / (rows.len() * data.source.cols()).max(1) as f64
 }
 
-/// Encodes `rows`, which ascend, and measures what decoding gives back; the code of other rows is zero.
+/// Encodes `rows`, in ascending order, and measures the decoding error; the code of other rows is zero.
 fn finish(network: &Network, data: Data, rows: &[u32], total: f64, fit: Fit, task: &Task) -> Result<Encoding> {
     let (columns, units) = (data.source.cols(), task.rank);
     let mut code = Block::zeros(data.source.rows(), units);
@@ -191,7 +191,7 @@ fn sort(code: &mut Block, factor: f64) {
     });
 }
 
-/// Fisher and Yates.
+/// Fisher–Yates shuffle.
 fn shuffle(rows: &mut [u32], key: Key) {
     let mut rng = key.rng();
     for last in (1..rows.len()).rev() {

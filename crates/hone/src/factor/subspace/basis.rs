@@ -1,18 +1,18 @@
-//! Orthonormal blocks that grow: what both Krylov iterations do with new directions.
+//! A growing basis of orthonormal blocks: how both Krylov iterations add new directions.
 //!
-//! New directions are orthonormalised and projected until the projection finds nothing more: one alone would leave what the
-//! other amplified. Directions that are lost on the way are drawn again.
-//! Cost: O(N b · columns of the basis) for each projection.
+//! New directions are orthonormalised and projected alternately until the projection finds nothing more: each step
+//! amplifies what the other leaves. Directions that are lost on the way are drawn again. Cost: O(N b · columns of the
+//! basis) for each projection.
 
 use crate::dense::{Small, orthonormalize};
 use crate::factor::svd_options::NOISE;
 use crate::random::Key;
 use crate::space::{Fold, In, Map, Space, Workspace, panels, widths};
 
-/// What a projection may find along the basis and leave columns orthogonal to it, to f32 precision.
+/// The component along the basis below which columns count as orthogonal to it, to f32 precision.
 const ALONG: f64 = 1e-3;
 
-/// Times that new columns are projected at most.
+/// Maximum number of projections of new columns.
 const PROJECTIONS: usize = 4;
 
 /// Orthonormal columns; the panels of all blocks, one block after the other.
@@ -33,7 +33,7 @@ impl<'a, S: Space> Basis<'a, S> {
         &self.panels[self.panels.len() - panels(width).len()..]
     }
 
-    /// QᵀX, which is taken off X.
+    /// QᵀX; its part is subtracted from X.
     pub(super) fn project(&self, x: &mut [S::Tall]) -> Small {
         if self.panels.is_empty() {
             return Small::zeros(0, x.iter().map(|panel| self.space.shape(panel).1).sum());
@@ -43,22 +43,23 @@ impl<'a, S: Space> Basis<'a, S> {
         part
     }
 
-    /// Starts again with as many columns as `turn` has: Q·turn. What is not needed any more is left to the products.
+    /// Restarts with as many columns as `turn` has: Q·turn. Blocks no longer needed are reused by the products.
     pub(super) fn restart(&mut self, turn: &Small, work: &mut Workspace<S::Tall>) {
         let leading = self.space.times(&self.panels, turn, &widths(turn.cols()));
         self.panels.drain(..).skip(leading.len()).for_each(|panel| work.give(panel));
         self.panels = leading;
     }
 
-    /// Appends columns of which little more than noise may be left, made orthonormal. `most` is the norm of what they come from.
+    /// Appends columns, made orthonormal, of which little more than noise may be left. `most` is the norm of
+    /// the matrix they come from.
     pub(super) fn grow(&mut self, mut x: Vec<S::Tall>, most: f64, round: usize) {
-        // Noise of the products, scaled up, would not stay orthogonal to the basis.
+        // Amplified noise of the products would not stay orthogonal to the basis.
         self.keep_columns(&mut x, NOISE * most);
         self.orthonormalize(&mut x, round);
         self.panels.extend(x);
     }
 
-    /// Makes columns orthonormal, to the basis too; lost ones are drawn again, once.
+    /// Makes columns orthonormal, also to the basis; lost ones are drawn again, once.
     pub(super) fn orthonormalize(&self, x: &mut [S::Tall], round: usize) {
         let kept = self.clean(x);
         if kept.iter().all(|&kept| kept) {
@@ -69,7 +70,8 @@ impl<'a, S: Space> Basis<'a, S> {
         self.clean(x);
     }
 
-    /// Orthonormal columns, orthogonal to the basis too, or zero where little is left outside it: noise, scaled up.
+    /// Orthonormal columns, also orthogonal to the basis, or zero if little is left outside it, which would be
+    /// amplified noise.
     fn clean(&self, x: &mut [S::Tall]) -> Vec<bool> {
         let mut kept = orthonormalize(&mut In { space: self.space, panels: x });
         for _ in 0..PROJECTIONS {

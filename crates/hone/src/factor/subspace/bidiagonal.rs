@@ -55,7 +55,7 @@ pub(super) fn run<'a, S: Space>(
     }
 }
 
-/// Multiplies the last block of Q, extends P and B by what follows, and returns the part of Sᵀ P_last outside Q.
+/// Multiplies the last block of Q, extends P and B by the result, and returns the part of Sᵀ P_last outside Q.
 fn extend<S: Space>(
     a: &mut Squared<'_, S>,
     p: &mut Basis<'_, S>,

@@ -1,4 +1,4 @@
-//! Eigenpairs of small projections, and the residuals that tell how far an iteration has come.
+//! Eigenpairs of small projections, and the residuals that measure convergence.
 
 use crate::dense::Small;
 use crate::error::Result;
@@ -13,11 +13,11 @@ pub(super) struct Ritz {
 
 /// When an iteration with a basis ends.
 pub(super) struct Until {
-    /// Applications of A at most.
+    /// Maximum number of applications of A.
     pub(super) limit: usize,
     /// Blocks in the basis before it is restarted.
     pub(super) depth: usize,
-    /// The residual that is small enough.
+    /// The residual at which to stop.
     pub(super) tolerance: f64,
 }
 
@@ -47,8 +47,8 @@ impl Ritz {
 }
 
 impl Info {
-    /// The largest of the residuals, each relative to its value, beyond what rounding of the products explains. Values that count as
-    /// zero have none. The tolerance is met if that one number meets it.
+    /// The largest of the residuals, each relative to its value, minus what rounding of the products explains. Values
+    /// that count as zero have none. The tolerance is met if this number meets it.
     pub(super) fn judge<'a>(&mut self, residuals: impl Iterator<Item = (f64, &'a f64)>, tolerance: f64) {
         let (mut worst, mut most) = (0.0f64, None);
         for (length, value) in residuals.map(|(length, value)| (length, value.abs())) {

@@ -46,8 +46,8 @@ impl<S: Space> Squared<'_, S> {
         })
     }
 
-    /// Changes one panel after the other. Where memory is short the others are aside meanwhile, and nothing is kept for later
-    /// products.
+    /// Changes one panel after the other. If memory is short, the others are in files meanwhile, and no buffers are
+    /// kept for later products.
     pub(super) fn one_by_one(
         &mut self,
         x: &mut [S::Tall],

@@ -1,4 +1,4 @@
-//! [`Side`]: one side of a decomposition, in the memory of this process or where it was found.
+//! [`Side`]: one side of a decomposition, in the memory of this process or in the space where it was computed.
 
 use crate::dense::Panels;
 use crate::space::{Map, Space};
@@ -40,7 +40,7 @@ impl<T: Send + Sync> Side<T> {
         }
     }
 
-    /// Zero columns are added until there are `columns`.
+    /// Adds zero columns up to `columns`.
     pub(super) fn widened<S: Space<Tall = T>>(self, space: &S, columns: usize) -> Self {
         match self {
             Side::Here(panels) => Side::Here(panels.widened(columns)),

@@ -33,7 +33,7 @@ pub(super) fn check_communities(n: u64, communities: u64, degree: f64, mixing: f
     if inner > 1.0 || outer > 1.0 {
         let place = if inner > 1.0 { "inside its community" } else { "outside its community" };
         let message = format!(
-            "{degree} with mixing {mixing}: a node has not that many others {place} (communities have {:.1} nodes); \
+            "{degree} with mixing {mixing}: a node does not have that many others {place} (communities have {:.1} nodes); \
              change degree, mixing or communities",
             n as f64 / communities as f64
         );

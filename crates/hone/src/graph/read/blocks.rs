@@ -1,4 +1,4 @@
-//! Cuts the rest of a [`Source`] into blocks of whole lines and parses them in parallel.
+//! Splits the rest of a [`Source`] into blocks of whole lines and parses them in parallel.
 //!
 //! A plain file is read by every task for itself: block i is what begins in bytes
 //! [i B, (i + 1) B), so no task waits for another. A stream is read by one thread in batches,
@@ -24,12 +24,12 @@ const BLOCK: usize = 1 << 20;
 /// Bytes of a batch of a stream, at most and at least.
 const BATCH: usize = 16 * BLOCK;
 const LEAST_BATCH: usize = BLOCK / 4;
-/// A batch takes one part in so many of the memory that is left: two are held at once, and what is parsed of one may take
+/// A batch takes one part in this many of the remaining memory: two are in memory at once, and the parsed data may take
 /// several times its bytes.
 const SHARE: u64 = 32;
 /// Blocks that a batch is cut into.
 const BLOCKS: usize = 16;
-/// Blocks of a file between two looks at the memory that is held.
+/// Blocks of a file between two memory checks.
 const WATCH: usize = 4;
 /// A line longer than this is no line of a table.
 pub(crate) const LONGEST_LINE: usize = 16 * BLOCK;
@@ -82,7 +82,7 @@ enum Failure {
     Fault(Fault),
     Io(io::Error),
     Interrupted,
-    /// More is held than may be.
+    /// The memory limit is exceeded.
     Refused(Error),
     /// An earlier block failed.
     Moot,

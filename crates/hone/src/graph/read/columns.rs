@@ -1,7 +1,8 @@
 //! [`Layout`]: which column of a table is what.
 //!
-//! What the user names comes first, then known names (`source`, `target`, `weight`), then the order of the columns. Columns
-//! that are plainly something else are passed over: signs between ids, the index of a table, numbers with decimals, times.
+//! What the user names comes first, then known names (`source`, `target`, `weight`), then the order of the columns.
+//! Columns that are clearly something else are skipped: arrows between ids, the index of a table, decimal numbers,
+//! times.
 
 use std::path::Path;
 
@@ -64,7 +65,7 @@ impl Header {
         Some(Header { line: line.to_vec(), names, initial: initial(line) })
     }
 
-    /// Whether a line is this one, with other blanks or capitals perhaps. Quotes make ids of names.
+    /// Whether a line equals this one up to blanks and case. Quoted names are ids.
     fn is(&self, line: &[u8], delimiter: Delimiter) -> bool {
         if line == self.line || initial(line) != self.initial {
             return line == self.line;
@@ -92,7 +93,7 @@ impl Layout {
         two_ids && matches!((self.columns, self.weight), (2, None) | (3, None | Some(2)))
     }
 
-    /// Whether a line is the header once more, as where several files were put into one.
+    /// Whether a line repeats the header, as in concatenated files.
     pub(super) fn is_header(&self, line: &[u8]) -> bool {
         self.header.as_ref().is_some_and(|header| header.is(line, self.delimiter))
     }
@@ -345,7 +346,7 @@ fn no_weight(layout: &Layout, names: &[String], dates: Option<usize>) -> Refusal
     }
 }
 
-/// What is wrong with times in the place of weights.
+/// The error for times in place of weights.
 pub(super) fn dates_for_weights(column: &str) -> Refusal {
     let remedy = "name the column of the weights, this one if its numbers are weights, with the option `weight`; or \
                   read without weights";

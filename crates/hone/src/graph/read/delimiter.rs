@@ -1,14 +1,14 @@
 //! Detects what separates the columns of a text table.
 //!
-//! A delimiter fits when it cuts at least half of the first lines into as many columns as the first line,
-//! two or more. Of those that fit, the one is taken that leaves fewest odd lines, and fewest ids with another
-//! of them inside (`a;b;0,5` and `a;0,5;b` are cut at `;`, `1,2,x;y` at `,`); the extension and then the order of
-//! [`CANDIDATES`], which is how rare they are in text, decide between equals, with a note. If none fits, blanks separate
-//! columns; blanks inside delimited fields belong to them.
+//! A delimiter fits if it splits at least half of the first lines into as many columns as the first line, two or more.
+//! Of those that fit, the one that leaves the fewest odd lines is chosen, and the fewest ids that contain another
+//! delimiter (`a;b;0,5` and `a;0,5;b` are cut at `;`, `1,2,x;y` at `,`); the extension and then the order of
+//! [`CANDIDATES`], which is how rare they are in text, break ties, with a note. If none fits, blanks separate columns;
+//! blanks inside delimited fields belong to them.
 //!
 //! Blanks also win where they separate the ids and a tab only what follows (`ann bob<TAB>0.5`): always if the ids are
-//! integers or the other id would be a decimal number, else if words of the first column recur in the second. Where
-//! that remains a matter of taste, the [`Found::rival`] is worth a note. And they win where all commas are decimal
+//! integers or the other id would be a decimal number, else if words of the first column recur in the second. If
+//! that remains ambiguous, the [`Found::rival`] is worth a note. And they win where all commas are decimal
 //! (`ann bob 0,5`).
 
 use std::borrow::Cow;

@@ -1,5 +1,5 @@
-//! What parsed blocks have in common: [`Chunk`]s of edges with ids as narrow as possible, and
-//! [`join`], which turns the ids of all of them into node numbers.
+//! The result of parsing a block, a [`Chunk`] of edges with ids as narrow as possible, and
+//! [`join`], which turns the ids of all chunks into node numbers.
 //!
 //! A canonical integer prints as it was read, so a chunk of integers can still become text when
 //! another chunk has names: nothing is read twice.
@@ -38,7 +38,7 @@ impl Chunk {
 }
 
 impl Chunk {
-    /// Gives back what was reserved and is not used.
+    /// Frees unused capacity.
     pub(super) fn fit(&mut self) {
         match &mut self.ends {
             Ends::Nodes(pairs) | Ends::Narrow(pairs) | Ends::Text(_, pairs) => pairs.shrink_to_fit(),
@@ -183,7 +183,7 @@ pub(in super::super) fn join(ends: Vec<Ends>) -> Option<Numbered> {
     join_within(ends, &|_| Ok(())).ok().flatten()
 }
 
-/// The same, where `room` refuses so many bytes more than are held.
+/// The same, with `room` refusing this many additional bytes if they do not fit.
 fn join_within(ends: Vec<Ends>, room: &dyn Fn(u64) -> Result<()>) -> Result<Option<Numbered>> {
     if ends.iter().any(|ends| matches!(ends, Ends::Text(..))) {
         return join_text(ends, room);

@@ -24,7 +24,7 @@ struct Header {
     has_weights: bool,
 }
 
-/// A line of so many bytes may take memory that counts.
+/// A line of this many bytes may take memory that counts.
 const LONG: usize = 1 << 20;
 
 /// One end of an edge: lower node, higher node, weight.

@@ -1,14 +1,14 @@
-//! [`Reading`]: how a file was understood, and what about that could be wrong.
+//! [`Reading`]: how a file was interpreted, and what about that could be wrong.
 //!
-//! The library never prints. A reader hands its guesses over as values; the command shows them as notes,
-//! Python as warnings, and the record of a run keeps them. Each says what was done and which option
-//! decides otherwise, in the words of the front end ([`ReadNote::show`]).
+//! The library never prints. A reader returns its guesses as values; the command shows them as notes,
+//! Python as warnings, and the record of a run stores them. Each says what was assumed and which option
+//! changes it, in the terms of the front end ([`ReadNote::show`]).
 
 use serde::{Deserialize, Serialize};
 
 use super::options::InputFormat;
 
-/// How a file was understood.
+/// How a file was interpreted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
     /// The file, as it was named.

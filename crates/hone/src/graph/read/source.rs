@@ -13,7 +13,7 @@ use crate::memory::Allowance;
 
 /// Bytes asked of a stream at once. No more: what is requested is zeroed first, and a stream may give little of it.
 const STEP: usize = 1 << 16;
-/// Bytes read between two looks at the memory that is held.
+/// Bytes read between two memory checks.
 const WATCH: u64 = 2 << 20;
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -36,7 +36,7 @@ pub(crate) struct Source {
     allowance: Allowance,
     /// Bytes read when memory is checked again.
     watch: u64,
-    /// Whether as little as possible is to be held.
+    /// Whether to use as little memory as possible.
     thrifty: bool,
 }
 
@@ -109,7 +109,7 @@ impl Source {
         self
     }
 
-    /// Whether as little as possible is to be held.
+    /// Whether to use as little memory as possible.
     pub(crate) fn is_thrifty(&self) -> bool {
         self.thrifty
     }
@@ -119,7 +119,7 @@ impl Source {
         &self.path
     }
 
-    /// What may be held while it is read.
+    /// How much memory reading may use.
     pub(crate) fn allowance(&self) -> Allowance {
         self.allowance
     }

@@ -1,4 +1,4 @@
-//! [`Sizes`]: how large a graph is, and what reading it takes, without holding it.
+//! [`Sizes`]: how large a graph is, and how much memory reading it takes, without storing it.
 //!
 //! A refusal names memory that is enough. For that the numbers of nodes and edges must be known, though the graph does not
 //! fit. Matrix Market and METIS have both in their first lines; edge lists are parsed block by block and Parquet group by
@@ -38,7 +38,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Those that a file of so many bytes promises.
+    /// Those that a file of this many bytes promises.
     pub(super) fn promised(nodes: u64, edges: u64, bytes: u64) -> Sizes {
         Sizes { nodes, edges, parsed: bytes.max(8 * edges), ..Sizes::default() }
     }
@@ -57,7 +57,7 @@ impl Sizes {
         self.parsed + 8 * self.edges
     }
 
-    /// Bytes that reading takes at its peak, beside what the process holds before.
+    /// Bytes that reading takes at its peak, in addition to those in use before.
     pub(super) fn reading(&self, options: &ReadOptions) -> u64 {
         let weight = if options.weighted || options.weight.is_some() { 4 } else { 0 };
         let pairs = (8 + weight) * self.edges;

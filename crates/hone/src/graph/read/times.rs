@@ -1,4 +1,4 @@
-//! Recognises columns of times, years and dates, which are numbers and yet no weights.
+//! Recognises columns of times, years and dates, which are numbers but not weights.
 
 use rustc_hash::FxHashSet;
 

@@ -1,6 +1,6 @@
-//! Notes about a reading in words: [`ReadNote::show`], and one function per note.
+//! The text of notes about reading: [`ReadNote::show`], and one function per note.
 //!
-//! Each says what was done and which option decides otherwise; how an option is written is up to the front end.
+//! Each says what was assumed and which option changes it; the front end decides how an option is written.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::reading::ReadNote;
 type Write<'a> = &'a dyn Fn(&str, &str) -> String;
 
 impl ReadNote {
-    /// The note in words; `option` writes an option of [`super::ReadOptions`] and, where it is not empty, the
+    /// The note as text; `option` writes an option of [`super::ReadOptions`] and, where it is not empty, the
     /// value to give it (`yes`, `no`, `none` or text).
     pub fn show(&self, option: &dyn Fn(&str, &str) -> String) -> String {
         let file = self.file();

@@ -1,6 +1,6 @@
-//! [`Part`]: a stretch of a column that one thread fills.
+//! [`Part`]: a range of a column that one thread fills.
 
-/// Cuts a slice at the inner bounds, so that threads can fill the pieces.
+/// Splits a slice at the inner bounds, so that threads can fill the pieces.
 pub(in super::super) fn cut<'a, T>(mut data: &'a mut [T], bounds: &[usize]) -> Vec<&'a mut [T]> {
     let mut pieces = Vec::with_capacity(bounds.len().saturating_sub(1));
     for pair in bounds.windows(2) {
@@ -11,7 +11,7 @@ pub(in super::super) fn cut<'a, T>(mut data: &'a mut [T], bounds: &[usize]) -> V
     pieces
 }
 
-/// A stretch of a column under construction.
+/// A range of a column under construction.
 pub(in super::super) struct Part<'a> {
     start: usize,
     slice: Slice<'a>,
@@ -50,7 +50,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Stores `value`, or `max` and says so when it does not fit below it.
+/// Stores `value`, or `max` if it does not fit below it, and returns which.
 #[inline]
 fn put<T: TryFrom<u64> + Copy + PartialEq>(place: &mut T, value: u64, max: T) -> bool {
     match T::try_from(value) {

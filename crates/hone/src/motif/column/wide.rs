@@ -10,7 +10,7 @@ const BLOCK: usize = 128;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Wide {
     list: Vec<(usize, u64)>,
-    /// Values before each block, and all of them; nothing where there are none.
+    /// Values before each block, and all of them; nothing if there are none.
     before: Vec<usize>,
 }
 
@@ -41,7 +41,7 @@ impl Wide {
         &self.list
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(&*self.list) + size_of_val(&*self.before)
     }

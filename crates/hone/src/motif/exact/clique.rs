@@ -1,10 +1,9 @@
-//! 4-cliques on every edge, without listing them.
+//! 4-cliques of every edge, without enumerating them.
 //!
-//! For each node x the neighbours ranked above it form a local graph; an edge {a, b} of it makes
-//! with x as many 4-cliques as a and b have common neighbours in the local graph: the popcount of
-//! the intersection of two bit rows. Half the sum over a's local edges are the cliques on {x, a}.
-//! Local graphs have at most √(2M) nodes; the bit rows are built a block of columns at a time, so
-//! that memory stays linear in that number.
+//! For each node x the neighbours ranked above it form a local graph; an edge {a, b} of it forms as many 4-cliques with
+//! x as a and b have common neighbours in the local graph: the popcount of the intersection of two bit rows. Half the
+//! sum over a's local edges is the number of cliques on {x, a}. Local graphs have at most √(2M) nodes; the bit rows are
+//! built a block of columns at a time, so that memory stays linear in that number.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -1,4 +1,4 @@
-//! Exact counting: runs the sweeps and brings their results into the order of the graph.
+//! Exact counting: runs the sweeps and arranges their results in the order of the graph.
 //!
 //! Cost: Σ_e min(d_u, d_v) steps for wedges and triangles, popcounts for cliques; memory linear in
 //! the edges. Every result is a sum of integers, so it does not depend on the number of threads.
@@ -26,7 +26,7 @@ pub(super) struct Exact {
     /// Common neighbours and non-induced 4-cycles, by slot.
     pub(super) t: Column,
     pub(super) c: Column,
-    /// From a slot with t > 0 to its place in k, q and r.
+    /// Maps a slot with t > 0 to its index in k, q and r.
     pub(super) rank: Rank,
     pub(super) k: Column,
     pub(super) q: Column,
@@ -38,7 +38,7 @@ pub(super) struct Exact {
 }
 
 impl Exact {
-    /// Counts on a symmetric pattern without loops; `room` refuses so many bytes more than are held.
+    /// Counts on a symmetric pattern without loops; `room` refuses this many bytes more than are held.
     /// The sweeps are divided among `peers`.
     pub(super) fn count(
         pattern: &Pattern,
@@ -74,19 +74,19 @@ impl Exact {
         Ok(())
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
         let columns = [&self.t, &self.c, &self.k, &self.q, &self.r, &self.d, &self.triangles, &self.s];
         columns.into_iter().map(Column::bytes).sum::<usize>() + self.rank.bytes()
     }
 }
 
-/// Bytes per slot in a triangle that the triangle graph and K, Q and R take, while they are found and arranged.
+/// Bytes per slot in a triangle that the triangle graph and K, Q and R take, while they are computed and arranged.
 const PER_TRIANGLE_SLOT: u64 = 36;
 /// Bytes per slot of the other columns, as narrow as most of them are.
 const PER_SLOT: u64 = 4;
 
-/// What the sweeps found, by edge of the ranked graph (k, q, r: of the triangle graph).
+/// The results of the sweeps, by edge of the ranked graph (k, q, r: of the triangle graph).
 struct Found<'a> {
     pattern: &'a Pattern,
     ranked: Ranked,
@@ -98,13 +98,13 @@ struct Found<'a> {
     r: Vec<u64>,
 }
 
-/// A stretch of rows of each column under construction.
+/// A range of rows of each column under construction.
 struct Stretch<'a> {
     t: Part<'a>,
     c: Part<'a>,
     kqr: [Part<'a>; 3],
     triangles: &'a mut [u64],
-    /// Place of the stretch's first edge with t > 0 in k, q and r.
+    /// Index of the range's first edge with t > 0 in k, q and r.
     next: usize,
 }
 
@@ -188,7 +188,7 @@ impl Found<'_> {
         true
     }
 
-    /// Asks the memory for the counts of an edge: the edges of a row lie scattered.
+    /// Prefetches the counts of an edge: the edges of a row lie scattered.
     #[inline(always)]
     fn ask(&self, edge: usize) {
         prefetch(&self.t[edge..=edge]);
@@ -220,7 +220,7 @@ const EDGES_AHEAD: usize = 16;
 /// Lists of a row, reused.
 #[derive(Default)]
 struct Scratch {
-    /// Rank of the neighbour and place in the row, ascending.
+    /// Rank of the neighbour and position in the row, ascending.
     order: Vec<u64>,
     /// Edge of each neighbour, in that order.
     ranked: Vec<usize>,
@@ -228,7 +228,7 @@ struct Scratch {
     edges: Vec<(usize, usize)>,
 }
 
-/// Sizes of the values, each of which stands in two slots.
+/// Sizes of the values, each of which is stored in two slots.
 fn sizes<T: Sync>(values: &[T], value: impl Fn(&T) -> u64 + Sync) -> Sizes {
     let chunks = parallel::stretches(values.len(), 1 << 16, |range| {
         let mut sizes = Sizes::default();

@@ -2,7 +2,7 @@
 //!
 //! `common` walks, for each edge {u, v} with v < u, the row of v over marks on the neighbours of u:
 //! Σ_e min(d_u, d_v) steps, each edge owned by one thread. [`TriangleGraph`] then keeps only the
-//! edges with t > 0, with nodes that have none left out; in sparse graphs it is tiny. On it the
+//! edges with t > 0, without nodes that have none; in sparse graphs it is tiny. On it the
 //! same walk with t(u,w) in place of the mark gives Q = Σ d_w and R = Σ (t(u,w) + t(v,w)).
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -52,7 +52,7 @@ pub(super) fn common(graph: &Ranked, wedges: &Wedges, peers: &dyn Peers, progres
 
 /// The edges in triangles, on the nodes in triangles, both in the order of the ranked graph.
 pub(super) struct TriangleGraph {
-    /// One head a row, and one more for the end.
+    /// One head per row, and one more for the end.
     pub(super) heads: Vec<Head>,
     columns: Vec<u32>,
     /// Edge of each lower slot.

@@ -1,15 +1,14 @@
-//! The wedge sweeps: non-induced 4-cycles through each edge, and who is in a triangle.
+//! The wedge sweeps: non-induced 4-cycles through each edge, and which nodes are in a triangle.
 //!
-//! Every 4-cycle has a highest-ranked vertex u and, opposite to it, a vertex w; its other two
-//! vertices v are in between. Let c(u,w) be the number of common neighbours v < u of u and w < u.
-//! An edge {u,v} or {v,w} lies in Σ (c(u,w) − 1) cycles, summed over the wedges u–v–w that it is
-//! part of. Two sweeps collect that without a conflict between threads: `down` from each u over
-//! its wedges to lower w, which owns the edges {u,v}, and `up` from each w over its wedges to
-//! higher u, which owns the edges {v,w}: an edge has two ends that may be w, so that the lower end's
-//! cycles are kept apart and added in the end. Each costs Σ_e min(d_u, d_v) steps.
+//! Every 4-cycle has a highest-ranked vertex u and, opposite it, a vertex w; its other two vertices v are in between.
+//! Let c(u,w) be the number of common neighbours v < u of u and w < u. An edge {u,v} or {v,w} lies in Σ (c(u,w) − 1)
+//! cycles, summed over the wedges u–v–w that it is part of. Two sweeps compute this without conflicts between threads:
+//! `down` from each u over its wedges to lower w, which owns the edges {u,v}, and `up` from each w over its wedges to
+//! higher u, which owns the edges {v,w}: an edge has two ends that may be w, so the cycles of the lower end are stored
+//! separately and added in the end. Each costs Σ_e min(d_u, d_v) steps.
 //!
-//! In sparse graphs nearly no wedge of u ends where another did. A small bit filter sees that
-//! without touching a counter, and `up` visits only the w that `down` found to be shared.
+//! In sparse graphs hardly any two wedges of u end in the same node. A small bit filter detects
+//! this without touching a counter, and `up` visits only the w that `down` found to be shared.
 //! Reference: Chiba and Nishizeki, "Arboricity and subgraph listing algorithms", 1985.
 
 use std::ops::Range;
@@ -30,7 +29,7 @@ pub(super) struct Wedges {
     pub(super) reverse: Vec<u32>,
     /// Nodes in a triangle.
     triangle: Vec<AtomicBool>,
-    /// Set when wedges meet at most places: from then on nobody keeps the lists below.
+    /// Set once most wedges meet: from then on the lists below are not kept.
     dense: AtomicBool,
     /// Nodes on a 4-cycle, and where two `down` wedges of a node meet.
     cycle: Vec<AtomicBool>,
@@ -67,7 +66,7 @@ impl Wedges {
         self.dense.load(Relaxed) || self.shared[u].load(Relaxed)
     }
 
-    /// Brings together what processes have seen in the first sweep.
+    /// Combines what the processes found in the first sweep.
     fn join_flags(&self, peers: &dyn Peers) {
         peers::join(std::slice::from_ref(&self.dense), peers);
         peers::join(&self.triangle, peers);
@@ -202,8 +201,8 @@ fn down(graph: &Ranked, u: usize, reverse: &mut [u32], scratch: &mut Scratch, fo
     cycles > 0
 }
 
-/// Whether all wedges from `u` end in different nodes, none of them a neighbour of `u`; may say no
-/// wrongly. Fills `reverse` when the answer is yes.
+/// Whether all wedges from `u` end in different nodes, none of them a neighbour of `u`; false
+/// negatives are possible. Fills `reverse` if true.
 fn no_wedge_meets(graph: &Ranked, u: usize, reverse: &mut [u32], filter: &mut [u64]) -> bool {
     let lower = graph.lower(u);
     if let ([v], [back]) = (lower, &mut *reverse) {

@@ -8,8 +8,8 @@ use crate::motif::Motif;
 use crate::parallel;
 use crate::sparse::Pattern;
 
-/// Positions that W_t of any of these motifs can have: walks to nodes within reach, no more than there are nodes. Arcs
-/// may be walked either way; those of a pattern that is not symmetric are turned around as well.
+/// Maximum number of positions of W_t for any of these motifs: walks to nodes within reach, at most the number of
+/// nodes. Arcs may be walked in both directions; those of a pattern that is not symmetric are also reversed.
 pub(crate) fn most_positions(pattern: &Pattern, symmetric: bool, motifs: &[Motif]) -> u64 {
     let far = motifs.iter().map(|&motif| reach(motif)).max().unwrap_or(0);
     let n = pattern.rows();

@@ -1,6 +1,6 @@
 //! Bit rows: which members of a sample are adjacent to a node, 64 to a word.
 //!
-//! Strata of a sample are stretches of it, so that what is counted is counted on both sides of a split.
+//! Strata of a sample are contiguous, so counts are taken on both sides of a split.
 
 /// Calls `f` with the positions of the ones of a bit row.
 #[inline(always)]

@@ -1,20 +1,20 @@
 //! Estimated primitives of every edge, from at most `cap` neighbours of each node (sec. 3.1).
 //!
-//! Nodes are ranked by (degree, node) as in exact counting. Each node v keeps random neighbours, all
-//! of them when there are no more than the cap: some ranked below v and some above, for the few above
-//! carry most triangles and cycles. Of a stratum of d neighbours with s members, a member stands for
-//! d/s of them and a pair for d(d − 1)/(s(s − 1)) pairs. Samples of different nodes are independent.
-//! For an edge {u, v} with v ranked lower, and members w of v's sample:
+//! Nodes are ranked by (degree, node) as in exact counting. Each node v keeps random neighbours, all of them when there
+//! are no more than the cap: some ranked below v and some above, since the few above carry most triangles and cycles.
+//! Of a stratum of d neighbours with s members, a member stands for d/s of them and a pair for d(d − 1)/(s(s − 1))
+//! pairs. Samples of different nodes are independent. For an edge {u, v} with v ranked lower, and members w of v's
+//! sample:
 //!
 //! - t, its pairs P, Q: members adjacent to u; adjacency inside a sample is a bit row;
 //! - K: adjacent pairs of them;
 //! - R: t(u,w) + t(v,w) over them, where t(v,w) may come from the same sample: then it is a pair;
-//! - C: 4-cycles u–v–w–x, found from u or v when that or the node across is the highest. Those
-//!   whose highest node has the chord across would be most, and are what the induced count leaves
-//!   out: they are not sampled but taken from R, less those with a chord elsewhere.
+//! - C: 4-cycles u–v–w–x, found from u or v when that or the node across is the highest. Most have
+//!   a chord at the highest node, and the induced count leaves them out: they are not sampled but
+//!   taken from R, minus those with a chord elsewhere.
 //!
-//! Each is unbiased, and exact where no node involved has more neighbours than the cap: most of a
-//! skewed graph. Cost: O(M cap) steps, and O(M cap²/64) for cliques; memory O(M (1 + cap/64)).
+//! Each is unbiased, and exact if no node involved has more neighbours than the cap, as in most of
+//! a skewed graph. Cost: O(M cap) steps, and O(M cap²/64) for cliques; memory O(M (1 + cap/64)).
 
 use bytemuck::{Pod, Zeroable};
 
@@ -80,7 +80,7 @@ pub(in super::super) fn estimate(
     Ok(sweeps.joined(&edges, &common))
 }
 
-/// What the first sweeps find of an edge at one of its ends; both ends add up.
+/// The results of the first sweeps for an edge at one of its ends; both ends are added.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Half {
@@ -99,7 +99,7 @@ struct Edge {
     r: f32,
 }
 
-/// Slots that a thread takes at a time where there is no current node.
+/// Slots per task in sweeps without a current node.
 const CHUNK: usize = 1 << 14;
 
 /// Kept by a thread for the current node: the bit rows of its neighbours, and what its members add.
@@ -121,7 +121,7 @@ struct Member {
 }
 
 impl Sweeps<'_> {
-    /// What stands at the slots u → v with v ranked lower, at both slots of an edge.
+    /// Copies the values at the slots u → v with v ranked lower to both slots of an edge.
     #[expect(clippy::needless_pass_by_value, reason = "not needed any longer")]
     fn mirrored(&self, common: Pages<Common>) -> Pages<Common> {
         let mut both = Pages::zeros(common.len());
@@ -287,7 +287,7 @@ impl Sweeps<'_> {
         Edge { p: p as f32, c: (r - chorded) as f32, k: (k / 2.0) as f32, q: q as f32, r: r as f32 }
     }
 
-    /// What stands at the slots v → u with u ranked higher, at both slots of an edge.
+    /// Copies the values at the slots v → u with u ranked higher to both slots of an edge.
     fn joined(&self, edges: &[Edge], common: &[Common]) -> Estimates {
         let list = || Pages::zeros(edges.len());
         let mut e = Estimates { t: list(), p: list(), c: list(), k: list(), q: list(), r: list() };

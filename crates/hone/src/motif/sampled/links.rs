@@ -1,7 +1,7 @@
-//! [`Link`]: for each slot of a symmetric pattern, where the same edge stands in the other row.
+//! [`Link`]: for each slot of a symmetric pattern, the slot of the same edge in the other row.
 //!
 //! Found in one pass over the slots: rows come in order, so the slot i → j is met when j's row has
-//! been linked up to i. Which end is ranked higher is kept beside it, since both are needed together.
+//! been linked up to i. Which end is ranked higher is stored with it, since both are needed together.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -1,7 +1,7 @@
 //! Sampled counting: estimates from a bounded number of neighbours of each node (sec. 3.1).
 //!
-//! [`neighbours`] draws the samples; two sweeps over them ([`wedges`], then [`estimate`]) find the primitives of every edge;
-//! [`orbits`] makes orbit counts of these. [`shared`], [`links`] and [`bits`] are what the sweeps have in common.
+//! [`neighbours`] draws the samples; two sweeps over them ([`wedges`], then [`estimate`]) find the primitives of every
+//! edge; [`orbits`] computes orbit counts from these. [`shared`], [`links`] and [`bits`] are used by all sweeps.
 
 mod bits;
 mod estimate;
@@ -24,7 +24,7 @@ use super::orbit::Orbit;
 /// What was estimated, and how well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sampled {
-    /// Neighbours looked at, at most.
+    /// Maximum number of neighbours used per node.
     pub cap: usize,
     /// Independent estimates that were averaged.
     pub replicates: usize,

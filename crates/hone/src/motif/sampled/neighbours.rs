@@ -1,8 +1,8 @@
 //! [`Samples`]: at most `cap` random neighbours of every node, in two strata.
 //!
-//! Neighbours ranked below a node and above it are drawn apart: half the cap for each, and what one
-//! stratum leaves the other takes. A stratum of which something is left out has at least two members,
-//! so that pairs are seen.
+//! Neighbours ranked below a node and above it are drawn separately: half the cap each, and a stratum
+//! may use what the other leaves. An incomplete stratum has at least two members, so that there are
+//! pairs.
 
 use bytemuck::{Pod, Zeroable};
 use rand_xoshiro::rand_core::Rng;
@@ -13,7 +13,7 @@ use crate::parallel;
 use crate::random::Key;
 use crate::sparse::{Pattern, prefetch};
 
-/// The samples of all nodes, as they are kept.
+/// The samples of all nodes, as stored.
 pub(super) struct Drawn {
     heads: Pages<Head>,
     members: Pages<u32>,
@@ -26,7 +26,7 @@ pub(super) struct Samples<'a> {
     heads: &'a [Head],
     /// Ranks of the members, ascending for each node.
     members: &'a [u32],
-    /// Where in the node's row each member stands.
+    /// The position of each member in the node's row.
     places: &'a [u32],
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Samples<'a> {
 pub(super) const HEADS_AHEAD: usize = 32;
 pub(super) const SAMPLES_AHEAD: usize = 8;
 
-/// Members of a sample that are prefetched: those that follow are fetched in the order they lie in anyway.
+/// Members of a sample that are prefetched: the hardware prefetches those that follow.
 const MEMBERS_AHEAD: usize = 64;
 
 /// Where the sample of a node is; together with its rank, since both are needed together.
@@ -104,13 +104,13 @@ impl<'a> Samples<'a> {
         self.heads[i]
     }
 
-    /// Asks the memory for the head of a node.
+    /// Prefetches the head of a node.
     #[inline(always)]
     pub(super) fn ask_head(&self, i: usize) {
         prefetch(&self.heads[i..=i]);
     }
 
-    /// Asks the memory for the members of a sample.
+    /// Prefetches the members of a sample.
     #[inline(always)]
     pub(super) fn ask(&self, head: Head) {
         prefetch(&self.members[head.start as usize..][..head.size().min(MEMBERS_AHEAD)]);
@@ -176,7 +176,7 @@ impl<'a> Sample<'a> {
     /// Members ranked at most `rank`, which is above this node's own.
     #[inline(always)]
     pub(super) fn up_to(&self, rank: u32) -> usize {
-        // Samples are mostly short: counting costs less than the wrong guesses of a binary search.
+        // Samples are mostly short: counting costs less than the branch mispredictions of a binary search.
         self.lower + self.strata()[1].iter().map(|&w| u32::from(w <= rank)).sum::<u32>() as usize
     }
 }
@@ -199,8 +199,8 @@ impl Row {
         &self.entries
     }
 
-    /// Leaves the members of the sample, ascending, and tells the head of them. Each stratum may have
-    /// half the cap and what the other leaves; `key` is that of the stratum.
+    /// Keeps the members of the sample, ascending, and fills in the head. Each stratum may have half
+    /// the cap and what the other leaves; `key` is that of the stratum.
     fn choose(&mut self, head: &mut Head, cap: usize, key: impl Fn(u64) -> Key) {
         let bound = u64::from(head.rank) << 32;
         head.weight = [1.0; 2];
@@ -223,7 +223,7 @@ impl Row {
         head.lower = self.entries.iter().filter(|&&entry| entry < bound).count() as u16;
     }
 
-    /// Parts the entries below `bound` from those above; without a branch, which would be guessed wrong.
+    /// Partitions the entries at `bound`; branch-free, since a branch would be mispredicted.
     fn split(&mut self, bound: u64) {
         self.strata.iter_mut().for_each(|stratum| stratum.resize(self.entries.len(), 0));
         let [lower, upper] = &mut self.strata;

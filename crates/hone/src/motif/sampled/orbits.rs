@@ -1,9 +1,10 @@
 //! [`Estimated`]: orbit counts of every edge from estimated primitives.
 //!
 //! Orbit counts are linear in the primitives ([`formula`](super::super::formula)), so those of unbiased
-//! estimates are unbiased too; but as differences of large numbers they come out negative, or large
-//! where there is nothing. Totals and node orbits are sums of these *raw* counts. What is reported of a
-//! single edge is *held* between zero and what the edge can have. With the letters of the formulas:
+//! estimates are unbiased too; but as differences of large numbers they may be negative, or large where
+//! there are no occurrences. Totals and node orbits are sums of these *raw* counts. The reported counts
+//! of a single edge are *clamped* between zero and what the edge can have. With the letters of the
+//! formulas:
 //!
 //! | orbits | the edge has at most |
 //! |---|---|
@@ -16,10 +17,10 @@
 //! | tailed-far | Q − 2t |
 //! | path4-end | Σ over both ends of S_u − (d_v − 1) − (Q − t), nothing where a is zero |
 //!
-//! In exact counts the two orbits of a line add up to the bound. Where t is exact, because an end has no
-//! more neighbours than the cap, no count moves away from the truth. Where it is an estimate the bounds are
-//! estimates too, and holding is a rule of thumb: edges of a clique, whose a and b are about zero, get few paths
-//! however noisy the cycles. Cost: a few dozen operations per edge.
+//! In exact counts the two orbits of a line add up to the bound. If t is exact, because an end has no more
+//! neighbours than the cap, clamping never moves a count away from the truth. If it is an estimate, the bounds
+//! are estimates too, and clamping is a heuristic: edges of a clique, whose a and b are about zero, get few
+//! paths however noisy the cycles are. Cost: a few dozen operations per edge.
 
 use super::super::formula::{End, Middle, Number, orbits};
 use super::super::orbit::Orbit;
@@ -28,7 +29,7 @@ use super::estimate::Estimates;
 use crate::parallel;
 use crate::sparse::Pattern;
 
-/// Estimated primitives, and what follows from them for nodes.
+/// Estimated primitives, and the resulting numbers of nodes.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Estimated {
     pub(in super::super) facts: Sampled,
@@ -52,12 +53,12 @@ impl Estimated {
         Estimated { facts, edge, triangles, s }
     }
 
-    /// Bytes held.
+    /// Bytes in memory.
     pub(in super::super) fn bytes(&self) -> usize {
         6 * size_of::<f32>() * self.edge.t.len() + 2 * size_of::<f64>() * self.s.len()
     }
 
-    /// Neighbours of node `i` from the `k`-th on, with the counts of the edge to each, held to what it can have.
+    /// Neighbours of node `i` from the `k`-th on, with the counts of the edge to each, clamped to what it can have.
     pub(in super::super) fn row<'a>(
         &'a self,
         pattern: &'a Pattern,
@@ -67,12 +68,12 @@ impl Estimated {
         self.primitives(pattern, i, k).map(|(j, u, v, e)| (j, held(u, v, e)))
     }
 
-    /// Sums over the edges of node `i` of the counts as they are.
+    /// Sums over the edges of node `i` of the raw counts.
     pub(in super::super) fn degrees(&self, pattern: &Pattern, i: usize) -> Amounts {
         self.primitives(pattern, i, 0).fold([0.0; Orbit::COUNT], |sum, (_, u, v, e)| add(sum, orbits(u, v, e)))
     }
 
-    /// As [`Estimated::degrees`] of two estimates, and the sums that the edges of their mean are held to.
+    /// As [`Estimated::degrees`] of two estimates, and the sums of the clamped edges of their mean.
     pub(in super::super) fn degrees_of_mean(&self, other: &Estimated, pattern: &Pattern, i: usize) -> [Amounts; 3] {
         let both = self.primitives(pattern, i, 0).zip(other.primitives(pattern, i, 0));
         both.fold([[0.0; Orbit::COUNT]; 3], |[a, b, kept], ((_, u, v, e), (_, u2, v2, e2))| {
@@ -125,7 +126,7 @@ impl Middle<f64> {
     }
 }
 
-/// The counts of an edge, each held between zero and the most that the edge can have.
+/// The counts of an edge, each clamped between zero and the maximum that the edge can have.
 #[inline]
 fn held(u: End<f64>, v: End<f64>, e: Middle<f64>) -> Amounts {
     let (x, y) = (u.d - 1.0, v.d - 1.0);
@@ -141,7 +142,7 @@ fn held(u: End<f64>, v: End<f64>, e: Middle<f64>) -> Amounts {
     let far = (e.q - 2.0 * t).max(0.0);
     let most = [1.0, a + b, t, ends, a * b, stars, a * b, stars, tailed, far, pairs(t), tailed, pairs(t)];
     let mut counts = orbits(u, v, e);
-    // What was loaded may be no estimate at all; `clamp` would not stand a most below zero.
+    // Loaded values may be invalid; `clamp` would panic on a negative maximum.
     counts.iter_mut().zip(most).for_each(|(count, most)| *count = count.min(most).max(0.0));
     counts
 }
@@ -159,7 +160,8 @@ mod tests {
     use crate::graph::{Generator, Graph};
     use crate::progress::Silent;
 
-    /// Squared errors of all edges in several estimates, orbit by orbit: raw counts, cut off at zero, held.
+    /// Squared errors of all edges in several estimates, orbit by orbit: raw counts, clamped at zero, clamped
+    /// to the possible range.
     fn errors(graph: &Graph, cap: usize) -> [Amounts; 3] {
         let exact = count(graph, &Silent).expect("counts");
         let mut errors = [[0.0; Orbit::COUNT]; 3];

@@ -1,4 +1,4 @@
-//! [`Sweeps`]: what the sweeps of sampled estimation share.
+//! [`Sweeps`]: common data of the sweeps of sampled estimation.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -21,7 +21,7 @@ pub(super) struct Common {
     pub(super) above: f32,
 }
 
-/// What is known of a graph before the sweeps.
+/// What is computed before the sweeps.
 pub(super) struct Ground {
     ranks: Vec<u32>,
     drawn: Drawn,
@@ -38,13 +38,13 @@ impl Ground {
     }
 }
 
-/// Samples and links of a graph. Sweeps write to slots of the row they stand at, so that no two threads meet.
+/// Samples and links of a graph. Sweeps write only to slots of their own row, so that threads do not conflict.
 pub(super) struct Sweeps<'a> {
     pub(super) pattern: &'a Pattern,
     pub(super) ranks: &'a [u32],
     pub(super) samples: Samples<'a>,
     pub(super) links: &'a [Link],
-    /// Stretches of rows with about even work.
+    /// Ranges of rows with about equal work.
     pub(super) bounds: Vec<usize>,
     /// Words of a bit row over a sample.
     pub(super) words: usize,
@@ -65,7 +65,7 @@ impl<'a> Sweeps<'a> {
         largest.min(cap).div_ceil(64).max(1)
     }
 
-    /// Slots where the stretches of rows begin, times `width`.
+    /// Slots where the ranges of rows begin, times `width`.
     pub(super) fn starts(&self, width: usize) -> Vec<usize> {
         self.bounds.iter().map(|&i| width * self.pattern.offsets()[i]).collect()
     }
@@ -76,7 +76,7 @@ impl<'a> Sweeps<'a> {
         &masks[slot * self.words..][..self.words]
     }
 
-    /// Asks the memory for the samples of the neighbours of slots ahead.
+    /// Prefetches the samples of the neighbours of slots ahead.
     #[inline(always)]
     pub(super) fn ask_samples(&self, slot: usize) {
         let columns = self.pattern.columns();
@@ -88,7 +88,7 @@ impl<'a> Sweeps<'a> {
         }
     }
 
-    /// Asks the memory for what stands at the other slot of an edge, where the link is `wanted`.
+    /// Prefetches the values at the other slot of an edge, if the link is `wanted`.
     #[inline(always)]
     pub(super) fn ask<T>(&self, values: &[T], slot: usize, wanted: impl Fn(Link) -> bool) {
         if let Some(link) = self.links.get(slot).filter(|&&link| wanted(link)) {

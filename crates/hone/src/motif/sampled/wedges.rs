@@ -1,7 +1,7 @@
 //! The first sweep of sampled estimation: wedges from each node to members of its neighbours' samples.
 //!
 //! It finds which members are neighbours of the node (bit rows, and so the common neighbours of every
-//! edge) and the 4-cycles without the chord across. The samples of neighbours lie scattered: they are
+//! edge) and the 4-cycles without the chord across. The samples of neighbours are scattered: they are
 //! prefetched some neighbours ahead.
 
 use super::super::column::cut;
@@ -131,14 +131,14 @@ impl Sweeps<'_> {
         }
     }
 
-    /// Finds the members of a neighbour that are neighbours too, where that is requested later, and counts
+    /// Finds the members of a neighbour that are neighbours too, if that is requested later, and counts
     /// the wedges to its far ones.
     #[inline(always)]
     fn see(&self, head: &Head, rank: u32, mask: &mut [u64], count: &mut [f32]) {
         let sample = self.samples.at(*head);
         let ([lower, upper], [w0, w1]) = (sample.strata(), sample.weight);
         if head.rank > rank {
-            // Bits tell of adjacency inside the sample: who is not in it needs none.
+            // Bits are for adjacency inside the sample: other nodes need none.
             if !lower.is_empty() && sample.has_lower(rank) {
                 mark(sample.members, mask, count);
             }

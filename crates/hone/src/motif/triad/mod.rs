@@ -1,12 +1,12 @@
 //! Triads: exact counts of the 13 connected directed motifs of three nodes, for each arc, and of the two dyads.
 //!
 //! For the arc s → t the nodes w around it fall into 16 cases, by the relation of s and of t to w (`arc_orbit`). Nine of
-//! these are triangles, found by one sweep (`sweep`); in the others w is joined to one end alone, and their number is the
-//! degree of that end less the triangles. So nine numbers per arc in triangles and three degrees per node are all that is
-//! held, in narrow columns. All counts are below 2³², and integers: the same for any number of threads.
+//! these are triangles, found by one sweep (`sweep`); in the others w is linked to one end only, and their number is
+//! the degree of that end minus the triangles. So only nine numbers per arc in triangles and three degrees per node are
+//! stored, in narrow columns. All counts are below 2³², and integers: the same for any number of threads.
 //!
-//! Non-induced counts (`Occurrence::Subgraph`) are sums over the cases that contain the wanted one: with the arc
-//! marked, a subgraph has exactly one way to lie in a triad.
+//! Non-induced counts (`Occurrence::Subgraph`) are sums over the cases that contain the requested one: with the
+//! arc marked, a subgraph can lie in a triad in exactly one way.
 
 mod sweep;
 
@@ -35,7 +35,7 @@ pub enum Occurrence {
     /// Three nodes whose arcs are those of the triad, and no others ("structural").
     #[default]
     Induced,
-    /// Three nodes whose arcs hold those of the triad; a mutual pair holds two one-way arcs ("functional").
+    /// Three nodes whose arcs contain those of the triad; a mutual pair contains two one-way arcs ("functional").
     Subgraph,
 }
 
@@ -43,7 +43,7 @@ pub enum Occurrence {
 #[derive(Debug, Clone)]
 pub struct Triads {
     arcs: Arc<Pattern>,
-    /// The same turned around: row i holds the nodes whose arcs enter node i.
+    /// The same reversed: row i holds the nodes whose arcs enter node i.
     entering: Arc<Pattern>,
     /// Whether each arc has its reverse.
     mutual: Column,
@@ -65,7 +65,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// In how many occurrences the arc lies, in that position.
+    /// How many occurrences contain the arc in that position.
     fn count(&self, orbit: ArcOrbit, occurrence: Occurrence) -> u64 {
         let view = orbit.view();
         if occurrence == Occurrence::Induced || view.source + view.target == 0 {
@@ -79,7 +79,7 @@ impl Around {
         holding(view.source).flat_map(|a| holding(view.target).map(move |b| self.cases[a][b])).sum()
     }
 
-    /// In how many occurrences the arc lies, in any of the positions.
+    /// How many occurrences contain the arc in any of the positions.
     pub(super) fn sum(&self, orbits: &[ArcOrbit], occurrence: Occurrence) -> u64 {
         orbits.iter().map(|&orbit| self.count(orbit, occurrence)).sum()
     }
@@ -153,7 +153,7 @@ impl Triads {
         &self.arcs
     }
 
-    /// The arcs turned around: row i holds the nodes whose arcs enter node i.
+    /// The arcs reversed: row i holds the nodes whose arcs enter node i.
     pub fn entering(&self) -> &Arc<Pattern> {
         &self.entering
     }
@@ -173,7 +173,7 @@ impl Triads {
         (leaving.fold(zero, add), entering.fold(zero, add))
     }
 
-    /// Bytes held, without the arcs.
+    /// Bytes in memory, without the arcs.
     pub fn bytes(&self) -> usize {
         let columns = [&self.mutual, &self.common].into_iter().chain(&self.classes).chain(&self.degrees);
         columns.map(Column::bytes).sum::<usize>() + self.rank.bytes() + self.entering.memory()
@@ -289,5 +289,5 @@ pub(super) fn check_graph(motif: Motif, graph: &Graph) -> Result<()> {
     Err(Error::config("motifs", message))
 }
 
-/// Rows that a thread takes in one go.
+/// Rows per parallel task.
 const ROWS: usize = 1 << 12;

@@ -1,4 +1,4 @@
-//! The triangle sweep with directions: how the third corners of every edge's triangles are joined to its ends.
+//! The triangle sweep with directions: how the third nodes of every edge's triangles are linked to its ends.
 //!
 //! On the underlying graph, ranked by degree, each slot has a label: 1 for an arc that leaves the row's node, 2 for one
 //! that enters it, 3 for both. For each edge {u, v} with v < u the row of v is walked over the labels of the row of u, as in
@@ -14,7 +14,7 @@ use crate::graph::Graph;
 use crate::progress::Progress;
 use crate::sparse::Pattern;
 
-/// Triangles on an edge by how their third corner is joined to its ends: three labels times three.
+/// Triangles on an edge by how their third node is linked to its ends: three labels times three.
 pub(super) type Classes = [u32; 9];
 
 /// What the sweep found.

@@ -1,7 +1,7 @@
-//! What edges had and what they gained, together, as columns in the order of the changed graph: one pass.
+//! The old numbers of edges plus their gains, as columns in the order of the changed graph: one pass.
 //!
-//! Columns are written in the width that they had before, with what does not fit beside them; where so many values grew that
-//! another width is the smallest, the column is written once more.
+//! Columns are written in their previous width, with values that do not fit stored separately; if so many values grew
+//! that another width is smaller, the column is written once more.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -175,7 +175,7 @@ impl Arranging<'_> {
         }
     }
 
-    /// Asks the memory for the other share of an edge that comes soon.
+    /// Prefetches the other share of an edge that comes soon.
     #[inline(always)]
     fn ask_ahead(&self, slot: usize) {
         if let Some(&j) = self.update.new.columns().get(slot + AHEAD) {

@@ -1,4 +1,4 @@
-//! [`Changes`]: edges that come and go, by edge and by node, and the adjacency that they leave.
+//! [`Changes`]: added and removed edges, by edge and by node, and the resulting adjacency.
 
 use std::ops::Range;
 
@@ -18,18 +18,18 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// One more or one less, modulo 2⁶⁴.
+    /// Plus or minus one, modulo 2⁶⁴.
     pub(super) fn sign(self) -> u64 {
         sign(self.added)
     }
 }
 
-/// One more or one less, modulo 2⁶⁴.
+/// Plus or minus one, modulo 2⁶⁴.
 pub(super) fn sign(added: bool) -> u64 {
     if added { 1 } else { u64::MAX }
 }
 
-/// Stands for nodes none of whose edges change.
+/// Marks nodes whose edges do not change.
 const STILL: u32 = u32::MAX;
 
 /// All changes of a graph.
@@ -201,8 +201,8 @@ pub(super) fn range(pattern: &Pattern, i: usize) -> Range<usize> {
     if i < pattern.rows() { pattern.range(i) } else { 0..0 }
 }
 
-/// Calls `found` with what two ascending rows share, and where it stands in each: the shorter one is walked, the
-/// longer one searched from the last place on.
+/// Calls `found` with the common nodes of two ascending rows, and their positions in each: the shorter one is
+/// walked, the longer one searched from the last position on.
 pub(super) fn for_common(a: &[u32], b: &[u32], mut found: impl FnMut(u32, usize, usize)) {
     if a.len() <= b.len() {
         search(a, b, found);

@@ -3,10 +3,10 @@
 //! For a changed edge {x, u} the row x of ΔAA′ has at y, a neighbour of x afterwards, the number of nodes w that were
 //! neighbours of u and are neighbours of y; the row u has at w those y that were neighbours of x. Both count edges {y, w}
 //! between the two neighbourhoods. Where x has few neighbours, their rows are walked over marks on the neighbours of u.
-//! Where there are many hubs among them, whose long rows lead to leaves that nobody asks for, edges are found by their
+//! If there are many hubs among them, whose long rows mostly lead to irrelevant leaves, edges are found by their
 //! smaller end: rows of y are walked where y is small; where w is small and y a hub, the hubs next to w are looked up
-//! among those next to x; and between two hubs there are rows of bits. Of both ways, and both ends of the change as x,
-//! that is taken which is the least work; a row that is not in a cache costs as much as some steps along one.
+//! among those next to x; and between two hubs there are rows of bits. Of both methods, and both ends of the change as
+//! x, the cheapest is used; a row that is not in a cache costs as much as some steps along one.
 
 use std::sync::Mutex;
 
@@ -90,7 +90,7 @@ pub(super) fn add_all(update: &Update<'_>, gains: &Gains<'_>, progress: &dyn Pro
             }
         }
     })?;
-    // Only now: what others add to an edge that was not there means nothing.
+    // Only now: contributions of others to an edge that did not exist are meaningless.
     for (x, u, cycles) in born.into_inner().expect("no thread panics with the lock") {
         for (i, j, value) in [(x, u, cycles), (u, x, 0)] {
             let at = update.find(i, j).expect("an added edge");
@@ -100,7 +100,7 @@ pub(super) fn add_all(update: &Update<'_>, gains: &Gains<'_>, progress: &dyn Pro
     Ok(())
 }
 
-/// The way that is the least work.
+/// The cheapest method.
 fn way(change: &Change, of: impl Fn(u32) -> Steps) -> Way {
     let (u, v) = (change.u, change.v);
     let ways = [(u, v, true), (u, v, false), (v, u, true), (v, u, false)];

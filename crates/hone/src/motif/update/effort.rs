@@ -4,15 +4,15 @@ use super::changes::Changes;
 use crate::parallel;
 use crate::sparse::Pattern;
 
-/// Slots below which an update is always worked out: counting again would hardly be noticed either.
+/// Number of slots below which the graph is always updated: counting again would hardly take time either.
 const SMALL: usize = 1 << 20;
-/// Changes are few when there are fewer than one for so many slots: nobody asks whether counting is less work.
+/// There are few changes if there is less than one per this many slots: then the costs are not compared.
 const MANY: usize = 400;
 /// Steps of an update that take as long as one of Σ_e min(d_u, d_v) of a count.
 const STEPS_PER_STEP: u64 = 4;
 /// Steps of a count for each slot of a graph up to which it takes less than the passes of an update over all slots.
 const LIGHT: u64 = 20;
-/// Of so many rows one is looked at to find out.
+/// One row in this many is sampled to find out.
 const SAMPLED: usize = 61;
 
 /// Whether counting a graph is so little work that nothing is gained by an update: Σ min(d_u, d_v) over its slots is small.

@@ -1,11 +1,11 @@
-//! What edges of the changed graph gain: sums under way, and when all is added up.
+//! What edges of the changed graph gain: sums in progress, and final sums.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::striped::Striped;
 
-/// What edges of the changed graph gain, modulo 2⁶⁴, in two shares: one at each slot of an edge, so that whoever walks a row
-/// adds in the order of memory.
+/// What edges of the changed graph gain, modulo 2⁶⁴, in two shares: one at each slot of an edge, so that additions
+/// along a row are in memory order.
 pub(super) struct Gains<'a> {
     /// C by walks from changed edges: in rows of D alone.
     pub(super) c: Striped<'a>,
@@ -14,7 +14,7 @@ pub(super) struct Gains<'a> {
     pub(super) r: Striped<'a>,
 }
 
-/// The same when all is added up.
+/// The same, summed.
 #[derive(Clone, Copy)]
 pub(super) struct Sums<'a> {
     pub(super) c: &'a [u64],

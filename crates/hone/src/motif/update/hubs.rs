@@ -18,7 +18,7 @@ impl Marks {
         nodes.iter().for_each(|&i| self.words[i as usize / 64] |= 1 << (i % 64));
     }
 
-    /// Takes the marks back that were set.
+    /// Clears the marks that were set.
     pub(super) fn clear(&mut self, nodes: &[u32]) {
         nodes.iter().for_each(|&i| self.words[i as usize / 64] = 0);
     }
@@ -36,7 +36,7 @@ const MOST: usize = 8192;
 /// Nodes from the current one to those whose place among lists, and whose list, is prefetched.
 const STARTS_AHEAD: usize = 24;
 const LISTS_AHEAD: usize = 12;
-/// Stands for nodes that are none.
+/// Marks nodes that are not hubs.
 const NONE: u16 = u16::MAX;
 
 /// The largest nodes by number: for hubs their adjacency to other hubs as bits, for others the list of their hubs.
@@ -71,7 +71,7 @@ impl Hubs {
         Hubs { number, words, bits: rows.concat(), starts, lists }
     }
 
-    /// The number of a node that is a hub.
+    /// The hub number of a node.
     #[inline(always)]
     pub(super) fn number(&self, i: u32) -> Option<usize> {
         let number = self.number[i as usize];
@@ -84,7 +84,7 @@ impl Hubs {
         &self.bits[number * self.words..][..self.words]
     }
 
-    /// Asks the memory for the lists of nodes that come soon.
+    /// Prefetches the lists of nodes that come soon.
     #[inline(always)]
     pub(super) fn ask(&self, nodes: &[u32], at: usize) {
         if let Some(&i) = nodes.get(at + STARTS_AHEAD) {
@@ -95,14 +95,14 @@ impl Hubs {
         }
     }
 
-    /// Hubs adjacent to a node that is none.
+    /// Hubs adjacent to a node that is not a hub.
     #[inline(always)]
     pub(super) fn near(&self, i: u32) -> &[u16] {
         &self.lists[self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize]
     }
 }
 
-/// The hubs next to each node that is none.
+/// The hubs next to each node that is not a hub.
 fn lists(pattern: &Pattern, number: &[u16]) -> (Vec<u32>, Vec<u16>) {
     let offsets = pattern.offsets();
     let bounds = balanced(pattern.rows(), 1 << 16, |i| (offsets[i + 1] - offsets[i] + 4) as u64);

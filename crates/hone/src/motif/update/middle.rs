@@ -72,7 +72,7 @@ impl<'a> Middle<'a> {
         &self.near[self.offsets[i as usize] as usize..self.offsets[i as usize + 1] as usize]
     }
 
-    /// Asks the memory for the lists of neighbours that come soon.
+    /// Prefetches the lists of neighbours that come soon.
     #[inline(always)]
     fn ask_ahead(&self, row: &[u32], at: usize) {
         if let Some(&y) = row.get(at + STARTS_AHEAD) {

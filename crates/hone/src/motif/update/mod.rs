@@ -1,7 +1,8 @@
-//! Exact counts after edges came and went, from the counts before.
+//! Exact counts after edges were added or removed, from the counts before.
 //!
-//! Everything follows from five numbers per edge (`formula`), and each of them changes by what contains a changed edge.
-//! Letters: A and A′ the adjacency before and after, Δ = A′ − A with its ends D, δ the growth of a degree.
+//! Everything follows from five numbers per edge (`formula`), which change only by subgraphs that contain a
+//! changed edge. Letters: A and A′ the adjacency before and after, Δ = A′ − A with its ends D, δ the growth of
+//! a degree.
 //!
 //! * t and K, and the triangles of nodes: triangles and 4-cliques that are made or destroyed are listed (`triangles`),
 //!   each at the first of its changed edges.
@@ -12,11 +13,11 @@
 //! * R = Σ (t(u,w) + t(v,w)) gains and loses triangles at old t, and what t has grown by for each triangle at such an edge
 //!   (`rims`).
 //!
-//! Cost: for each changed edge about Σ d_w over the small neighbours w of its ends, and some words of bits for each hub among
-//! them (`cycles`); for each triangle that comes or goes the smaller rows of its edges (`rims`); Σ_e min of the two ends'
-//! neighbours in D (`middle`); and one pass over the edges (`arrange`). Where counting again is less work, because much
-//! changed or because the graph has no hubs, it is counted again: the result is the same. Memory is linear in the edges.
-//! All sums are of integers, so that no order of threads matters.
+//! Cost: for each changed edge about Σ d_w over the small neighbours w of its ends, and some words of bits for each hub
+//! among them (`cycles`); for each triangle that comes or goes the smaller rows of its edges (`rims`); Σ_e min of the
+//! two ends' neighbours in D (`middle`); and one pass over the edges (`arrange`). If counting again is less work,
+//! because much changed or because the graph has no hubs, it is counted again: the result is the same. Memory is linear
+//! in the edges. All sums are of integers, so that no order of threads matters.
 
 mod arrange;
 mod changes;
@@ -49,7 +50,7 @@ use crate::memory::Allowance;
 use crate::pages::Pages;
 use crate::progress::Progress;
 
-/// Bytes per slot of the changed graph that an update takes at its peak, beside the old and the new counts.
+/// Bytes per slot of the changed graph that an update takes at its peak, in addition to the old and the new counts.
 const UPDATING: u64 = 60;
 
 impl Counts {
@@ -68,7 +69,7 @@ impl Counts {
     /// # Ok::<(), hone::Error>(())
     /// ```
     ///
-    /// Fails on self-loops, edges named twice, added edges that are there and removed edges that are not; on estimates
+    /// Fails on self-loops, edges named twice, added edges that exist and removed edges that do not; on estimates
     /// and on counts of directed motifs; when memory does not suffice, or `progress` asks to stop.
     pub fn update(&self, added: &[(u32, u32)], removed: &[(u32, u32)], progress: &dyn Progress) -> Result<Counts> {
         self.update_within(added, removed, Allowance::new(None), progress)
@@ -97,7 +98,7 @@ impl Counts {
         }
     }
 
-    /// The primitives, if they are exact and all there is.
+    /// The primitives, if they are exact and there are no triads.
     fn updatable(&self) -> Result<&Exact> {
         if self.triads().is_some() {
             let message = "counts of directed motifs cannot be updated; count the changed graph";

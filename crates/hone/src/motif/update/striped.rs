@@ -1,7 +1,7 @@
 //! [`Striped`]: one number per slot that any thread may add to, row by row.
 //!
-//! A lock for each stripe of rows is taken once per row, and what follows are plain additions. Atomic additions would each
-//! wait for the memory, and with values spread over rows that are not in a cache, this is all that a thread then does.
+//! The lock of a stripe of rows is taken once per row, followed by plain additions. Atomic additions would each wait
+//! for memory, and with values scattered over rows that are not in a cache, a thread would do nothing else.
 
 use std::sync::Mutex;
 
@@ -24,7 +24,7 @@ impl<'a> Striped<'a> {
         Striped { pattern, parts: cut(values, &bounds).into_iter().map(Mutex::new).collect() }
     }
 
-    /// Hands over the values of a row.
+    /// Passes the values of a row to a function.
     #[inline]
     pub(super) fn row<T>(&self, i: u32, change: impl FnOnce(&mut [u64]) -> T) -> T {
         let i = i as usize;

@@ -120,7 +120,7 @@ fn triangles(update: &Update<'_>, gains: &Gains<'_>, change: Change, thirds: &[T
     let (a, b, sign) = (change.u, change.v, change.sign());
     let own = update.find(a, b);
     let t = update.common_before(a, b);
-    // The triangle at an edge whose third node has this degree, and whose other edges have so many common neighbours.
+    // The triangle at an edge whose third node has this degree, and whose other edges have this many common neighbours.
     let mut gain = |at: Option<usize>, (u, v): (u32, u32), degree: u64, t: u64| {
         if let Some(at) = at {
             gains.r.add(u, at, sign.wrapping_mul(t));

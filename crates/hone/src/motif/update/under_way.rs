@@ -1,4 +1,4 @@
-//! [`Update`]: an update under way, the graph before and after and what changed between them.
+//! [`Update`]: an update in progress: the graph before and after, and the changes.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -10,7 +10,7 @@ use super::effort::{is_light, is_more_than_counting};
 use super::turned::turned;
 use crate::sparse::Pattern;
 
-/// An update under way.
+/// An update in progress.
 pub(super) struct Update<'a> {
     pub(super) old: &'a Pattern,
     pub(super) new: &'a Pattern,
@@ -24,7 +24,7 @@ pub(super) struct Update<'a> {
 }
 
 impl<'a> Update<'a> {
-    /// Nothing when counting again is less work, or edges or changes are too many to be numbered.
+    /// Nothing if counting again is less work, or there are too many edges or changes to number.
     pub(super) fn new(old: &'a Pattern, new: &'a Pattern, exact: &'a Exact, changes: Changes) -> Option<Update<'a>> {
         if changes.list.len() >= 1 << 30 || is_light(new) || is_more_than_counting(new, &changes) {
             return None;
@@ -50,7 +50,7 @@ impl<'a> Update<'a> {
         row(self.old, u).binary_search(&v).map_or(0, |at| self.exact.t.get(slots.start + at))
     }
 
-    /// Cuts the changes into parts of about equal work.
+    /// Divides the changes into parts of about equal work.
     pub(super) fn parts(&self, work: impl Fn(usize) -> u64) -> Vec<(Range<usize>, ())> {
         let bounds = balanced(self.changes.list.len(), 1 << 16, work);
         ranges(&bounds).map(|range| (range, ())).collect()
