@@ -139,10 +139,10 @@ impl Cuda {
         };
         let ranges = panels(cols);
         if ranges.len() == 1 {
-            return vec![Panel { rows, cols, values: whole }];
+            return vec![Panel::new(rows, cols, whole)];
         }
         let take = |range: Range<usize>| {
-            let panel = Panel { rows, cols: range.len(), values: self.driver.reserve(rows * range.len()) };
+            let panel = self.panel(rows, range.len());
             let from = [wide(panel.len()), panel.width(), count(cols), count(range.start)];
             let args = [&from[..], &[whole.address(), panel.address()]].concat();
             self.start("take_columns", panel.len().div_ceil(THREADS), &args);
@@ -163,7 +163,7 @@ impl Cuda {
     /// Some or all rows of a panel; zeros for rows it does not have.
     fn gathered(&self, panel: &Panel, rows: (Option<&Memory<u32>>, usize), place: Option<&Memory<u32>>) -> Panel {
         let (wanted, length) = rows;
-        let out = Panel { rows: length, cols: panel.cols, values: self.driver.reserve(length * panel.cols) };
+        let out = self.panel(length, panel.cols);
         let [wanted, place] = [wanted, place].map(|memory| memory.map_or(NULL, Memory::address));
         let args = [wide(out.len()), out.width(), wanted, place, panel.address(), out.address()];
         self.start("gather_rows", out.len().div_ceil(THREADS), &args);

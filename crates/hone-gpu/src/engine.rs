@@ -7,6 +7,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hone::dense::{Block, Columns, Panels, Small};
@@ -24,7 +25,7 @@ use crate::Cuda;
 use crate::driver::{Failure, no_room};
 
 /// Bytes in addition to matrices and panels: kernels, partial sums, rounding by the allocator.
-const BESIDE: u64 = 256 << 20;
+const BESIDE: u64 = 512 << 20;
 
 /// Bytes of counts per position once they are stored, and while they are computed.
 const COUNTS: u64 = 12;
@@ -43,10 +44,13 @@ impl Engine for Cuda {
         self.forget_counts();
         self.resident.forget_unused();
         let (need, free) = (memory(largest), self.free_memory()?);
-        if need > free {
-            return Err(no_room(self.name(), need, false, free));
+        let least = memory(&Largest { columns: largest.least_columns, ..*largest });
+        if least > free {
+            return Err(no_room(self.name(), least, false, free));
         }
-        self.needed.store(need, Relaxed);
+        let tight = need > free || self.always_tight.load(Relaxed);
+        self.tight.store(tight, Relaxed);
+        self.needed.store(if tight { least } else { need }, Relaxed);
         Ok(())
     }
 
@@ -81,11 +85,11 @@ impl Engine for Cuda {
 
     fn factor(&self, solver: &Solver, s: &Operator, task: &Task) -> Result<Factors<Panels>> {
         let Solver::Svd(options) = solver else { return Err(self.lacks(solver)) };
-        self.caught(|| svd_in(self, s, options, task))
+        self.caught(|| svd_in(self, s, options, &self.tightened(task)))
     }
 
     fn window(&self, window: &Window, u: &mut Panels, task: &Task) -> Result<View> {
-        self.caught(|| window.spanned_through(self, u, task))
+        self.caught(|| window.spanned_through(self, u, &self.tightened(task)))
     }
 
     fn local(
@@ -96,7 +100,7 @@ impl Engine for Cuda {
         shape: &Shape,
         window: Option<&Window>,
     ) -> Result<Local> {
-        self.caught(|| self.local_there(solver, s, task, shape, window))
+        self.caught(|| self.local_there(solver, s, &self.tightened(task), shape, window))
     }
 
     fn failure(&self, thrown: Box<dyn Any + Send>) -> Result<Error, Box<dyn Any + Send>> {
@@ -105,6 +109,11 @@ impl Engine for Cuda {
 }
 
 impl Cuda {
+    /// The task with the device's own shortage of memory: panels wait in the memory of this process, and no folder is used.
+    fn tightened<'a>(&self, task: &Task<'a>) -> Task<'a> {
+        Task { aside: self.tight.load(Relaxed).then_some(Path::new("")), ..*task }
+    }
+
     /// Does some work; failures of its operations become errors. Copies no longer needed are dropped before and after.
     fn caught<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.resident.forget_unused();
@@ -119,7 +128,7 @@ impl Cuda {
 
 /// Bytes of device memory that counting and a factorisation need.
 fn memory(largest: &Largest) -> u64 {
-    let Largest { rows, nonzeros, columns } = *largest;
+    let Largest { rows, nonzeros, columns, .. } = *largest;
     // Offsets, and a column index each; a value each, diagonals on both sides and a shift; counts.
     let graph = 8 * rows + 4 * nonzeros;
     let matrix = (4 * nonzeros + 3 * 4 * rows + COUNTS * nonzeros).saturating_add((4 * rows).saturating_mul(columns));
@@ -133,7 +142,7 @@ mod tests {
 
     #[test]
     fn memory_grows_with_all_that_is_held() {
-        let base = Largest { rows: 1_000_000, nonzeros: 10_000_000, columns: 200 };
+        let base = Largest { rows: 1_000_000, nonzeros: 10_000_000, columns: 200, least_columns: 100 };
         let bytes = memory(&base);
         assert_eq!(bytes, BESIDE + 48_000_000 + 172_000_000 + 800_000_000);
         assert!(memory(&Largest { rows: 2_000_000, ..base }) > bytes);

@@ -99,6 +99,7 @@ impl Cuda {
             Side::Here(_) => unreachable!("looked at above"),
         });
         let view = window.map(|window| window.spanned(self, &mut found.u, task)).transpose()?;
+        found.u.iter_mut().try_for_each(|panel| self.bring_back(panel))?;
         shape.apply_in(self, &mut found.u, &found.sigma)?;
         found.v.as_mut().map_or(Ok(()), |v| shape.apply_in(self, v, &found.sigma))?;
         let view = view.map(|View { mut panels, weight, .. }| {

@@ -35,6 +35,7 @@ pub use panel::Panel;
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use hone::Result;
@@ -56,7 +57,10 @@ pub struct Parts {
     /// The counts of the last graph whose motifs were counted here.
     counted: Mutex<Option<Arc<Counted>>>,
     /// Bytes that the largest factorisation of the run needs.
-    needed: std::sync::atomic::AtomicU64,
+    needed: AtomicU64,
+    /// Whether it fits only while panels that are not in use wait in the memory of this process.
+    tight: AtomicBool,
+    always_tight: AtomicBool,
 }
 
 impl Deref for Cuda {
@@ -73,8 +77,24 @@ impl Cuda {
     pub fn open(ordinal: usize) -> Result<Self> {
         let driver = Driver::open(ordinal)?;
         let programs = Programs::new(&driver)?;
-        let (resident, counted, needed) = (Resident::default(), Mutex::default(), 0.into());
-        Ok(Cuda(Arc::new(Parts { driver, programs, resident, counted, needed })))
+        let (resident, counted) = (Resident::default(), Mutex::default());
+        Ok(Cuda(Arc::new(Parts {
+            driver,
+            programs,
+            resident,
+            counted,
+            needed: AtomicU64::new(0),
+            tight: AtomicBool::new(false),
+            always_tight: AtomicBool::new(false),
+        })))
+    }
+
+    /// Lets all panels wait in the memory of this process that can, however much the device has: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn always_tight(self) -> Self {
+        self.always_tight.store(true, Relaxed);
+        self
     }
 
     /// Bytes of free device memory, including memory kept from earlier work.

@@ -7,10 +7,17 @@ use crate::driver::{Arg, Memory};
 pub struct Panel {
     pub(crate) rows: usize,
     pub(crate) cols: usize,
+    /// Empty while the values are aside.
     pub(crate) values: Memory<f32>,
+    /// The values in the memory of this process, while the device needs its own for others.
+    pub(crate) aside: Option<Vec<f32>>,
 }
 
 impl Panel {
+    pub(crate) fn new(rows: usize, cols: usize, values: Memory<f32>) -> Self {
+        Panel { rows, cols, values, aside: None }
+    }
+
     /// Number of values.
     pub(crate) fn len(&self) -> usize {
         self.rows * self.cols

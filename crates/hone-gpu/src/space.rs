@@ -7,8 +7,10 @@
 //! bit. Gathered values are never rounded to 16 bits: that would need one more pass.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
+use hone::Result;
 use hone::dense::panels::Own;
 use hone::dense::{Block, Columns, Logs, Small};
 use hone::random::Key;
@@ -45,7 +47,7 @@ struct Then {
 impl Cuda {
     /// A panel with arbitrary content.
     pub(crate) fn panel(&self, rows: usize, cols: usize) -> Panel {
-        Panel { rows, cols, values: self.driver.reserve(rows * cols) }
+        Panel::new(rows, cols, self.driver.reserve(rows * cols))
     }
 
     /// Starts a kernel with one thread per value.
@@ -153,7 +155,7 @@ impl Space for Cuda {
     type Tall = Panel;
 
     fn zeros(&self, rows: usize, cols: usize) -> Panel {
-        Panel { rows, cols, values: self.driver.zeros(rows * cols) }
+        Panel::new(rows, cols, self.driver.zeros(rows * cols))
     }
 
     fn random(&self, rows: usize, cols: Range<usize>, key: Key) -> Panel {
@@ -167,17 +169,36 @@ impl Space for Cuda {
     }
 
     fn import(&self, block: &Block) -> Panel {
-        Panel { rows: block.rows(), cols: block.cols(), values: self.driver.upload(block.as_slice()) }
+        Panel::new(block.rows(), block.cols(), self.driver.upload(block.as_slice()))
     }
 
     fn export(&self, x: Panel) -> Block {
+        if let Some(values) = x.aside {
+            return Block::from_vec(x.rows, x.cols, values);
+        }
         let mut block = Block::zeros(x.rows, x.cols);
         self.driver.download(&x.values, block.as_mut_slice());
         block
     }
 
     fn copy(&self, x: &Panel) -> Panel {
-        Panel { rows: x.rows, cols: x.cols, values: self.driver.copy(&x.values) }
+        Panel { rows: x.rows, cols: x.cols, values: self.driver.copy(&x.values), aside: x.aside.clone() }
+    }
+
+    fn put_aside(&self, x: &mut Panel, _folder: &Path) -> Result<()> {
+        if x.aside.is_none() {
+            let mut values = vec![0.0; x.len()];
+            self.driver.download(&x.values, &mut values);
+            (x.values, x.aside) = (self.driver.reserve(0), Some(values));
+        }
+        Ok(())
+    }
+
+    fn bring_back(&self, x: &mut Panel) -> Result<()> {
+        if let Some(values) = x.aside.take() {
+            x.values = self.driver.upload(&values);
+        }
+        Ok(())
     }
 
     fn shape(&self, x: &Panel) -> (usize, usize) {
@@ -249,6 +270,9 @@ impl Space for Cuda {
     }
 
     fn cross(&self, x: &[Panel], y: &[Panel]) -> Small {
+        if x.iter().any(|panel| panel.aside.is_some()) {
+            return self.cross_with_aside(x, y);
+        }
         self.cross_of(&x.iter().collect::<Vec<_>>(), &y.iter().collect::<Vec<_>>())
     }
 
@@ -272,9 +296,7 @@ impl Space for Cuda {
             }
             return;
         }
-        let widths: Vec<usize> = x.iter().map(|panel| panel.cols).collect();
-        let changed = self.times(x, matrix, &widths);
-        x.iter_mut().zip(changed).for_each(|(panel, changed)| *panel = changed);
+        self.transform_in_place(x, matrix);
     }
 
     fn fold(&self, x: &[Panel], fold: Fold) -> Vec<f64> {

@@ -188,6 +188,8 @@ pub struct Largest {
     pub nonzeros: u64,
     /// Columns of all tall matrices in memory at once.
     pub columns: u64,
+    /// The same if matrices that are not in use are [put aside](crate::space::Space::put_aside).
+    pub least_columns: u64,
 }
 
 /// How motifs are counted.

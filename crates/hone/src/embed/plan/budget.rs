@@ -139,6 +139,10 @@ impl Work<'_> {
             nonzeros: transposed * self.positions,
             // Changing wide blocks may need a second one, and right factors are one more.
             columns: held.columns + held.width,
+            least_columns: match held.in_place && !self.right {
+                true => self.tight_columns(&held).max(self.config.local_dim() as u64 + self.view()),
+                false => held.columns + held.width,
+            },
         }
     }
 
