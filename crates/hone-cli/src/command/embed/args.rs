@@ -90,6 +90,9 @@ pub(super) struct LikeArgs {
     /// Write the structure columns only, which can be compared between graphs without shared nodes.
     #[arg(long, requires = "like")]
     pub(super) structure_only: bool,
+    /// Write the rows of new nodes only, those that the model does not have: the same vectors, at a fraction of the cost.
+    #[arg(long, requires = "like")]
+    pub(super) new_only: bool,
 }
 
 /// Work that is larger than memory, or takes long.
