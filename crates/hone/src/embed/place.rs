@@ -32,6 +32,9 @@ pub struct Like {
     pub memory_limit: Option<u64>,
 }
 
+/// Bytes per node that counting around new nodes takes.
+const AROUND: usize = 120;
+
 impl Model {
     /// Vectors of a graph in the space of this model, in the graph's node order.
     ///
@@ -208,7 +211,8 @@ impl Model {
         let placed = 6 * wanted.rows() * widest;
         let views = if z_cols > 0 && shared > 0 { self.views.len() } else { 0 };
         let bytes = 4 * (wanted.rows() * columns + views * placed) + 20 * views * graph.pattern().nnz();
-        let bytes = bytes as u64;
+        let around = if wanted.are_some() { AROUND * graph.nodes() } else { 0 };
+        let bytes = (bytes + around) as u64;
         Allowance::new(run.memory_limit).check_work("placing nodes", bytes, "raise the memory limit")
     }
 

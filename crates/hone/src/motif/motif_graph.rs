@@ -119,7 +119,14 @@ impl Rows for Edges<'_> {
 impl MotifGraph {
     /// The weighted graph of the motif `edge`, which needs no counts.
     pub(crate) fn of_edges(graph: &Graph, Weighting { delta, use_weights, .. }: Weighting) -> Result<MotifGraph> {
-        made(graph, (Motif::Orbit(Orbit::Edge), use_weights, delta as f64), &Edges(graph.pattern()))
+        let (motif, pattern) = (Motif::Orbit(Orbit::Edge), graph.pattern());
+        if use_weights && graph.weights().is_some() || delta > 1 || pattern.nnz() == 0 {
+            return made(graph, (motif, use_weights, delta as f64), &Edges(pattern));
+        }
+        let nnz = pattern.nnz();
+        let ones: Arc<[f32]> = std::iter::repeat_n(1.0, nnz).collect();
+        let matrix = Csr::new(Arc::clone(pattern), ones);
+        Ok(MotifGraph { motif, nodes: None, matrix, scale: 1.0, total: nnz as f64, nnz, below_delta: 0 })
     }
 }
 

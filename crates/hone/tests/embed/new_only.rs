@@ -72,7 +72,7 @@ fn motifs_are_counted_around_new_nodes() {
 #[test]
 fn graphs_that_take_the_whole_count_have_the_same_rows() {
     // Dense: motifs of the whole graph take less. Other motifs: W needs their counts. Many changes: factors are refined.
-    let dense = Generator::Er { nodes: 120, degree: 40.0 }.graph(4, &Silent).unwrap();
+    let dense = Generator::Er { nodes: 120, degree: 80.0 }.graph(4, &Silent).unwrap();
     let (_, model) = fit(&dense, &[("global.dim", "16")]);
     assert!(stages(&assert_rows(&model, &with_new(&dense, 5), false)).contains(&"count"));
     let old = communities(300, 13);

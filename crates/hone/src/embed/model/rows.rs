@@ -351,8 +351,13 @@ fn shortened(mut row: Vec<f64>, power: f64) -> Vec<f64> {
 /// A row times a small matrix.
 pub(in crate::embed) fn times(row: &[f64], matrix: &Small) -> Vec<f64> {
     let mut out = vec![0.0; matrix.cols()];
-    for (i, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-        out.iter_mut().zip(matrix.row(i)).for_each(|(to, m)| *to += x * m);
-    }
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (i, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                out.iter_mut().zip(matrix.row(i)).for_each(|(to, m)| *to += x * m);
+            }
+        },
+    );
     out
 }

@@ -11,11 +11,16 @@ use crate::progress::Silent;
 fn check(graph: &Graph, nodes: &[u32]) {
     let (pattern, counts) = (graph.pattern(), crate::motif::count(graph, &Silent).expect("counted"));
     let whole = NodeSums::new(&counts);
-    let near = Near::count(pattern, Around::of(pattern, with_neighbours(pattern, nodes)), &Silent).expect("counted");
-    let mut scratch = Scratch::new(graph.nodes());
-    for &i in nodes {
-        let sums = near.sums(i as usize, &mut scratch).map(|sum| sum.0 as f64);
-        assert_eq!(sums, whole.of(i as usize), "node {i} of {nodes:?}");
+    // Rows as the graph has them, and in lines.
+    for visits in [0, u64::MAX] {
+        let lines = Lines::new(pattern, visits);
+        let around = Around::of(pattern, with_neighbours(pattern, nodes));
+        let near = Near::count(&lines, around, &Silent).expect("counted");
+        let mut scratch = Scratch::new(graph.nodes());
+        for &i in nodes {
+            let sums = near.sums(i, &mut scratch).map(|sum| sum.0 as f64);
+            assert_eq!(sums, whole.of(i as usize), "node {i} of {nodes:?}");
+        }
     }
     if let Some(sums) = sums_of_nodes(pattern, nodes, &Silent).expect("counted") {
         let expected: Vec<_> = nodes.iter().map(|&i| whole.of(i as usize)).collect();
