@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hone::Like;
 use hone::output::Existing;
-use numpy::PyArray2;
+use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -20,8 +20,8 @@ pub(crate) struct Model {
     pub(crate) inner: Arc<hone::Model>,
 }
 
-/// Vectors, names of their columns, and the report as JSON.
-type Placed<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String);
+/// Vectors, the node of each row, names of their columns, and the report as JSON.
+type Placed<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<u32>>, Vec<String>, String);
 
 #[pymethods]
 impl Model {
@@ -69,26 +69,33 @@ impl Model {
 
     /// The vectors of the fit.
     fn vectors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        memory::array(py, self.inner.vectors().clone())
+        memory::array(py, self.inner.vectors().map_err(raise)?.into_owned())
     }
 
     /// Places a graph.
-    #[pyo3(signature = (graph, structure_only=false, jobs=0, memory=None, listener=None))]
+    #[expect(clippy::too_many_arguments, reason = "called from one place")]
+    #[pyo3(signature = (graph, structure_only=false, new_only=false, jobs=0, memory=None, listener=None))]
     fn embed<'py>(
         &self,
         py: Python<'py>,
         graph: &Bound<'py, Graph>,
         structure_only: bool,
+        new_only: bool,
         jobs: usize,
         memory: Option<u64>,
         listener: Option<Py<PyAny>>,
     ) -> PyResult<Placed<'py>> {
         let Graph { inner, input } = graph.get();
         let (graph, input, model) = (inner.clone(), input.clone(), self.inner.clone());
-        let like = Like { structure_only, memory_limit: memory };
+        let placed = graph.clone();
+        let like = Like { structure_only, new_only, memory_limit: memory };
         let mut result = run(py, jobs, listener, move |progress| model.embed(&graph, &like, progress))?;
         result.report.input = input;
         let report = result.report.to_json();
-        Ok((memory::array(py, result.embedding.vectors)?, result.embedding.columns, report))
+        let index = placed.ids().index();
+        let nodes = result.embedding.ids.iter().filter_map(|id| index.find(&id.to_string()));
+        let nodes = if new_only { nodes.collect() } else { (0..placed.nodes() as u32).collect::<Vec<_>>() };
+        let nodes = PyArray1::from_vec(py, nodes);
+        Ok((memory::array(py, result.embedding.vectors)?, nodes, result.embedding.columns, report))
     }
 }

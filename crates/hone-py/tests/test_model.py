@@ -49,6 +49,27 @@ def test_another_graph_in_the_same_space(fitted, blocks):
     np.testing.assert_allclose(gained, np.broadcast_to(gained[:1], gained.shape), atol=1e-5)
 
 
+def test_new_nodes_alone(fitted, blocks):
+    graph = grown(blocks, [(200, 0), (200, 1), (201, 200), (201, 9)])
+    new = fitted.transform(graph, new_only=True)
+    np.testing.assert_array_equal(new, fitted.transform(graph)[200:])
+    alone = fitted.transform(graph, new_only=True, structure_only=True)
+    np.testing.assert_array_equal(alone, fitted.transform(graph, structure_only=True)[200:])
+    with pytest.warns(HoneWarning, match="no new one"):
+        assert fitted.transform(blocks, new_only=True).shape == (0, 16)
+    with pytest.raises(ValueError, match="new_only: the rows of a matrix are all returned"):
+        fitted.transform(np.zeros((1, 200)), new_only=True)
+    with pytest.raises(ValueError, match="new_only: with graph"):
+        HONE(n_components=16, graph=blocks).fit(None).transform([3, 1], new_only=True)
+
+
+def test_ids_of_new_nodes(blocks):
+    hone = HONE(n_components=16).fit([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("a", "c")])
+    hone.set_output(transform="pandas")
+    frame = hone.transform(Graph([("x", "a"), ("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("a", "c"), ("c", "y")]), new_only=True)
+    assert list(frame.index) == ["x", "y"]
+
+
 def test_new_nodes_by_their_edges(fitted, blocks):
     rows = np.zeros((2, 200))
     rows[0, [0, 1, 2]] = 1

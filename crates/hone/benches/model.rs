@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench model` adds 10⁴ nodes of ten edges to an Erdős–Rényi graph of 10⁶ nodes and 5·10⁶ edges; `-- 100000`
 //! makes a graph of so many nodes, and a hundredth as many new ones. CPU seconds of all threads (Linux only), with the stages of
-//! either run: by a model in memory, which has the motif counts of the fit, and by one as it comes from a file.
+//! either run: by a model in memory, which has the motif counts of the fit, and by one as it comes from a file; with rows for all
+//! nodes, and for new ones alone.
 
 use std::path::Path;
 
@@ -27,9 +28,14 @@ fn main() -> hone::Result<()> {
     let read = Model::from_bytes(&bytes, Path::new("m.hone"))?;
     drop(bytes);
     for _ in 0..3 {
-        for (name, model) in [("place", &model), ("place, from a file", &read)] {
+        for (name, model, new_only) in [
+            ("place", &model, false),
+            ("place, from a file", &read, false),
+            ("new nodes", &model, true),
+            ("new, from a file", &read, true),
+        ] {
             let cpu = cpu_seconds();
-            let placed = model.embed(&larger, &Like::default(), &Silent)?;
+            let placed = model.embed(&larger, &Like { new_only, ..Like::default() }, &Silent)?;
             let spent = cpu_seconds() - cpu;
             tell(name, &placed, spent);
             println!("  {:.3} of embedding", spent / all);

@@ -147,7 +147,8 @@ pub(crate) fn overflow(name: &str) -> Error {
 
 /// log(1 + x) of every value.
 fn take_logs(block: &mut Block) {
-    block.update_rows(|_, row| row.iter_mut().for_each(|x| *x = x.ln_1p()));
+    // Of zeros, which are many where few rows are made, it is zero.
+    block.update_rows(|_, row| row.iter_mut().filter(|x| **x != 0.0).for_each(|x| *x = x.ln_1p()));
 }
 
 /// All levels in one block.

@@ -22,6 +22,8 @@ mod matrices;
 mod model;
 #[path = "embed/model_counts.rs"]
 mod model_counts;
+#[path = "embed/new_only.rs"]
+mod new_only;
 
 use hone::config::{Layers, Output, Steps};
 use hone::dense::Block;

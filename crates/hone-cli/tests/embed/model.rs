@@ -57,6 +57,41 @@ fn the_same_graph_has_the_same_bytes_and_new_nodes_their_place() {
 }
 
 #[test]
+fn new_nodes_alone_have_the_rows_they_have_among_all() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let edges: String = (0..40).map(|i| format!("{i}\t{}\n{i}\t{}\n", (i + 1) % 40, (i * 7 + 3) % 40)).collect();
+    fs::write(at("g.tsv"), &edges).expect("written");
+    fs::write(at("h.tsv"), format!("{edges}newcomer\t0\nnewcomer\t33\nfriend\tnewcomer\n")).expect("written");
+    fit(folder.path(), at("g.tsv").to_str().expect("a plain name"));
+    let like = |graph: &str, out: &str, more: &[&str]| {
+        let mut run = hone();
+        run.arg("embed").arg(at(graph)).arg("-o").arg(at(out)).arg("--like").arg(at("m.hone")).args(more);
+        run
+    };
+    like("h.tsv", "all.tsv", &[]).assert().success();
+    let told = contains("40 shared").and(contains("2 new and written"));
+    like("h.tsv", "new.tsv", &["--new-only"]).assert().success().stderr(told);
+    let (all, new) = (rows(&at("all.tsv")), rows(&at("new.tsv")));
+    assert_eq!(new.len(), 2);
+    assert!(new.iter().all(|row| all.contains(row)) && new[0][0] == "newcomer" && new[1][0] == "friend");
+    let report: serde_json::Value = serde_json::from_slice(&bytes(&at("new.tsv.run.json"))).expect("JSON");
+    assert_eq!((&report["like"]["new_only"], &report["like"]["new"]), (&true.into(), &2.into()));
+    let again = hone().args(["embed", "-o"]).arg(at("d.tsv")).arg("--config").arg(at("new.tsv.run.json")).assert();
+    again.success();
+    assert_eq!(bytes(&at("new.tsv")), bytes(&at("d.tsv")));
+    like("h.tsv", "new.npy", &["--new-only", "-q"]).assert().success().stderr("");
+    let ids = fs::read_to_string(at("new.ids.txt")).expect("beside the vectors");
+    assert_eq!(ids.lines().collect::<Vec<_>>(), ["newcomer", "friend"]);
+    for out in ["none.tsv", "none.npy", "none.parquet", "none.w2v"] {
+        like("g.tsv", out, &["--new-only"]).assert().success().stderr(contains("0 new").and(contains("has no rows")));
+        assert!(at(out).exists());
+    }
+    assert!(rows(&at("none.tsv")).is_empty());
+    hone().args(["embed", "builtin:karate", "-o"]).arg(at("e.tsv")).arg("--new-only").assert().code(2);
+}
+
+#[test]
 fn structure_alone_needs_no_shared_nodes() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);

@@ -85,10 +85,11 @@ class Model:
         self,
         graph: Graph,
         structure_only: bool = False,
+        new_only: bool = False,
         jobs: int = 0,
         memory: Optional[int] = None,
         listener: _Listener = None,
-    ) -> tuple[NDArray[np.float32], list[str], str]: ...
+    ) -> tuple[NDArray[np.float32], NDArray[np.uint32], list[str], str]: ...
 
 class Vectors: ...
 

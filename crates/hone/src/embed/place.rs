@@ -1,14 +1,16 @@
 //! A graph in the space of a model: the run that [`Model::embed`] is.
 
+mod structure;
 mod told;
+mod wanted;
 
-use super::components::bend_last;
+use self::wanted::Wanted;
 use super::context::Context;
-use super::model::{Model, Placing, names, numbers, times, updated};
-use super::weighted::weighted;
+use super::model::{Known, Model, Placing, names, numbers, times, updated, witnesses};
+use super::weighted::{is_of_edges, of_edges, weighted};
 use super::{Hone, Run, counts, notes};
-use crate::config::{Direction, Form, Weights};
-use crate::dense::{Block, Columns, Group, Small};
+use crate::config::{Direction, Weights};
+use crate::dense::{Block, Small};
 use crate::engine::Cpu;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -24,16 +26,22 @@ use crate::store::Embedding;
 pub struct Like {
     /// Whether only structure columns are wanted, which need no shared nodes.
     pub structure_only: bool,
+    /// Whether only nodes are wanted that the model does not have: the same rows, with motifs counted around them alone.
+    pub new_only: bool,
     /// Bytes that this process may hold, instead of what the machine has free.
     pub memory_limit: Option<u64>,
 }
+
+/// Bytes per node that counting around new nodes takes.
+const AROUND: usize = 120;
 
 impl Model {
     /// Vectors of a graph in the space of this model, in the graph's node order.
     ///
     /// Nodes are shared by id. Those whose edges to other shared nodes are as they were keep their proximity columns, others
     /// are placed by their edges. Structure columns are those of the graph given, in the units of the fit, less what all
-    /// shared nodes gained together. The graph of the fit has its own vectors, bit for bit.
+    /// shared nodes gained together. The graph of the fit has its own vectors, bit for bit. With [`Like::new_only`] the result has
+    /// rows for new nodes alone, with the bits that they have among all.
     ///
     /// # Errors
     /// When shared nodes have changed so much, and are so few or so different, that no rotation brings both graphs
@@ -45,27 +53,53 @@ impl Model {
         let mut run = hone.begin(graph, progress);
         self.check(graph, like)?;
         let of_fit = numbers(graph.ids(), self.ids());
-        let shared = of_fit.iter().flatten().count();
+        run.report.like = Some(self.likeness(&run, like, &of_fit));
+        let wanted = Wanted::of(like.new_only, &of_fit);
+        let vectors = self.rows(&mut run, graph, like, (&of_fit, &wanted))?;
+        self.describe(&mut run, like);
+        run.report.work = start.work();
+        let embedding = Embedding::with_columns(wanted.ids(graph.ids()), vectors, run.report.columns.clone());
+        Ok(Run { embedding, report: run.report })
+    }
+
+    /// What can be said before anything is placed.
+    fn likeness(&self, run: &Context, like: &Like, of_fit: &[Option<u32>]) -> Likeness {
         let fingerprint = self.facts().fingerprint.clone();
-        let same = graph.fingerprint() == fingerprint;
-        let (new, kept) = (graph.nodes() - shared, if same { shared } else { 0 });
-        run.report.like = Some(Likeness {
+        let same = run.report.graph.fingerprint.as_ref() == Some(&fingerprint);
+        let shared = of_fit.iter().flatten().count();
+        Likeness {
             model: None,
             structure_only: like.structure_only,
+            new_only: like.new_only,
             fingerprint,
             same,
             shared,
-            new,
-            kept,
+            new: of_fit.len() - shared,
+            kept: if same { shared } else { 0 },
             views: Vec::new(),
             drift: Vec::new(),
-        });
-        let vectors =
-            if same { self.of_fit(like.structure_only) } else { self.placed(&mut run, graph, like, &of_fit)? };
-        self.describe(&mut run, like);
-        run.report.work = start.work();
-        let embedding = Embedding::with_columns(graph.ids().clone(), vectors, run.report.columns.clone());
-        Ok(Run { embedding, report: run.report })
+        }
+    }
+
+    /// The vectors of the wanted nodes.
+    fn rows(
+        &self,
+        run: &mut Context,
+        graph: &Graph,
+        like: &Like,
+        (of_fit, wanted): (&[Option<u32>], &Wanted),
+    ) -> Result<Block> {
+        let same = run.report.like.as_ref().is_some_and(|like| like.same);
+        match wanted {
+            Wanted::Some(new) if new.is_empty() => Ok(self.none_of(run, like.structure_only)),
+            _ if same => self.of_fit(like.structure_only),
+            // How far arcs have moved is measured on shared nodes.
+            Wanted::Some(_) if self.is_of_arcs() => {
+                let all = self.placed(run, graph, like, (of_fit, &Wanted::All(of_fit.len())))?;
+                Ok(wanted.of_rows(&all))
+            }
+            _ => self.placed(run, graph, like, (of_fit, wanted)),
+        }
     }
 
     /// Refuses what cannot be placed.
@@ -103,48 +137,53 @@ impl Model {
     }
 
     /// The vectors of the fit.
-    fn of_fit(&self, structure_only: bool) -> Block {
+    fn of_fit(&self, structure_only: bool) -> Result<Block> {
+        let vectors = self.vectors()?;
         let first = if structure_only { self.z_columns() } else { 0 };
-        self.vectors().columns(first..self.vectors().cols())
+        Ok(vectors.columns(first..vectors.cols()))
     }
 
-    fn placed(&self, run: &mut Context, graph: &Graph, like: &Like, of_fit: &[Option<u32>]) -> Result<Block> {
+    /// No rows, and why.
+    fn none_of(&self, run: &mut Context, structure_only: bool) -> Block {
+        run.note("all nodes of this graph are in the model: there is no new one, and the result has no rows");
+        Block::zeros(0, self.structure_columns() + if structure_only { 0 } else { self.z_columns() })
+    }
+
+    fn placed(
+        &self,
+        run: &mut Context,
+        graph: &Graph,
+        like: &Like,
+        (of_fit, wanted): (&[Option<u32>], &Wanted),
+    ) -> Result<Block> {
         let graph = &*notes::undirected_as_chosen(run.config, graph, !like.structure_only);
         let z_cols = if like.structure_only { 0 } else { self.z_columns() };
-        let (nodes, x_cols) = (graph.nodes(), self.structure_columns());
+        let x_cols = self.structure_columns();
         let shared = of_fit.iter().flatten().count();
-        self.check_memory(run, graph, (z_cols, x_cols, shared))?;
-        let needs_counts = x_cols > 0 || z_cols > 0 && shared > 0;
+        self.check_memory(run, (graph, wanted), (z_cols, x_cols, shared))?;
+        let names = names(graph.ids());
+        let witnesses = if like.structure_only { Vec::new() } else { witnesses(of_fit, &names) };
+        let near = z_cols > 0 && shared > 0;
+        let motifs = near && !self.views.iter().all(|view| is_of_edges(run.config, view.motif));
+        let few = match wanted {
+            Wanted::Some(new) if x_cols > 0 && !motifs && !graph.is_directed() => {
+                run.time("structure", |run| self.structure_of_few(run, graph, (new, &witnesses)))?
+            }
+            _ => None,
+        };
+        let needs_counts = motifs || x_cols > 0 && few.is_none();
         let counts = needs_counts.then(|| self.count(run, graph, of_fit)).transpose()?;
-        let mut out = Block::zeros(nodes, z_cols + x_cols);
-        if let Some(counts) = counts.as_ref().filter(|_| z_cols > 0 && shared > 0) {
-            run.time("proximity", |run| self.proximity(run, (graph, counts), of_fit, &mut out))?;
+        let mut out = Block::zeros(wanted.rows(), z_cols + x_cols);
+        if near {
+            let known = (of_fit, &names[..], wanted);
+            run.time("proximity", |run| self.proximity(run, (graph, counts.as_ref()), known, &mut out))?;
         } else if z_cols > 0 {
-            run.note(
-                "no node of this graph is in the model: the proximity columns are zero; structure-only = true \
-                 leaves them out",
-            );
+            told::strangers(run);
         }
-        if let (Some(counts), Some(matrix)) = (&counts, &self.structure) {
-            let mut x = run.time("structure", |run| self.structure_of(run, counts, matrix))?;
-            let extremes = self.extremes();
-            let mut drift = vec![0.0; x.cols()];
-            if !like.structure_only {
-                drift = self.drift(&x, of_fit);
-                drift.last_mut().into_iter().filter(|_| extremes.is_some()).for_each(|last| *last = 0.0);
-                run.report.like.iter_mut().for_each(|like| like.drift = drift.clone());
-                x.update_rows(|_, row| row.iter_mut().zip(&drift).for_each(|(x, drift)| *x += drift));
-            }
-            if let Some(size) = extremes {
-                self.bend(&mut x, matrix, (size, drift[0]));
-            }
-            out.update_rows(|i, row| row[z_cols..].copy_from_slice(x.row(i)));
+        if let Some(x) = self.structure_made(run, few, counts.as_ref())? {
+            self.write_structure(run, x, (!like.structure_only, &witnesses, wanted), &mut out)?;
         }
-        if is_finite(out.as_slice()) {
-            return Ok(out);
-        }
-        let message = "vectors leave the range of numbers; the model is damaged, or edge weights are extreme";
-        Err(Error::Numeric { stage: "placing nodes".into(), message: message.into() })
+        finite(out)
     }
 
     /// Motif counts, by what has changed since the fit where its counts are there.
@@ -162,99 +201,86 @@ impl Model {
     fn check_memory(
         &self,
         run: &Context,
-        graph: &Graph,
+        (graph, wanted): (&Graph, &Wanted),
         (z_cols, x_cols, shared): (usize, usize, usize),
     ) -> Result<()> {
         // Of each view: the motif graph and its normalised values, factors that are refined, rows of new nodes in 64 bits.
         let widest = if z_cols > 0 { self.views.iter().map(|view| view.x.cols()).max().unwrap_or(0) } else { 0 };
         let features = if x_cols > 0 { self.facts().config.structure.held() + 1 } else { 0 };
         let columns = z_cols + 3 * x_cols + features;
-        let placed = 6 * graph.nodes() * widest;
+        let placed = 6 * wanted.rows() * widest;
         let views = if z_cols > 0 && shared > 0 { self.views.len() } else { 0 };
-        let bytes = 4 * (graph.nodes() * columns + views * placed) + 20 * views * graph.pattern().nnz();
-        let bytes = bytes as u64;
+        let bytes = 4 * (wanted.rows() * columns + views * placed) + 20 * views * graph.pattern().nnz();
+        let around = if wanted.are_some() { AROUND * graph.nodes() } else { 0 };
+        let bytes = (bytes + around) as u64;
         Allowance::new(run.memory_limit).check_work("placing nodes", bytes, "raise the memory limit")
     }
 
-    /// Writes the proximity columns.
+    /// Writes the proximity columns; counts are there unless motif graphs need none.
     fn proximity(
         &self,
         run: &mut Context,
-        (graph, counts): (&Graph, &Counts),
-        of_fit: &[Option<u32>],
+        (graph, counts): (&Graph, Option<&Counts>),
+        (of_fit, names, wanted): (&[Option<u32>], &[u64], &Wanted),
         out: &mut Block,
     ) -> Result<()> {
         run.progress.stage("proximity", self.views.len() as u64);
-        let graphs = self.views.iter().map(|view| Ok(weighted((run.config, &Cpu), graph, counts, view.motif)?.graph));
+        let graphs = self.views.iter().map(|view| match counts {
+            Some(counts) => Ok(weighted((run.config, &Cpu), graph, counts, view.motif)?.graph),
+            None => of_edges(run.config, graph),
+        });
         let graphs = graphs.collect::<Result<Vec<_>>>()?;
-        let (mut views, mut facts, names) = (Vec::new(), Vec::new(), names(graph.ids()));
+        let (mut views, mut facts, z_cols) = (Vec::new(), Vec::new(), self.z_columns());
         for (view, motif_graph) in self.views.iter().zip(&graphs) {
             run.progress.check()?;
-            let (placing, fitting) = Placing::new(view, motif_graph, (of_fit, &names))?;
+            let known = Known::of(view, motif_graph, (of_fit, names));
+            if known.any_changed() {
+                self.check_memory(run, (graph, &Wanted::All(of_fit.len())), (z_cols, 0, of_fit.len()))?;
+            }
+            let (placing, fitting) = Placing::new(view, motif_graph, (known, wanted.are_some()))?;
             views.push(placing);
             facts.push(fitting);
             run.progress.advance(1);
         }
-        let z_cols = self.z_columns();
-        let stays = |i: usize| of_fit[i].filter(|_| views.iter().all(|view| view.stays(i as u32)));
-        let h = self.h.as_ref().map(|h| Small::from_fn(h.rows(), h.cols(), |i, j| f64::from(h.get(i, j))));
-        let power = run.config.local.row_power;
-        out.update_rows(|i, row| match stays(i) {
-            Some(model) => row[..z_cols].copy_from_slice(&self.vectors().row(model as usize)[..z_cols]),
-            None => {
-                let y: Vec<f64> = views.iter().flat_map(|view| view.of(i as u32, power)).collect();
-                let z = h.as_ref().map_or_else(|| y.clone(), |h| times(&y, h));
-                row.iter_mut().zip(z).for_each(|(to, z)| *to = (z * self.scales.z) as f32);
-            }
-        });
-        let kept = parallel::count(of_fit.len(), |i| stays(i).is_some());
+        let stays = |i: u32| of_fit[i as usize].filter(|_| views.iter().all(|view| view.stays(i)));
+        self.write_proximity(run.config.local.row_power, &views, (stays, wanted), out)?;
+        let kept = parallel::count(of_fit.len(), |i| stays(i as u32).is_some());
         told::refined(run, &facts);
         if self.is_of_arcs() {
             told::moved(run, self.moved(of_fit, out)?);
         }
-        told::lost(run, graph, out, z_cols);
+        told::lost(run, graph, (out, wanted), z_cols);
         if let Some(like) = &mut run.report.like {
             (like.kept, like.views) = (kept, facts);
         }
         Ok(())
     }
 
-    /// The size of the column of extremes, where there is one.
-    fn extremes(&self) -> Option<f64> {
-        let Form::Components(components) = self.facts().config.features.form else { return None };
-        components.has_extremes(self.structure_columns()).then_some(components.extremes)
-    }
-
-    /// Makes the column of extremes from x, the first component over its standard deviation, which all nodes moved by `drift`.
-    fn bend(&self, columns: &mut Block, matrix: &Small, (size, drift): (f64, f32)) {
-        let last = matrix.cols() - 1;
-        // x is the first component times this, the offset aside.
-        let largest = (0..matrix.rows() - 1).max_by(|&a, &b| matrix.get(a, 0).abs().total_cmp(&matrix.get(b, 0).abs()));
-        let ratio =
-            largest.filter(|&k| matrix.get(k, 0) != 0.0).map_or(0.0, |k| matrix.get(k, last) / matrix.get(k, 0));
-        let shift = if self.scales.x != 0.0 { (f64::from(drift) * ratio / self.scales.x) as f32 } else { 0.0 };
-        columns.update_rows(|_, row| row[last] += shift);
-        bend_last(columns, size);
-        let scales: Vec<f64> = (0..=last).map(|j| if j == last { self.scales.x } else { 1.0 }).collect();
-        columns.scale_columns(&scales);
-    }
-
-    /// The structure columns; that of extremes is x still, the first component over its standard deviation.
-    fn structure_of(&self, run: &Context, counts: &Counts, matrix: &Small) -> Result<Block> {
-        let named = run.config.structure.streamed(counts)?;
-        let (rows, width) = (counts.pattern().rows(), named.names.len() + 1);
-        if width != matrix.rows() || named.names != self.facts().features {
-            let message = "this version makes other features than the model has; fit the model again";
-            return Err(Error::config("like", message));
-        }
-        let mut groups = named.columns.into_groups();
-        groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));
-        let mut x = Columns::new(rows, groups).times(matrix);
-        let mut scales = vec![self.scales.x; x.cols()];
-        scales.last_mut().into_iter().filter(|_| self.extremes().is_some()).for_each(|last| *last = 1.0);
-        x.scale_columns(&scales);
-        x.update_rows(|_, row| row.iter_mut().for_each(|value| *value += 0.0));
-        Ok(x)
+    /// The proximity columns of the fit for nodes that stay, those of the views for others; rows are shortened by a power of
+    /// their length.
+    fn write_proximity(
+        &self,
+        power: f64,
+        views: &[Placing],
+        (stays, wanted): (impl Fn(u32) -> Option<u32> + Sync, &Wanted),
+        out: &mut Block,
+    ) -> Result<()> {
+        let z_cols = self.z_columns();
+        let h = self.h.as_ref().map(|h| Small::from_fn(h.rows(), h.cols(), |i, j| f64::from(h.get(i, j))));
+        // New nodes have no vectors of the fit.
+        let vectors = if wanted.are_some() { None } else { Some(self.vectors()?) };
+        out.update_rows(|k, row| {
+            let i = wanted.node(k);
+            match stays(i).zip(vectors.as_ref()) {
+                Some((model, vectors)) => row[..z_cols].copy_from_slice(&vectors.row(model as usize)[..z_cols]),
+                None => {
+                    let y: Vec<f64> = views.iter().flat_map(|view| view.of(i, power)).collect();
+                    let z = h.as_ref().map_or_else(|| y.clone(), |h| times(&y, h));
+                    row.iter_mut().zip(z).for_each(|(to, z)| *to = (z * self.scales.z) as f32);
+                }
+            }
+        });
+        Ok(())
     }
 
     /// Names and blocks of the columns.
@@ -266,9 +292,14 @@ impl Model {
     }
 }
 
-/// Whether all values are numbers: the largest, without its sign, has an exponent that is not all ones.
-fn is_finite(values: &[f32]) -> bool {
+/// Vectors of numbers only: the largest value, without its sign, has an exponent that is not all ones.
+fn finite(vectors: Block) -> Result<Block> {
+    let values = vectors.as_slice();
     let largest = |values: &[f32]| values.iter().map(|value| value.abs().to_bits()).fold(0, u32::max);
     let largest = parallel::stretches(values.len(), 1 << 16, |range| largest(&values[range]));
-    largest.into_iter().all(|largest| largest < f32::INFINITY.to_bits())
+    if largest.into_iter().all(|largest| largest < f32::INFINITY.to_bits()) {
+        return Ok(vectors);
+    }
+    let message = "vectors leave the range of numbers; the model is damaged, or edge weights are extreme";
+    Err(Error::Numeric { stage: "placing nodes".into(), message: message.into() })
 }

@@ -9,7 +9,7 @@ use crate::dense::Group;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::graph::{Graph, NodeIds};
-use crate::motif::{Counts, Motif, MotifGraph, Pairs, Weighting};
+use crate::motif::{Counts, Motif, MotifGraph, Orbit, Pairs, Weighting};
 use crate::operator::Operator;
 
 /// The weighted graph of a motif, as an operator, and its nodes.
@@ -86,12 +86,62 @@ pub(super) fn weighted(
         Pairs::Edges => engine.motif_graph(counts, graph, motif, weighting),
         Pairs::Occurrences => counts.pair_graph(graph, motif, weighting.delta),
     })?;
-    let reverse = config.reverse.given();
-    let w = if reverse > 0.0 && graph.is_directed() { w.with_reverse(reverse) } else { w };
+    let w = with_reverse(config, graph, w);
     let operator = if graph.is_directed() {
         Operator::sparse("W", w.matrix.clone())
     } else {
         Operator::symmetric("W", w.matrix.clone())
     };
     Ok(Weighted { graph: w, operator })
+}
+
+/// Whether W_t of a motif needs no counts.
+pub(super) fn is_of_edges(config: &Config, motif: Motif) -> bool {
+    motif == Motif::Orbit(Orbit::Edge) && config.pairs == Pairs::Edges
+}
+
+/// W_t of the motif `edge`, without counts.
+pub(super) fn of_edges(config: &Config, graph: &Graph) -> Result<MotifGraph> {
+    let delta = config.delta.of(Motif::Orbit(Orbit::Edge));
+    let use_weights = config.weights != Weights::Ignored;
+    let w = MotifGraph::of_edges(graph, Weighting { delta, use_weights, occurrence: config.occurrence })?;
+    Ok(with_reverse(config, graph, w))
+}
+
+/// The same, with a part of each arc's weight on the way back where that is wanted.
+fn with_reverse(config: &Config, graph: &Graph, w: MotifGraph) -> MotifGraph {
+    let reverse = config.reverse.given();
+    if reverse > 0.0 && graph.is_directed() { w.with_reverse(reverse) } else { w }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layers;
+    use crate::engine::Cpu;
+    use crate::graph::GraphBuilder;
+    use crate::progress::Silent;
+
+    /// The graph of edges is the same with counts and without.
+    #[test]
+    fn edges_need_no_counts() {
+        let edges = vec![(0, 1), (1, 2), (2, 0), (2, 3), (5, 3)];
+        let weights = vec![2.0, 0.5, 1e20, 1.0, 3.0];
+        let graphs = [
+            GraphBuilder::undirected(7).edges(edges.clone()).build(),
+            GraphBuilder::undirected(7).edges(edges.clone()).weights(weights.clone()).build(),
+            GraphBuilder::directed(7).edges(edges).weights(weights).build(),
+        ];
+        for graph in graphs.map(|graph| graph.expect("a graph")) {
+            let counts = crate::motif::count(&graph, &Silent).expect("counted");
+            for (delta, reverse) in [("1", "0"), ("2", "0"), ("1", "0.5")] {
+                let layers = Layers::new().set("delta", delta).and_then(|layers| layers.set("reverse", reverse));
+                let config = layers.and_then(Layers::build).expect("settings");
+                let edge = Motif::Orbit(Orbit::Edge);
+                let counted = weighted((&config, &Cpu), &graph, &counts, edge).expect("weights").graph;
+                let plain = of_edges(&config, &graph).expect("weights");
+                assert_eq!(format!("{counted:?}"), format!("{plain:?}"), "delta {delta}, reverse {reverse}");
+            }
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::dense::Block;
 use crate::error::Result;
 use crate::motif::node_sums::NodeSums;
 use crate::motif::triad::Triads;
-use crate::motif::{Counts, Motif};
+use crate::motif::{Counts, Motif, Orbit};
 use crate::sparse::Pattern;
 
 /// Which arcs of a node are meant.
@@ -61,12 +61,26 @@ pub(super) fn base(counts: &Counts, motifs: &[Motif]) -> Result<Named> {
         let degree = |&(motif, side): &(Motif, Side)| match (&arcs, side) {
             (Some((out, _)), Side::Out) => motif.arc_orbits().iter().map(|orbit| out[orbit.index()] as f64).sum(),
             (Some((_, into)), Side::In) => motif.arc_orbits().iter().map(|orbit| into[orbit.index()] as f64).sum(),
-            _ => motif.orbits().iter().map(|orbit| sums[orbit.index()]).sum::<f64>(),
+            _ => without_direction(motif, &sums),
         };
         row.iter_mut().zip(&columns).for_each(|(to, column)| *to = degree(column) as f32);
     });
     let (names, origins) = named(motifs);
     Ok(Named { names, origins, block })
+}
+
+/// The degrees of motifs without directions, from sums over the edges of each node.
+pub(super) fn of_sums(motifs: &[Motif], sums: &[[f64; Orbit::COUNT]]) -> Named {
+    let mut block = Block::zeros(sums.len(), motifs.len());
+    block.update_rows(|i, row| {
+        row.iter_mut().zip(motifs).for_each(|(to, &motif)| *to = without_direction(motif, &sums[i]) as f32);
+    });
+    let (names, origins) = named(motifs);
+    Named { names, origins, block }
+}
+
+fn without_direction(motif: Motif, sums: &[f64; Orbit::COUNT]) -> f64 {
+    motif.orbits().iter().map(|orbit| sums[orbit.index()]).sum::<f64>()
 }
 
 /// Names and origins of the motif degrees.
@@ -88,6 +102,11 @@ impl Around {
             |triads: &Triads| vec![(Side::Out, triads.arcs().clone()), (Side::In, triads.entering().clone())];
         let triads = counts.triads().filter(|_| neighbourhoods(motifs) == 2);
         Around(triads.map_or_else(|| vec![(Side::Both, counts.pattern().clone())], directed))
+    }
+
+    /// The same without directions, of rows that need not be all of a graph's.
+    pub(super) fn rows(pattern: Pattern) -> Around {
+        Around(vec![(Side::Both, Arc::new(pattern))])
     }
 
     /// Each aggregate over each neighbourhood, in the order of columns.

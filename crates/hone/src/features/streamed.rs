@@ -13,8 +13,9 @@ use super::named::{Aggregate, Named, Origin, PIECE, divided};
 use super::{Structure, check_finite, overflow, take_logs};
 use crate::dense::{Block, Columns, Group, Stored};
 use crate::error::Result;
-use crate::motif::Counts;
-use crate::sparse::prefetch;
+use crate::motif::{Counts, sums_of_nodes, with_neighbours};
+use crate::progress::Progress;
+use crate::sparse::{Pattern, prefetch};
 
 /// Named columns, stored or computed.
 #[derive(Debug, Clone)]
@@ -39,9 +40,40 @@ impl Structure {
         if !self.streams() {
             return Ok(self.of(counts)?.into());
         }
-        let (aggregates, motifs) = (self.aggregates(), self.motifs.motifs());
-        let mut level = degrees::base(counts, &motifs)?;
-        let around = Around::of(counts, &motifs);
+        let motifs = self.motifs.motifs();
+        let level = degrees::base(counts, &motifs)?;
+        let (streamed, names, origins) = self.stream(level, Around::of(counts, &motifs))?;
+        let columns = Columns::new(streamed.rows(), vec![Group::stored(None, Arc::new(streamed))]);
+        Ok(NamedColumns { names, origins, columns })
+    }
+
+    /// The columns of chosen nodes, which ascend: the rows of [`Structure::streamed`] for them, bit for bit, by counting motifs
+    /// around them alone (`motif/exact/chosen.rs`). Nothing where that would take more than counting those of the whole
+    /// graph, or needs directions.
+    pub(crate) fn of_nodes(
+        &self,
+        pattern: &Pattern,
+        nodes: &[u32],
+        progress: &dyn Progress,
+    ) -> Result<Option<NamedColumns>> {
+        let motifs = self.motifs.motifs();
+        if !self.streams() || degrees::neighbourhoods(&motifs) > 1 {
+            return Ok(None);
+        }
+        let near = with_neighbours(pattern, nodes);
+        let Some(sums) = sums_of_nodes(pattern, &near, progress)? else { return Ok(None) };
+        let mut number = vec![0; pattern.rows()];
+        near.iter().zip(0..).for_each(|(&i, at)| number[i as usize] = at);
+        let around = Around::rows(rows_of(pattern, &near, nodes, &number));
+        let (streamed, names, origins) = self.stream(degrees::of_sums(&motifs, &sums), around)?;
+        let rows = nodes.iter().map(|&i| number[i as usize]).collect();
+        let columns = Columns::new(nodes.len(), vec![Group::stored(None, Arc::new(Picked { streamed, rows }))]);
+        Ok(Some(NamedColumns { names, origins, columns }))
+    }
+
+    /// The columns that follow from those of one level, with their names and origins.
+    fn stream(&self, mut level: Named, around: Around) -> Result<(Streamed, Vec<String>, Vec<Origin>)> {
+        let aggregates = self.aggregates();
         let sums = aggregates.contains(&Aggregate::Sum).then(|| {
             let sums = Structure { mean: false, max: false, ..self.clone() }.aggregated(&level, &around);
             check_finite(&sums).map(|()| sums.block)
@@ -54,10 +86,7 @@ impl Structure {
         let aggregated = around.named(&every, &level);
         names.extend(aggregated.0);
         origins.extend(aggregated.1);
-        let rows = level.block.rows();
-        let streamed = Streamed { logs: level.block, sums, every, around };
-        let columns = Columns::new(rows, vec![Group::stored(None, Arc::new(streamed))]);
-        Ok(NamedColumns { names, origins, columns })
+        Ok((Streamed { logs: level.block, sums, every, around }, names, origins))
     }
 
     /// Names and origins of the columns of one level of recursion: counts, then sums, means and maxima.
@@ -91,6 +120,19 @@ impl Structure {
         let (base, sums) = (degrees::columns(&motifs).len(), degrees::neighbourhoods(&motifs));
         if self.streams() { base * (1 + sums * usize::from(self.sum)) } else { all }
     }
+}
+
+/// Neighbours of chosen nodes by their numbers among `near`, ascending; no others have neighbours.
+fn rows_of(pattern: &Pattern, near: &[u32], nodes: &[u32], number: &[u32]) -> Pattern {
+    let (mut offsets, mut columns) = (vec![0], Vec::new());
+    let mut chosen = nodes.iter().peekable();
+    for i in near {
+        if chosen.next_if_eq(&i).is_some() {
+            columns.extend(pattern.row(*i as usize).iter().map(|&j| number[j as usize]));
+        }
+        offsets.push(columns.len());
+    }
+    Pattern::new(offsets, columns, near.len())
 }
 
 /// Logarithms of the counts, of their sums over neighbours, and what their means and maxima are found from.
@@ -127,6 +169,33 @@ impl Stored for Streamed {
 
     fn memory(&self) -> usize {
         self.logs.memory() + self.sums.as_ref().map_or(0, Block::memory)
+    }
+}
+
+/// Some rows of them.
+#[derive(Debug)]
+struct Picked {
+    streamed: Streamed,
+    rows: Vec<u32>,
+}
+
+impl Stored for Picked {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cols(&self) -> usize {
+        self.streamed.cols()
+    }
+
+    fn read(&self, range: Range<usize>, to: &mut [f32]) {
+        for (&row, to) in self.rows[range].iter().zip(to.chunks_exact_mut(self.cols().max(1))) {
+            self.streamed.read(row as usize..row as usize + 1, to);
+        }
+    }
+
+    fn memory(&self) -> usize {
+        self.streamed.memory() + 4 * self.rows.len()
     }
 }
 
@@ -214,6 +283,16 @@ mod tests {
             let off =
                 held.block.as_slice().iter().zip(block.as_slice()).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(off < 1e-5, "{off}");
+        }
+        let structure = Structure::default();
+        let whole = structure.streamed(&counts).expect("finite").columns.to_block();
+        let pattern = counts.pattern();
+        let far: Vec<u32> = (0..600).filter(|&i| pattern.row(i as usize).len() < 2).take(5).collect();
+        for nodes in [&far[..], &far[..1], &[]] {
+            let few =
+                structure.of_nodes(pattern, nodes, &Silent).expect("finite").expect("few steps").columns.to_block();
+            assert_eq!((few.rows(), few.cols()), (nodes.len(), whole.cols()));
+            nodes.iter().enumerate().for_each(|(k, &i)| assert_eq!(few.row(k), whole.row(i as usize), "node {i}"));
         }
         let deep = Structure { depth: 2, ..Structure::default() };
         assert_eq!(deep.streamed(&counts).expect("finite").columns.to_block(), deep.of(&counts).expect("finite").block);

@@ -7,7 +7,6 @@
 //! words of 64 bits with a bijective step each: designed to distinguish graphs that differ by accident, not to
 //! resist deliberate collisions.
 
-use std::io::Write;
 use std::ops::Range;
 
 use crate::parallel;
@@ -42,8 +41,7 @@ impl Graph {
     /// A fingerprint of the set of edges between ids, of 16 hexadecimal digits. The order of nodes and edges,
     /// directions, weights and nodes without an edge do not count.
     pub fn edge_fingerprint(&self) -> String {
-        let names = |nodes: Range<usize>| nodes.map(|i| name(self.ids().get(i as u32))).collect::<Vec<u64>>();
-        let names = parallel::stretches(self.nodes(), CHUNK, names).concat();
+        let names = parallel::collect(self.nodes(), |i| name(self.ids().get(i as u32)));
         let of_row = |u: u32| {
             // Each pair once: from its smaller node, or from the larger when there is no arc back.
             let once = |&&v: &&u32| u < v || self.is_directed() && self.neighbors(v).binary_search(&u).is_err();
@@ -70,11 +68,20 @@ pub(crate) fn name(id: NodeId<'_>) -> u64 {
     match id {
         NodeId::Text(text) => of(text.as_bytes()),
         NodeId::Integer(number) => {
-            let mut digits = [0u8; 20];
-            let mut rest = &mut digits[..];
-            write!(rest, "{number}").expect("20 bytes hold every 64-bit number");
-            let free = rest.len();
-            of(&digits[..20 - free])
+            let (mut digits, mut at, mut rest) = ([0u8; 20], 20, number.unsigned_abs());
+            loop {
+                at -= 1;
+                digits[at] = b'0' + (rest % 10) as u8;
+                rest /= 10;
+                if rest == 0 {
+                    break;
+                }
+            }
+            if number < 0 {
+                at -= 1;
+                digits[at] = b'-';
+            }
+            of(&digits[at..])
         }
     }
 }
@@ -112,11 +119,19 @@ pub(crate) fn spread(mut word: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::graph::{Graph, GraphBuilder, NodeIds};
+    use super::*;
+    use crate::graph::{GraphBuilder, NodeIds};
 
     fn graph(ids: &[&str], edges: &[(u32, u32)], directed: bool) -> Graph {
         let builder = if directed { GraphBuilder::directed(0) } else { GraphBuilder::undirected(0) };
         builder.ids(NodeIds::from_texts(ids)).edges(edges.to_vec()).build().expect("in range")
+    }
+
+    #[test]
+    fn numbers_have_the_names_of_their_digits() {
+        for number in [0, 7, -7, 10, 1_000_000, i64::MAX, i64::MIN] {
+            assert_eq!(name(NodeId::Integer(number)), name(NodeId::Text(&number.to_string())), "{number}");
+        }
     }
 
     #[test]

@@ -95,6 +95,29 @@ impl NodeIds {
         }
     }
 
+    /// The ids of some nodes, of the same kind.
+    ///
+    /// # Panics
+    /// When there is no such node.
+    #[must_use]
+    pub fn some(&self, nodes: &[u32]) -> NodeIds {
+        match self {
+            NodeIds::Sequential(_) => NodeIds::from_integers(nodes.iter().map(|&i| i64::from(i)).collect()),
+            NodeIds::Integers(ids) => NodeIds::from_integers(nodes.iter().map(|&i| ids[i as usize]).collect()),
+            NodeIds::Text { offsets, bytes } => {
+                let name = |&i: &u32| &bytes[offsets[i as usize]..offsets[i as usize + 1]];
+                let ends = nodes.iter().map(name).scan(0, |end, name| {
+                    *end += name.len();
+                    Some(*end)
+                });
+                NodeIds::Text {
+                    offsets: [0].into_iter().chain(ends).collect(),
+                    bytes: nodes.iter().map(name).collect(),
+                }
+            }
+        }
+    }
+
     /// All ids in node order.
     pub fn iter(&self) -> impl Iterator<Item = NodeId<'_>> {
         (0..self.len()).map(|i| self.get(i as u32))
@@ -312,6 +335,16 @@ mod tests {
             assert_eq!((index.find("007"), index.find("9")), (None, None));
         }
         assert_eq!(NodeIds::from_integers(vec![0, 1]), NodeIds::Sequential(2));
+    }
+
+    #[test]
+    fn ids_of_some_nodes() {
+        assert_eq!(NodeIds::Sequential(9).some(&[4, 7]), NodeIds::from_integers(vec![4, 7]));
+        assert_eq!(NodeIds::from_integers(vec![5, 3, 8]).some(&[0, 2]), NodeIds::from_integers(vec![5, 8]));
+        let names = NodeIds::from_texts(&["a", "7", "", "täg"]);
+        let some = names.some(&[1, 2, 3]);
+        assert!(some.iter().map(|id| id.to_string()).eq(["7", "", "täg"]), "{some:?}");
+        assert!(names.some(&[]).is_empty());
     }
 
     #[test]

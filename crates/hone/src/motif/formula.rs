@@ -13,6 +13,8 @@ use std::num::Wrapping;
 use std::ops::{Add, Mul, Sub};
 
 use super::orbit::Orbit;
+use crate::parallel;
+use crate::sparse::Pattern;
 
 /// Exact counts, modulo 2⁶⁴.
 pub(super) type Exact = Wrapping<u64>;
@@ -150,4 +152,67 @@ impl<N: Number> Terms<N> {
 #[inline]
 pub(super) fn orbits<N: Number>(u: End<N>, v: End<N>, e: Middle<N>) -> [N; Orbit::COUNT] {
     Terms::of(u, v, e).orbits()
+}
+
+/// Sums up to this are whole numbers of f64, in whatever order they are added.
+const WHOLE: u128 = 1 << 53;
+
+/// What bounds the sums of orbit counts over the edges of a node.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// The largest degree.
+    pub(super) most: u128,
+    pub(super) edges: u128,
+}
+
+impl Bounds {
+    pub(super) fn of(pattern: &Pattern) -> Bounds {
+        let degrees = parallel::stretches(pattern.rows(), 1 << 14, |rows| rows.map(|i| pattern.range(i).len()).max());
+        let most = degrees.into_iter().flatten().max().unwrap_or(0) as u128;
+        Bounds { most, edges: pattern.nnz() as u128 / 2 }
+    }
+
+    /// Whether the sums over the edges of a node of that degree are whole numbers of f64.
+    pub(super) fn are_whole(&self, degree: usize) -> bool {
+        let degree = degree as u128;
+        // No edge has more of any orbit.
+        let most = (4 * self.edges).max((degree + self.most).pow(2));
+        degree * most < WHOLE
+    }
+}
+
+/// Sums of all orbit counts over the edges of a node to the neighbours `row`, modulo 2⁶⁴; `middle` are the sums of the primitives
+/// of these edges.
+///
+/// With x = d − 1: Σ x_j, Σ x_j(x_j − 1)/2, Σ T_j and Σ S_j over the neighbours j are enough, since Σ_j t(i,j) d_j = Σ_j Q(i,j): both
+/// add d_w for each triangle and each of its other nodes.
+pub(super) fn node_sums(
+    row: &[u32],
+    own: End<Exact>,
+    end: impl Fn(usize) -> End<Exact>,
+    middle: Middle<Exact>,
+) -> [Exact; Orbit::COUNT] {
+    let (one, d) = (Wrapping(1), Wrapping(row.len() as u64));
+    let [mut x, mut pairs, mut triangles, mut s] = [Wrapping(0); 4];
+    for &j in row {
+        let end = end(j as usize);
+        let other = end.d - one;
+        x += other;
+        pairs += other.pairs();
+        triangles += end.triangles;
+        s += end.s;
+    }
+    let degree = own.d - one;
+    Terms {
+        one: d,
+        both: d * degree + x,
+        product: degree * x,
+        pairs: d * degree.pairs() + pairs,
+        // Σ t (x_i + x_j), with x_j = d_j − 1.
+        t_both: middle.t * (degree - one) + middle.q,
+        triangles: d * own.triangles + triangles,
+        s: d * own.s + s,
+        middle,
+    }
+    .orbits()
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::column::cut;
 use super::counts::Counts;
+use super::orbit::Orbit;
 use super::ranked::balanced;
 use super::set::Motif;
 use super::triad::Occurrence;
@@ -85,56 +86,98 @@ impl Counts {
     pub fn motif_graph(&self, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<MotifGraph> {
         assert_eq!(graph.nodes(), self.pattern().rows(), "counts of another graph");
         self.check_counted(motif)?;
-        let pattern = graph.pattern();
-        let weights = if weighting.use_weights { graph.weights().map(|w| Own::new(w)) } else { None };
-        let unit = weights.map_or(1.0, |own| own.unit);
-        let mut values = vec![0f32; pattern.nnz()];
-        let offsets = pattern.offsets();
-        let bounds = balanced(pattern.rows(), 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
-        let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
-        let parts: Vec<_> = bounds.windows(2).zip(cut(&mut values, &slots)).collect();
-        let sums = parallel::map_each(parts, |_, (rows, values)| {
-            self.fill(pattern, weights, (motif, weighting), rows[0]..rows[1], values)
-        });
-        let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
-        let shared = shares_pattern(sum.nnz, values.len());
-        finished(motif, pattern, values, &sum, Made { shared, unit })
+        // Estimates are compared as the whole numbers they stand for.
+        let least = weighting.delta as f64 - if self.sampled().is_some() { 0.5 } else { 0.0 };
+        made(graph, (motif, weighting.use_weights, least), &Counted(self, motif, weighting.occurrence))
     }
+}
 
-    /// Writes the weights of some rows.
-    fn fill(
-        &self,
-        pattern: &Pattern,
-        weights: Option<Own>,
-        (motif, Weighting { delta, occurrence, .. }): (Motif, Weighting),
-        rows: std::ops::Range<usize>,
-        values: &mut [f32],
-    ) -> Sum {
-        let mut sum = Sum::default();
-        let base = pattern.range(rows.start).start;
-        // Estimates are compared as the integers they stand for.
-        let least = if self.sampled().is_some() { delta as f64 - 0.5 } else { delta as f64 };
-        for i in rows {
-            let (mut row, mut nnz) = (0.0, 0);
-            let mut slots = pattern.row(i).iter().zip(pattern.range(i)).peekable();
-            self.for_weights(i, motif, occurrence, |j, count| {
-                // The arcs of a directed graph are some of the slots counted, in the same order.
-                while slots.next_if(|&(&arc, _)| arc < j).is_some() {}
-                let Some((_, slot)) = slots.next_if(|&(&arc, _)| arc == j) else { return };
-                if count >= least {
-                    let value = count * weights.map_or(1.0, |own| f64::from(own.weights[slot]) * own.unit);
-                    values[slot - base] = value as f32;
-                    // A weight beyond f32 is refused.
-                    row += if values[slot - base].is_finite() { value } else { f64::INFINITY };
-                    nnz += usize::from(values[slot - base] != 0.0);
-                } else {
-                    sum.below += usize::from(count >= 0.5);
-                }
-            });
-            sum.add_row(i as u32, nnz, row);
-        }
-        sum
+/// Where the weights of a motif come from.
+trait Rows: Sync {
+    /// Calls `f` with the neighbours of a node and the count of the edge to each.
+    fn each(&self, i: usize, f: impl FnMut(u32, f64));
+}
+
+/// Counts of any motif.
+struct Counted<'a>(&'a Counts, Motif, Occurrence);
+
+impl Rows for Counted<'_> {
+    fn each(&self, i: usize, f: impl FnMut(u32, f64)) {
+        self.0.for_weights(i, self.1, self.2, f);
     }
+}
+
+/// The motif `edge`, which occurs once on every edge.
+struct Edges<'a>(&'a Pattern);
+
+impl Rows for Edges<'_> {
+    fn each(&self, i: usize, mut f: impl FnMut(u32, f64)) {
+        self.0.row(i).iter().for_each(|&j| f(j, 1.0));
+    }
+}
+
+impl MotifGraph {
+    /// The weighted graph of the motif `edge`, which needs no counts.
+    pub(crate) fn of_edges(graph: &Graph, Weighting { delta, use_weights, .. }: Weighting) -> Result<MotifGraph> {
+        let (motif, pattern) = (Motif::Orbit(Orbit::Edge), graph.pattern());
+        if use_weights && graph.weights().is_some() || delta > 1 || pattern.nnz() == 0 {
+            return made(graph, (motif, use_weights, delta as f64), &Edges(pattern));
+        }
+        let nnz = pattern.nnz();
+        let ones: Arc<[f32]> = std::iter::repeat_n(1.0, nnz).collect();
+        let matrix = Csr::new(Arc::clone(pattern), ones);
+        Ok(MotifGraph { motif, nodes: None, matrix, scale: 1.0, total: nnz as f64, nnz, below_delta: 0 })
+    }
+}
+
+/// The graph of counts that are not less than `least`.
+fn made(graph: &Graph, (motif, use_weights, least): (Motif, bool, f64), counted: &impl Rows) -> Result<MotifGraph> {
+    let pattern = graph.pattern();
+    let weights = if use_weights { graph.weights().map(|w| Own::new(w)) } else { None };
+    let unit = weights.map_or(1.0, |own| own.unit);
+    let mut values = vec![0f32; pattern.nnz()];
+    let offsets = pattern.offsets();
+    let bounds = balanced(pattern.rows(), 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
+    let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
+    let parts: Vec<_> = bounds.windows(2).zip(cut(&mut values, &slots)).collect();
+    let sums = parallel::map_each(parts, |_, (rows, values)| {
+        fill(pattern, (weights, least), rows[0]..rows[1], values, counted)
+    });
+    let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
+    let shared = shares_pattern(sum.nnz, values.len());
+    finished(motif, pattern, values, &sum, Made { shared, unit })
+}
+
+/// Writes the weights of some rows.
+fn fill(
+    pattern: &Pattern,
+    (weights, least): (Option<Own>, f64),
+    rows: std::ops::Range<usize>,
+    values: &mut [f32],
+    counted: &impl Rows,
+) -> Sum {
+    let mut sum = Sum::default();
+    let base = pattern.range(rows.start).start;
+    for i in rows {
+        let (mut row, mut nnz) = (0.0, 0);
+        let mut slots = pattern.row(i).iter().zip(pattern.range(i)).peekable();
+        counted.each(i, |j, count| {
+            // The arcs of a directed graph are some of the slots counted, in the same order.
+            while slots.next_if(|&(&arc, _)| arc < j).is_some() {}
+            let Some((_, slot)) = slots.next_if(|&(&arc, _)| arc == j) else { return };
+            if count >= least {
+                let value = count * weights.map_or(1.0, |own| f64::from(own.weights[slot]) * own.unit);
+                values[slot - base] = value as f32;
+                // A weight beyond f32 is no weight.
+                row += if values[slot - base].is_finite() { value } else { f64::INFINITY };
+                nnz += usize::from(values[slot - base] != 0.0);
+            } else {
+                sum.below += usize::from(count >= 0.5);
+            }
+        });
+        sum.add_row(i as u32, nnz, row);
+    }
+    sum
 }
 
 /// The graph's own edge weights.

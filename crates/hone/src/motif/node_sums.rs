@@ -1,49 +1,40 @@
 //! Sums of orbit counts over the edges of a node, without the counts of each edge.
 //!
-//! Orbit counts are linear in a few terms (`formula`), so their sums over the edges of a node follow from sums of these
-//! terms, which need no products of edges: with x = d − 1, Σ x_j, Σ x_j(x_j − 1)/2, Σ T_j and Σ S_j over the neighbours
-//! j, and the sums of t, C, K, Q and R, where Σ_j t(i,j) d_j = Σ_j Q(i,j) since both add d_w for each triangle and each
-//! of its other nodes. Cost: O(M), and few additions for each edge.
+//! Orbit counts are linear in a few terms (`formula`), so their sums over the edges of a node follow from sums of these terms,
+//! which need no products of edges: d, T and S of the neighbours, and t, C, K, Q and R of the edges, added up.
+//! Cost: O(M), and few additions for each edge.
 
 use std::num::Wrapping;
 
 use super::counts::{Counts, Values};
 use super::exact::Exact;
-use super::formula::{Exact as Whole, Middle, Number, Terms};
+use super::formula::{Bounds, End, Exact as Whole, Middle, Number, node_sums};
 use super::orbit::Orbit;
-use crate::parallel;
 use crate::sparse::Pattern;
-
-/// Sums up to this are exact in f64, in any order of additions.
-const EXACT: u128 = 1 << 53;
 
 /// Sums of orbit counts, node by node.
 pub(crate) struct NodeSums<'a> {
     counts: &'a Counts,
     exact: Option<&'a Exact>,
-    most: u128,
-    edges: u128,
+    bounds: Bounds,
 }
 
 impl<'a> NodeSums<'a> {
     pub(crate) fn new(counts: &'a Counts) -> NodeSums<'a> {
-        let pattern = counts.pattern();
         let exact = match counts.values() {
             Values::Exact(exact) => Some(&**exact),
             _ => None,
         };
-        let degrees = parallel::stretches(pattern.rows(), 1 << 14, |rows| rows.map(|i| pattern.range(i).len()).max());
-        let most = degrees.into_iter().flatten().max().unwrap_or(0) as u128;
-        NodeSums { counts, exact, most, edges: pattern.nnz() as u128 / 2 }
+        NodeSums { counts, exact, bounds: Bounds::of(counts.pattern()) }
     }
 
     /// The sum over the edges of node `i` of each orbit's count, with the same bits as adding f64 values one by one.
     pub(crate) fn of(&self, i: usize) -> [f64; Orbit::COUNT] {
-        let degree = self.counts.pattern().range(i).len() as u128;
-        // No edge has more of any orbit (`formula`).
-        let most = (4 * self.edges).max((degree + self.most).pow(2));
+        let pattern = self.counts.pattern();
         match self.exact {
-            Some(exact) if degree * most < EXACT => whole(self.counts.pattern(), exact, i).map(|sum| sum.0 as f64),
+            Some(exact) if self.bounds.are_whole(pattern.range(i).len()) => {
+                whole(pattern, exact, i).map(|sum| sum.0 as f64)
+            }
             _ => self.one_by_one(i),
         }
     }
@@ -59,34 +50,16 @@ impl<'a> NodeSums<'a> {
 
 /// The sums modulo 2⁶⁴.
 fn whole(pattern: &Pattern, exact: &Exact, i: usize) -> [Whole; Orbit::COUNT] {
-    let (row, slots) = (pattern.row(i), pattern.range(i));
+    let row = pattern.row(i);
     if row.is_empty() {
         return [Wrapping(0); Orbit::COUNT];
     }
-    let (one, d) = (Wrapping(1), Wrapping(row.len() as u64));
-    let [mut x, mut pairs, mut triangles, mut s] = [Wrapping(0); 4];
-    for &j in row {
-        let j = j as usize;
-        let other = Wrapping(exact.d.get(j)) - one;
-        x += other;
-        pairs += other.pairs();
-        triangles += exact.triangles.get(j);
-        s += exact.s.get(j);
-    }
-    let middle = edges(exact, i, slots);
-    let own = d - one;
-    Terms {
-        one: d,
-        both: d * own + x,
-        product: own * x,
-        pairs: d * own.pairs() + pairs,
-        // Σ t (x_i + x_j), with x_j = d_j − 1.
-        t_both: middle.t * (own - one) + middle.q,
-        triangles: d * Wrapping(exact.triangles.get(i)) + triangles,
-        s: d * Wrapping(exact.s.get(i)) + s,
-        middle,
-    }
-    .orbits()
+    let end = |j: usize| End {
+        d: Wrapping(exact.d.get(j)),
+        triangles: Wrapping(exact.triangles.get(j)),
+        s: Wrapping(exact.s.get(j)),
+    };
+    node_sums(row, end(i), end, edges(exact, i, pattern.range(i)))
 }
 
 /// The sums of the numbers of edges.
@@ -140,7 +113,8 @@ mod tests {
     fn hubs_are_added_one_by_one() {
         let graph = Generator::Er { nodes: 50, degree: 6.0 }.graph(5, &Silent).expect("a graph");
         let counts = super::super::count(&graph, &Silent).expect("counted");
-        let sums = NodeSums { most: 1 << 40, ..NodeSums::new(&counts) };
+        let sums = NodeSums::new(&counts);
+        let sums = NodeSums { bounds: Bounds { most: 1 << 40, ..sums.bounds }, ..sums };
         (0..50).for_each(|i| assert_eq!(sums.of(i), sums.one_by_one(i)));
     }
 }

@@ -11,6 +11,9 @@ pub struct Likeness {
     /// Whether only structure columns were asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub structure_only: bool,
+    /// Whether only new nodes were asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub new_only: bool,
     /// Fingerprint of the graph of the model.
     pub fingerprint: String,
     /// Whether this is the very graph of the model.
@@ -24,8 +27,8 @@ pub struct Likeness {
     /// One entry per local embedding; empty where no proximity was computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub views: Vec<Fitting>,
-    /// What was added to each structure column, so that the median change of shared nodes is zero; empty with
-    /// structure alone.
+    /// What was added to each structure column, so that the median change of shared nodes (of at most 2048 of them) is zero;
+    /// empty with structure alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<f32>,
 }

@@ -145,6 +145,15 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// A matrix in a file: where its values begin, and their CRC-32.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Located {
+    pub(crate) start: u64,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) checksum: u32,
+}
+
 /// Where tensors are read from.
 enum Place<'a> {
     Memory(&'a [u8]),
@@ -219,6 +228,14 @@ impl<'a> Tensors<'a> {
         Ok(Block::from_vec(rows, cols, values))
     }
 
+    /// Where a matrix of 32-bit numbers lies, for those who read it themselves.
+    pub(crate) fn located(&self, name: &str) -> Result<Located, String> {
+        let (from, shape) = self.found::<f32>(name, Kind::F32)?;
+        let [rows, cols] = shape[..] else { return Err(format!("`{name}` does not have two dimensions")) };
+        let checksum = *self.checksums.get(name).ok_or_else(|| format!("`{name}` has no checksum"))?;
+        Ok(Located { start: self.start + from, rows, cols, checksum })
+    }
+
     /// A small matrix of finite values.
     pub(crate) fn small(&self, name: &str) -> Result<Small, String> {
         let (shape, values) = self.values::<f64>(name, Kind::F64)?;
@@ -254,8 +271,8 @@ impl<'a> Tensors<'a> {
         Ok(self.values(name, Kind::U8)?.1)
     }
 
-    /// The shape and the values of a tensor; what it says of its size is compared with the file before it is allocated.
-    fn values<T: Pod>(&self, name: &str, kind: Kind) -> Result<(Vec<usize>, Vec<T>), String> {
+    /// Where a tensor begins, and its shape: what it says of its size is compared with the file.
+    fn found<T: Pod>(&self, name: &str, kind: Kind) -> Result<(u64, &[usize]), String> {
         let tensor = self.header.info(name).ok_or_else(|| format!("there is no `{name}`"))?;
         if tensor.dtype != kind.dtype() {
             return Err(format!("`{name}` has type {:?}, not {}", tensor.dtype, kind.name()));
@@ -266,16 +283,22 @@ impl<'a> Tensors<'a> {
         if to as u64 > self.length || from.checked_add(size.unwrap_or(usize::MAX)) != Some(to) {
             return Err(format!("`{name}` does not lie in the file"));
         }
-        let mut values = vec![T::zeroed(); count.unwrap_or(0)];
+        Ok((from as u64, &tensor.shape))
+    }
+
+    /// The shape and the values of a tensor, which is allocated when it is known to lie in the file.
+    fn values<T: Pod>(&self, name: &str, kind: Kind) -> Result<(Vec<usize>, Vec<T>), String> {
+        let (from, shape) = self.found::<T>(name, kind)?;
+        let mut values = vec![T::zeroed(); shape.iter().product()];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
-        self.fill(from as u64, bytes).map_err(|e| format!("`{name}`: {e}"))?;
+        self.fill(from, bytes).map_err(|e| format!("`{name}`: {e}"))?;
         if self.checksums.get(name) != Some(&crc32fast::hash(bytes)) {
             return Err(format!("`{name}` is damaged: its checksum is another"));
         }
         if cfg!(target_endian = "big") {
             bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
         }
-        Ok((tensor.shape.clone(), values))
+        Ok((shape.to_vec(), values))
     }
 
     fn fill(&self, from: u64, bytes: &mut [u8]) -> io::Result<()> {

@@ -91,6 +91,9 @@ pub(super) struct LikeArgs {
     /// Write only the structure columns, which are comparable even between graphs without common nodes.
     #[arg(long, requires = "like")]
     pub(super) structure_only: bool,
+    /// Write the rows of new nodes only, those that the model does not have: the same vectors, at a fraction of the cost.
+    #[arg(long, requires = "like")]
+    pub(super) new_only: bool,
 }
 
 /// Runs that exceed the memory or take long.

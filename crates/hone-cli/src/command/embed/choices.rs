@@ -34,6 +34,7 @@ pub(crate) const OPTIONS: &[Known] = &[
     ("attributes.table.id", "--attribute-id"),
     ("like", "--like"),
     ("structure-only", "--structure-only"),
+    ("new-only", "--new-only"),
     ("weights", "--weighted"),
     options::OTHERS,
 ];

@@ -19,6 +19,7 @@ use crate::repeat::{self, Alike, Changed};
 pub(super) struct Asked {
     model: PathBuf,
     structure_only: bool,
+    new_only: bool,
     /// The record of the run that is repeated, and what it says.
     repeated: Option<(PathBuf, Alike)>,
 }
@@ -27,8 +28,8 @@ impl Asked {
     /// What the options request, or the record that is repeated; nothing for an embedding with its own settings.
     pub(super) fn of(args: &Args) -> Result<Option<Asked>, Error> {
         if let Some(model) = &args.like.like {
-            let (model, structure_only) = (model.clone(), args.like.structure_only);
-            return Ok(Some(Asked { model, structure_only, repeated: None }));
+            let (structure_only, new_only) = (args.like.structure_only, args.like.new_only);
+            return Ok(Some(Asked { model: model.clone(), structure_only, new_only, repeated: None }));
         }
         let Some(record) = &args.choices.config else { return Ok(None) };
         let Some(alike) = repeat::alike(record) else { return Ok(None) };
@@ -41,7 +42,8 @@ impl Asked {
             Error::input(record, "it is the record of an embedding like a model that was in no file", remedy)
         })?;
         let model = record::locate(record, alike.folder.as_deref(), named)?.into();
-        Ok(Some(Asked { model, structure_only: alike.like.structure_only, repeated: Some((record.clone(), alike)) }))
+        let (structure_only, new_only) = (alike.like.structure_only, alike.like.new_only);
+        Ok(Some(Asked { model, structure_only, new_only, repeated: Some((record.clone(), alike)) }))
     }
 
     /// Refuses or notes a model other than that of the record.
@@ -70,13 +72,13 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     let mut batch = outputs.check_by(leads, args.table.force)?;
     let memory = context.memory(args.input.memory());
     let start = Start::now();
-    let fit = Model::read_within(model, Allowance::new(memory))?;
+    let fit = if asked.new_only { Model::open(model) } else { Model::read_within(model, Allowance::new(memory)) }?;
     asked.compare(&fit, source.changed, context)?;
     let opened = Stage::since("read model", &start);
     let reading = Start::now();
     let graph = source.open(true, memory, context)?;
     let read = Stage::since("read", &reading);
-    let like = Like { structure_only: asked.structure_only, memory_limit: memory };
+    let like = Like { structure_only: asked.structure_only, new_only: asked.new_only, memory_limit: memory };
     let run = fit.embed(&graph, &like, context.progress()).map_err(|error| options::translated(error, OPTIONS))?;
     context.engine().meet();
     if !leads {
@@ -98,7 +100,9 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     if let Some(like) = report.like.as_ref().filter(|_| !asked.structure_only) {
         let (shared, new, kept) = (like.shared, like.new, like.kept);
         let of = model.display();
-        context.note(format_args!("nodes: {shared} shared with {of}, {kept} of them where they were, {new} new"));
+        let written = if asked.new_only { " and written" } else { "" };
+        context
+            .note(format_args!("nodes: {shared} shared with {of}, {kept} of them where they were, {new} new{written}"));
     }
     context.note(summary(&report));
     Ok(())

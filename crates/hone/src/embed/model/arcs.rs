@@ -53,7 +53,7 @@ pub(super) fn views(config: &Config, found: &Found, v: &Panels) -> Result<[View;
             marks: marks.clone(),
             weights: weights(&Shape::new(&config.local, step, 0.0, false), own, &found.facts.singular_values),
             basis: Basis { q: Small::identity(c.rows()), c, laziness: 0.0 },
-            x,
+            x: x.into(),
             degrees: degrees.clone(),
             tau,
             residual: 0.0,
@@ -103,10 +103,10 @@ impl Model {
     pub(in crate::embed) fn moved(&self, of_fit: &[Option<u32>], placed: &Block) -> Result<f64> {
         let shared: Vec<(usize, usize)> =
             of_fit.iter().enumerate().filter_map(|(i, model)| Some((i, (*model)? as usize))).collect();
-        let z = self.z_columns();
+        let (z, vectors) = (self.z_columns(), self.vectors()?);
         let (mut now, mut then) = (Block::zeros(shared.len(), z), Block::zeros(shared.len(), z));
         now.update_rows(|k, row| row.copy_from_slice(&placed.row(shared[k].0)[..z]));
-        then.update_rows(|k, row| row.copy_from_slice(&self.vectors.row(shared[k].1)[..z]));
+        then.update_rows(|k, row| row.copy_from_slice(&vectors.row(shared[k].1)[..z]));
         centre(&mut now);
         centre(&mut then);
         let (left, of_strangers) = (left(&now, &then), left(&now, &shuffled(&then)));

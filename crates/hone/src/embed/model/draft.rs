@@ -110,7 +110,7 @@ impl Draft {
             features,
             views: views.iter().map(view).collect(),
         };
-        let (ids, vectors) = (embedding.ids.clone(), embedding.vectors.clone());
+        let (ids, vectors) = (embedding.ids.clone(), embedding.vectors.clone().into());
         Model { facts, ids, vectors, views, h, structure, scales, kept }
     }
 }
@@ -145,7 +145,7 @@ impl View {
             marks,
             weights: weights(&shape, &x, &facts.singular_values),
             basis,
-            x,
+            x: x.into(),
             degrees,
             tau,
             residual,

@@ -12,17 +12,20 @@
 //! The metadata has the facts, a CRC-32 of them and one of each tensor. Nothing in the file is code. Sizes are compared
 //! with the length of the file before anything is allocated, and with each other before anything is used.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
 use super::kept::Kept;
+use super::tall::{REMEDY, Tall};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewSide, check_support};
 use crate::config::{Direction, MAX_STEPS, Steps};
-use crate::dense::Small;
+use crate::dense::{Block, Small};
 use crate::error::{Error, Result};
 use crate::factor::log_window::Landmarks;
 use crate::graph::NodeIds;
@@ -36,7 +39,6 @@ const FORMAT: &str = "hone-model";
 const LAYOUT: u32 = 1;
 /// What the block of structure columns is called.
 const STRUCTURE: &str = "structure";
-const REMEDY: &str = "give a file that was saved as a model, or save it again";
 
 /// What the metadata says.
 #[derive(Serialize, Deserialize)]
@@ -76,8 +78,11 @@ impl Model {
     }
 
     /// Writes the model to any place.
-    pub fn write_to(&self, out: &mut dyn Write) -> std::io::Result<()> {
-        let tensors = self.tensors();
+    pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        let vectors = self.vectors.whole().map_err(io::Error::other)?;
+        let factors = self.views.iter().map(|view| view.x.whole()).collect::<Result<Vec<_>>>();
+        let factors = factors.map_err(io::Error::other)?;
+        let tensors = self.tensors(&vectors, &factors);
         let head = Head { layout: LAYOUT, facts: self.facts.clone(), checksums: tensors.checksums() };
         let head = serde_json::to_string(&head)?;
         let sum = crc32fast::hash(head.as_bytes()).to_string();
@@ -91,23 +96,42 @@ impl Model {
 
     /// Reads a model; what would take more memory than allowed is refused.
     pub fn read_within(path: impl AsRef<Path>, allowance: Allowance) -> Result<Self> {
-        let path = path.as_ref();
+        Self::from_file(path.as_ref(), Some(allowance))
+    }
+
+    /// Reads a model but for its two largest parts, the vectors and the factors: these stay in the file, and are read from it
+    /// whenever rows of them are needed. For models that place few nodes, once.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_file(path.as_ref(), None)
+    }
+
+    /// Reads all of a file, or opens it where there is no allowance.
+    fn from_file(path: &Path, allowance: Option<Allowance>) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
         let facts = file.metadata().map_err(|e| Error::io(path, e))?;
         if !facts.is_file() {
             return Self::from_bytes(&std::fs::read(path).map_err(|e| Error::io(path, e))?, path);
         }
-        allowance.check(path, facts.len())?;
-        Self::from_tensors(Tensors::open(&file), path)
+        match allowance {
+            Some(allowance) => {
+                allowance.check(path, facts.len())?;
+                Self::from_tensors(Tensors::open(&file), path, None)
+            }
+            None => {
+                let kept = file.try_clone().map_err(|e| Error::io(path, e))?;
+                Self::from_tensors(Tensors::open(&file), path, Some(&Arc::new(Mutex::new(kept))))
+            }
+        }
     }
 
     /// The model in some bytes; `path` names them in errors.
     pub fn from_bytes(bytes: &[u8], path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        Self::from_tensors(Tensors::of(bytes), path)
+        Self::from_tensors(Tensors::of(bytes), path, None)
     }
 
-    fn from_tensors(tensors: Result<Tensors, String>, path: &Path) -> Result<Self> {
+    /// The model of some tensors; where `file` is given, the tall ones stay there.
+    fn from_tensors(tensors: Result<Tensors, String>, path: &Path, file: Option<&Arc<Mutex<File>>>) -> Result<Self> {
         let wrong = |message: String| Error::input(path, message, REMEDY);
         let mut tensors = tensors.map_err(|_| wrong("not a model, or cut short".into()))?;
         let meta = |key: &str| tensors.metadata(key).ok_or_else(|| wrong("not a model".into()));
@@ -129,12 +153,16 @@ impl Model {
         let head: Head = serde_json::from_str(head).map_err(|e| wrong(format!("the facts are wrong: {e}")))?;
         head.facts.config.check().and_then(|()| check_support(&head.facts.config)).map_err(|e| wrong(e.to_string()))?;
         tensors.expect(head.checksums).map_err(&wrong)?;
-        Self::with_facts(head.facts, &tensors).map_err(wrong)
+        let tall = |name: &str| match file {
+            None => Ok(tensors.block(name)?.into()),
+            Some(file) => Ok(Tall::waiting(file, path, tensors.located(name)?)),
+        };
+        Self::with_facts(head.facts, &tensors, tall).map_err(wrong)
     }
 
-    fn tensors(&self) -> Writer<'_> {
+    fn tensors<'a>(&'a self, vectors: &'a Block, factors: &'a [Cow<'a, Block>]) -> Writer<'a> {
         let mut out = Writer::default();
-        out.block("vectors", &self.vectors);
+        out.block("vectors", vectors);
         match &self.ids {
             NodeIds::Text { offsets, bytes } => {
                 out.words("ids.offsets", &offsets.iter().map(|&o| o as u64).collect::<Vec<_>>());
@@ -146,9 +174,9 @@ impl Model {
         self.h.iter().for_each(|h| out.block("h", h));
         self.structure.iter().for_each(|matrix| out.small("structure", matrix));
         out.numbers("scales", &[self.scales.z, self.scales.x]);
-        for (i, view) in self.views.iter().enumerate() {
+        for (i, (view, x)) in self.views.iter().zip(factors).enumerate() {
             let name = |what: &str| format!("view{i}.{what}");
-            out.block(&name("x"), &view.x);
+            out.block(&name("x"), x);
             out.small(&name("c"), &view.basis.c);
             out.small(&name("q"), &view.basis.q);
             out.numbers(&name("weights"), &view.weights);
@@ -166,8 +194,12 @@ impl Model {
     }
 
     /// The model of some tensors, whose shapes and values must fit together.
-    fn with_facts(facts: ModelFacts, tensors: &Tensors) -> Result<Self, String> {
-        let vectors = tensors.block("vectors")?;
+    fn with_facts(
+        facts: ModelFacts,
+        tensors: &Tensors,
+        tall: impl Fn(&str) -> Result<Tall, String>,
+    ) -> Result<Self, String> {
+        let vectors = tall("vectors")?;
         let ids = ids(tensors)?;
         let h = tensors.has("h").then(|| tensors.block("h")).transpose()?;
         let structure = tensors.has("structure").then(|| tensors.small("structure")).transpose()?;
@@ -185,7 +217,7 @@ impl Model {
                 step: facts.step,
                 side: facts.side,
                 nodes: tensors.has(&nodes).then(|| tensors.rows(&nodes)).transpose()?,
-                x: tensors.block(&name("x"))?,
+                x: tall(&name("x"))?,
                 basis: Basis { c: tensors.small(&name("c"))?, q: tensors.small(&name("q"))?, laziness: facts.laziness },
                 weights: tensors.numbers(&name("weights"))?,
                 degrees: tensors.numbers(&name("degrees"))?,

@@ -33,19 +33,25 @@ mod refine;
 mod rows;
 mod shared;
 mod support;
+mod tall;
 
 pub(super) use draft::Draft;
+pub(super) use drift::witnesses;
 pub(super) use found::Found;
 pub(super) use kept::updated;
-pub(super) use rows::{Placing, times};
+pub(super) use rows::{Known, Placing, times};
 pub(super) use shared::{names, numbers};
 pub(super) use support::{check as check_support, check_directed};
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use self::kept::Kept;
+use self::tall::Tall;
 use crate::config::Config;
 use crate::dense::{Block, Small};
+use crate::error::Result;
 use crate::factor::log_window::Landmarks;
 use crate::graph::{GraphFacts, NodeIds};
 use crate::motif::Motif;
@@ -65,7 +71,7 @@ use crate::report::ColumnBlock;
 pub struct Model {
     facts: ModelFacts,
     ids: NodeIds,
-    vectors: Block,
+    pub(super) vectors: Tall,
     pub(super) views: Vec<View>,
     /// What Y is multiplied with to give Z; nothing where Y is the result.
     pub(super) h: Option<Block>,
@@ -148,7 +154,7 @@ pub(super) struct View {
     /// Numbers of the nodes that are the rows, ascending; nothing for all nodes.
     nodes: Option<Vec<u32>>,
     /// X, one row per node; for one side what its rows of A are multiplied with.
-    pub(super) x: Block,
+    pub(super) x: Tall,
     basis: Basis,
     /// Motif degree of each node; that of arcs both ways, for one side.
     degrees: Vec<f64>,
@@ -192,9 +198,9 @@ impl Model {
         &self.ids
     }
 
-    /// The vectors of the fit.
-    pub fn vectors(&self) -> &Block {
-        &self.vectors
+    /// The vectors of the fit; read from the file where the model was [opened](Model::open) only.
+    pub fn vectors(&self) -> Result<Cow<'_, Block>> {
+        self.vectors.whole()
     }
 
     /// Columns of structure, which come last.

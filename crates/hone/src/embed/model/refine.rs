@@ -50,7 +50,7 @@ struct Between {
 /// Measures how well the factors of the fit still fit; where they do not, better ones. `known` has the row of the view for
 /// each row of W, or [`NONE`].
 pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mut Fitting) -> Result<Option<Refined>> {
-    let Between { matrix, degrees, at, x: old } = Between::of(view, graph, known);
+    let Between { matrix, degrees, at, x: old } = Between::of(&*view.x.whole()?, graph, known);
     let a = normalized(&matrix, graph.scale, &degrees, view.tau);
     let mut x = product(&a, &old);
     let residual = relative_residual(x.clone(), &old, &view.basis.c);
@@ -88,7 +88,7 @@ pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mu
 }
 
 impl Between {
-    fn of(view: &View, graph: &MotifGraph, known: &[u32]) -> Between {
+    fn of(factors: &Block, graph: &MotifGraph, known: &[u32]) -> Between {
         let rows: Vec<usize> = (0..known.len()).filter(|&i| known[i] != NONE).collect();
         let mut at = vec![NONE; known.len()];
         rows.iter().zip(0..).for_each(|(&row, number)| at[row] = number);
@@ -102,8 +102,8 @@ impl Between {
             offsets.push(columns.len());
         }
         let matrix = Csr::new(Pattern::new(offsets, columns, rows.len()).into(), values.into());
-        let mut x = Block::zeros(rows.len(), view.x.cols());
-        x.update_rows(|i, row| row.copy_from_slice(view.x.row(known[rows[i]] as usize)));
+        let mut x = Block::zeros(rows.len(), factors.cols());
+        x.update_rows(|i, row| row.copy_from_slice(factors.row(known[rows[i]] as usize)));
         Between { degrees: degrees(&matrix, graph.scale), matrix, at, x }
     }
 }

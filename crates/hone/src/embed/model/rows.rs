@@ -17,8 +17,9 @@ use std::borrow::Cow;
 use super::normal::root;
 use super::refine::{NONE, refined};
 use super::shared::{mark, mark_back};
+use super::tall::Picked;
 use super::{Basis, Log, View, ViewSide};
-use crate::dense::{Block, Small};
+use crate::dense::Small;
 use crate::error::Result;
 use crate::motif::MotifGraph;
 use crate::parallel;
@@ -32,7 +33,7 @@ pub(in crate::embed) struct Placing<'a> {
     /// W, or W turned around, and the other one where they differ.
     matrix: Cow<'a, Csr>,
     other: Option<Cow<'a, Csr>>,
-    x: Cow<'a, Block>,
+    x: Picked<'a>,
     basis: Cow<'a, Basis>,
     /// L^K Q.
     stays: Small,
@@ -52,16 +53,39 @@ pub(in crate::embed) struct Placing<'a> {
     new_degrees: Vec<f64>,
 }
 
-impl<'a> Placing<'a> {
+/// What a graph has of the nodes of a view.
+pub(in crate::embed) struct Known {
+    /// Row of the view for each row of W, or [`NONE`].
+    at: Vec<u32>,
+    /// Rows of W whose edges changed.
+    changed: Vec<bool>,
+    /// W turned around, where it is another matrix.
+    back: Option<Csr>,
+}
+
+impl Known {
     /// `of_fit` has, for each node of the graph, its number in the model.
+    pub(in crate::embed) fn of(view: &View, graph: &MotifGraph, (of_fit, names): (&[Option<u32>], &[u64])) -> Known {
+        let back = (view.side != ViewSide::Both).then(|| graph.matrix.transposed());
+        let at = known(view, graph, back.as_ref(), of_fit);
+        let changed = changed(view, graph, back.as_ref(), (&at, names));
+        Known { at, changed, back }
+    }
+
+    /// Whether any node has other edges than at the fit.
+    pub(in crate::embed) fn any_changed(&self) -> bool {
+        self.changed.contains(&true)
+    }
+}
+
+impl<'a> Placing<'a> {
+    /// With `new_only`, rows of new nodes alone are there.
     pub(in crate::embed) fn new(
         view: &'a View,
         graph: &'a MotifGraph,
-        (of_fit, names): (&[Option<u32>], &[u64]),
+        (known, new_only): (Known, bool),
     ) -> Result<(Self, Fitting)> {
-        let back = (view.side != ViewSide::Both).then(|| graph.matrix.transposed());
-        let known = known(view, graph, back.as_ref(), of_fit);
-        let changed = changed(view, graph, back.as_ref(), (&known, names));
+        let Known { at: known, changed, back } = known;
         let mut facts = Fitting::new(view.motif.name(), view.step);
         facts.changed = changed.iter().filter(|changed| **changed).count();
         let may_refine = facts.changed > 0 && view.side == ViewSide::Both;
@@ -73,8 +97,11 @@ impl<'a> Placing<'a> {
         };
         let refined = better.is_some();
         let (x, basis, degrees, at) = match better {
-            Some(better) => (Cow::Owned(better.x), Cow::Owned(better.basis), Cow::Owned(better.degrees), better.at),
-            None => (Cow::Borrowed(&view.x), Cow::Borrowed(&view.basis), Cow::Borrowed(&view.degrees[..]), known),
+            Some(better) => (Picked::from(better.x), Cow::Owned(better.basis), Cow::Owned(better.degrees), better.at),
+            None => {
+                let x = if new_only { view.x.some(beside_new(&matrix, &known))? } else { view.x.whole()?.into() };
+                (x, Cow::Borrowed(&view.basis), Cow::Borrowed(&view.degrees[..]), known)
+            }
         };
         let roots = degrees.iter().map(|&d| root(d, view.tau)).collect();
         let stays = basis.power(view.step).times(&basis.q);
@@ -105,7 +132,7 @@ impl<'a> Placing<'a> {
 
     /// Columns of a row.
     pub(super) fn cols(&self) -> usize {
-        self.x.cols()
+        self.basis.c.rows()
     }
 
     /// Whether a node has the factors that it had in the fit.
@@ -140,9 +167,9 @@ impl<'a> Placing<'a> {
             let degree = self.degree(row, |j| self.at[j] != NONE);
             return (times(&self.towards_fit(row, root(degree, self.view.tau)), &self.moves), degree);
         }
-        let at = self.at[row] as usize;
+        let at = self.at[row];
         let own: Vec<f64> = self.x.row(at).iter().map(|&x| f64::from(x)).collect();
-        (times(&own, &self.stays), self.degrees[at])
+        (times(&own, &self.stays), self.degrees[at as usize])
     }
 
     fn row(&self, node: u32) -> Option<usize> {
@@ -193,7 +220,7 @@ impl<'a> Placing<'a> {
             let at = self.at[j];
             if at != NONE {
                 let factor = moves * left * w * self.roots[at as usize];
-                sum.iter_mut().zip(self.x.row(at as usize)).for_each(|(to, &x)| *to += factor * f64::from(x));
+                sum.iter_mut().zip(self.x.row(at)).for_each(|(to, &x)| *to += factor * f64::from(x));
             }
         });
         sum
@@ -258,6 +285,16 @@ fn known(view: &View, graph: &MotifGraph, back: Option<&Csr>, of_fit: &[Option<u
     (0..known.len()).map(|row| if adrift(row) { NONE } else { known[row] }).collect()
 }
 
+/// The rows of the view that are next to new nodes, ascending.
+fn beside_new(matrix: &Csr, known: &[u32]) -> Vec<u32> {
+    let new = (0..known.len()).filter(|&row| known[row] == NONE);
+    let near = new.flat_map(|row| neighbours(matrix, row)).map(|(j, _)| known[j]);
+    let mut rows: Vec<u32> = near.filter(|&row| row != NONE).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
 /// Whether the edges of each row of W to nodes of the fit are others than at the fit.
 fn changed(view: &View, graph: &MotifGraph, back: Option<&Csr>, (known, names): (&[u32], &[u64])) -> Vec<bool> {
     let forth = marks_of(&graph.matrix, graph, (known, names), mark);
@@ -314,8 +351,13 @@ fn shortened(mut row: Vec<f64>, power: f64) -> Vec<f64> {
 /// A row times a small matrix.
 pub(in crate::embed) fn times(row: &[f64], matrix: &Small) -> Vec<f64> {
     let mut out = vec![0.0; matrix.cols()];
-    for (i, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-        out.iter_mut().zip(matrix.row(i)).for_each(|(to, m)| *to += x * m);
-    }
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for (i, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                out.iter_mut().zip(matrix.row(i)).for_each(|(to, m)| *to += x * m);
+            }
+        },
+    );
     out
 }

@@ -46,11 +46,23 @@ fn integers(ids: &NodeIds) -> Option<impl Fn(usize) -> i64> {
     .map(|list| move |i: usize| list.map_or(i as i64, |list| list[i]))
 }
 
-/// [`numbers`] of integers: most are where they were, for the others there is a table.
+/// [`numbers`] of integers: where both lists ascend, they are walked together; else most are where they were, and for the others
+/// there is a table.
 fn numbers_of_integers(
     (count, id): (usize, impl Fn(usize) -> i64),
     (others, other): (usize, impl Fn(usize) -> i64),
 ) -> Vec<Option<u32>> {
+    let ascends = |count: usize, id: &dyn Fn(usize) -> i64| (1..count).all(|i| id(i - 1) < id(i));
+    if ascends(count, &id) && ascends(others, &other) {
+        let mut at = 0;
+        let of = |i: usize| {
+            while at < others && other(at) < id(i) {
+                at += 1;
+            }
+            (at < others && other(at) == id(i)).then_some(at as u32)
+        };
+        return (0..count).map(of).collect();
+    }
     let stays = |i: usize| i < count && i < others && id(i) == other(i);
     let mut table: FxHashMap<i64, u32> = FxHashMap::default();
     if (0..count).any(|i| !stays(i)) {
@@ -70,7 +82,12 @@ mod tests {
         assert_eq!(numbers(&numbered, &named), [Some(3), None, Some(1)]);
         assert_eq!(numbers(&named, &numbered), [None, Some(2), None, Some(0)]);
         assert_eq!(numbers(&NodeIds::Sequential(3), &NodeIds::Sequential(2)), [Some(0), Some(1), None]);
-        let mixed = [(vec![7, 3, 9], vec![3, 7, 9, 5]), (vec![0, 1, 2, 3], vec![0, 2, 1]), (vec![2, 1], vec![0, 1, 2])];
+        let mixed = [
+            (vec![7, 3, 9], vec![3, 7, 9, 5]),
+            (vec![0, 1, 2, 3], vec![0, 2, 1]),
+            (vec![2, 1], vec![0, 1, 2]),
+            (vec![1, 4, 6, 9], vec![-2, 4, 5, 9, 11]),
+        ];
         for (one, two) in mixed {
             let texts: Vec<String> = two.iter().map(|id: &i64| id.to_string()).chain(["x".to_owned()]).collect();
             let (one, two) = (NodeIds::from_integers(one), NodeIds::from_integers(two));

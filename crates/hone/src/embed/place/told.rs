@@ -1,5 +1,6 @@
 //! What a user should know of vectors that a model placed.
 
+use super::wanted::Wanted;
 use crate::dense::Block;
 use crate::embed::context::Context;
 use crate::graph::Graph;
@@ -7,6 +8,13 @@ use crate::report::Fitting;
 
 /// What a rotation leaves of factors when a new model is better.
 const OLD: f64 = 0.4;
+
+/// Says that the model knows no node of the graph.
+pub(super) fn strangers(run: &mut Context) {
+    run.note(
+        "no node of this graph is in the model: the proximity columns are zero; structure-only = true leaves them out",
+    );
+}
 
 /// Names motifs whose factors were refined, and what was left after rotating them back.
 pub(super) fn refined(run: &mut Context, facts: &[Fitting]) {
@@ -30,12 +38,12 @@ pub(super) fn moved(run: &mut Context, left: f64) {
     }
 }
 
-/// Counts nodes with edges that have no place among the first `z_cols` columns.
-pub(super) fn lost(run: &mut Context, graph: &Graph, out: &Block, z_cols: usize) {
+/// Counts nodes of the result with edges that have no place among the first `z_cols` columns.
+pub(super) fn lost(run: &mut Context, graph: &Graph, (out, wanted): (&Block, &Wanted), z_cols: usize) {
     let into = if graph.is_directed() { graph.in_degrees() } else { Vec::new() };
     let has_edges = |i: usize| graph.degree(i as u32) > 0 || into.get(i).is_some_and(|&into| into > 0);
-    let lost = (0..out.rows()).filter(|&i| has_edges(i) && out.row(i)[..z_cols].iter().all(|&z| z == 0.0));
-    match lost.count() {
+    let is_lost = |i: usize| has_edges(wanted.node(i) as usize) && out.row(i)[..z_cols].iter().all(|&z| z == 0.0);
+    match (0..out.rows()).filter(|&i| is_lost(i)).count() {
         0 => (),
         1 => {
             run.note(

@@ -3,12 +3,14 @@
 //! Cost: Σ_e min(d_u, d_v) steps for wedges and triangles, popcounts for cliques; memory linear in
 //! the edges. Every result is a sum of integers, so it does not depend on the number of threads.
 
+mod chosen;
 mod clique;
 mod triangle;
 mod wedge;
 
 use std::sync::atomic::Ordering::Relaxed;
 
+pub(crate) use self::chosen::{sums_of_nodes, with_neighbours};
 use self::triangle::{TriangleGraph, common};
 use self::wedge::Wedges;
 use super::column::{Column, Part, Sizes, cut};

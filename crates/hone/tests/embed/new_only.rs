@@ -1,0 +1,164 @@
+//! Rows of new nodes alone: the bits that they have among all rows, however motifs are counted and the model is kept.
+
+use std::path::Path;
+
+use hone::graph::{Generator, Graph, GraphBuilder, NodeIds};
+use hone::output::Existing;
+use hone::{Like, Model, Run, Silent};
+use proptest::prelude::*;
+
+use super::model::{communities, edges, fit, graph, like};
+
+const NEW_ONLY: Like = Like { structure_only: false, new_only: true, memory_limit: None };
+
+fn new_only(model: &Model, graph: &Graph) -> Run {
+    model.embed(graph, &NEW_ONLY, &Silent).unwrap()
+}
+
+fn stages(run: &Run) -> Vec<&str> {
+    run.report.stages.iter().map(|stage| stage.name.as_str()).collect()
+}
+
+/// The model itself, as it comes from a file, and with its tall parts still in the file.
+fn kept(model: &Model, folder: &Path) -> [Model; 3] {
+    let path = folder.join("m.hone");
+    model.write(&path, Existing::Replace).unwrap();
+    [model.clone(), Model::read(&path).unwrap(), Model::open(&path).unwrap()]
+}
+
+/// Compares rows of new nodes with the same rows among all, for each way a model is kept; returns the last run.
+fn assert_rows(model: &Model, graph: &Graph, structure_only: bool) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let all = model.embed(graph, &Like { structure_only, ..Like::default() }, &Silent).unwrap();
+    let known = model.ids().index();
+    let new: Vec<u32> =
+        (0..graph.nodes() as u32).filter(|&i| known.find(&graph.ids().get(i).to_string()).is_none()).collect();
+    let mut last = None;
+    for model in kept(model, folder.path()) {
+        let run = model.embed(graph, &Like { structure_only, ..NEW_ONLY }, &Silent).unwrap();
+        assert_eq!(run.embedding.ids, graph.ids().some(&new));
+        assert_eq!(run.embedding.columns, all.embedding.columns);
+        assert_eq!(run.embedding.vectors.rows(), new.len());
+        for (k, &i) in new.iter().enumerate() {
+            assert_eq!(run.embedding.vectors.row(k), all.embedding.vectors.row(i as usize), "node {i}");
+        }
+        let (mut few, whole) = (run.report.like.clone().unwrap(), all.report.like.clone().unwrap());
+        assert!(few.new_only && !whole.new_only);
+        few.new_only = false;
+        assert_eq!(few, whole);
+        last = Some(run);
+    }
+    last.unwrap()
+}
+
+/// A sparse graph with new nodes behind it: next to old ones, to each other, alone, and one that is next to new ones only.
+fn with_new(old: &Graph, new: u32) -> Graph {
+    let n = old.nodes() as u32;
+    let more = (0..new).flat_map(|k| [(n + k, k * 37 % n), (n + k, k * 91 % n), (n + k, n + k / 2)]);
+    let chain = [(n + new, n + new + 1), (n + new, n), (n + new + 1, n + new + 2)];
+    graph((n + new + 4) as usize, edges(old).into_iter().chain(more).chain(chain).filter(|(a, b)| a != b))
+}
+
+#[test]
+fn motifs_are_counted_around_new_nodes() {
+    let old = Generator::Er { nodes: 6000, degree: 4.0 }.graph(3, &Silent).unwrap();
+    let (_, model) = fit(&old, &[("global.dim", "16")]);
+    let run = assert_rows(&model, &with_new(&old, 20), false);
+    assert_eq!(stages(&run), ["structure", "proximity"], "nothing was counted whole");
+    assert_rows(&model, &with_new(&old, 20), true);
+    assert_rows(&model, &with_new(&old, 1), false);
+}
+
+#[test]
+fn graphs_that_take_the_whole_count_have_the_same_rows() {
+    // Dense: motifs of the whole graph take less. Other motifs: W needs their counts. Many changes: factors are refined.
+    let dense = Generator::Er { nodes: 120, degree: 80.0 }.graph(4, &Silent).unwrap();
+    let (_, model) = fit(&dense, &[("global.dim", "16")]);
+    assert!(stages(&assert_rows(&model, &with_new(&dense, 5), false)).contains(&"count"));
+    let old = communities(300, 13);
+    let (_, model) = fit(&old, &[("global.dim", "16"), ("motifs", "edge,triangle")]);
+    assert_rows(&model, &with_new(&old, 7), false);
+    let (_, model) = fit(&old, &[("global.dim", "16")]);
+    let other = edges(&communities(300, 14)).into_iter().step_by(4);
+    let kept = edges(&old).into_iter().enumerate().filter(|(i, _)| i % 4 != 0).map(|(_, edge)| edge);
+    let changed = graph(300, kept.chain(other));
+    let run = assert_rows(&model, &with_new(&changed, 7), false);
+    assert!(run.report.like.unwrap().views[0].iterations > 0, "factors were refined");
+    let slightly = graph(300, edges(&old).into_iter().skip(3));
+    let run = assert_rows(&model, &with_new(&slightly, 7), false);
+    assert!(run.report.like.unwrap().views[0].residual.is_some(), "edges have changed");
+}
+
+#[test]
+fn weights_directions_and_names() {
+    let pairs: Vec<(u32, u32)> = (0..300u32).flat_map(|i| [(i, (i + 1) % 300), (i, (i * 7 + 3) % 300)]).collect();
+    let pairs: Vec<(u32, u32)> = pairs.into_iter().filter(|(a, b)| a != b).collect();
+    let more: Vec<(u32, u32)> = pairs.iter().copied().chain([(300, 5), (301, 300), (302, 9), (11, 302)]).collect();
+    let weights = |edges: &[(u32, u32)]| edges.iter().map(|(a, b)| 1.0 + (a * 3 + b) as f32 / 50.0).collect::<Vec<_>>();
+    for directed in [false, true] {
+        let build = |nodes: usize, edges: &[(u32, u32)], ids: NodeIds| {
+            let builder = if directed { GraphBuilder::directed(nodes) } else { GraphBuilder::undirected(nodes) };
+            builder.edges(edges.to_vec()).weights(weights(edges)).ids(ids).build().unwrap()
+        };
+        let name = |i: u32| format!("n{}", (i + 150) % 303);
+        let names = |nodes: u32| NodeIds::from_texts(&(0..nodes).map(name).collect::<Vec<_>>());
+        let (_, model) = fit(&build(300, &pairs, names(300)), &[("global.dim", "16")]);
+        let run = assert_rows(&model, &build(303, &more, names(303)), false);
+        assert_eq!(run.embedding.ids.get(0).to_string(), "n147");
+    }
+}
+
+#[test]
+fn without_new_nodes_there_are_no_rows() {
+    let old = communities(200, 3);
+    let (run, model) = fit(&old, &[("global.dim", "16")]);
+    for graph in [old.clone(), graph(200, edges(&old).into_iter().skip(2))] {
+        let none = new_only(&model, &graph);
+        assert_eq!((none.embedding.vectors.rows(), none.embedding.vectors.cols()), (0, 16));
+        assert!(none.embedding.ids.is_empty() && none.embedding.columns == run.embedding.columns);
+        assert!(none.report.notes.iter().any(|note| note.contains("no rows")), "{:?}", none.report.notes);
+    }
+    let only = model.embed(&old, &Like { structure_only: true, ..NEW_ONLY }, &Silent).unwrap();
+    assert_eq!(only.embedding.vectors.cols(), 2);
+}
+
+/// Whatever is damaged is found before any row is given, although few rows are read.
+#[test]
+fn damaged_files_are_refused() {
+    let old = communities(200, 3);
+    let (_, model) = fit(&old, &[("global.dim", "16")]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.hone");
+    model.write(&path, Existing::Replace).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    let larger = with_new(&old, 3);
+    let whole = like(&model, &larger).embedding;
+    for at in (bytes.len() / 8..bytes.len()).step_by(bytes.len() / 61) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 4;
+        std::fs::write(&path, &damaged).unwrap();
+        let placed = Model::open(&path).and_then(|model| model.embed(&larger, &NEW_ONLY, &Silent));
+        let message = placed.map(|run| run.embedding).expect_err("damaged").to_string();
+        assert!(message.contains("m.hone") && message.contains("save it again"), "byte {at}: {message}");
+    }
+    std::fs::write(&path, &bytes).unwrap();
+    let opened = Model::open(&path).unwrap();
+    assert!(opened == model && opened.memory() < model.memory() / 2);
+    assert_eq!(like(&opened, &larger).embedding, whole);
+    let again = folder.path().join("again.hone");
+    opened.write(&again, Existing::Replace).unwrap();
+    assert!(std::fs::read(again).unwrap() == bytes, "a model that was opened is written as it was");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10))]
+
+    #[test]
+    fn any_new_nodes(seed in 0u64..1000, new in 1u32..9, gone in 0usize..30, degree in 2u32..9) {
+        let generator = Generator::Er { nodes: 400, degree: f64::from(degree) };
+        let old = generator.graph(seed, &Silent).unwrap();
+        let (_, model) = fit(&old, &[("global.dim", "16")]);
+        let fewer = graph(400, edges(&old).into_iter().skip(gone));
+        assert_rows(&model, &with_new(&fewer, new), false);
+    }
+}
