@@ -30,7 +30,7 @@ mod space;
 mod sums;
 mod weights;
 
-pub use choice::{Device, Opened};
+pub use choice::{Device, LARGE, Opened};
 pub use panel::Panel;
 
 use std::fmt;

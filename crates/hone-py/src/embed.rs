@@ -8,7 +8,7 @@ use hone::dense::Block;
 use hone::features::{Named, Origin};
 use hone::output::Existing;
 use hone::{Config, Hone};
-use hone_gpu::Device;
+use hone_gpu::{Device, Opened};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
@@ -74,7 +74,7 @@ type Embedded<'py> = (Bound<'py, PyArray2<f32>>, Vec<String>, String, Option<Mod
 /// factored. `model` asks for a model: true for one or an error before any work, nothing for one where settings and graph
 /// allow it.
 #[pyfunction]
-#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None, factors=None, device="cpu", model=Some(false)))]
+#[pyo3(signature = (graph, config, jobs=0, memory=None, attributes=None, listener=None, checkpoint=None, factors=None, device=None, model=Some(false)))]
 #[allow(clippy::too_many_arguments)] // Python calls it by name
 pub(crate) fn embed<'py>(
     py: Python<'py>,
@@ -86,12 +86,17 @@ pub(crate) fn embed<'py>(
     listener: Option<Py<PyAny>>,
     checkpoint: Option<PathBuf>,
     factors: Option<PathBuf>,
-    device: &str,
+    device: Option<&str>,
     model: Option<bool>,
 ) -> PyResult<Embedded<'py>> {
     let config = parse(config)?;
-    let device: Device = device.parse().map_err(|known| refuse("device", format!("`{device}` is not {known}")))?;
-    let opened = device.open(&config).map_err(raise)?;
+    let opened = match device {
+        None => Opened::for_graph(&config, &graph.get().inner),
+        Some(name) => {
+            let device: Device = name.parse().map_err(|known| refuse("device", format!("`{name}` is not {known}")))?;
+            device.open(&config).map_err(raise)?
+        }
+    };
     let note = opened.note.clone();
     let mut hone = opened.place(Hone::new(config).map_err(raise)?);
     if let Some(bytes) = memory {

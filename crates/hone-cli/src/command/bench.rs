@@ -50,7 +50,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE")]
     memory: Option<String>,
     /// Where to count motifs and embed: cpu, cuda, cuda:N or auto.
-    #[arg(long, value_name = "DEVICE", default_value_t)]
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
     device: Device,
     /// Folder for the graphs and vectors, which are removed afterwards [default: the system's].
     #[arg(long, value_name = "DIR")]

@@ -17,7 +17,7 @@ use hone::report::{Report, Stage, Start};
 use hone::store::Embedding;
 use hone::store::factors::check_target;
 use hone::{Error, Hone, Model, Run, Silent, record};
-use hone_gpu::Device;
+use hone_gpu::{Device, Opened};
 
 use crate::context::Context;
 use crate::files::Use;
@@ -45,12 +45,14 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let alone = Hone::new(config.clone())?.written_as(format);
     let (hone, note) = placed(args.device, &config, alone.clone(), context)?;
     let memory = context.memory(args.input.memory());
-    let hone = args.lay(hone, memory);
     let start = Start::now();
     let work = |graph: &Graph| alone.clone().memory_limit(1).embed(graph, &Silent).map(drop);
     let graph = source.open_for(&work, true, memory, context)?;
     let read = Stage::since("read", &start);
     args.choices.note_idle(&config, &graph, context);
+    let chosen = args.device.is_some() || context.team().is_some();
+    let hone = if chosen { hone } else { Opened::for_graph(&config, &graph).place(hone) };
+    let hone = args.lay(hone, memory);
     let (run, model) = work_on(&hone, &mut batch, &graph, args.model.is_some(), context)
         .map_err(|error| options::translated(error, OPTIONS))?;
     if !leads {
@@ -101,14 +103,20 @@ fn write(
     Ok(())
 }
 
-/// The method on the chosen device, and a note about it.
-fn placed(device: Device, config: &Config, hone: Hone, context: &Context) -> Result<(Hone, Option<String>), Error> {
+/// The method on the device that was chosen, if one was, and a note about it.
+fn placed(
+    device: Option<Device>,
+    config: &Config,
+    hone: Hone,
+    context: &Context,
+) -> Result<(Hone, Option<String>), Error> {
     let Some(engine) = context.team() else {
+        let Some(device) = device else { return Ok((hone, None)) };
         let device = device.open(config).map_err(|error| options::translated(error, OPTIONS))?;
         let note = device.note.clone();
         return Ok((device.place(hone), note));
     };
-    if device != Device::default() {
+    if device.is_some() {
         let message = format!("{} works on processors; leave the device out, or use `hone embed`", engine.name());
         return Err(Error::config("--device", message));
     }

@@ -70,6 +70,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         the machine has free. What does not fit goes to temporary files if possible; the vectors are the same.
     device
         Where to count motifs and embed: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or ``"auto"`` for a GPU if there is one.
+        By default a GPU if there is one and the graph has at least a million edges.
         Results of a GPU differ from those of the CPU by rounding; ``report_["engine"]`` names it.
     checkpoint
         A folder for finished stages: an interrupted ``fit`` continues from there, and gives the same
@@ -164,7 +165,7 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         random_state: Any = 0,
         n_jobs: Optional[int] = None,
         memory_limit: Union[int, str, None] = None,
-        device: str = "cpu",
+        device: str | None = None,
         checkpoint: Union[str, os.PathLike[str], None] = None,
         factors: Union[bool, str, os.PathLike[str]] = False,
         keep_model: Optional[bool] = None,

@@ -148,7 +148,7 @@ def embed(
     listener: _Listener = None,
     checkpoint: Union[str, os.PathLike[str], None] = None,
     factors: Optional[str] = None,
-    device: str = "cpu",
+    device: str | None = None,
     model: Optional[bool] = False,
 ) -> tuple[NDArray[np.float32], list[str], str, Optional[Model], Optional[str]]: ...
 def motif_names(set: str) -> list[str]: ...

@@ -29,9 +29,10 @@ pub(crate) struct Args {
     /// `hone info FILE` describes it.
     #[arg(long, value_name = "FILE")]
     pub(super) model: Option<PathBuf>,
-    /// Where to count motifs and embed: cpu, cuda, cuda:N, or auto for a GPU if there is one (docs/gpu.md).
-    #[arg(long, value_name = "DEVICE", default_value_t)]
-    pub(super) device: Device,
+    /// Where to count motifs and embed: cpu, cuda, cuda:N, or auto for a GPU if there is one [default: cpu for graphs of fewer
+    /// than a million edges, else auto without a note; docs/gpu.md].
+    #[arg(long, value_name = "DEVICE")]
+    pub(super) device: Option<Device>,
     #[command(flatten)]
     pub(super) table: TableArgs,
     #[command(flatten)]

@@ -6,7 +6,6 @@ use hone::memory::Allowance;
 use hone::report::{Stage, Start};
 use hone::store::Embedding;
 use hone::{Error, Like, Model, Run, record};
-use hone_gpu::Device;
 
 use super::args::Args;
 use super::choices::OPTIONS;
@@ -113,7 +112,7 @@ fn check(args: &Args) -> Result<(), Error> {
     let idle = [
         ("--checkpoint", args.scale.checkpoint.is_some()),
         ("--temp-dir", args.scale.temp_dir.is_some()),
-        ("--device", args.device != Device::default()),
+        ("--device", args.device.is_some()),
     ];
     match idle.iter().find(|(_, given)| *given) {
         Some((option, _)) => Err(Error::config(*option, "it has no effect with --like; leave it out")),
