@@ -186,7 +186,7 @@ mod tests {
             (f32::NAN, Process::Laplacian(1.0)),
         ] {
             let error = diffused(size, process, Psi::W).expect_err("out of range").to_string();
-            assert!(error.contains("step 1") && error.contains("range"), "{size} {process:?}: {error}");
+            assert!(error.contains("step 1") && error.contains("overflow"), "{size} {process:?}: {error}");
         }
     }
 }

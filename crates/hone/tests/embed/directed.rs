@@ -82,7 +82,7 @@ fn rows_without_entries_are_zero_and_the_reason_is_said() {
         for (settings, remedy) in [
             (&[("psi", "l-norm")][..], "without an outgoing arc, hence of degree 0 (degree = \"total\""),
             (&[("direction", "source")], "(direction = \"keep\" places them"),
-            (&[("local.solver.method", "autoencoder"), ("local.solver.epochs", "1")], "has source factors alone"),
+            (&[("local.solver.method", "autoencoder"), ("local.solver.epochs", "1")], "has only source factors"),
         ] {
             let found = run(config(&[&edge[..], settings].concat()), &graph);
             let warnings = found.report.warnings.join("\n");
