@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use hone::engine::{Engine, Largest};
 use hone::graph::Graph;
+use hone::motif::Pairs;
 use hone::{Config, Hone, Result};
 
 use crate::Cuda;
@@ -12,8 +13,9 @@ use crate::Cuda;
 /// Edges of a graph from which a GPU is used unless the user chooses otherwise: below, opening it takes longer than the work.
 pub const LARGE: usize = 1_000_000;
 
-/// Columns beside factors and log window: oversampling, and a panel that is multiplied.
-const BESIDE: u64 = 64;
+/// Blocks as wide as the factors, and columns beside these, that no factorisation exceeds.
+const BLOCKS: u64 = 8;
+const BESIDE: u64 = 32;
 
 /// The device on which the work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,11 +80,13 @@ impl Opened {
     /// What is used for a graph when the user chooses no device: the first GPU for graphs of at least [`LARGE`] edges, if there is one
     /// with the solvers of the settings and enough free memory; else the threads of this process.
     pub fn for_graph(config: &Config, graph: &Graph) -> Opened {
-        let columns = (config.local_dim() + config.log_window_dim(graph)) as u64 + BESIDE;
-        let (rows, nonzeros) = (graph.nodes() as u64, graph.pattern().nnz() as u64);
+        let columns = BLOCKS * (config.local_dim() as u64 + BESIDE) + config.log_window_dim(graph) as u64;
+        let (rows, nonzeros) = (graph.nodes() as u64, 2 * graph.pattern().nnz() as u64);
         let largest = Largest { rows, nonzeros, columns, least_columns: columns };
         let usable = |opened: &Opened| opened.cuda.as_ref().is_some_and(|cuda| cuda.plan(&largest).is_ok());
-        let opened = (graph.edges() >= LARGE).then(|| Device::Auto.open(config).ok()).flatten();
+        // How many pairs share a motif is not known yet.
+        let suitable = graph.edges() >= LARGE && config.pairs == Pairs::Edges;
+        let opened = suitable.then(|| Device::Auto.open(config).ok()).flatten();
         opened.filter(usable).unwrap_or(Opened { cuda: None, note: None })
     }
 

@@ -16,6 +16,7 @@ use crate::driver::{Memory, NULL};
 use crate::kept::Kept;
 use crate::panel::{Panel, count, number, wide};
 use crate::ranked::THREADS;
+use crate::sums::SIDE;
 
 /// A group is rare if fewer than one row in this many has values.
 const RARE: usize = 8;
@@ -48,7 +49,11 @@ pub(crate) struct Described {
 
 /// At most 32 columns at an address, whose rows are `stride` values apart, at the places given (0: in order): the first of them
 /// in the matrix that they are part of, and how many there are.
+///
+/// # Panics
+/// When there are more.
 pub(crate) fn described(address: u64, place: u64, (first, cols): (usize, usize), stride: usize) -> [u64; WORDS] {
+    assert!(cols <= SIDE, "panels have at most {SIDE} columns");
     [address, place, cols as u64 | (first as u64) << 32, stride as u64]
 }
 

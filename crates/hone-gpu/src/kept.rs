@@ -90,6 +90,7 @@ impl Cuda {
         let there = |side: &Side<Panel>| matches!(side, Side::There(_));
         // Other norms are rare, and this process has them; so has it small matrices.
         if !shape.is_spatial() || !there(&found.u) || found.v.as_ref().is_some_and(|v| !there(v)) {
+            let task = &Task { aside: None, ..*task };
             let mut factors = found.map(|side| side.exported(self)).finite()?;
             let window = window.map(|window| window.spanned(&Host, factors.u.as_mut_slice(), task)).transpose()?;
             return Ok(Local::Raw { factors, window });

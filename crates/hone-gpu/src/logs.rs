@@ -125,6 +125,9 @@ impl Cuda {
     /// X ← X·M, some rows at a time: all of them at once would take the memory of X once more.
     pub(crate) fn transform_in_place(&self, x: &[Panel], matrix: &Small) {
         let (rows, cols) = (x[0].rows, matrix.cols());
+        let width: usize = x.iter().map(|panel| panel.cols).sum();
+        assert_eq!((matrix.rows(), matrix.cols()), (width, width), "a square matrix as wide as its panels");
+        assert!(x.iter().all(|panel| panel.rows == rows), "rows of panels side by side");
         if rows * cols == 0 {
             return;
         }

@@ -23,7 +23,10 @@ impl Panel {
         self.rows * self.cols
     }
 
+    /// # Panics
+    /// When the values are aside.
     pub(crate) fn address(&self) -> Arg {
+        assert!(self.aside.is_none(), "a panel in use is on the device");
         self.values.address()
     }
 

@@ -171,6 +171,24 @@ fn short_memory_gives_the_same_bits() {
     }
 }
 
+/// Models and folders of factors get U in the memory of this process, and the log window is made on the device.
+#[test]
+fn models_and_factors_are_those_of_any_run() {
+    let Some(cuda) = cuda() else { return };
+    let small = Generator::RingOfCliques { cliques: 30, size: 5 }.graph(1, &Silent).unwrap();
+    for (graph, engine) in [(er(), cuda.clone()), (small, cuda.always_tight())] {
+        let hone = || Hone::new(config("hone", "edge")).unwrap().on(engine.clone());
+        let plain = hone().embed(&graph, &Silent).unwrap().embedding.vectors;
+        let (fitted, _) = hone().fit(&graph, &Silent).unwrap();
+        let folder = std::env::temp_dir().join(format!("hone-cuda-factors-{}", std::process::id()));
+        let written = hone().factors(&folder, hone::output::Existing::Replace).embed(&graph, &Silent).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        for other in [fitted.embedding.vectors, written.embedding.vectors] {
+            assert!(overlap(&plain, &other) > 0.999, "{} nodes", graph.nodes());
+        }
+    }
+}
+
 /// Too much is refused before the work, or is an error of the call that fails; the device can be used afterwards.
 #[test]
 fn memory_that_is_not_there_is_an_error() {

@@ -146,6 +146,13 @@ fn other_work_has_the_bits_of_one_process() {
         let name = file.unwrap().file_name().into_string().unwrap();
         same(folder, &format!("a/{name}"), &format!("b/{name}"));
     }
+    // The default has a log window, which all processes make together though one of them writes factors.
+    for (processes, name) in [(1, "c"), (3, "d")] {
+        let window = ["embed", "graph.tsv", "-q", "--threads", "1", "-o", "w.tsv", "--force", "--factors", name];
+        job(processes, folder, &window);
+        fs::rename(folder.join("w.tsv"), folder.join(format!("{name}.tsv"))).unwrap();
+    }
+    same(folder, "c.tsv", "d.tsv");
     let by_all = job(2, folder, &["-q", "count", "graph.tsv", "--by", "total"]);
     let by_one = alone(folder, &["-q", "count", "graph.tsv", "--by", "total"]);
     assert_eq!(by_all.stdout, by_one.stdout);

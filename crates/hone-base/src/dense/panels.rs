@@ -80,6 +80,24 @@ impl Panels {
         self.0.iter().map(Block::memory).sum()
     }
 
+    /// The same columns in panels of the given widths.
+    ///
+    /// # Panics
+    /// When the widths are not those of all columns together.
+    #[must_use]
+    pub fn cut(self, widths: &[usize]) -> Self {
+        if self.0.iter().map(Block::cols).eq(widths.iter().copied()) {
+            return self;
+        }
+        let whole = self.into_block();
+        assert_eq!(whole.cols(), widths.iter().sum::<usize>(), "widths of panels");
+        let ends = widths.iter().scan(0, |end, width| {
+            *end += width;
+            Some(*end)
+        });
+        Panels(ends.zip(widths).map(|(end, width)| whole.columns(end - width..end)).collect())
+    }
+
     /// Moves all panels to [files](Block::put_aside).
     pub fn put_aside(&mut self, folder: &Path) -> Result<()> {
         self.0.iter_mut().try_for_each(|panel| panel.put_aside(folder))

@@ -28,7 +28,7 @@ use crate::motif::Motif;
 use crate::operator::Operator;
 use crate::random::Key;
 use crate::report::LocalFacts;
-use crate::space::Host;
+use crate::space::{Host, widths};
 use crate::store::factors::Writer;
 
 /// All local embeddings, sorted by step, and the attributes next to them; one motif is worked on at a time.
@@ -282,7 +282,9 @@ fn hand_out(
     let (u, v): Sides = (u.into_block().into(), v.map(Panels::into_block).map(Panels::from));
     let (left, right) = (&u.as_slice()[0], v.as_ref().map(|v| &v.as_slice()[0]));
     write_local(factors, &run.config.local.solver, facts, w.graph.nodes.as_deref(), left, right)?;
-    Ok((u, v))
+    // Panels as everywhere: several processes go on with them together, and only one of them writes.
+    let widths = widths(u.cols());
+    Ok((u.cut(&widths), v.map(|v| v.cut(&widths))))
 }
 
 /// What the report says of a motif and step.

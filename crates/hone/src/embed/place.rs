@@ -32,8 +32,9 @@ pub struct Like {
     pub memory_limit: Option<u64>,
 }
 
-/// Bytes per node that counting around new nodes takes.
-const AROUND: usize = 120;
+/// Bytes per node that counting around new nodes takes, and those of each thread.
+const AROUND: usize = 120 + 8 * crate::motif::Orbit::COUNT;
+const AROUND_OF_THREAD: usize = 5;
 
 impl Model {
     /// Vectors of a graph in the space of this model, in the graph's node order.
@@ -211,7 +212,11 @@ impl Model {
         let placed = 6 * wanted.rows() * widest;
         let views = if z_cols > 0 && shared > 0 { self.views.len() } else { 0 };
         let bytes = 4 * (wanted.rows() * columns + views * placed) + 20 * views * graph.pattern().nnz();
-        let around = if wanted.are_some() { AROUND * graph.nodes() } else { 0 };
+        let around = if wanted.are_some() {
+            (AROUND + AROUND_OF_THREAD * rayon::current_num_threads()) * graph.nodes()
+        } else {
+            0
+        };
         let bytes = (bytes + around) as u64;
         Allowance::new(run.memory_limit).check_work("placing nodes", bytes, "raise the memory limit")
     }

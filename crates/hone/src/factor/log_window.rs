@@ -120,10 +120,13 @@ pub fn log_window<S: Space>(
     let degrees = degrees(s)?;
     let root = |&d: &f64| if d > 0.0 { (1.0 / d.sqrt()) as f32 } else { 0.0 };
     let roots = Diagonal::new("D^-½", degrees.iter().map(root).collect::<Vec<_>>());
-    if let Some(folder) = task.aside {
+    // More columns than rows are few values, and need to be cut first.
+    let columns: usize = u.iter().map(|panel| space.shape(panel).1).sum();
+    let aside = task.aside.filter(|_| columns <= s.rows());
+    if let Some(folder) = aside {
         u.iter_mut().try_for_each(|panel| space.put_aside(panel, folder))?;
     }
-    let ritz = ritz(space, s, u, task.aside.is_some())?;
+    let ritz = ritz(space, s, u, aside.is_some())?;
     task.progress.check()?;
     let chosen = Chosen::of(&degrees, landmarks(s.rows(), task.rank), task);
     let rows = chosen.rows(space, u, &roots, &filter(&ritz, steps));

@@ -20,7 +20,7 @@ use crate::space::{Host, In};
 /// Nodes of a component at most.
 const LARGEST: usize = 32;
 
-/// Singular values that differ by less, relative to the largest, are the same.
+/// Singular values that differ by less, relative to themselves, are the same.
 const SAME: f64 = 1e-6;
 
 /// Components that a thread decomposes in one go.
@@ -76,7 +76,7 @@ pub(super) fn svd_of_pieces(s: &Operator, pieces: &[Vec<u32>], task: &Task) -> R
     let mut chosen = Chosen::new(s, pieces, &decomposed, task);
     let mut start = 0;
     while start < triplets.len() && chosen.rank < task.rank {
-        let alike = |triplet: &Triplet| triplet.sigma >= triplets[start].sigma - SAME * most;
+        let alike = |triplet: &Triplet| triplet.sigma >= triplets[start].sigma * (1.0 - SAME);
         let end = start + triplets[start..].partition_point(alike);
         chosen.take(&triplets[start..end], task);
         start = end;

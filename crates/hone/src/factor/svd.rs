@@ -94,6 +94,9 @@ const MOST_BEYOND: usize = 1 << 12;
 const SAMPLED: usize = 4;
 const HIDDEN: f64 = 1e-3;
 
+/// Rows of a matrix that is decomposed component by component, so that all components together take 40 MB at most.
+const MOST_IN_PIECES: usize = 1 << 16;
+
 /// Up to this ratio of singular values U = Y E diag(1/sigma) is orthonormal to f32 precision.
 const STEADY: f64 = 10.0;
 
@@ -131,11 +134,11 @@ pub fn svd_there<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) 
             Ok(found)
         }
         _ if s.rows().max(s.cols()) <= exact::largest(options.width(s, task.rank)) => {
-            Ok(exact(s, options, task)?.map(|side| Side::Here(side.into())))
+            Ok(exact(s, options, task)?.map(Side::here))
         }
         _ => {
             if let Some(found) = fallen_apart(s, options, task)? {
-                return Ok(found.map(|side| Side::Here(side.into())));
+                return Ok(found.map(Side::here));
             }
             let mut found = lazy(space, s, options, task)?.map(|side| Side::There(side).widened(space, task.rank));
             found.sigma.resize(task.rank.max(found.sigma.len()), 0.0);
@@ -147,7 +150,9 @@ pub fn svd_there<S: Space>(space: &S, s: &Operator, options: &Svd, task: &Task) 
 /// The triplets of a matrix whose components are all small, where iterations would converge to the same.
 fn fallen_apart(s: &Operator, options: &Svd, task: &Task) -> Result<Option<Factors>> {
     let products = if s.is_symmetric() { 1 } else { 2 };
-    if !options.keeps_basis(s.cost() * products, s.cols() as u64, options.width(s, task.rank) as u64) {
+    if s.rows() > MOST_IN_PIECES
+        || !options.keeps_basis(s.cost() * products, s.cols() as u64, options.width(s, task.rank) as u64)
+    {
         return Ok(None);
     }
     pieces(s).map(|pieces| svd_of_pieces(s, &pieces, task)).transpose()

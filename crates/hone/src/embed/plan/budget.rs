@@ -170,7 +170,8 @@ impl Work<'_> {
         let u = if self.aside { 0 } else { dim };
         let columns = u + view.max(2 * dim.min(PANEL as u64));
         let pairs = dim.min(n as u64).saturating_pow(2);
-        let picked = n.min(MOST_ROWS) as u64 * dim * FLOAT;
+        // Processes add them up in f64.
+        let picked = n.min(MOST_ROWS) as u64 * dim * if self.sharing > 1 { 5 * FLOAT } else { FLOAT };
         n as u64 * (columns * FLOAT + 20) + 32 * pairs + picked + gram_memory(n, landmarks(n, view as usize))
     }
 

@@ -1,7 +1,7 @@
 //! [`Side`]: one side of a decomposition, in the memory of this process or in the space where it was computed.
 
-use crate::dense::Panels;
-use crate::space::{Map, Space};
+use crate::dense::{Block, Panels};
+use crate::space::{Map, Space, widths};
 
 /// A factor in the memory of this process, or in that of a space.
 #[derive(Debug)]
@@ -19,6 +19,12 @@ impl<T: Send + Sync> Side<T> {
             Side::Here(panels) => panels,
             Side::There(panels) => panels.into_iter().map(|panel| space.export(panel)).collect::<Vec<_>>().into(),
         }
+    }
+
+    /// A block of this process, in panels of the usual widths.
+    pub(super) fn here(block: Block) -> Self {
+        let widths = widths(block.cols());
+        Side::Here(Panels::from(block).cut(&widths))
     }
 
     /// A copy in the same place.
@@ -48,7 +54,7 @@ impl<T: Send + Sync> Side<T> {
                 let own: usize = panels.iter().map(|panel| space.shape(panel).1).sum();
                 let rows = panels.first().map_or(0, |panel| space.shape(panel).0);
                 if own < columns {
-                    panels.push(space.zeros(rows, columns - own));
+                    panels.extend(widths(columns - own).into_iter().map(|width| space.zeros(rows, width)));
                 }
                 Side::There(panels)
             }
