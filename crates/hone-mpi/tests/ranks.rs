@@ -211,7 +211,7 @@ fn what_is_wrong_is_said_once() {
     for (args, message) in [
         (&["embed", "nowhere.tsv", "-o", "z.npy"][..], "nowhere.tsv"),
         (&["embed", "builtin:karate", "-o", "there.npy"], "there.npy"),
-        (&["embed", "-", "-o", "z.npy"], "several work together"),
+        (&["embed", "-", "-o", "z.npy"], "several processes cannot read"),
         (&["embed", "builtin:karate", "-o", "z.npy", "--device", "cuda"], "--device"),
         (&["embed", "builtin:karate", "-o", "z.npy", "--nonsense"], "--nonsense"),
     ] {
