@@ -123,7 +123,7 @@ fn run(page: &Path) {
     let path = format!("{}:{}", binary.parent().expect("a folder").display(), std::env::var("PATH").expect("set"));
     for Step { command, expected } in steps(&text) {
         let without_comment = command.split("  #").next().unwrap_or(&command).trim_end();
-        let line = smaller(&without_comment.replace("cargo run --release --no-default-features -- ", "hone "));
+        let line = smaller(&without_comment.replace("cargo run --profile quick -- ", "hone "));
         let run = Command::new("bash")
             .args(["-c", &format!("set -e -o pipefail; {{ {line}\n}} 2>&1")])
             .current_dir(folder.path())
