@@ -61,7 +61,7 @@ fn a_refusal_names_a_limit_that_is_enough() {
         let graph = graph(nodes, 5);
         let hone = Hone::new(config(preset, &[("motifs", "[\"edge\", \"triangle\"]")])).unwrap();
         let mut refused = 0;
-        for limit in [1, 8 << 20, 16 << 20, 32 << 20, 64 << 20] {
+        for limit in [1, 16 << 20, 64 << 20] {
             if let Err(Error::Memory { need, .. }) = embed(&hone.clone().memory_limit(limit), &graph) {
                 embed(&hone.clone().memory_limit(need), &graph).unwrap();
                 refused += 1;
@@ -97,7 +97,7 @@ fn a_refusal_names_a_limit_that_is_enough_for_pairs_and_networks() {
         let layers = settings.iter().fold(Layers::new(), |layers, (key, value)| layers.set(key, value).unwrap());
         let hone = Hone::new(layers.build().unwrap()).unwrap();
         let mut refused = 0;
-        for limit in [1, 32 << 20, 64 << 20] {
+        for limit in [1, 48 << 20] {
             if let Err(Error::Memory { need, .. }) = embed(&hone.clone().memory_limit(limit), &graph) {
                 embed(&hone.clone().memory_limit(need), &graph).unwrap();
                 refused += 1;
@@ -110,7 +110,7 @@ fn a_refusal_names_a_limit_that_is_enough_for_pairs_and_networks() {
 /// Presets, attributes that join before and after, Y itself, automatic steps: all with parts in files.
 #[test]
 fn parts_in_files_change_no_bit() {
-    let graph = graph(15_000, 1);
+    let graph = graph(12_000, 1);
     let few = ("motifs", "[\"edge\", \"path3\", \"triangle\", \"clique4\"]");
     let small = ("global.dim", "4");
     let cases = [
@@ -156,7 +156,7 @@ fn factors_that_wait_in_files_change_no_bit() {
 
 #[test]
 fn a_folder_without_room_for_files_is_named() {
-    let graph = graph(30_000, 1);
+    let graph = graph(15_000, 1);
     let hone = Hone::new(config("hone-p", &[])).unwrap();
     let free = embed(&hone, &graph).unwrap().report.plan.unwrap();
     let wanting = Hone::new(config("hone", &[])).unwrap().always_aside().temp_dir("/no/such/folder");

@@ -31,22 +31,32 @@ fn examples(command: &[String], found: &mut Vec<String>) {
     }
 }
 
-/// A smaller run of the same kind: fewer nodes, one split, cheap methods where the example names none.
+/// A smaller run of the same kind: fewer nodes, walks and candidates, one split, cheap methods where the example names none.
 pub(super) fn smaller(example: &str) -> String {
     let shrink = |word: &str| {
-        let numbers = word
-            .split(',')
-            .map(|part| if part.len() > 4 && part.bytes().all(|b| b.is_ascii_digit()) { "300" } else { part });
-        numbers.collect::<Vec<_>>().join(",")
+        let is_large = |part: &str| part.len() > 3 && part.bytes().all(|b| b.is_ascii_digit());
+        let part = |part| match part {
+            "node2vec" | "deepwalk" => format!("{part}:walks=1"),
+            "node2vec'" => "node2vec:walks=1'".to_owned(),
+            part if is_large(part) => "300".to_owned(),
+            part => part.to_owned(),
+        };
+        word.split(',').map(part).collect::<Vec<_>>().join(",")
     };
     let example = example.replace("--source from --target to", "--source source --target target");
-    let line = example.split(' ').map(shrink).collect::<Vec<_>>().join(" ");
-    let lacks = |option: &str| !line.contains(option);
-    match line.split(' ').nth(2) {
-        Some("paper") => format!("{line} --seeds 1 --largest 0 --methods degree"),
-        Some("link" | "nodes" | "roles") if line.starts_with("hone eval") => {
-            let seeds = if lacks("--seeds") { " --seeds 1" } else { "" };
-            format!("{line}{seeds}{}", if lacks("--methods") { " --methods degree" } else { "" })
+    let line = example.split(' ').map(shrink).collect::<Vec<_>>().join(" ").replace("--seeds 3", "--seeds 1");
+    let unless = |option: &str, value: &str| {
+        if line.contains(option) { String::new() } else { format!(" {option} {value}") }
+    };
+    let mut words = line.split(' ');
+    match (words.nth(1), words.next()) {
+        (Some("eval"), Some("paper")) => format!("{line} --seeds 1 --largest 0 --methods degree"),
+        (Some("eval"), Some("link" | "nodes" | "roles" | "structure")) => {
+            format!("{line}{}{}", unless("--seeds", "1"), unless("--methods", "degree"))
+        }
+        (Some("tune"), _) if !line.contains("--config") => {
+            let candidates = unless("--candidate", "hone:dim=8 --candidate hone:dim=4");
+            format!("{line}{}{candidates}", unless("--rounds", "1"))
         }
         _ => line,
     }

@@ -245,7 +245,7 @@ fn motif_matrices_of_every_kind() {
     let graphs: [Graph; 3] = [
         Generator::Er { nodes: 150, degree: 9.0 }.graph(2, &Silent).expect("a graph"),
         Generator::Rmat { nodes: 300, degree: 8.0, quadrants }.graph(3, &Silent).expect("a graph"),
-        Generator::Sbm { nodes: 500, degree: 8.0, communities: 12, mixing: 0.1 }.graph(4, &Silent).expect("a graph"),
+        Generator::Sbm { nodes: 360, degree: 8.0, communities: 12, mixing: 0.1 }.graph(4, &Silent).expect("a graph"),
     ];
     let psis = [Psi::W, Psi::P, Psi::L, Psi::LNorm, Psi::LRw];
     for (g, graph) in graphs.iter().enumerate() {
