@@ -197,7 +197,7 @@ impl TuneOptions {
         let limited = Limited { progress, end: time.and_then(|time| Instant::now().checked_add(time)) };
         let mut rows: Vec<Row> = methods.iter().map(|method| Row::new(&method.name)).collect();
         let tasks = if by == By::Both { 2 } else { 1 };
-        progress.stage("candidates", self.rounds * tasks * methods.len() as u64);
+        progress.stage("comparing candidates", self.rounds * tasks * methods.len() as u64);
         let mut rounds = 0;
         for seed in self.first_seed..last {
             let links = || self.links(graph, &methods, seed, &limited);

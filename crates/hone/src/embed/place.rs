@@ -229,7 +229,7 @@ impl Model {
         (of_fit, names, wanted): (&[Option<u32>], &[u64], &Wanted),
         out: &mut Block,
     ) -> Result<()> {
-        run.progress.stage("proximity", self.views.len() as u64);
+        run.progress.stage("placing nodes", self.views.len() as u64);
         let graphs = self.views.iter().map(|view| match counts {
             Some(counts) => Ok(weighted((run.config, &Cpu), graph, counts, view.motif)?.graph),
             None => of_edges(run.config, graph),
