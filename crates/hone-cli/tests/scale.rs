@@ -210,6 +210,17 @@ fn wide_attributes_keep_to_the_budget() {
     hone().args(tight).assert().code(2).stderr(contains("needs ").and(contains("panicked").not()));
 }
 
+/// Memory is worth a note where it is much, or a large part of the limit.
+#[test]
+fn memory_is_noted_where_it_matters() {
+    let run = |limit: &str| {
+        let args = ["embed", "builtin:karate", "-o", "-", "--memory", limit];
+        hone().args(args).assert().success()
+    };
+    run("100M").stderr(contains("note: the embedding takes about").and(contains("of 100 MiB")));
+    run("100G").stderr(contains("of memory").not());
+}
+
 /// A run that will not fit is refused before its motifs are counted.
 #[test]
 fn refusals_come_before_the_work() {

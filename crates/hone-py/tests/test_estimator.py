@@ -85,7 +85,7 @@ def test_any_number_of_components(preset, karate):
     for wanted in (1, 2, 8, 200, 1024):
         hone = HONE(preset, n_components=wanted).fit(karate)
         assert hone.embedding_.shape == (34, wanted) and np.isfinite(hone.embedding_).all()
-        assert sum("columns z are zero" in note or "columns z and" in note for note in hone.report_["notes"]) <= 1
+        assert sum(" z columns " in note for note in hone.report_["notes"]) <= 1
     for options in ({"n_steps": 1}, {"n_steps": "auto"}, {"n_local_components": 32}, {"motifs": ["edge", "triangle"]}):
         assert HONE(preset, **options).fit(karate).embedding_.shape == (34, 128)
 

@@ -182,7 +182,7 @@ def test_forked_processes_work(work):
 def test_progress_through_tqdm(capfd):
     HONE("hone-p", n_components=16, verbose=True).fit(generate("er", nodes=5_000, degree=20))
     shown = capfd.readouterr().err
-    assert "the embedding takes about" in shown and "local embeddings" in shown
+    assert "local embeddings" in shown
     HONE("hone-p", n_components=16).fit("builtin:karate")
     assert capfd.readouterr() == ("", "")
 

@@ -277,8 +277,14 @@ fn check(run: &mut Context, what: &str, bytes: u64) -> Result<()> {
     if fits(run, bytes) { Ok(()) } else { Err(does_not_fit(run, what, need)) }
 }
 
+/// Work that takes less than this, and a small part of the limit, is not worth a note.
+const NOTABLE: u64 = 1 << 30;
+
 fn report(run: &mut Context, what: &str, need: u64) {
     run.report.memory_estimate = need;
+    if need < NOTABLE && run.memory_limit.is_none_or(|limit| need < limit / 8) {
+        return;
+    }
     let text = match run.memory_limit {
         Some(limit) => format!("{} of {}", beside(need, limit), beside(limit, limit)),
         None => human_bytes(need),
