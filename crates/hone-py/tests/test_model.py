@@ -55,7 +55,7 @@ def test_new_nodes_alone(fitted, blocks):
     np.testing.assert_array_equal(new, fitted.transform(graph)[200:])
     alone = fitted.transform(graph, new_only=True, structure_only=True)
     np.testing.assert_array_equal(alone, fitted.transform(graph, structure_only=True)[200:])
-    with pytest.warns(HoneWarning, match="no new one"):
+    with pytest.warns(HoneWarning, match="no node is new"):
         assert fitted.transform(blocks, new_only=True).shape == (0, 16)
     with pytest.raises(ValueError, match="new_only: the rows of a matrix are all returned"):
         fitted.transform(np.zeros((1, 200)), new_only=True)
