@@ -243,7 +243,7 @@ fn refuses_what_it_cannot_do() {
         // Before any work: the graph is not even looked for.
         (&["count", "nowhere.tsv", "--by", "total", "-o", "x"], ".tsv or .csv"),
         (&["count", "nowhere.tsv"], "check"),
-        (&["count", "graph.tsv", "--motifs", "clique4", "--motif-size", "3"], "the list is empty"),
+        (&["count", "graph.tsv", "--motifs", "clique4", "--motif-size", "3"], "--motifs: no motif is left"),
         (&["count", "graph.tsv", "-o", "graph.tsv"], "is the input"),
     ];
     for (args, message) in args {

@@ -43,7 +43,7 @@ fn similar_answers_lists_and_refuses() {
         (&["--node", "333"], "--node: no node is called `333`; did you mean `33`"),
         (&[], "there is no query"),
         (&["--node", "0", "--all"], "give one of --node"),
-        (&["--node", "0", "-o", "x.npz"], "no table is written with the extension `.npz`"),
+        (&["--node", "0", "-o", "x.npz"], "a table cannot be written as `.npz`"),
         (&["--node", "0", "--by", "shape"], "shape"),
     ];
     for (args, text) in refused {

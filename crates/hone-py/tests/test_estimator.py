@@ -294,7 +294,7 @@ def test_files_of_two_runs_are_refused(tmp_path, karate):
     assert files == ["z.npy", "z.ids.txt", "z.npy.columns.txt", "z.npy.run.json"]
     ids = tmp_path / "z.ids.txt"
     ids.write_text("\n".join(reversed(ids.read_text().splitlines())) + "\n")
-    with pytest.raises(ValueError, match=r"z.ids.txt has another content.*two runs"):
+    with pytest.raises(ValueError, match=r"z.ids.txt has different content.*two runs"):
         load(tmp_path / "z.npy")
     # Vectors without a report take the old one away.
     save(tmp_path / "z.npy", (hone.node_ids_, hone.embedding_), overwrite=True)

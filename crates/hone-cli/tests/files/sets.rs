@@ -86,7 +86,7 @@ fn renamed_files_are_compared_under_their_new_names() {
     let ids = fs::read_to_string(path("y.ids.txt")).expect("text");
     let turned: Vec<&str> = ids.lines().rev().collect();
     fs::write(path("y.ids.txt"), turned.join("\n") + "\n").expect("writable");
-    judge().code(2).stderr(contains("y.ids.txt has another content").and(contains("files of two runs")));
+    judge().code(2).stderr(contains("y.ids.txt has different content").and(contains("files of two runs")));
     fs::remove_file(path("y.ids.txt")).expect("there");
     judge().code(2).stderr(contains("y.ids.txt is missing"));
     fs::write(path("y.ids.txt"), ids).expect("writable");

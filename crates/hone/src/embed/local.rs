@@ -334,8 +334,8 @@ fn out_of_range(scale: f64, of_weights: f64, largest: f64, stage: String) -> Err
     };
     let message = format!(
         "{why}; the matrix would have to be multiplied by {scale:e}, which changes the factors under a penalty or a \
-         divergence. Use fewer steps, psi = p, other edge weights, or a solver that does not depend on the scale: svd, or a squared loss \
-         with regularization = 0"
+         divergence. Use fewer steps, psi = p, other edge weights, or a solver that does not depend on the scale: svd, or a \
+         squared loss with regularization = 0"
     );
     Error::Numeric { stage, message }
 }
