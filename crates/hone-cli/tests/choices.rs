@@ -352,7 +352,7 @@ fn devices_are_named_or_missed() {
         assert!(said.contains("cuda:0: ") && said.contains("device cpu"), "{said}");
     }
     let (auto, engine) = embed("auto", "auto.tsv");
-    let noted = String::from_utf8_lossy(&auto.stderr).contains("using the cpu; cuda:0: ");
+    let noted = String::from_utf8_lossy(&auto.stderr).contains("using the CPU: cuda:0: ");
     assert!(auto.status.success() && noted != cuda.status.success() && (engine() == "cpu") == noted);
     let (wrong, _) = embed("gpu", "wrong.tsv");
     let said = String::from_utf8_lossy(&wrong.stderr).into_owned();

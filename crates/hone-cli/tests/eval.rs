@@ -295,7 +295,7 @@ fn settings_are_tuned_written_and_repeated() {
     let none = run(&format!("{tune} --time 0s --json")).success();
     let said: serde_json::Value = serde_json::from_slice(&none.get_output().stdout).expect("JSON");
     assert_eq!((&said["rounds"], &said["chosen"]), (&0.into(), &0.into()));
-    assert_eq!(said["verdict"], "hone:dim=8 stays: no round was completed in the time");
+    assert_eq!(said["verdict"], "hone:dim=8 stays: no round was completed in the given time");
     for (line, named) in [
         ("tune builtin:karate -o best.toml", "best.toml exists"),
         ("tune builtin:karate --candidate hone --candidate node2vec", "`node2vec` is not a preset"),

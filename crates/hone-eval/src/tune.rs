@@ -141,7 +141,7 @@ fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
         format!("{:.3}{error}", rows[row].difference.unwrap_or_default())
     };
     if rounds == 0 {
-        return format!("{} stays: no round was completed in the time", name(0));
+        return format!("{} stays: no round was completed in the given time", name(0));
     }
     if chosen > 0 {
         return format!("{} is chosen: better by {}, more than chance explains", name(chosen), size(chosen));
@@ -151,10 +151,11 @@ fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
     }
     match rows[best].p {
         None => format!(
-            "{} stays: {} leads by {}, but {rounds} rounds cannot tell this from chance",
+            "{} stays: {} leads by {}, but {rounds} round{} cannot tell this from chance",
             name(0),
             name(best),
-            size(best)
+            size(best),
+            if rounds == 1 { "" } else { "s" }
         ),
         Some(_) => format!("{} stays: {} leads by {}, which may be chance", name(0), name(best), size(best)),
     }

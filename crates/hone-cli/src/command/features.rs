@@ -110,7 +110,7 @@ fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
             "sum" => found.sum = true,
             "mean" => found.mean = true,
             "max" => found.max = true,
-            _ => return Err("some of sum, mean, max, separated by commas, or none".into()),
+            _ => return Err("give some of sum, mean and max, separated by commas, or none".into()),
         }
     }
     Ok(found)

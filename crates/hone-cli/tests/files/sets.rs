@@ -162,7 +162,8 @@ fn what_an_interrupted_run_says_is_true() {
         if done.status.code() == Some(130) || !said.is_empty() {
             interrupted += 1;
             assert_eq!(said.lines().count(), 1, "{said}");
-            let true_line = said.starts_with("interrupted: z.npy, ") && said.ends_with(" had been written, complete\n");
+            let true_line =
+                said.starts_with("interrupted: z.npy, ") && said.ends_with(" had already been written in full\n");
             assert!(true_line, "{said}");
         }
     }
