@@ -191,7 +191,8 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     }
     if !info.converged {
         let reduce = ", or reduce features to features.form = components";
-        let reduce = if run.config.has_features() && info.code.is_none() { reduce } else { "" };
+        let as_columns = run.config.has_features() && run.config.features.form == Form::Columns;
+        let reduce = if as_columns && info.code.is_none() { reduce } else { "" };
         let (count, passes) = (info.iterations, solver.passes());
         let taken = if count == 1 { passes.trim_end_matches('s') } else { passes };
         run.report.warnings.push(format!(
