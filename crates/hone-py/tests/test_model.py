@@ -99,7 +99,7 @@ def test_updates_stay_in_the_space_of_the_fit(blocks):
         hone.update(removed=[(i, other)])
     with pytest.raises(ValueError, match="removed: 999 is not a node"):
         hone.update(removed=[(999, 0)])
-    with pytest.raises(ValueError, match="is no edge"):
+    with pytest.raises(ValueError, match="is not an edge"):
         hone.update(added=[(1,)])
 
 
@@ -244,7 +244,7 @@ def test_ids_keep_their_kind(blocks):
             hone.update(added=[(id, 0)])
     with pytest.raises(ValueError, match="beyond 2⁶³"):
         hone.update(added=[(2**63, 0)])
-    with pytest.raises(ValueError, match="'01' is no edge"):
+    with pytest.raises(ValueError, match="'01' is not an edge"):
         hone.update(added=["01"])
     assert hone.embedding_ is kept and len(hone.node_ids_) == 202
     people = HONE(n_components=8).fit("builtin:florentine")
@@ -311,7 +311,7 @@ def test_weights_of_updates(blocks):
     for wrong in (0, -1, np.nan, np.inf, "heavy"):
         with pytest.raises(ValueError, match="must be finite and above 0"):
             hone.update(added=[(0, 199, wrong)])
-    with pytest.raises(ValueError, match="comes twice, with other weights"):
+    with pytest.raises(ValueError, match="is given twice, with different weights"):
         hone.update(added=[(0, 199, 1), (199, 0, 2)])
 
 
