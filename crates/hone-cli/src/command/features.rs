@@ -22,7 +22,7 @@ use crate::settings::{self, Flag};
 pub(crate) struct Args {
     #[command(flatten)]
     input: GraphArgs,
-    /// Where the features go; the extension names the format (.tsv .csv .parquet .npz .npy .w2v .safetensors). `-` for
+    /// File for the features; the extension sets the format (.tsv .csv .parquet .npz .npy .w2v .safetensors). `-` for
     /// standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,

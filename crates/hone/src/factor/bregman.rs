@@ -142,7 +142,7 @@ impl Method for Bregman {
 
 /// The remedy for negative entries.
 fn remedy(s: &Operator) -> &'static str {
-    if matches!(s, Operator::Dense(_)) { "let local.solver be nmf, or the loss gaussian" } else { "use W or P" }
+    if matches!(s, Operator::Dense(_)) { "use local.solver.method = nmf, or loss = gaussian" } else { "use W or P" }
 }
 
 impl Bregman {
