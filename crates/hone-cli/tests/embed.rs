@@ -246,7 +246,7 @@ fn a_solver_is_chosen_by_name_in_both_stages() {
     printed.stdout(contains("loss = \"poisson\"").and(contains("negatives = 5")));
     let wrong =
         ["embed", "builtin:karate", "-o", "x.tsv", "--preset", "hone-l", "--set", "local.solver.method=bregman"];
-    let message = "Poisson needs non-negative entries: matrix L has negative ones; use W or P";
+    let message = "Poisson needs non-negative entries: matrix L has negative ones; use --set psi=w or --set psi=p";
     hone().args(wrong).args(["--set", "local.solver.loss=poisson"]).assert().code(2).stderr(contains(message));
     hone().args(["config", "--solver", "magic"]).assert().code(2).stderr(contains("magic"));
 }

@@ -187,10 +187,13 @@ fn entries_outside_the_domain_are_refused_by_name() {
     let message = refused(Divergence::Poisson, Psi::L, Entries::Auto);
     assert_eq!(
         message,
-        "solver.loss: Poisson needs non-negative entries: matrix diag(d) − W has negative ones; use W or P"
+        "solver.loss: Poisson needs non-negative entries: matrix diag(d) − W has negative ones; use psi = \"w\" or psi = \"p\""
     );
     let message = refused(Divergence::Bernoulli, Psi::W, Entries::Auto);
-    assert_eq!(message, "solver.loss: Bernoulli needs entries between 0 and 1: matrix W has larger ones; use P");
+    assert_eq!(
+        message,
+        "solver.loss: Bernoulli needs entries between 0 and 1: matrix W has larger ones; use psi = \"p\""
+    );
     let message = refused(Divergence::GammaLog, Psi::W, Entries::Sampled);
     assert_eq!(message, "solver.loss: Gamma needs positive entries: matrix W has zeros; use entries = \"observed\"");
     let y = dense(&vec![vec![1.0, -1.0], vec![0.5, 2.0]]);

@@ -64,7 +64,7 @@ pub(super) fn undirected_as_chosen<'a>(config: &Config, graph: &'a Graph, matric
 /// Says why a requested log window is left out. Directed graphs never have one, which needs no note.
 pub(super) fn no_log_window(run: &mut Context) {
     if let Some(why) = run.config.without_log_window(false) {
-        run.note(format!("local.log-window is left out: {why}"));
+        run.note(format!("the log window (local.log-window) is left out: {why}"));
     }
 }
 
@@ -201,6 +201,17 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     }
 }
 
+/// The last of some columns of Z, in words.
+fn z_columns(last: usize, all: usize) -> Option<String> {
+    match (last, all) {
+        (0, _) => None,
+        (1, 1) => Some("the z column".to_owned()),
+        (1, _) => Some(format!("the last of {all} z columns")),
+        _ if last == all => Some(format!("all {all} z columns")),
+        _ => Some(format!("the last {last} of {all} z columns")),
+    }
+}
+
 /// Says which columns of the result are zero, in one line: `rank` of `wanted` columns of Z are not zero, and of the
 /// components those in the report.
 fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, report: &mut Report) {
@@ -221,15 +232,8 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
     if empty + lacking == 0 {
         return;
     }
-    let mut parts = Vec::new();
-    match empty {
-        0 => {}
-        1 => parts.push(format!("the last of {wanted} z columns")),
-        _ => parts.push(format!("the last {empty} of {wanted} z columns")),
-    }
-    if lacking > 0 {
-        parts.push(format!("{lacking} of {components} structure columns"));
-    }
+    let structure = (lacking > 0).then(|| format!("{lacking} of {components} structure columns"));
+    let parts: Vec<String> = z_columns(empty, wanted).into_iter().chain(structure).collect();
     let why = if rank == columns && empty > 0 {
         format!("the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more")
     } else if report.local.iter().any(|facts| facts.rank >= report.config.local_dim()) {
@@ -237,7 +241,8 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
             "the local embeddings have rank {rank}; a larger local.dim may raise it, or a smaller global.dim is enough"
         )
     } else {
-        format!("{whose} rank {rank}; a smaller global.dim is enough")
+        let enough = if rank > 0 { "; a smaller global.dim is enough" } else { "" };
+        format!("{whose} rank {rank}{enough}")
     };
     let why = if empty > 0 { why } else { "the node features have no further principal components".into() };
     let are = if empty + lacking == 1 { "is" } else { "are" };
