@@ -96,7 +96,7 @@ impl Error {
         if source.raw_os_error().is_some() {
             return Error::io(path, source);
         }
-        let message = format!("the content is damaged, cut short or of another kind ({source})");
+        let message = format!("the content is damaged, truncated or of another kind ({source})");
         Error::input(path, message, "check that the file has the format of its extension; write or download it again")
     }
 
@@ -155,14 +155,14 @@ fn about(least: bool) -> &'static str {
 
 fn io_remedy(source: &io::Error) -> &'static str {
     match source.kind() {
-        io::ErrorKind::NotFound => "; check its name and the folder it is looked for in",
+        io::ErrorKind::NotFound => "; check its name and folder",
         io::ErrorKind::IsADirectory => "; give a file in its place",
         io::ErrorKind::PermissionDenied => "; change its permissions, or choose another",
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, or write elsewhere",
         io::ErrorKind::ReadOnlyFilesystem => "; write elsewhere, or have the file system mounted for writing",
         io::ErrorKind::FileTooLarge => "; raise the limit on file sizes (ulimit -f), or write elsewhere",
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-            "; the file is damaged or cut short: write or download it again"
+            "; the file is damaged or truncated: write or download it again"
         }
         io::ErrorKind::OutOfMemory => "; free some memory, or raise the limits on it (ulimit -v)",
         _ if circle(source) => "; a symbolic link leads back to itself: remove it, or choose another name",

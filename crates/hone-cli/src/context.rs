@@ -118,7 +118,7 @@ fn start_logging(verbose: u8) {
 
 fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
     if let Some(threads) = threads.filter(|threads| !(1..=MAX_THREADS).contains(threads)) {
-        let message = format!("{threads} threads; give a number from 1 to {MAX_THREADS}, or leave the option out");
+        let message = format!("{threads} is not between 1 and {MAX_THREADS}; leave the option out for one per core");
         return Err(Error::config("--threads", message).into());
     }
     // Now, not at the first parallel loop: there a failure would be a panic. 0 stands for one per core.

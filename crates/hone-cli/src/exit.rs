@@ -99,7 +99,7 @@ fn left(frozen: &Frozen) -> String {
         Kept::NoStages => Some("nothing was written; a run with --checkpoint DIR can be continued".into()),
         Kept::Nothing | Kept::Stages(_) => Some("nothing was written".into()),
     };
-    let complete = (!outputs.is_empty()).then(|| format!("{} had been written, complete", listed(&outputs)));
+    let complete = (!outputs.is_empty()).then(|| format!("{} had already been written in full", listed(&outputs)));
     complete.into_iter().chain(kept).collect::<Vec<_>>().join("; ")
 }
 

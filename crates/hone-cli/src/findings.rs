@@ -18,7 +18,7 @@ pub(crate) fn of(report: &Report) -> String {
     }
     if let Some(found) = report.proximity.filter(|found| found.directions > found.leading) {
         let (leading, all, share) = (found.leading, found.directions, 100.0 * found.share);
-        let _ = writeln!(out, "proximity: {leading} of {all} dimensions hold {share:.1} % of the variance");
+        let _ = writeln!(out, "proximity: {} {share:.1} % of the variance", explain(leading, all));
     }
     if let Some(found) = report.structure.as_ref().filter(|found| found.components > 0) {
         let (leading, all) = (found.components.min(SHOWN), found.components);
@@ -28,11 +28,20 @@ pub(crate) fn of(report: &Report) -> String {
         let motifs: Vec<_> = motifs.map(|entry| format!("{} {:.1} %", entry.motif, 100.0 * entry.share)).collect();
         let more = if visible.len() > motifs.len() { ", …" } else { "" };
         let motifs = motifs.join(", ");
-        let hold = if leading == 1 { "holds" } else { "hold" };
-        let of = format!("{leading} of {all} dimensions {hold} {held:.1} % of the variance");
-        let _ = writeln!(out, "structure: {of}; by motif: {motifs}{more}");
+        let explain = explain(leading, all);
+        let _ = writeln!(out, "structure: {explain} {held:.1} % of the variance; by motif: {motifs}{more}");
     }
     out
+}
+
+/// The beginning of a sentence about the variance that dimensions explain.
+fn explain(leading: usize, all: usize) -> String {
+    match (leading, all) {
+        (1, 1) => "1 dimension explains".to_owned(),
+        (1, _) => format!("the first of {all} dimensions explains"),
+        _ if leading == all => format!("{all} dimensions explain"),
+        _ => format!("the first {leading} of {all} dimensions explain"),
+    }
 }
 
 /// Components of node features that a summary adds up.

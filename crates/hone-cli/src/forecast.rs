@@ -29,7 +29,7 @@ pub(crate) fn foreseen(error: anyhow::Error, input: &Input, work: Work) -> anyho
     let sizes = sizes(&input.path, &options, &Silent).ok().flatten();
     match sizes.and_then(|sizes| all(&sizes, (limit / PER_EDGE).clamp(SMALLEST, LARGEST), input, work)) {
         Some(more) => {
-            let (stage, need) = (format!("{stage} and the work that follows"), need.max(more));
+            let (stage, need) = (format!("{stage}, with the work that follows,"), need.max(more));
             let remedy = "raise the memory limit, or give a smaller graph".to_owned();
             Error::Memory { stage, need, least: false, limit, remedy }.into()
         }

@@ -259,7 +259,7 @@ fn formats() -> impl TypedValueParser<Value = InputFormat> {
 
 /// A size of memory.
 pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
-    memory::parse_bytes(text).ok_or_else(|| "a size such as 8G (8 GiB), 512M or 8GB".into())
+    memory::parse_bytes(text).ok_or_else(|| "give a size such as 8G (8 GiB), 512M or 8GB".into())
 }
 
 fn comment(text: &str) -> Result<Comment, String> {

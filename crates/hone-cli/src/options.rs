@@ -25,7 +25,8 @@ const COMMON: &[Known] = &[
 ];
 
 /// Groups of settings, which have no value.
-const GROUPS: [&str; 5] = ["local.solver", "global.solver", "attributes.table", "features.diffusion", "features.form"];
+const GROUPS: [&str; 6] =
+    ["local.solver", "local.log-window", "global.solver", "attributes.table", "features.diffusion", "features.form"];
 
 /// A message in terms of options that every command has.
 pub(crate) fn in_options(text: &str) -> String {

@@ -12,7 +12,8 @@ pub(crate) fn note_dropped(graph: &Graph, weights: bool, context: &Context) {
         _ => format!("--{name} {}", shell_word(value)),
     };
     for note in graph.reading().iter().flat_map(|reading| &reading.notes) {
-        context.note(format_args!("note: {}", note.show(&option)));
+        let kind = if note.is_warning() { "warning" } else { "note" };
+        context.note(format_args!("{kind}: {}", note.show(&option)));
     }
     let dropped = graph.dropped();
     if !dropped.is_empty() {

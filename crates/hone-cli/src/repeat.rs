@@ -69,7 +69,7 @@ impl<T: DeserializeOwned> Earlier<T> {
     }
 }
 
-/// Notes that a record is of another version, whose runs may have other bits.
+/// Notes that a record is of another version, whose results may not be the same bit for bit.
 pub(crate) fn note_version(record: &Path, context: &Context) -> Result<(), Error> {
     let now = env!("CARGO_PKG_VERSION");
     // A pipe was read for its settings.
@@ -77,7 +77,7 @@ pub(crate) fn note_version(record: &Path, context: &Context) -> Result<(), Error
     if let Some(version) = version.filter(|version| version != now) {
         let record = record.display();
         context.note(format_args!(
-            "note: {record} is of version {version}, this is version {now}: the result may have other bits"
+            "note: {record} is of version {version}, this is version {now}: the result may not be the same bit for bit"
         ));
     }
     Ok(())

@@ -63,10 +63,11 @@ impl Progress for Reporter {
     }
 
     fn note(&self, message: &str) {
-        tracing::info!("{message}");
         if self.notes {
             // Nobody is left to learn that standard error is closed.
             self.suspended(|| drop(writeln!(io::stderr(), "note: {message}")));
+        } else {
+            tracing::info!("{message}");
         }
     }
 

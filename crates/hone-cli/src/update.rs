@@ -68,7 +68,7 @@ impl UpdateArgs {
             Some(_) => Err(Error::config("--update", "nothing changes; name edges with --add FILE or --remove FILE")),
             None if given => {
                 let option = if add.is_some() { "--add" } else { "--remove" };
-                Err(Error::config(option, "goes with --update COUNTS, the counts of the graph before the change"))
+                Err(Error::config(option, "needs --update COUNTS, the counts of the graph before the change"))
             }
             None => Ok(None),
         }

@@ -70,7 +70,12 @@ impl VectorArgs {
     pub(crate) fn resolve<T: DeserializeOwned>(&self, command: &str) -> Result<(VectorSource, Option<T>), Error> {
         let earlier = self.config.as_deref().map(|path| Earlier::<With<T>>::read(path, command)).transpose()?;
         let file = Chosen::new(self.vectors.as_deref(), earlier.as_ref(), |with| Some(&with.vectors.vectors))?;
-        let file = file.ok_or_else(|| Error::config("VECTORS", "no vectors are named"))?;
+        let file = file.ok_or_else(|| {
+            Error::config(
+                "VECTORS",
+                "no file of vectors is given; name one, or repeat a run with --config OUT.run.json",
+            )
+        })?;
         let before = earlier.map(|earlier| earlier.choices);
         // The format of a record is that of its own file.
         let then = before.as_ref().filter(|_| self.vectors.is_none()).and_then(|with| with.vectors.vectors_format);

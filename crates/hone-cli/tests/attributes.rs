@@ -230,5 +230,5 @@ fn changed_attributes_and_node_lists_are_not_repeated_in_silence() {
         ids.replace("n1\n", "n?\n").replace("n2\n", "n1\n").replace("n?\n", "n2\n"),
     )
     .expect("writable");
-    run("embed -o g.npy --config f.npy.run.json").code(2).stderr(contains("own.ids.txt has other content"));
+    run("embed -o g.npy --config f.npy.run.json").code(2).stderr(contains("own.ids.txt has different content"));
 }

@@ -243,7 +243,7 @@ fn refuses_what_it_cannot_do() {
         // Before any work: the graph is not even looked for.
         (&["count", "nowhere.tsv", "--by", "total", "-o", "x"], ".tsv or .csv"),
         (&["count", "nowhere.tsv"], "check"),
-        (&["count", "graph.tsv", "--motifs", "clique4", "--motif-size", "3"], "the list is empty"),
+        (&["count", "graph.tsv", "--motifs", "clique4", "--motif-size", "3"], "--motifs: no motif is left"),
         (&["count", "graph.tsv", "-o", "graph.tsv"], "is the input"),
     ];
     for (args, message) in args {
@@ -294,7 +294,7 @@ fn the_memory_that_a_refusal_names_is_enough() {
         let with = |memory: &str| hone(folder.path(), &[arguments, &["--memory", memory]].concat());
         let refused = with("5M").code(2);
         let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-        assert!(said.contains("and the work that follows needs about"), "{arguments:?}: {said}");
+        assert!(said.contains("with the work that follows, needs about"), "{arguments:?}: {said}");
         let named = said.split("needs about ").nth(1).and_then(|rest| rest.split(" but").next()).expect("a size");
         with(&named.replace(' ', "").replace("iB", "")).success();
     }

@@ -42,8 +42,8 @@ fn similar_answers_lists_and_refuses() {
     let refused: [(&[&str], &str); 5] = [
         (&["--node", "333"], "--node: no node is called `333`; did you mean `33`"),
         (&[], "there is no query"),
-        (&["--node", "0", "--all"], "give one of --node"),
-        (&["--node", "0", "-o", "x.npz"], "no table is written with the extension `.npz`"),
+        (&["--node", "0", "--all"], "give only one of --node"),
+        (&["--node", "0", "-o", "x.npz"], "a table cannot be written as `.npz`"),
         (&["--node", "0", "--by", "shape"], "shape"),
     ];
     for (args, text) in refused {
@@ -126,7 +126,7 @@ fn maps_and_pictures_are_written_together() {
     let own = ["-q", "embed", "builtin:star", "-o", &path("star.npy")];
     hone().args(own).assert().success();
     let wrong = ["map", "builtin:karate", "-o", &path("other.html"), "--vectors", &path("star.npy")];
-    hone().args(wrong).assert().code(2).stderr(contains("no vector of node"));
+    hone().args(wrong).assert().code(2).stderr(contains("there is no vector of node"));
     assert!(!Path::new(&path("other.html")).exists());
 }
 
@@ -194,12 +194,12 @@ fn records_repeat_similar_layout_roles_and_map() {
     let lost = run_in(&at("elsewhere"), &["map", "-o", "c.html", "--config", "../first/map.html.run.json"]).code(2);
     lost.stderr(contains("labels.tsv").and(contains("neither in ../first nor in this folder")));
     for (args, said) in [
-        (["similar", "z.npy", "--node", "1", "--search", "exact"], "--search: goes with --all"),
-        (["similar", "z.npy", "--node", "1", "--seed", "1"], "--seed: goes with --all"),
+        (["similar", "z.npy", "--node", "1", "--search", "exact"], "--search: only applies to --all"),
+        (["similar", "z.npy", "--node", "1", "--seed", "1"], "--seed: only applies to --all"),
     ] {
         run_in(&first, &args).code(2).stderr(contains(said));
     }
-    run_in(&first, &["roles", "g.tsv", "--seed", "1"]).code(2).stderr(contains("--seed: goes with --sample"));
+    run_in(&first, &["roles", "g.tsv", "--seed", "1"]).code(2).stderr(contains("--seed: only applies to --sample"));
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn files_of_two_runs_are_not_taken_for_one() {
     let turned: Vec<&str> = ids.lines().rev().collect();
     fs::write(path("a.ids.txt"), turned.join("\n") + "\n").expect("writable");
     for refused in [judge("a.npy"), use_as_attributes("a.npy")] {
-        refused.code(2).stderr(contains("a.ids.txt has another content").and(contains("files of two runs")));
+        refused.code(2).stderr(contains("a.ids.txt has different content").and(contains("files of two runs")));
     }
     fs::copy(path("b.npy"), path("a.npy")).expect("writable");
     judge("a.npy").code(2);
@@ -193,7 +193,7 @@ fn files_of_two_runs_are_not_taken_for_one() {
     judge("a.npy").success();
     // A record that is not of the vectors beside it.
     fs::write(path("c.tsv"), fs::read_to_string(path("c.tsv")).expect("text").replace('1', "2")).expect("writable");
-    judge("c.tsv").code(2).stderr(contains("c.tsv has another content"));
+    judge("c.tsv").code(2).stderr(contains("c.tsv has different content"));
     fs::remove_file(path("b.ids.txt")).expect("there");
     judge("b.npy").code(2).stderr(contains("b.ids.txt is missing"));
     // A record that a crash has cut off.

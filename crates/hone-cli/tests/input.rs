@@ -76,7 +76,8 @@ fn nodes_and_notes(content: &str, name: &str, arguments: &[&str], dir: &Path) ->
     let run = hone().current_dir(dir).args(all).assert().success();
     let notes = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
     let ids = fs::read_to_string(dir.join("counts.ids.txt")).expect("ids beside the counts");
-    let notes = notes.lines().filter(|line| line.starts_with("note: ")).map(str::to_owned).collect();
+    let told = |line: &&str| line.starts_with("note: ") || line.starts_with("warning: ");
+    let notes = notes.lines().filter(told).map(str::to_owned).collect();
     (ids.lines().map(str::to_owned).collect(), notes)
 }
 
@@ -179,7 +180,7 @@ fn users_and_items_with_the_same_numbers() {
     let ratings = "userId,movieId,rating\n1,1,4.5\n1,2,3\n2,1,5\n3,7,2\n";
     let (ids, notes) = nodes_and_notes(ratings, "r.csv", &["--weighted"], dir.path());
     assert_eq!(ids, ["1", "2", "3", "7"]);
-    let loud = "note: WARNING: 2 ids occur in both columns of r.csv, `userId` and `movieId`, which seem to name nodes of \
+    let loud = "warning: 2 ids occur in both columns of r.csv, `userId` and `movieId`, which seem to name nodes of \
                 two kinds; the same id is read as the same node. --bipartite keeps the two kinds apart";
     assert_eq!(notes[0], loud, "{notes:?}");
     let apart = ["--weighted", "--bipartite"];
@@ -359,7 +360,7 @@ fn first_lines_unlike_the_others_are_named() {
         ("a.csv", "a;b;0,5\nb;c;1\nc;d;2\n", 4, "columns 1 and 2 of 3"),
         ("a.txt", "a -> b\nb -> c\nc -> d\n", 4, "columns 1 and 3 of 3"),
         ("a.txt", "a -- b 5\nb -- c 6\n", 3, "columns 1 and 3 of 4"),
-        ("a.csv", "0,1,0\n1,0,1\n0,1,0\n", 2, "WARNING: a.csv has 3 lines of 3 numbers, as an adjacency matrix has"),
+        ("a.csv", "0,1,0\n1,0,1\n0,1,0\n", 2, "warning: a.csv has 3 lines of 3 numbers, as an adjacency matrix has"),
     ];
     for (name, content, nodes, note) in cases {
         let (ids, notes) = nodes_and_notes(content, name, &[], dir.path());

@@ -210,6 +210,17 @@ fn wide_attributes_keep_to_the_budget() {
     hone().args(tight).assert().code(2).stderr(contains("needs ").and(contains("panicked").not()));
 }
 
+/// Memory is worth a note where it is much, or a large part of the limit.
+#[test]
+fn memory_is_noted_where_it_matters() {
+    let run = |limit: &str| {
+        let args = ["embed", "builtin:karate", "-o", "-", "--memory", limit];
+        hone().args(args).assert().success()
+    };
+    run("100M").stderr(contains("note: the embedding takes about").and(contains("of 100 MiB")));
+    run("100G").stderr(contains("of memory").not());
+}
+
 /// A run that will not fit is refused before its motifs are counted.
 #[test]
 fn refusals_come_before_the_work() {
@@ -226,9 +237,9 @@ fn refusals_come_before_the_work() {
     let bytes = hone::memory::parse_bytes(&need).expect("a size");
     for less in [12 << 20, 16 << 20, 20 << 20] {
         let said = run(&(bytes - less).to_string()).code(2).get_output().stderr.clone();
-        assert!(!String::from_utf8_lossy(&said).contains("ranking"), "{}", String::from_utf8_lossy(&said));
+        assert!(!String::from_utf8_lossy(&said).contains("sorting nodes"), "{}", String::from_utf8_lossy(&said));
     }
-    run(&need).success().stderr(contains("ranking"));
+    run(&need).success().stderr(contains("sorting nodes"));
 }
 
 /// Estimates and the nonzeros that a solver keeps are held to the limit as all else is.

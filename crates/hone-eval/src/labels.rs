@@ -45,8 +45,7 @@ impl NodeLabels {
         let all = rows.len();
         let rows: Vec<Row<'_>> = rows.into_iter().filter(|(node, _)| index.contains_key(&**node)).collect();
         if rows.is_empty() {
-            let message = format!("none of its {all} nodes is in the graph");
-            return Err(Error::input(path, message, "use the node ids of the edge list"));
+            return Err(Error::input(path, "none of its nodes is in the graph", "use the node ids of the edge list"));
         }
         let found: Vec<(u32, Vec<&str>)> = rows.into_iter().map(|(node, labels)| (index[&*node], labels)).collect();
         let unknown = all - found.len();
@@ -142,11 +141,11 @@ fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Res
             continue;
         }
         let Some((node, labels)) = cut else {
-            return fail("no label after the node", "write node<TAB>label[,label…]");
+            return fail("no label after the node", "write one line per node: node<TAB>label[,label…]");
         };
         let labels: Vec<&str> = labels.split(',').map(str::trim).collect();
         if labels.iter().any(|l| l.is_empty()) {
-            return fail("an empty label", "write node<TAB>label[,label…]");
+            return fail("an empty label", "write one line per node: node<TAB>label[,label…]");
         }
         let again = !seen.insert(node.clone());
         if again && rows.first().is_some_and(is_header) && node == HEADER.0 {
@@ -214,7 +213,7 @@ mod tests {
             ("1\ta,,b\n", "line 1: an empty label"),
             ("1\ta\n1\tb\n", "line 2: this node was labelled before"),
             ("\n#\n", "no labels in it"),
-            ("77\ta\n", "none of its 1 nodes"),
+            ("77\ta\n", "none of its nodes"),
             ("1\ta\n2\ta\n77\tb\n", "have the label a"),
         ] {
             let error = read(text).expect_err("malformed").to_string();

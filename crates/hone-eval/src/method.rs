@@ -167,7 +167,7 @@ fn search_of(name: &str) -> Option<&'static str> {
 
 fn unknown(name: &str) -> Error {
     let names: Vec<String> = registry().into_iter().map(|e| e.0).collect();
-    Error::config("methods", format!("`{name}` is unknown; one of {}, or file:PATH", names.join(", ")))
+    Error::config("methods", format!("`{name}` is unknown; use one of {}, or file:PATH", names.join(", ")))
 }
 
 type Settings = Vec<(String, Vec<String>)>;

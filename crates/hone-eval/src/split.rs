@@ -137,7 +137,8 @@ fn sample_non_edges(graph: &Graph, count: usize, seed: u64) -> Result<Vec<(u32, 
     let all = if graph.is_directed() { ordered } else { ordered / 2 };
     let free = all - graph.edges() as u128;
     if count as u128 > free {
-        let message = format!("the split needs {count} pairs without an edge, but the graph has only {free}");
+        let message =
+            format!("the split needs {count} pairs without an edge, but the graph has only {free}; remove fewer edges");
         return Err(Error::config("removed", message));
     }
     let mut stream = Stream::new(seed, "non-edges", 0);

@@ -141,7 +141,7 @@ fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
         format!("{:.3}{error}", rows[row].difference.unwrap_or_default())
     };
     if rounds == 0 {
-        return format!("{} stays: no round was completed in the time", name(0));
+        return format!("{} stays: no round was completed in the given time", name(0));
     }
     if chosen > 0 {
         return format!("{} is chosen: better by {}, more than chance explains", name(chosen), size(chosen));
@@ -151,10 +151,11 @@ fn verdict(rows: &[Row], best: usize, chosen: usize, rounds: u64) -> String {
     }
     match rows[best].p {
         None => format!(
-            "{} stays: {} leads by {}, but {rounds} rounds cannot tell this from chance",
+            "{} stays: {} leads by {}, but {rounds} round{} cannot tell this from chance",
             name(0),
             name(best),
-            size(best)
+            size(best),
+            if rounds == 1 { "" } else { "s" }
         ),
         Some(_) => format!("{} stays: {} leads by {}, which may be chance", name(0), name(best), size(best)),
     }
@@ -197,7 +198,7 @@ impl TuneOptions {
         let limited = Limited { progress, end: time.and_then(|time| Instant::now().checked_add(time)) };
         let mut rows: Vec<Row> = methods.iter().map(|method| Row::new(&method.name)).collect();
         let tasks = if by == By::Both { 2 } else { 1 };
-        progress.stage("candidates", self.rounds * tasks * methods.len() as u64);
+        progress.stage("comparing candidates", self.rounds * tasks * methods.len() as u64);
         let mut rounds = 0;
         for seed in self.first_seed..last {
             let links = || self.links(graph, &methods, seed, &limited);

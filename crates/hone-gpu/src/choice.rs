@@ -38,7 +38,9 @@ impl FromStr for Device {
             "cpu" => Ok(Device::Cpu),
             "cuda" => Ok(Device::Cuda(0)),
             "auto" => Ok(Device::Auto),
-            other => number(other).map(Device::Cuda).ok_or_else(|| "one of cpu, cuda, cuda:N (N from 0), auto".into()),
+            other => {
+                number(other).map(Device::Cuda).ok_or_else(|| "use one of cpu, cuda, cuda:N (N from 0), auto".into())
+            }
         }
     }
 }
@@ -70,7 +72,7 @@ impl Device {
             Device::Cuda(ordinal) => Ok(Opened { cuda: Some(ready(ordinal)?), note: None }),
             Device::Auto => Ok(match ready(0) {
                 Ok(cuda) => Opened { cuda: Some(cuda), note: None },
-                Err(error) => Opened { cuda: None, note: Some(format!("using the cpu; {error}")) },
+                Err(error) => Opened { cuda: None, note: Some(format!("using the CPU: {error}")) },
             }),
         }
     }

@@ -46,7 +46,7 @@ impl Cuda {
         let pattern = Counts::counted_pattern(graph)?;
         self.forget_counts();
         let progress = how.progress;
-        progress.stage("motifs", 0);
+        progress.stage("counting motifs", 0);
         let counted = self.counted_on(&pattern, progress)?;
         let found = self.primitives(&counted);
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(counted));

@@ -124,22 +124,24 @@ impl Driver {
     pub(crate) fn open(ordinal: usize) -> Result<Self> {
         // SAFETY: looks for a library, and calls no function of it.
         if !unsafe { sys::is_culib_present() } {
-            let message = "the NVIDIA driver (libcuda) is not installed, or not in the library path";
+            let message = "the NVIDIA driver (libcuda) is not installed, or not in the library path; install it";
             return Err(missing(ordinal, message));
         }
-        let fails = |error: DriverError| missing(ordinal, &format!("the driver says: {}", said(error)));
+        let reported = |error| format!("the NVIDIA driver reports: {}; check it with nvidia-smi", said(error));
+        let fails = |error: DriverError| missing(ordinal, &reported(error));
         result::init().map_err(fails)?;
         let count = CudaContext::device_count().map_err(fails)?;
         if usize::try_from(count).is_ok_and(|count| ordinal >= count) {
             let message = match count {
-                0 => "no device is visible; see nvidia-smi and the variable CUDA_VISIBLE_DEVICES".to_owned(),
-                count => format!("there is no such device; the last of {count} is cuda:{}", count - 1),
+                0 => "no device is visible; check nvidia-smi and the variable CUDA_VISIBLE_DEVICES".to_owned(),
+                1 => "there is no such device; use cuda:0".to_owned(),
+                count => format!("there is no such device; use one of cuda:0 to cuda:{}", count - 1),
             };
             return Err(missing(ordinal, &message));
         }
         // SAFETY: as above.
         if !unsafe { nvrtc::sys::is_culib_present() } {
-            let message = "CUDA's runtime compiler (libnvrtc) is not installed, or not in the library path";
+            let message = "CUDA's runtime compiler (libnvrtc) is not installed, or not in the library path; install it";
             return Err(missing(ordinal, message));
         }
         let context = CudaContext::new(ordinal).map_err(fails)?;
@@ -344,7 +346,7 @@ impl Driver {
             let (free, _) = self.context.mem_get_info().unwrap_or((0, 0));
             return no_room(&self.name, bytes, true, free as u64);
         }
-        Error::Device { device: self.name.clone(), message: format!("the driver says: {}", said(error)) }
+        Error::Device { device: self.name.clone(), message: format!("the NVIDIA driver reports: {}", said(error)) }
     }
 }
 
@@ -355,7 +357,7 @@ pub(crate) fn no_room(name: &str, need: u64, least: bool, free: u64) -> Error {
 }
 
 fn missing(ordinal: usize, message: &str) -> Error {
-    let message = format!("{message}; install it, or use the device cpu (docs/gpu.md)");
+    let message = format!("{message}, or use the device cpu (docs/gpu.md)");
     Error::Device { device: format!("cuda:{ordinal}"), message }
 }
 

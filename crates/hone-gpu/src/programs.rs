@@ -184,7 +184,10 @@ fn not_compiled(driver: &Driver, error: &CompileError) -> Error {
         CompileError::CompileError { log, .. } => log.to_string_lossy().trim().to_owned(),
         other => other.to_string(),
     };
-    let message = format!("kernels cannot be compiled; is libnvrtc as new as the device? It says: {said}");
+    let message = format!(
+        "GPU kernels cannot be compiled; update CUDA (libnvrtc) if it is older than the device, or use the device cpu \
+         (docs/gpu.md). The compiler reports: {said}"
+    );
     Error::Device { device: driver.name().into(), message }
 }
 

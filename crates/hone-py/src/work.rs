@@ -173,5 +173,5 @@ pub(crate) fn run_short<T: Send>(py: Python<'_>, jobs: usize, work: impl FnOnce(
 /// A pool of `jobs` threads, or of as many as there are cores.
 fn pool(jobs: usize) -> PyResult<ThreadPool> {
     let named = ThreadPoolBuilder::new().num_threads(jobs).thread_name(|i| format!("hone-{i}"));
-    named.build().map_err(|error| PyRuntimeError::new_err(format!("no thread pool: {error}")))
+    named.build().map_err(|error| PyRuntimeError::new_err(format!("threads cannot be started: {error}")))
 }

@@ -55,7 +55,7 @@ def test_new_nodes_alone(fitted, blocks):
     np.testing.assert_array_equal(new, fitted.transform(graph)[200:])
     alone = fitted.transform(graph, new_only=True, structure_only=True)
     np.testing.assert_array_equal(alone, fitted.transform(graph, structure_only=True)[200:])
-    with pytest.warns(HoneWarning, match="no new one"):
+    with pytest.warns(HoneWarning, match="no node is new"):
         assert fitted.transform(blocks, new_only=True).shape == (0, 16)
     with pytest.raises(ValueError, match="new_only: the rows of a matrix are all returned"):
         fitted.transform(np.zeros((1, 200)), new_only=True)
@@ -99,7 +99,7 @@ def test_updates_stay_in_the_space_of_the_fit(blocks):
         hone.update(removed=[(i, other)])
     with pytest.raises(ValueError, match="removed: 999 is not a node"):
         hone.update(removed=[(999, 0)])
-    with pytest.raises(ValueError, match="is no edge"):
+    with pytest.raises(ValueError, match="is not an edge"):
         hone.update(added=[(1,)])
 
 
@@ -244,7 +244,7 @@ def test_ids_keep_their_kind(blocks):
             hone.update(added=[(id, 0)])
     with pytest.raises(ValueError, match="beyond 2⁶³"):
         hone.update(added=[(2**63, 0)])
-    with pytest.raises(ValueError, match="'01' is no edge"):
+    with pytest.raises(ValueError, match="'01' is not an edge"):
         hone.update(added=["01"])
     assert hone.embedding_ is kept and len(hone.node_ids_) == 202
     people = HONE(n_components=8).fit("builtin:florentine")
@@ -311,7 +311,7 @@ def test_weights_of_updates(blocks):
     for wrong in (0, -1, np.nan, np.inf, "heavy"):
         with pytest.raises(ValueError, match="must be finite and above 0"):
             hone.update(added=[(0, 199, wrong)])
-    with pytest.raises(ValueError, match="comes twice, with other weights"):
+    with pytest.raises(ValueError, match="is given twice, with different weights"):
         hone.update(added=[(0, 199, 1), (199, 0, 2)])
 
 

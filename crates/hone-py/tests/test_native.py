@@ -154,7 +154,7 @@ def test_errors_have_the_text_of_the_library(tmp_path):
     np.testing.assert_array_equal(first, saved.fit_transform("builtin:karate"))
     with pytest.raises(ValueError, match="global.dim is 24 there and 25 here"):
         saved.set_params(n_components=25).fit("builtin:karate")
-    with pytest.raises(ValueError, match="preset: `home` is unknown; one of hone, hone-w"):
+    with pytest.raises(ValueError, match="preset: `home` is unknown; use one of hone, hone-w"):
         HONE("home").fit("builtin:karate")
 
 
@@ -182,7 +182,7 @@ def test_forked_processes_work(work):
 def test_progress_through_tqdm(capfd):
     HONE("hone-p", n_components=16, verbose=True).fit(generate("er", nodes=5_000, degree=20))
     shown = capfd.readouterr().err
-    assert "the embedding takes about" in shown and "local embeddings" in shown
+    assert "local embeddings" in shown
     HONE("hone-p", n_components=16).fit("builtin:karate")
     assert capfd.readouterr() == ("", "")
 

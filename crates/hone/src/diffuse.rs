@@ -57,7 +57,10 @@ impl Diffusion {
             return Err(Error::config(format!("{field}.process.laplacian"), message));
         }
         if self.steps > 16 {
-            return Err(Error::config(format!("{field}.steps"), format!("{} is more than 16", self.steps)));
+            return Err(Error::config(
+                format!("{field}.steps"),
+                format!("{} is more than 16, the maximum", self.steps),
+            ));
         }
         Ok(())
     }

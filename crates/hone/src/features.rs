@@ -67,10 +67,13 @@ impl Structure {
     pub fn check(&self, field: &str) -> Result<()> {
         self.motifs.check()?;
         if self.depth > 8 {
-            return Err(Error::config(format!("{field}.depth"), format!("{} is more than 8", self.depth)));
+            return Err(Error::config(format!("{field}.depth"), format!("{} is more than 8, the maximum", self.depth)));
         }
         if !(self.prune > 0.0 && self.prune <= 1.0) {
-            return Err(Error::config(format!("{field}.prune"), format!("{} is not in (0, 1]", self.prune)));
+            return Err(Error::config(
+                format!("{field}.prune"),
+                format!("{} is not above 0 and at most 1", self.prune),
+            ));
         }
         if self.depth > 0 && self.aggregates().is_empty() {
             return Err(Error::config(format!("{field}.depth"), "recursion needs one of sum, mean and max"));

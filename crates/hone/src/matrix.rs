@@ -236,7 +236,9 @@ fn named(name: &str, d: &[f64], of: &(dyn Fn(f64) -> f64 + Sync)) -> Result<Diag
         None => Ok(Diagonal::new(name, values)),
         Some(d) => Err(Error::Numeric {
             stage: "motif matrix".into(),
-            message: format!("a motif degree of {d:e} leaves the range of numbers; use fewer steps or bounded weights"),
+            message: format!(
+                "a motif degree of {d:e} is beyond 32-bit floating point; use fewer steps, or scale the edge weights"
+            ),
         }),
     }
 }

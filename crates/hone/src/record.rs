@@ -244,7 +244,7 @@ pub fn read(record: impl AsRef<Path>) -> Result<Option<Vec<u8>>> {
 fn read_at(record: &Path) -> Result<Option<Vec<u8>>> {
     let wrong = |e| Error::io(record, e);
     let refused = || {
-        let message = format!("not a regular file of at most {}, as a record of our own is", human_bytes(LARGEST));
+        let message = format!("not the record of a run, which is a regular file of at most {}", human_bytes(LARGEST));
         Error::input(record, message, "name another file, or move this one away")
     };
     match std::fs::metadata(record) {

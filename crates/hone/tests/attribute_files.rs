@@ -154,7 +154,7 @@ const BAD: [(&str, &str, &[&str]); 38] = [
     ("a.csv", "id,a\nann,1e39\n", &["line 2", "32-bit"]),
     ("a.csv", "id,a,a\nann,1,2\n", &["line 1", "two columns", "`a`"]),
     ("a.csv", "id,a\n,1\n", &["line 2", "without an id"]),
-    ("a.csv", "id,a\nx,1\ny,2\n", &["none of its 2 ids", "`x`", "`ann`", "attributes.table.id"]),
+    ("a.csv", "id,a\nx,1\ny,2\n", &["none of its ids", "`x`", "`ann`", "attributes.table.id"]),
     ("a.csv", "id,a\nann,\nbob,NA\n", &["no column has a value"]),
     ("a.csv", "id,a\n\"ann,1\n", &["line 2", "not closed"]),
     ("a.csv", "id,a\n\"ann\"x,1\n", &["line 2", "closing quote"]),

@@ -187,15 +187,18 @@ fn entries_outside_the_domain_are_refused_by_name() {
     let message = refused(Divergence::Poisson, Psi::L, Entries::Auto);
     assert_eq!(
         message,
-        "solver.loss: Poisson needs non-negative entries: matrix diag(d) − W has negative ones; use W or P"
+        "solver.loss: Poisson needs non-negative entries: matrix diag(d) − W has negative ones; use psi = \"w\" or psi = \"p\""
     );
     let message = refused(Divergence::Bernoulli, Psi::W, Entries::Auto);
-    assert_eq!(message, "solver.loss: Bernoulli needs entries between 0 and 1: matrix W has larger ones; use P");
+    assert_eq!(
+        message,
+        "solver.loss: Bernoulli needs entries between 0 and 1: matrix W has larger ones; use psi = \"p\""
+    );
     let message = refused(Divergence::GammaLog, Psi::W, Entries::Sampled);
     assert_eq!(message, "solver.loss: Gamma needs positive entries: matrix W has zeros; use entries = \"observed\"");
     let y = dense(&vec![vec![1.0, -1.0], vec![0.5, 2.0]]);
     let error = solve(Bregman { loss: Divergence::Poisson, ..Bregman::default() }, &y, 1, 1).expect_err("negative");
-    assert!(error.to_string().contains("let local.solver be nmf"), "{error}");
+    assert!(error.to_string().contains("use local.solver.method = nmf"), "{error}");
     // Positive entries alone suit every loss.
     for loss in [Divergence::GammaLog, Divergence::GammaInverse] {
         let options = Bregman { loss, entries: Entries::Observed, ..Bregman::default() };

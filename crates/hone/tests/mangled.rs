@@ -51,10 +51,10 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     ("damaged.txt.zst", 0, "zstd data is truncated or damaged"),
     ("unsupported.gml", 0, "`.gml` files cannot be read"),
     ("unsupported.json", 0, "`.json` files cannot be read"),
-    ("text.parquet", 0, "not a sound Parquet file"),
+    ("text.parquet", 0, "not a valid Parquet file"),
     ("empty.parquet", 0, "the file is empty"),
-    ("magic-only.parquet", 0, "not a sound Parquet file"),
-    ("lying-footer.parquet", 0, "not a sound Parquet file"),
+    ("magic-only.parquet", 0, "not a valid Parquet file"),
+    ("lying-footer.parquet", 0, "not a valid Parquet file"),
     ("empty.mtx", 0, "the file is empty"),
     ("no-banner.mtx", 1, "not a Matrix Market banner"),
     ("banner-only.mtx", 2, "not a size line"),
@@ -177,7 +177,7 @@ fn options_that_do_not_fit_are_refused() {
         (ReadOptions { delimiter: Some(";".into()), ..base() }, "only one column"),
         (ReadOptions { nodes: Some(folder.path().join("none")), ..base() }, "none"),
         (ReadOptions { format: Some(InputFormat::Metis), ..base() }, "not a METIS header"),
-        (ReadOptions { format: Some(InputFormat::Parquet), ..base() }, "not a sound Parquet"),
+        (ReadOptions { format: Some(InputFormat::Parquet), ..base() }, "not a valid Parquet"),
     ];
     for (options, part) in cases {
         let error = load(&path, &options).expect_err(part);

@@ -199,7 +199,7 @@ fn errors_of_solvers_name_field_stage_and_motif() {
     let poisson = [("local.solver.method", "bregman"), ("local.solver.loss", "poisson"), ("psi", "l")];
     assert_eq!(
         refused(&poisson),
-        "local.solver.loss: Poisson needs non-negative entries: matrix L has negative ones; use W or P"
+        "local.solver.loss: Poisson needs non-negative entries: matrix L has negative ones; use psi = \"w\" or psi = \"p\""
     );
     let global = refused(&[("global.solver.method", "bregman"), ("global.solver.loss", "poisson")]);
     assert!(global.starts_with("global.solver.loss: ") && global.contains("matrix Y"), "{global}");

@@ -207,9 +207,9 @@ impl Args {
         let motifs = if given || by != By::Node { before.motifs } else { MotifSet::default() };
         let motifs = self.motifs.clone().unwrap_or(motifs);
         let motifs = self.motif_size.map_or(motifs.clone(), |size| motifs.at_most(size.into()));
-        motifs.check()?;
+        motifs.check().map_err(|error| translated(error, &[("motifs", "--motifs")]))?;
         if by == By::Node && (motifs != MotifSet::default() || self.motif_size.is_some()) {
-            let message = "a choice of motifs goes with --by edge and --by total; --by node gives all 15 node orbits";
+            let message = "only applies to --by edge and --by total; --by node always counts all 15 node orbits";
             let option = if self.motif_size.is_some() { "--motif-size" } else { "--motifs" };
             return Err(Error::config(option, message));
         }
@@ -379,7 +379,7 @@ fn tell(choices: &Choices, counts: &Counts, context: &Context) {
     if let Some(sampled) = counts.sampled() {
         context.note(format_args!("note: {sampled}"));
     } else if choices.sample != Sample::Exact {
-        context.note(format_args!("note: counted exactly: no estimate meets the target, or no node is large enough"));
+        context.note("note: motifs were counted exactly: no estimate meets the target, or no node is large enough");
     }
 }
 

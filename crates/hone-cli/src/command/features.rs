@@ -22,7 +22,7 @@ use crate::settings::{self, Flag};
 pub(crate) struct Args {
     #[command(flatten)]
     input: GraphArgs,
-    /// Where the features go; the extension names the format (.tsv .csv .parquet .npz .npy .w2v .safetensors). `-` for
+    /// File for the features; the extension sets the format (.tsv .csv .parquet .npz .npy .w2v .safetensors). `-` for
     /// standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
@@ -110,7 +110,7 @@ fn parse_aggregates(text: &str) -> Result<Aggregates, String> {
             "sum" => found.sum = true,
             "mean" => found.mean = true,
             "max" => found.max = true,
-            _ => return Err("some of sum, mean, max, separated by commas, or none".into()),
+            _ => return Err("give some of sum, mean and max, separated by commas, or none".into()),
         }
     }
     Ok(found)

@@ -125,7 +125,16 @@ struct Target {
 }
 
 /// Options under the names that the library uses.
-const OPTIONS: &[Known] = &[("format", "--output-format"), ("size", "--size"), ("degree", "--degree")];
+const OPTIONS: &[Known] = &[
+    ("format", "--output-format"),
+    ("nodes", "--nodes"),
+    ("degree", "--degree"),
+    ("quadrants", "--quadrants"),
+    ("communities", "--communities"),
+    ("mixing", "--mixing"),
+    ("cliques", "--cliques"),
+    ("size", "--size"),
+];
 
 /// This many edges take minutes, and gigabytes on disk: their number is noted first.
 const MANY: f64 = 1e8;
@@ -167,6 +176,6 @@ fn resolve(model: &Model) -> anyhow::Result<(Generator, &Target)> {
 fn format(text: &str) -> Result<GraphFormat, String> {
     GraphFormat::ALL.into_iter().find(|f| f.to_string() == text).ok_or_else(|| {
         let known = GraphFormat::ALL.map(|f| f.to_string());
-        format!("formats: {}", known.join(", "))
+        format!("use one of {}", known.join(", "))
     })
 }

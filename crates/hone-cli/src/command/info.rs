@@ -88,10 +88,11 @@ fn show_model(model: &Model, json: bool, context: &Context) -> anyhow::Result<()
         ViewSide::Source => ", source",
         ViewSide::Target => ", target",
     };
-    let views = facts.views.iter().map(|view| format!("{}{}, {} steps", view.motif, side(view), view.step));
+    let steps = |step: usize| if step == 1 { "1 step".to_owned() } else { format!("{step} steps") };
+    let views = facts.views.iter().map(|view| format!("{}{}, {}", view.motif, side(view), steps(view.step)));
     let (graph, yes_no) = (&facts.graph, |yes| if yes { "yes" } else { "no" });
     let text = aligned(&[
-        ("model of version", facts.version.clone()),
+        ("model of", format!("hone {}", facts.version)),
         ("nodes", graph.nodes.to_string()),
         ("edges", graph.edges.to_string()),
         ("directed", yes_no(graph.directed).into()),
@@ -120,7 +121,10 @@ fn table(Report { summary: s, motifs, triads }: &Report) -> String {
     rows.extend([
         ("isolated nodes", s.isolated.to_string()),
         ("components", s.components.to_string()),
-        ("largest component", format!("{} nodes", s.largest_component)),
+        (
+            "largest component",
+            format!("{} node{}", s.largest_component, if s.largest_component == 1 { "" } else { "s" }),
+        ),
         ("self-loops dropped", s.dropped_self_loops.to_string()),
         ("duplicates dropped", s.dropped_duplicates.to_string()),
     ]);

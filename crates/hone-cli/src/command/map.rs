@@ -170,15 +170,17 @@ impl Beside {
         let row = |node: u32| {
             let id = graph.ids().get(node).to_string();
             index.find(&id).ok_or_else(|| {
-                let remedy = "embed this graph, or give the graph of the vectors (isolated nodes: --nodes)";
-                Error::input(path, format!("no vector of node `{id}`"), remedy)
+                let remedy =
+                    "give vectors of this graph, or the graph of the vectors; --nodes adds nodes without an edge";
+                Error::input(path, format!("there is no vector of node `{id}`"), remedy)
             })
         };
         let rows: Vec<u32> = (0..graph.nodes() as u32).map(row).collect::<Result<_, _>>()?;
         if let Some(surplus) = read.ids.len().checked_sub(rows.len()).filter(|&surplus| surplus > 0) {
             let (all, file) = (read.ids.len(), path.display());
+            let belong = if surplus == 1 { "belongs to a node that is" } else { "belong to nodes that are" };
             context.note(format_args!(
-                "note: {surplus} of the {all} vectors of {file} are of nodes that this graph does not have; are they its own?"
+                "note: {surplus} of {all} vectors in {file} {belong} not in this graph; check that the file is of this graph"
             ));
         }
         let mut vectors = hone::dense::Block::zeros(rows.len(), read.vectors.cols());
@@ -193,11 +195,24 @@ impl Beside {
         let files: [(&Option<Chosen>, Reader); 2] = [(&self.labels, read_labels), (&self.attributes, read_attributes)];
         for (chosen, read) in files {
             let Some(file) = Self::paths(chosen) else { continue };
-            let (found, notes) = read(file.to_path_buf(), graph.ids(), memory, context.progress())?;
+            let read = read(file.to_path_buf(), graph.ids(), memory, context.progress());
+            let (found, notes) = read.map_err(without_id_option)?;
             notes.iter().for_each(|note| context.note(format_args!("note: {note}")));
             colours.extend(found);
         }
         Ok(colours)
+    }
+}
+
+/// An error about a table in terms of this command, which finds the column of the ids by itself.
+fn without_id_option(error: Error) -> Error {
+    let own = "put the ids into the first column, or into one called id";
+    match error {
+        Error::Input { path, line, text, message, remedy } => {
+            let remedy = remedy.replace("name the id column with attributes.table.id", own);
+            Error::Input { path, line, text, message, remedy }
+        }
+        other => other,
     }
 }
 
@@ -215,8 +230,8 @@ impl Args {
         for (path, known) in pages.into_iter().filter_map(|(path, known)| Some((path.as_ref()?, known))) {
             let own = path.extension().and_then(|own| own.to_str()).unwrap_or_default().to_ascii_lowercase();
             if !hone::output::is_stream(path) && !known.contains(&own.as_str()) {
-                let message = format!("this output is {}, but its name says otherwise", known[0].to_uppercase());
-                return Err(Error::input(path, message, format!("end it with .{}", known[0])));
+                let message = format!("this file is written as {}, but has another extension", known[0].to_uppercase());
+                return Err(Error::input(path, message, format!("end its name with .{}", known[0])));
             }
         }
         Ok(())

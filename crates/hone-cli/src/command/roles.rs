@@ -145,7 +145,7 @@ impl Args {
         let RoleOptions { roles, sample, seed } = earlier.map_or_else(Default::default, |it| it.choices.choices);
         let sample = self.sample.unwrap_or(sample);
         if self.seed.is_some() && sample == Sample::Exact {
-            return Err(Error::config("--seed", "goes with --sample: exact counts are not random"));
+            return Err(Error::config("--seed", "only applies to --sample; exact counts are not random"));
         }
         let roles = self.roles.map_or(roles, |Wanted(wanted)| wanted);
         Ok(RoleOptions { roles, sample, seed: self.seed.unwrap_or(seed) })
@@ -190,9 +190,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 
 fn note_fewer(options: &RoleOptions, groups: usize, context: &Context) {
     if let Some(wanted) = options.roles.filter(|&wanted| wanted > groups) {
-        context.note(format_args!(
-            "note: {wanted} roles were requested, but the nodes form only {groups} distinct groups"
-        ));
+        let groups = if groups == 1 { "one group" } else { &format!("{groups} distinct groups") };
+        context.note(format_args!("note: {wanted} roles were requested, but the nodes form only {groups}"));
     }
 }
 

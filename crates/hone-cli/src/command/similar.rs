@@ -129,16 +129,16 @@ impl Args {
         now.search.seed = self.seed.unwrap_or(now.search.seed);
         let questions = !now.node.is_empty() || !now.positive.is_empty() || !now.negative.is_empty();
         match asked {
-            2.. => Err(Error::config("--node", "give one of --node, --positive with --negative, and --all")),
+            2.. => Err(Error::config("--node", "give only one of --node, --positive (with --negative) and --all")),
             _ if !questions && !now.all => {
-                Err(Error::config("--node", "there is no query; name a node, or use --positive or --all"))
+                Err(Error::config("--node", "there is no query; use --node, --positive or --all"))
             }
             _ if !now.all && (self.search.is_some() || self.seed.is_some()) => {
                 let option = if self.search.is_some() { "--search" } else { "--seed" };
-                Err(Error::config(option, "goes with --all: single nodes are compared with every other"))
+                Err(Error::config(option, "only applies to --all; a single node is always compared with all others"))
             }
             _ if now.all && self.json => {
-                Err(Error::config("--json", "goes with single nodes; --all writes a table to --output"))
+                Err(Error::config("--json", "only applies to single nodes; --all writes a table to --output"))
             }
             _ => Ok(now),
         }

@@ -161,7 +161,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let tuned = tuned.map_err(|error| translated(error, OPTIONS))?;
     context.progress_done();
     if tuned.rounds < options.rounds {
-        context.note(format_args!("note: {} of {} rounds were completed in the time", tuned.rounds, options.rounds));
+        context.note(format_args!("note: completed {} of {} rounds in the given time", tuned.rounds, options.rounds));
     }
     if let Some(path) = &args.output {
         // The same number of rounds gives the same result, whatever the time.
@@ -192,8 +192,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
 fn note_unknown(labels: Option<&NodeLabels>, context: &Context) {
     match labels.map_or(0, |labels| labels.unknown) {
         0 => (),
-        1 => context.note("note: 1 labelled node is not in the graph, and ignored"),
-        many => context.note(format_args!("note: {many} labelled nodes are not in the graph, and ignored")),
+        1 => context.note("note: 1 labelled node is not in the graph and is ignored"),
+        many => context.note(format_args!("note: {many} labelled nodes are not in the graph and are ignored")),
     }
 }
 

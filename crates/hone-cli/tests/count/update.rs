@@ -115,7 +115,7 @@ fn changes_that_make_no_sense_are_refused() {
     refused(&["--update", "old.npy"], &["no names of columns"]);
     refused(&["--update", "old.parquet", "--directed"], &["directed graph"]);
     refused(&["--update", "old.parquet", "--sample", "cap=8"], &["--sample", "exact"]);
-    refused(&[], &["goes with --update"]);
+    refused(&[], &["needs --update"]);
     count(at, &["old.txt", "--update", "old.parquet"]).failure().stderr(contains("nothing changes"));
     refused(&["--update", "lost.parquet"], &["lost.parquet"]);
     let text = read(at, "old.txt");

@@ -30,10 +30,10 @@ fn the_same_graph_has_the_same_bytes_and_new_nodes_their_place() {
         run.arg("embed").arg(graph).arg("-o").arg(at(out)).arg("--like").arg(at("m.hone"));
         run
     };
-    like(&at("g.tsv"), "b.tsv").assert().success().stderr(contains("40 of them where they were, 0 new"));
+    like(&at("g.tsv"), "b.tsv").assert().success().stderr(contains("(40 with unchanged proximity columns), 0 new"));
     assert_eq!(bytes(&at("a.tsv")), bytes(&at("b.tsv")));
     fs::write(at("h.tsv"), format!("{edges}newcomer\t0\nnewcomer\t33\n")).expect("written");
-    like(&at("h.tsv"), "c.tsv").assert().success().stderr(contains("40 shared").and(contains("1 new")));
+    like(&at("h.tsv"), "c.tsv").assert().success().stderr(contains("nodes: 40 in ").and(contains("1 new")));
     let (before, after) = (rows(&at("a.tsv")), rows(&at("c.tsv")));
     assert_eq!(after.len(), 41);
     for row in &before {
@@ -70,7 +70,7 @@ fn new_nodes_alone_have_the_rows_they_have_among_all() {
         run
     };
     like("h.tsv", "all.tsv", &[]).assert().success();
-    let told = contains("40 shared").and(contains("2 new and written"));
+    let told = contains("nodes: 40 in ").and(contains("2 new; only new nodes are written"));
     like("h.tsv", "new.tsv", &["--new-only"]).assert().success().stderr(told);
     let (all, new) = (rows(&at("all.tsv")), rows(&at("new.tsv")));
     assert_eq!(new.len(), 2);
@@ -139,7 +139,7 @@ fn models_are_refused_where_they_have_no_meaning() {
     embed(&["--checkpoint", "c", "--like"]).arg(at("m.hone")).assert().code(2).stderr(contains("--checkpoint"));
     embed(&["--like"]).arg(at("a.tsv")).assert().code(2).stderr(contains("not a model"));
     fs::write(at("v.npy"), b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4'}").expect("written");
-    embed(&["--like"]).arg(at("v.npy")).assert().code(2).stderr(contains("not a model, or cut short (give"));
+    embed(&["--like"]).arg(at("v.npy")).assert().code(2).stderr(contains("not a model, or truncated (give"));
     let as_graph = hone().arg("embed").arg(at("m.hone")).arg("-o").arg(&out).assert().code(2);
     as_graph.stderr(contains("looks like a model").and(contains("give a graph")));
     let mut damaged = bytes(&at("m.hone"));

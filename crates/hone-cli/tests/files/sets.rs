@@ -86,7 +86,7 @@ fn renamed_files_are_compared_under_their_new_names() {
     let ids = fs::read_to_string(path("y.ids.txt")).expect("text");
     let turned: Vec<&str> = ids.lines().rev().collect();
     fs::write(path("y.ids.txt"), turned.join("\n") + "\n").expect("writable");
-    judge().code(2).stderr(contains("y.ids.txt has another content").and(contains("files of two runs")));
+    judge().code(2).stderr(contains("y.ids.txt has different content").and(contains("files of two runs")));
     fs::remove_file(path("y.ids.txt")).expect("there");
     judge().code(2).stderr(contains("y.ids.txt is missing"));
     fs::write(path("y.ids.txt"), ids).expect("writable");
@@ -162,7 +162,8 @@ fn what_an_interrupted_run_says_is_true() {
         if done.status.code() == Some(130) || !said.is_empty() {
             interrupted += 1;
             assert_eq!(said.lines().count(), 1, "{said}");
-            let true_line = said.starts_with("interrupted: z.npy, ") && said.ends_with(" had been written, complete\n");
+            let true_line =
+                said.starts_with("interrupted: z.npy, ") && said.ends_with(" had already been written in full\n");
             assert!(true_line, "{said}");
         }
     }

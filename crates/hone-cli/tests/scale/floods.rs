@@ -76,7 +76,7 @@ fn many_nodes_without_edges_are_refused_within_the_budget() {
     let out = folder.path().join("z.npy").display().to_string();
     let args = ["-q", "embed", "--memory", "48M", "-o", &out].map(str::to_owned);
     let refused = under(500 << 10, &[&args[..], &[path.display().to_string()]].concat());
-    refused.code(2).stderr(contains("and the work that follows").or(contains("needs more than")));
+    refused.code(2).stderr(contains("with the work that follows").or(contains("needs more than")));
 }
 
 /// Names of nodes, in an edge list and in a node list: a refusal within the budget, and one that names enough.

@@ -171,7 +171,7 @@ fn categories(name: String, words: &[Option<String>]) -> Colour {
 /// As many columns as a page offers.
 fn few(mut colours: Vec<Colour>, mut notes: Vec<String>) -> (Vec<Colour>, Vec<String>) {
     if colours.len() > COLUMNS {
-        notes.push(format!("{} columns; the first {COLUMNS} are on the map", colours.len()));
+        notes.push(format!("of {} columns, the first {COLUMNS} are on the map", colours.len()));
         colours.truncate(COLUMNS);
     }
     (colours, notes)

@@ -28,9 +28,12 @@ impl<'a> RoleTable<'a> {
     /// Refuses a path whose extension names no format of such tables.
     pub fn check(path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
-        match Layout::of(path)? {
-            Layout::Npy => Err(Error::input(path, "names of roles do not fit an array", "use .tsv, .csv or .parquet")),
-            _ => Ok(()),
+        let remedy = "use .tsv, .csv (also .gz, .zst) or .parquet";
+        match Layout::of(path) {
+            Ok(Layout::Npy) => Err(Error::input(path, "names of roles do not fit an array", remedy)),
+            Ok(_) => Ok(()),
+            Err(Error::Input { message, .. }) => Err(Error::input(path, message, remedy)),
+            Err(other) => Err(other),
         }
     }
 

@@ -75,9 +75,10 @@ impl RoleOptions {
     /// Refuses numbers out of range.
     pub fn check(&self) -> Result<()> {
         match self.roles {
-            Some(roles) if !(1..=MOST).contains(&roles) => {
-                Err(Error::config("roles", format!("{roles} is not between 1 and {MOST}; or leave the choice to auto")))
-            }
+            Some(roles) if !(1..=MOST).contains(&roles) => Err(Error::config(
+                "roles",
+                format!("{roles} is not between 1 and {MOST}; leave it out to choose the number automatically"),
+            )),
             _ => Ok(()),
         }
     }

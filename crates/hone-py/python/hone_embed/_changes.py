@@ -100,12 +100,12 @@ def _edges(edges: Any) -> Iterable[Any]:
 def _edge(edge: Any, ids: Ids, weighted: bool, name: str) -> Edge:
     ends = [] if isinstance(edge, (str, bytes)) or not isinstance(edge, Iterable) else list(edge)
     if len(ends) not in (2, 3):
-        raise ValueError(f"{name}: {edge!r} is no edge; a pair of ids, or a pair and a weight, is expected")
+        raise ValueError(f"{name}: {edge!r} is not an edge; a pair of ids, or a pair and a weight, is expected")
     if len(ends) == 3 and not weighted:
         raise ValueError(f"{name}: {edge!r} has a weight, but the graph has none; leave it out, or fit with weights")
     i, j = (ids.row(id, name) for id in ends[:2])
     if i == j and name == "added":
-        raise ValueError(f"added: an edge from {ids.names[i]!r} to itself")
+        raise ValueError(f"added: an edge from {ids.names[i]!r} to itself; leave it out")
     return Edge(i, j, _weight(edge, ends[2]) if len(ends) == 3 and name == "added" else 1.0)
 
 
@@ -147,7 +147,7 @@ def _added(new: list[Edge], directed: bool, n: int, ids: Ids) -> dict[int, float
         for key in _keys(edge, directed, n):
             if more.setdefault(key, edge.weight) != edge.weight:
                 between = f"{ids.names[edge.i]!r} and {ids.names[edge.j]!r}"
-                raise ValueError(f"added: the edge between {between} comes twice, with other weights")
+                raise ValueError(f"added: the edge between {between} is given twice, with different weights")
     return more
 
 

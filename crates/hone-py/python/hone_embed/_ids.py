@@ -41,7 +41,7 @@ def node_list(nodes: Any) -> np.ndarray:
         return np.arange(int(nodes))
     ids = id_array(nodes if isinstance(nodes, np.ndarray) else list(nodes), "nodes")
     if len(set(ids.tolist())) < len(ids):
-        raise ValueError("nodes: an id comes twice; give each node once")
+        raise ValueError("nodes: an id is given twice; give each node once")
     return ids
 
 

@@ -164,8 +164,8 @@ def update_orbits(
         raise ValueError("graph: counts of a directed graph cannot be updated; count the changed graph")
     ids = graph.node_ids.tolist()
     numbers = {name: number for number, name in enumerate(ids)}
-    edges = _numbered(table.keys.tolist(), numbers, "counts", "which the graph has not")
-    gone = _numbered(_edges(removed), numbers, "removed", "which the graph has not")
+    edges = _numbered(table.keys.tolist(), numbers, "counts", "which is not in the graph")
+    gone = _numbered(_edges(removed), numbers, "removed", "which is not in the graph")
     come = _edges(added)
     for name in (name for edge in come for name in edge):
         if name not in numbers:
@@ -183,7 +183,8 @@ def update_orbits(
         raise ValueError(f"removed: the edge {edge!r} is to be added as well; leave out one of the two")
     present = np.isin(_codes(new, len(ids)), old)
     if present.any():
-        message = f"added: {present.sum()} of the edges are in the graph already and are left out"
+        edges_are = "1 edge is" if present.sum() == 1 else f"{present.sum()} edges are"
+        message = f"added: {edges_are} in the graph already and left out"
         warnings.warn(message, HoneWarning, stacklevel=2)
     with listener(verbose) as listen:
         sources, targets, values = _native.update_edges(

@@ -64,7 +64,7 @@ def jobs(n_jobs: Optional[int]) -> int:
     if n_jobs is None or n_jobs == -1:
         return 0
     if n_jobs == 0:
-        raise ValueError("n_jobs: 0 threads can do nothing; None or -1 takes all cores")
+        raise ValueError("n_jobs: 0 is not a number of threads; use None or -1 for all cores")
     if n_jobs < 0:
         import os
 

@@ -130,12 +130,13 @@ def _labelled(graph: Graph, labels: Any) -> list[tuple[int, list[str]]]:
         node_of = {id: node for node, id in enumerate(graph.node_ids.tolist())}
         unknown = [id for id in labels if id not in node_of]
         if unknown:
-            raise ValueError(f"labels: {unknown[0]!r} is not a node of the graph ({len(unknown)} such ids)")
+            more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
+            raise ValueError(f"labels: {unknown[0]!r} is not a node of the graph{more}")
         pairs = [(node_of[id], label) for id, label in labels.items()]
     else:
         values = _values(labels)
         if len(values) != graph.n_nodes:
-            raise ValueError(f"labels: {len(values)} of them, for {graph.n_nodes} nodes")
+            raise ValueError(f"labels: {len(values)} for {graph.n_nodes} nodes; give one per node")
         pairs = list(enumerate(values))
     found = [(node, _texts(label)) for node, label in pairs if not _is_missing(label)]
     return [(node, texts) for node, texts in found if texts]

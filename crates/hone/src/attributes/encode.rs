@@ -68,7 +68,7 @@ pub(super) fn row_of_node(raw: &Raw, request: &Request) -> Result<Vec<u32>> {
     if nodes.is_empty() {
         let node = if request.ids.is_empty() { String::new() } else { request.ids.get(0).to_string() };
         let theirs = raw.example.clone().unwrap_or_default();
-        let message = format!("none of its {} ids is a node of the graph", raw.rows);
+        let message = "none of its ids is a node of the graph";
         let remedy = format!(
             "the file has ids like `{theirs}`, the graph has ids like `{node}`; name the id column with \
              attributes.table.id"

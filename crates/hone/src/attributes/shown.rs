@@ -93,14 +93,14 @@ fn notes(raw: &Raw, rows: &[u32], request: &Request) -> Vec<String> {
     let absent = rows.iter().filter(|&&row| row == NO_ROW).count();
     let mut notes = Vec::new();
     if absent > 0 {
-        notes.push(format!("{absent} of {} nodes are not in {file}", rows.len()));
+        let are = if absent == 1 { "is" } else { "are" };
+        notes.push(format!("{absent} of {} nodes {are} not in {file}", rows.len()));
     }
     if raw.unknown > 0 {
         let example = raw.example.as_deref().unwrap_or_default();
-        notes.push(format!(
-            "{} of {} rows of {file} are not nodes of the graph, such as `{example}`",
-            raw.unknown, raw.rows
-        ));
+        let (unknown, all) = (raw.unknown, raw.rows);
+        let have = if unknown == 1 { "has an id that is" } else { "have ids that are" };
+        notes.push(format!("{unknown} of {all} rows of {file} {have} not in the graph, such as `{example}`"));
     }
     notes
 }

@@ -121,5 +121,5 @@ impl Opened {
 }
 
 fn damaged(path: &Path, what: impl std::fmt::Display) -> Error {
-    Error::input(path, format!("this is not a sound Parquet file ({what})"), "write or download it again")
+    Error::input(path, format!("this is not a valid Parquet file: {what}"), "write or download it again")
 }

@@ -84,7 +84,7 @@ impl Config {
         if let Steps::Fixed(k) = self.steps
             && !(1..=MAX_STEPS).contains(&k)
         {
-            return refuse("steps", format!("{k} is not between 1 and {MAX_STEPS}; or \"auto\""));
+            return refuse("steps", format!("{k} is neither between 1 and {MAX_STEPS} nor \"auto\""));
         }
         if let Accumulate::Decay(alpha) = self.accumulate
             && !(alpha > 0.0 && alpha <= LARGEST)
@@ -95,7 +95,7 @@ impl Config {
         if let FirstStep::Fixed(first) = self.first_step
             && !(1..=steps).contains(&first)
         {
-            return refuse("first-step", format!("{first} is not between 1 and steps ({steps}); or \"last\""));
+            return refuse("first-step", format!("{first} is neither between 1 and steps ({steps}) nor \"last\""));
         }
         Ok(())
     }

@@ -24,5 +24,5 @@ pub(super) fn check(config: &Config) -> Result<()> {
     if !loss.refuses_negative() {
         return Ok(());
     }
-    Err(Error::config("local.solver.loss", loss.negative(matrix, "use W or P")))
+    Err(Error::config("local.solver.loss", loss.negative(matrix, "use psi = \"w\" or psi = \"p\"")))
 }

@@ -13,8 +13,8 @@ pub(super) fn check(config: &Config) -> Result<()> {
         return Err(pairs::estimated());
     }
     if config.weights == Weights::Used {
-        let message = "occurrences give a weight to pairs without an edge, and an edge weight to multiply it with is missing; \
-                       use weights = false";
+        let message = "occurrences include pairs without an edge, which have no edge weight to multiply with; use \
+                       weights = false";
         return Err(Error::config("pairs", message));
     }
     config.motifs.motifs().into_iter().try_for_each(pairs::check_motif)

@@ -58,7 +58,7 @@ steps = 0
 pub(super) fn settings(name: &str) -> Result<Table> {
     if !PRESETS.iter().any(|(known, _)| *known == name) {
         let known: Vec<_> = PRESETS.iter().map(|(known, _)| *known).collect();
-        return Err(Error::config("preset", format!("`{name}` is unknown; one of {}", known.join(", "))));
+        return Err(Error::config("preset", format!("`{name}` is unknown; use one of {}", known.join(", "))));
     }
     let Some(variant) = name.strip_prefix("hone-") else {
         return Ok(HONE.parse().expect("the settings above are TOML"));

@@ -105,7 +105,8 @@ pub(super) fn x(run: &mut Context, counts: Option<&Counts>, own: &Own) -> Result
                 principal(run.engine, named, &components, config.components_dim())?;
             run.report.structure = Some(structure);
             if let Some(draft) = &mut run.draft {
-                let wide = || Error::config("features", "a model needs fewer features; leave out the model");
+                let wide =
+                    || Error::config("features", "there are too many for a model; choose fewer, or make no model");
                 draft.structure(features, matrix.ok_or_else(wide)?);
             }
             let last = if components.has_extremes(block.cols()) { block.cols() - 1 } else { block.cols() };

@@ -68,7 +68,7 @@ fn diffuse(
     mut each: impl FnMut(Vec<String>, Group),
 ) -> Result<()> {
     if !motifs.is_empty() {
-        run.progress.stage("diffusion", motifs.len() as u64);
+        run.progress.stage("diffusing features", motifs.len() as u64);
     }
     for &motif in motifs {
         run.progress.check()?;

@@ -225,15 +225,17 @@ fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
 /// What a reader should know.
 fn note(facts: &JointFacts, rank: usize, model: Model, report: &mut Report) {
     if facts.rank < rank {
-        let zero = rank - facts.rank;
-        report.notes.push(format!(
-            "the last {zero} of {rank} columns z are zero: the tensor has rank {}; a smaller global.dim is enough",
-            facts.rank
-        ));
+        let last = match rank - facts.rank {
+            1 => format!("the last of {rank} z columns is"),
+            zero => format!("the last {zero} of {rank} z columns are"),
+        };
+        report.notes.push(format!("{last} zero: the tensor has rank {}; a smaller global.dim is enough", facts.rank));
     }
     if !facts.descent.converged && facts.descent.iterations > 0 {
-        let (sweeps, remedy) = (facts.descent.iterations, "joint.iterations sets how many it may take");
-        report.notes.push(format!("the joint model still improved after {sweeps} sweeps; {remedy}"));
+        let sweeps = facts.descent.iterations;
+        report.notes.push(format!(
+            "the joint model did not reach the tolerance with joint.iterations = {sweeps}; a larger value brings it closer"
+        ));
     }
     if facts.slices.iter().any(|slice| !slice.norm.exact) {
         report.notes.push("norms of slices of several steps are estimated, and so is the residual".into());

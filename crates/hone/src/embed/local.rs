@@ -326,14 +326,16 @@ fn window<'a>(run: &Context, columns: usize, s: &'a Operator) -> Window<'a> {
 /// Why a matrix that had to be scaled cannot be factored under a loss or a penalty that depends on the scale.
 fn out_of_range(scale: f64, of_weights: f64, largest: f64, stage: String) -> Error {
     let why = if of_weights == 1.0 {
-        format!("the norm of this matrix may be beyond 2^±{largest}, where this solver leaves the range of f32")
+        format!(
+            "the norm of this matrix may be beyond 2^±{largest}, where this solver would overflow 32-bit floating point"
+        )
     } else {
-        "edge weights are beyond 2^±40, where counts times weights may leave the range of f32".to_owned()
+        "edge weights are beyond 2^±40, where counts times weights may overflow 32-bit floating point".to_owned()
     };
     let message = format!(
-        "{why}; a multiple of it ({scale:e}) would be factored, which has other factors under a penalty or a divergence. \
-         Use fewer steps, psi = p, other edge weights, or a solver that does not depend on the scale: svd, or a squared loss \
-         with regularization = 0"
+        "{why}; the matrix would have to be multiplied by {scale:e}, which changes the factors under a penalty or a \
+         divergence. Use fewer steps, psi = p, other edge weights, or a solver that does not depend on the scale: svd, or a \
+         squared loss with regularization = 0"
     );
     Error::Numeric { stage, message }
 }

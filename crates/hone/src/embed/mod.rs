@@ -244,7 +244,7 @@ impl Hone {
     pub fn check_model(&self, graph: &Graph) -> Result<()> {
         model::check_support(&self.config)?;
         if self.attributes.is_some() {
-            let message = "a model has no attributes of other graphs: fit without attributes, or leave out the model";
+            let message = "a model does not know attributes of other graphs; fit without them, or make no model";
             return Err(Error::config("attributes", message));
         }
         if graph.is_directed() { model::check_directed(&self.config.of(graph), graph) } else { Ok(()) }

@@ -64,14 +64,14 @@ pub(super) fn undirected_as_chosen<'a>(config: &Config, graph: &'a Graph, matric
 /// Says why a requested log window is left out. Directed graphs never have one, which needs no note.
 pub(super) fn no_log_window(run: &mut Context) {
     if let Some(why) = run.config.without_log_window(false) {
-        run.note(format!("local.log-window is left out: {why}"));
+        run.note(format!("the log window (local.log-window) is left out: {why}"));
     }
 }
 
 /// Says which motif graphs are empty, and which local embeddings are not as close as requested.
 pub(super) fn local(run: &mut Context) {
     if run.report.graph.edges == 0 {
-        run.report.warnings.push("the graph has no edges: proximity and structure are zero".into());
+        run.report.warnings.push("the graph has no edges: its proximity and structure columns are zero".into());
         return;
     }
     let report = &run.report;
@@ -95,8 +95,8 @@ fn unconverged(run: &mut Context) {
         let worst = open().filter_map(|facts| facts.residual).reduce(f64::max);
         let worst = worst.map_or_else(String::new, |worst| format!(" (largest relative residual {worst:.1e})"));
         report.warnings.push(format!(
-            "{count} of {all} local embeddings stopped before the tolerance{worst}; local.solver.{passes} sets \
-             how many {passes} they may take"
+            "{count} of {all} local embeddings did not reach the tolerance{worst}; a larger local.solver.{passes} brings \
+             them closer"
         ));
     }
 }
@@ -129,7 +129,7 @@ pub(super) fn empty_graphs<'a>(
         [one] => notes.push(format!("motif {one} does not occur{edges}: its columns are zero")),
         _ => {
             let (count, names) = (absent.len(), absent.join(", "));
-            notes.push(format!("{count} motifs do not occur{edges}, their columns are zero: {names}"));
+            notes.push(format!("{count} motifs do not occur{edges}, so their columns are zero: {names}"));
         }
     }
     notes
@@ -155,10 +155,11 @@ fn vanishing(graph: &Graph, weights: &[f32]) -> Option<String> {
     let count = weights.iter().filter(|&&weight| weight > 0.0 && f64::from(weight) < least).count();
     // An undirected edge has its weight twice.
     let count = if graph.is_directed() { count } else { count / 2 };
+    let count_as = if count == 1 { "is so small that it counts" } else { "are so small that they count" };
     (count > 0).then(|| {
         format!(
-            "{count} of {} weights are below 1e-38 of the largest, {largest:e}: they count as zero; check the largest, or \
-             take logarithms",
+            "{count} of {} weights {count_as} as zero: less than 1e-38 times the largest, {largest:e}; check the largest \
+             weight, or use logarithms of the weights",
             graph.edges()
         )
     })
@@ -173,8 +174,8 @@ fn dominated(weights: &[f32]) -> Option<String> {
     let light = weights.iter().filter(|&&weight| weight > 0.0 && weight < largest / HEAVY).count();
     (2 * light > weights.len()).then(|| {
         format!(
-            "the largest weight, {largest:e}, is more than {HEAVY} times that of most edges, and vectors follow the heaviest \
-             edges: logarithms of such weights usually work better"
+            "the largest weight, {largest:e}, is more than {HEAVY} times that of most edges, so that the heaviest edges \
+             dominate the vectors: logarithms of such weights usually work better"
         )
     })
 }
@@ -190,11 +191,24 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     }
     if !info.converged {
         let reduce = ", or reduce features to features.form = components";
-        let reduce = if run.config.has_features() && info.code.is_none() { reduce } else { "" };
+        let as_columns = run.config.has_features() && run.config.features.form == Form::Columns;
+        let reduce = if as_columns && info.code.is_none() { reduce } else { "" };
         let (count, passes) = (info.iterations, solver.passes());
-        run.report
-            .warnings
-            .push(format!("the global stage stopped after {count} {passes}: raise global.solver.{passes}{reduce}"));
+        let taken = if count == 1 { passes.trim_end_matches('s') } else { passes };
+        run.report.warnings.push(format!(
+            "the global embedding did not converge in {count} {taken}; raise global.solver.{passes}{reduce}"
+        ));
+    }
+}
+
+/// The last of some columns of Z, in words.
+fn z_columns(last: usize, all: usize) -> Option<String> {
+    match (last, all) {
+        (0, _) => None,
+        (1, 1) => Some("the z column".to_owned()),
+        (1, _) => Some(format!("the last of {all} z columns")),
+        _ if last == all => Some(format!("all {all} z columns")),
+        _ => Some(format!("the last {last} of {all} z columns")),
     }
 }
 
@@ -204,10 +218,10 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
     let solver = &report.config.local.solver;
     let whose = match solver {
         Solver::Svd(_) if report.graph.weighted && uses_weights(&report.config) => {
-            "this graph with its weights has".to_owned()
+            "the local embeddings of this graph and its weights have".to_owned()
         }
-        Solver::Svd(_) => "this graph has".to_owned(),
-        other => format!("local.solver.method = {} found", other.name()),
+        Solver::Svd(_) => "the local embeddings of this graph have".to_owned(),
+        other => format!("the local embeddings by local.solver.method = {} have", other.name()),
     };
     let bent = matches!(report.config.features.form, Form::Components(form) if form.has_extremes(components));
     let held = report
@@ -218,22 +232,19 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
     if empty + lacking == 0 {
         return;
     }
-    let mut parts = Vec::new();
-    if empty > 0 {
-        parts.push(format!("the last {empty} of {wanted} columns z"));
-    }
-    if lacking > 0 {
-        parts.push(format!("{lacking} of {components} columns of structure"));
-    }
-    let directions = if rank == 1 { "direction" } else { "directions" };
+    let structure = (lacking > 0).then(|| format!("{lacking} of {components} structure columns"));
+    let parts: Vec<String> = z_columns(empty, wanted).into_iter().chain(structure).collect();
     let why = if rank == columns && empty > 0 {
         format!("the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more")
     } else if report.local.iter().any(|facts| facts.rank >= report.config.local_dim()) {
-        let all = "a larger local.dim may give more, and a smaller global.dim is enough";
-        format!("the local embeddings have {rank} independent {directions}; {all}")
+        format!(
+            "the local embeddings have rank {rank}; a larger local.dim may raise it, or a smaller global.dim is enough"
+        )
     } else {
-        format!("{whose} {rank} independent {directions}; a smaller global.dim is enough")
+        let enough = if rank > 0 { "; a smaller global.dim is enough" } else { "" };
+        format!("{whose} rank {rank}{enough}")
     };
-    let why = if empty > 0 { why } else { "the motif counts have no further directions".into() };
-    report.notes.push(format!("{} are zero: {why}", parts.join(" and ")));
+    let why = if empty > 0 { why } else { "the node features have no further principal components".into() };
+    let are = if empty + lacking == 1 { "is" } else { "are" };
+    report.notes.push(format!("{} {are} zero: {why}", parts.join(" and ")));
 }

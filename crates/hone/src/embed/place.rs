@@ -115,12 +115,12 @@ impl Model {
         if graph.is_directed() != of_arcs && self.facts().config.direction != Direction::Ignore {
             let message = match of_arcs {
                 true => {
-                    "the model is of a directed graph, this one is undirected; read it with directed = true, or fit the \
-                         model with direction = \"ignore\""
+                    "the model is of a directed graph, but this one is undirected; read it with directed = true, or fit \
+                         the model with direction = \"ignore\""
                 }
                 false => {
-                    "the model is of an undirected graph, this one is directed; read it without directions, or fit the \
-                          model with direction = \"ignore\""
+                    "the model is of an undirected graph, but this one is directed; read it without directions, or fit \
+                          the model with direction = \"ignore\""
                 }
             };
             return Err(Error::config("direction", message));
@@ -129,8 +129,8 @@ impl Model {
         let use_weights = self.facts().config.weights != Weights::Ignored && !like.structure_only;
         if use_weights && graph.weights().is_some() != weighted {
             let message = match weighted {
-                true => "the graph of the model has edge weights, this one was read without; read them too",
-                false => "the graph of the model has no edge weights, this one was read with them; read it without",
+                true => "the graph of the model has edge weights, but this one was read without; read its weights too",
+                false => "the graph of the model has no edge weights, but this one was read with them; read it without",
             };
             return Err(Error::config("weights", message));
         }
@@ -146,7 +146,7 @@ impl Model {
 
     /// No rows, and why.
     fn none_of(&self, run: &mut Context, structure_only: bool) -> Block {
-        run.note("all nodes of this graph are in the model: there is no new one, and the result has no rows");
+        run.note("all nodes of this graph are in the model: no node is new, and the result has no rows");
         Block::zeros(0, self.structure_columns() + if structure_only { 0 } else { self.z_columns() })
     }
 
@@ -229,7 +229,7 @@ impl Model {
         (of_fit, names, wanted): (&[Option<u32>], &[u64], &Wanted),
         out: &mut Block,
     ) -> Result<()> {
-        run.progress.stage("proximity", self.views.len() as u64);
+        run.progress.stage("placing nodes", self.views.len() as u64);
         let graphs = self.views.iter().map(|view| match counts {
             Some(counts) => Ok(weighted((run.config, &Cpu), graph, counts, view.motif)?.graph),
             None => of_edges(run.config, graph),
@@ -305,6 +305,7 @@ fn finite(vectors: Block) -> Result<Block> {
     if largest.into_iter().all(|largest| largest < f32::INFINITY.to_bits()) {
         return Ok(vectors);
     }
-    let message = "vectors leave the range of numbers; the model is damaged, or edge weights are extreme";
+    let message =
+        "the vectors overflow; scale edge weights that are far too large or too small, or fit the model again";
     Err(Error::Numeric { stage: "placing nodes".into(), message: message.into() })
 }

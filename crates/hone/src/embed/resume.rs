@@ -35,6 +35,7 @@ pub(super) fn open(run: &Context, graph: &Graph, own: &Own) -> Result<Option<Che
         let folder = folder.display();
         run.progress.note(&match checkpoint.len() {
             0 => format!("nothing to resume in {folder}: starting from the beginning"),
+            1 => format!("resuming from {folder}: 1 finished stage"),
             stages => format!("resuming from {folder}: {stages} finished stages"),
         });
     }

@@ -142,7 +142,11 @@ impl Method for Bregman {
 
 /// The remedy for negative entries.
 fn remedy(s: &Operator) -> &'static str {
-    if matches!(s, Operator::Dense(_)) { "let local.solver be nmf, or the loss gaussian" } else { "use W or P" }
+    if matches!(s, Operator::Dense(_)) {
+        "use local.solver.method = nmf, or loss = gaussian"
+    } else {
+        "use psi = \"w\" or psi = \"p\""
+    }
 }
 
 impl Bregman {

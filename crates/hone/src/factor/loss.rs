@@ -167,7 +167,7 @@ impl Divergence {
         } else if least == 0.0 && gamma {
             format!("Gamma needs positive entries: matrix {matrix} has zeros; use entries = \"observed\"")
         } else if most > 1.0 + OVER && self == Divergence::Bernoulli {
-            format!("Bernoulli needs entries between 0 and 1: matrix {matrix} has larger ones; use P")
+            format!("Bernoulli needs entries between 0 and 1: matrix {matrix} has larger ones; use psi = \"p\"")
         } else {
             return Ok(());
         };

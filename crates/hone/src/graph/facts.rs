@@ -97,8 +97,10 @@ impl RecordedFile {
             Some((then, now)) if then.bytes != now.bytes => {
                 Some(format!("{} has {} bytes, not {}", now.name, now.bytes, then.bytes))
             }
-            Some((_, now)) => Some(format!("{} has other content", now.name)),
-            None if then.len() != now.len() => Some(format!("{} files then, {} now", then.len(), now.len())),
+            Some((_, now)) => Some(format!("{} has different content", now.name)),
+            None if then.len() != now.len() => {
+                Some(format!("the number of files was {}, now it is {}", then.len(), now.len()))
+            }
             None => None,
         }
     }
@@ -161,7 +163,9 @@ impl Recorded {
         if then.fingerprint.is_none() || then.fingerprint == now.fingerprint {
             return None;
         }
-        let size = |facts: &GraphFacts| format!("{} nodes and {} edges", facts.nodes, facts.edges);
+        let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let size =
+            |facts: &GraphFacts| format!("{} and {}", counted(facts.nodes, "node"), counted(facts.edges, "edge"));
         let kind = |flag: bool, yes: &'static str, no: &'static str| if flag { yes } else { no };
         Some(if (then.nodes, then.edges) != (now.nodes, now.edges) {
             format!("{} then, {} now", size(then), size(&now))
@@ -172,7 +176,7 @@ impl Recorded {
             let named = |facts: &GraphFacts| kind(facts.weighted, "weighted", "without weights");
             format!("{} then, {} now", named(then), named(&now))
         } else {
-            "as many nodes and edges, but other ids, edges, weights, or another order of nodes".to_owned()
+            "the same numbers of nodes and edges, but other ids, edges or weights, or another order of nodes".to_owned()
         })
     }
 }

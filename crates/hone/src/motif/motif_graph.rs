@@ -274,7 +274,7 @@ pub fn unit_of_weights(weights: &[f32]) -> f64 {
 pub fn overflow(motif: Motif) -> Error {
     Error::Numeric {
         stage: format!("weights of motif {motif}"),
-        message: "a weight leaves the range of numbers; scale the edge weights down".into(),
+        message: "a weight exceeds 32-bit floating point; scale the edge weights down".into(),
     }
 }
 

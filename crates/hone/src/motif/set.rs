@@ -138,7 +138,7 @@ fn unknown(name: &str) -> String {
     let triads: Vec<_> = Triad::ALL.iter().map(|triad| triad.name()).collect();
     format!(
         "`{name}` is not a motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
-         (orbits of at most that many vertices), for directed graphs `triads` or `triad-orbits`, or a list of the orbits \
+         (orbits of at most that many nodes), for directed graphs `triads` or `triad-orbits`, or a list of the orbits \
          {}, the graphlets {}, and the directed motifs {} (also M1 to M13) and \
          positions of arcs in them, such as 030T-first",
         orbits.join(", "),
@@ -201,7 +201,7 @@ impl MotifSet {
     pub fn check(&self) -> Result<()> {
         match self {
             MotifSet::Size(size) if !(2..=4).contains(size) => {
-                Err(Error::config("motifs", format!("size {size} is out of range; motifs have 2, 3 or 4 vertices")))
+                Err(Error::config("motifs", format!("size {size} is out of range; motifs have 2, 3 or 4 nodes")))
             }
             MotifSet::List(motifs) => check_list(motifs),
             _ => Ok(()),
@@ -244,7 +244,7 @@ fn check_list(motifs: &[Motif]) -> Result<()> {
     if motifs.is_empty() {
         return Err(Error::config(
             "motifs",
-            "the list is empty; name at least one motif (of that size, if a size is given), or `all`",
+            "no motif is left; name at least one (of the given size, if there is one), or `all`",
         ));
     }
     for (i, motif) in motifs.iter().enumerate() {

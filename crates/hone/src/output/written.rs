@@ -43,6 +43,6 @@ impl Written {
             return Ok(Some(format!("{shown} has {length} bytes, not {}", self.bytes)));
         }
         let sum = checksum(&mut opened)?;
-        Ok((Written::new(path, &sum).crc32 != self.crc32).then(|| format!("{shown} has another content")))
+        Ok((Written::new(path, &sum).crc32 != self.crc32).then(|| format!("{shown} has different content")))
     }
 }

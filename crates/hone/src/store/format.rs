@@ -65,7 +65,11 @@ impl Format {
             Some(_) => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
             None => {
                 let known: Vec<_> = Format::ALL.iter().map(|(_, name)| format!(".{name}")).collect();
-                Err(Error::input(path, "no embedding format has this extension", format!("use {}", known.join(", "))))
+                let message = match name.as_deref() {
+                    None | Some("") => "the name has no extension, which names the format",
+                    Some(_) => "no embedding format has this extension",
+                };
+                Err(Error::input(path, message, format!("use {}", known.join(", "))))
             }
         }
     }

@@ -70,7 +70,7 @@ impl Layout {
             "parquet" => Ok(Layout::Parquet),
             _ if is_stream(path) => Ok(Layout::Text('\t')),
             "" => Err(unknown(path, "the name has no extension, which names the format")),
-            other => Err(unknown(path, &format!("no table is written with the extension `.{other}`"))),
+            other => Err(unknown(path, &format!("a table cannot be written as `.{other}`"))),
         }
     }
 }
@@ -105,7 +105,11 @@ impl Table<'_> {
             }
             Layout::Parquet => self.parquet(path, &mut out, progress)?,
             Layout::Npy => {
-                return Err(Error::input(path, "a table with names cannot be an array", "use .tsv or .parquet"));
+                return Err(Error::input(
+                    path,
+                    "a table with text columns cannot be written as `.npy`",
+                    "use .tsv or .parquet",
+                ));
             }
         }
         batch.add(out)

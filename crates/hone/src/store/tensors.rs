@@ -208,7 +208,7 @@ impl<'a> Tensors<'a> {
     /// Sets the checksum of every tensor; there may be no other, and none may be missing.
     pub(crate) fn expect(&mut self, checksums: BTreeMap<String, u32>) -> Result<(), String> {
         if self.header.data_len() as u64 != self.length {
-            return Err("the file has another length than its header says: it is cut short or damaged".into());
+            return Err("its length is not the one in its header: it is truncated or damaged".into());
         }
         if let Some(name) = self.header.offset_keys().iter().find(|name| !checksums.contains_key(*name)) {
             return Err(format!("`{name}` has no checksum"));
@@ -281,7 +281,7 @@ impl<'a> Tensors<'a> {
         let count = tensor.shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
         let size = count.and_then(|count| count.checked_mul(size_of::<T>()));
         if to as u64 > self.length || from.checked_add(size.unwrap_or(usize::MAX)) != Some(to) {
-            return Err(format!("`{name}` does not lie in the file"));
+            return Err(format!("`{name}` is outside the file"));
         }
         Ok((from as u64, &tensor.shape))
     }
@@ -293,7 +293,7 @@ impl<'a> Tensors<'a> {
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
         self.fill(from, bytes).map_err(|e| format!("`{name}`: {e}"))?;
         if self.checksums.get(name) != Some(&crc32fast::hash(bytes)) {
-            return Err(format!("`{name}` is damaged: its checksum is another"));
+            return Err(format!("`{name}` is damaged: the checksum does not match"));
         }
         if cfg!(target_endian = "big") {
             bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
@@ -317,9 +317,9 @@ impl<'a> Tensors<'a> {
 /// Where the values of a file of some bytes begin, by its first eight.
 fn start(head: [u8; 8], length: u64) -> Result<u64, String> {
     let start = u64::from_le_bytes(head).checked_add(8).filter(|start| *start <= length.min(LARGEST_HEADER));
-    start.ok_or_else(|| "its header has another length than it says".into())
+    start.ok_or_else(|| "the length of its header is wrong".into())
 }
 
 fn finite(name: &str, finite: bool) -> Result<(), String> {
-    if finite { Ok(()) } else { Err(format!("`{name}` has values that are not numbers")) }
+    if finite { Ok(()) } else { Err(format!("`{name}` has values that are not finite")) }
 }

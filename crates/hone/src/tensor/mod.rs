@@ -177,7 +177,8 @@ impl Descent {
     fn note(&mut self, loss: f64, limits: Limits, model: &str) -> Result<bool> {
         self.iterations += 1;
         if !loss.is_finite() {
-            let message = "the loss is not finite; use fewer steps, bounded weights or joint.slices = \"frobenius\"";
+            let message = "the loss is not finite; use fewer steps, scale the edge weights down, or use \
+                           joint.slices = \"frobenius\"";
             return Err(Error::Numeric {
                 stage: format!("joint embedding, {model}, sweep {}", self.iterations),
                 message: message.into(),

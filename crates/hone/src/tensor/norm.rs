@@ -47,6 +47,7 @@ pub(super) fn measure(slice: &Slice, scaling: Scaling, task: &Task) -> Result<Sl
     if frobenius.is_finite() && factor.is_finite() && in_range {
         return Ok(SliceNorm { frobenius, exact, factor });
     }
-    let message = format!("its norm, {frobenius:e}, leaves the range of numbers; use fewer steps or bounded weights");
+    let message =
+        format!("its norm, {frobenius:e}, is beyond 32-bit floating point; use fewer steps, or scale the edge weights");
     Err(Error::Numeric { stage: format!("joint embedding, {}", slice.name), message })
 }

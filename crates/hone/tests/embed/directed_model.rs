@@ -223,7 +223,7 @@ fn graphs_and_settings_that_do_not_belong_are_refused() {
     let (_, model) = hone(&[]).fit(&directed, &Silent).unwrap();
     let placed = |graph: &Graph| model.embed(graph, &Like::default(), &Silent).map(|_| ());
     let error = |graph: &Graph| placed(graph).expect_err("other").to_string();
-    assert!(error(&directed.underlying()).contains("of a directed graph, this one is undirected"));
+    assert!(error(&directed.underlying()).contains("of a directed graph, but this one is undirected"));
     // Nodes of other groups under the same ids.
     let other = |i: &u32| i % (n / 3) * 3 + i / (n / 3);
     let strangers = graph(n as usize, arcs(n, 77).iter().map(|(i, j)| (other(i), other(j))).collect());

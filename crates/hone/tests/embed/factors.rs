@@ -303,5 +303,5 @@ fn ids_and_checkpoints_go_with_factors() {
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(place.path().join("a").join(name), bytes).unwrap();
     let error = a.read(&a.manifest.local[0].sigma).unwrap_err().to_string();
-    assert!(error.contains("not as manifest.json says") && error.contains("another content"), "{error}");
+    assert!(error.contains("not as manifest.json says") && error.contains("different content"), "{error}");
 }

@@ -50,7 +50,7 @@ impl Asked {
         let Some((record, Alike { like, config, .. })) = &self.repeated else { return Ok(()) };
         let facts = fit.facts();
         let how = match () {
-            () if like.fingerprint != facts.fingerprint => "it was made of another graph",
+            () if like.fingerprint != facts.fingerprint => "it was fitted to another graph",
             () if serde_json::to_value(&facts.config).is_ok_and(|now| now != *config) => "it has other settings",
             () => return Ok(()),
         };
@@ -99,9 +99,10 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     if let Some(like) = report.like.as_ref().filter(|_| !asked.structure_only) {
         let (shared, new, kept) = (like.shared, like.new, like.kept);
         let of = model.display();
-        let written = if asked.new_only { " and written" } else { "" };
-        context
-            .note(format_args!("nodes: {shared} shared with {of}, {kept} of them where they were, {new} new{written}"));
+        let written = if asked.new_only { "; only new nodes are written" } else { "" };
+        context.note(format_args!(
+            "nodes: {shared} in {of} ({kept} with unchanged proximity columns), {new} new{written}"
+        ));
     }
     context.note(summary(&report));
     Ok(())
@@ -115,7 +116,7 @@ fn check(args: &Args) -> Result<(), Error> {
         ("--device", args.device.is_some()),
     ];
     match idle.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Error::config(*option, "it has no effect with --like; leave it out")),
+        Some((option, _)) => Err(Error::config(*option, "has no effect with --like; leave it out")),
         None => Ok(()),
     }
 }

@@ -25,5 +25,5 @@ impl TableArgs {
 
 fn parse_format(text: &str) -> Result<Format, String> {
     let known = || Format::ALL.map(|(_, name)| name).join(", ");
-    Format::from_name(text).ok_or_else(|| format!("one of {}", known()))
+    Format::from_name(text).ok_or_else(|| format!("use one of {}", known()))
 }

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::exit::{self, Kept};
 use crate::files::{Files, Use};
 use crate::input::ReadArgs;
+use crate::options::translated;
 use crate::source::stem;
 
 /// Which methods are compared, how often, and where finished results are stored.
@@ -114,7 +115,8 @@ pub(super) fn parse_methods(
     let given = if named.is_empty() { vec![default.to_string()] } else { named.to_vec() };
     let mut methods = Vec::new();
     for text in given.iter().flat_map(|text| split_methods(text)) {
-        methods.push(if grid { Method::parse_searched(&text) } else { Method::parse(&text) }?);
+        let parsed = if grid { Method::parse_searched(&text) } else { Method::parse(&text) };
+        methods.push(parsed.map_err(|error| translated(error, &[("methods", "--methods")]))?);
     }
     for path in files {
         methods.push(Method::parse(&format!("file:{}", path.display()))?);

@@ -123,7 +123,7 @@ function numberLegend(box) {
   const now = range || [colouring.least, colouring.most];
   const fields = make("div", null, { class: "range" },
     input("from", now[0], (v) => { range = [v, (range || now)[1]]; }), input("to", now[1], (v) => { range = [(range || now)[0], v]; }));
-  if (values.length < N) box.append(make("p", `${show(N - values.length)} nodes have no value: grey.`, { class: "dim" }));
+  if (values.length < N) box.append(make("p", `Grey: ${counted(N - values.length, "node")} without a value.`, { class: "dim" }));
   box.append(ramp, ends, histogram(values, colouring.name), make("p", "Show nodes with values", { class: "dim" }), fields);
 }
 

@@ -71,7 +71,7 @@ function edgePanel(box, i) {
   const { offsets, ends, kinds } = data.edges, all = Array.from(ends.subarray(offsets[i], offsets[i + 1]));
   if (!kinds) return edgeList(box, counted(all.length, "edge"), all);
   const own = kinds.subarray(offsets[i], offsets[i + 1]);
-  [[1, "leads to"], [2, "is led to by"], [3, "has arcs both ways with"]].forEach(([kind, text]) => {
+  [[1, "arcs to"], [2, "arcs from"], [3, "arcs both ways with"]].forEach(([kind, text]) => {
     const list = all.filter((_, k) => own[k] === kind);
     if (list.length) edgeList(box, `${text} ${counted(list.length, "node")}`, list);
   });
@@ -147,7 +147,7 @@ function common(box, list) {
   if (data.edges && list.length < 50000) {
     let inside = 0, all = 0;
     for (const i of list) { const { offsets, ends } = data.edges; for (let q = offsets[i]; q < offsets[i + 1]; q++) { all++; if (selection.has(ends[q])) inside++; } }
-    box.append(make("p", `${show(inside / 2)} ${meta.directed ? "linked pairs" : "edges"} among them, ${show(all - inside)} to others.`));
+    box.append(make("p", `${counted(inside / 2, meta.directed ? "linked pair" : "edge")} among them, ${show(all - inside)} to others.`));
   }
 }
 
@@ -158,7 +158,7 @@ function graphPanel() {
   box.append(make("h2", meta.title, { dir: "auto" }), make("p", `${counted(meta.nodes, "node")}, ${counted(meta.edges, link)}`, { class: "dim" }));
   const roles = make("div", null, { id: "roles" });
   meta.roles.forEach((role, k) => roles.append(rolePart(role, k)));
-  box.append(make("h3", "Roles"), roles, make("h3", "Links between roles"), make("p", (meta.directed ? "Arcs from the row to the column. " : "") + "1: as often as their degrees let expect.", { class: "dim" }), affinityTable());
+  box.append(make("h3", "Roles"), roles, make("h3", "Links between roles"), make("p", (meta.directed ? "Arcs from the row to the column. " : "") + "1: as many as expected from their degrees.", { class: "dim" }), affinityTable());
   if (data.counts) {
     const pick = make("select", null, { "aria-label": "Distribution of", id: "distribution" });
     meta.orbits.forEach((name, o) => pick.append(make("option", name, { value: o })));

@@ -113,9 +113,9 @@ impl Model {
         if left > FOREIGN[0] || left > FOREIGN[1] * of_strangers {
             let message = format!(
                 "{} of the {} ids of the model are in this graph, but their arcs are not those of the same nodes, or hardly any \
-                 of them is left: {left:.2} of their places is other than at the fit, and {of_strangers:.2} of those of \
-                 shuffled nodes. If the ids name other nodes, structure-only = true gives the columns that can be compared; \
-                 otherwise fit anew",
+                 of these arcs is left (relative change of their vectors {left:.2}, with shuffled nodes {of_strangers:.2}). \
+                 If the ids name other nodes, use structure-only = true for the structure columns alone, which can still be \
+                 compared; otherwise fit a new model",
                 shared.len(),
                 self.ids.len()
             );

@@ -133,14 +133,14 @@ impl Model {
     /// The model of some tensors; where `file` is given, the tall ones stay there.
     fn from_tensors(tensors: Result<Tensors, String>, path: &Path, file: Option<&Arc<Mutex<File>>>) -> Result<Self> {
         let wrong = |message: String| Error::input(path, message, REMEDY);
-        let mut tensors = tensors.map_err(|_| wrong("not a model, or cut short".into()))?;
+        let mut tensors = tensors.map_err(|_| wrong("not a model, or truncated".into()))?;
         let meta = |key: &str| tensors.metadata(key).ok_or_else(|| wrong("not a model".into()));
         if meta("format")? != FORMAT {
             return Err(wrong("not a model".into()));
         }
         let head = meta("head")?;
         if meta("checksum")?.parse() != Ok(crc32fast::hash(head.as_bytes())) {
-            return Err(wrong("the facts are damaged: their checksum is another".into()));
+            return Err(wrong("its header is damaged: the checksum does not match".into()));
         }
         #[derive(Deserialize)]
         struct Layout {
@@ -148,9 +148,11 @@ impl Model {
         }
         let Layout { layout } = serde_json::from_str(head).map_err(|e| wrong(format!("not a model: {e}")))?;
         if layout != LAYOUT {
-            return Err(wrong(format!("the layout is number {layout}, this version reads number {LAYOUT}")));
+            return Err(wrong(format!(
+                "its format has version {layout}, but this version of hone reads version {LAYOUT}"
+            )));
         }
-        let head: Head = serde_json::from_str(head).map_err(|e| wrong(format!("the facts are wrong: {e}")))?;
+        let head: Head = serde_json::from_str(head).map_err(|e| wrong(format!("its header is not valid: {e}")))?;
         head.facts.config.check().and_then(|()| check_support(&head.facts.config)).map_err(|e| wrong(e.to_string()))?;
         tensors.expect(head.checksums).map_err(&wrong)?;
         let tall = |name: &str| match file {
@@ -236,7 +238,9 @@ impl Model {
     /// Whether the parts fit together.
     fn sound(&self) -> Result<(), String> {
         let (nodes, cols) = (self.vectors.rows(), self.vectors.cols());
-        let fits = |fits: bool, what: &str| if fits { Ok(()) } else { Err(format!("the {what} do not fit the rest")) };
+        let fits = |fits: bool, what: &str| {
+            if fits { Ok(()) } else { Err(format!("its {what} do not match the other parts")) }
+        };
         fits(self.ids.len() == nodes && self.ids.repeated().is_none(), "ids")?;
         fits(self.facts.columns.len() == cols, "columns")?;
         let ends = self.facts.blocks.iter().map(|block| block.first.checked_add(block.count));
@@ -308,7 +312,7 @@ fn ids(tensors: &Tensors) -> Result<NodeIds, String> {
     if !tensors.has("ids.offsets") {
         return Ok(NodeIds::from_integers(tensors.integers("ids")?));
     }
-    let wrong = || "`ids` are not names, one after the other".to_owned();
+    let wrong = || "`ids` and `ids.offsets` do not match".to_owned();
     let bytes = String::from_utf8(tensors.bytes("ids")?).map_err(|_| wrong())?;
     let offsets: Vec<usize> = tensors.words("ids.offsets")?.into_iter().map(|o| o as usize).collect();
     let spans = offsets.first() == Some(&0) && offsets.last() == Some(&bytes.len()) && offsets.is_sorted();

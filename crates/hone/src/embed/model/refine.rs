@@ -55,7 +55,7 @@ pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mu
     let mut x = product(&a, &old);
     let residual = relative_residual(x.clone(), &old, &view.basis.c);
     if !residual.is_finite() {
-        let message = "factors leave the range of numbers; edge weights are extreme".into();
+        let message = "the factors overflow; scale edge weights that are far too large or too small".into();
         return Err(Error::Numeric { stage: "placing nodes".into(), message });
     }
     facts.residual = Some(residual);
@@ -151,9 +151,9 @@ fn check_enough(view: &View, shared: usize) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the graph has only {shared} of the {} nodes of the model, and their edges have changed; at least {enough} are needed \
-         to place it in the same space. structure-only = true gives the columns that need none, a new fit gives all of \
-         them",
+        "the graph has only {shared} of the {} nodes of the model, and their edges have changed; it takes at least {enough} \
+         of them to place the graph in the same space. Use structure-only = true for the structure columns alone, or fit a \
+         new model",
         view.x.rows()
     );
     Err(Error::config("like", message))
@@ -162,8 +162,9 @@ fn check_enough(view: &View, shared: usize) -> Result<()> {
 fn foreign(view: &View, shared: usize, (left, of_strangers): (f64, f64)) -> Error {
     let message = format!(
         "{shared} of the {} ids of the model are in this graph, but their edges are not those of the same nodes, or hardly \
-         any of them is left: a rotation leaves {left:.2} of their factors, and {of_strangers:.2} of those of shuffled nodes. \
-         If the ids name other nodes, structure-only = true gives the columns that can be compared; otherwise fit again",
+         any of these edges is left (relative residual of their factors after rotation {left:.2}, with shuffled nodes \
+         {of_strangers:.2}). If the ids name other nodes, use structure-only = true for the structure columns alone, which \
+         can still be compared; otherwise fit a new model",
         view.x.rows()
     );
     Error::config("like", message)

@@ -10,7 +10,7 @@ use crate::motif::{Pairs, Sample};
 /// Refuses settings whose vectors a model cannot extend, naming the first.
 pub(in crate::embed) fn check(config: &Config) -> Result<()> {
     let refuse = |field: &str, why: &str| {
-        Err(Error::config(field, format!("a model needs {why}, as in the preset hone; leave out the model otherwise")))
+        Err(Error::config(field, format!("a model needs {why}, as in the preset hone; use that, or make no model")))
     };
     if config.model != Model::Separate {
         return refuse("model", "model = \"separate\"");
@@ -42,7 +42,7 @@ pub(in crate::embed) fn check(config: &Config) -> Result<()> {
 /// Refuses settings for a directed graph whose vectors a model cannot extend.
 pub(in crate::embed) fn check_directed(config: &Config, graph: &Graph) -> Result<()> {
     let refuse = |field: &str, why: &str| {
-        let message = format!("a model of a directed graph needs {why}; leave this setting out, or the model");
+        let message = format!("a model of a directed graph needs {why}; leave this setting out, or make no model");
         Err(Error::config(field, message))
     };
     match config.direction {
@@ -60,7 +60,7 @@ fn check_features(config: &Config) -> Result<()> {
     if attributes.file.is_some() {
         return refuse(
             "attributes.file",
-            "a model has no attributes of other graphs: fit without attributes, or leave out the model",
+            "a model does not know attributes of other graphs; fit without them, or make no model",
         );
     }
     if !structure.enabled {
@@ -69,15 +69,19 @@ fn check_features(config: &Config) -> Result<()> {
     if features.diffusion.steps > 0 {
         return refuse(
             "features.diffusion.steps",
-            "a model needs 0, as in the preset hone; leave out the model otherwise",
+            "a model needs 0, as in the preset hone; use that, or make no model",
         );
     }
     if features.combine != Combine::After || !matches!(features.form, Form::Components(_)) {
-        let why = "a model needs components next to the global embedding (features.combine = \"after\"), as in the preset hone; leave out the model otherwise";
+        let why = "a model needs features.form = components and features.combine = \"after\", as in the preset hone; use \
+                   these, or make no model";
         return refuse("features.combine", why);
     }
     if structure.depth > 1 {
-        return refuse("structure.depth", "a model needs at most 1: deeper features are chosen graph by graph");
+        return refuse(
+            "structure.depth",
+            "a model needs at most 1, since deeper features are chosen graph by graph; lower it, or make no model",
+        );
     }
     Ok(())
 }

@@ -120,7 +120,7 @@ impl Waiting {
     fn each_piece(&self, mut f: impl FnMut(usize, &[f32])) -> Result<()> {
         let Located { start, rows, cols, checksum } = self.at;
         let wrong = |message: String| Error::input(&self.path, message, REMEDY);
-        let mut file = self.file.lock().map_err(|_| wrong("it was not read to its end".into()))?;
+        let mut file = self.file.lock().map_err(|_| wrong("reading it was interrupted".into()))?;
         let mut read = || -> io::Result<u32> {
             file.seek(SeekFrom::Start(start))?;
             let at_a_time = (PIECE / (4 * cols).max(1)).max(1);
@@ -140,7 +140,7 @@ impl Waiting {
         };
         match read().map_err(|e| Error::io(&self.path, e))? == checksum {
             true => Ok(()),
-            false => Err(wrong("it is damaged: the checksum of a matrix is another".into())),
+            false => Err(wrong("it is damaged: the checksum of a matrix does not match".into())),
         }
     }
 
@@ -149,7 +149,7 @@ impl Waiting {
         if values.iter().all(|value| value.is_finite()) {
             return Ok(Block::from_vec(rows, self.at.cols, values));
         }
-        Err(Error::input(&self.path, "a matrix has values that are not numbers", REMEDY))
+        Err(Error::input(&self.path, "a matrix has values that are not finite", REMEDY))
     }
 }
 

@@ -85,12 +85,12 @@ pub(in crate::embed) fn short_rows(run: &mut Context, count: u64) {
     match count {
         0 => (),
         1 => run.note(format!(
-            "1 of {nodes} nodes has a vector far shorter than the typical one: the leading directions hold next to nothing of it \
-             (a larger {more} holds more)"
+            "1 of {nodes} nodes has a vector far shorter than the typical one: the leading factors hardly cover it (a larger \
+             {more} covers more)"
         )),
         _ => run.note(format!(
-            "{count} of {nodes} nodes have vectors far shorter than the typical one: the leading directions hold next to \
-             nothing of them (a larger {more} holds more)"
+            "{count} of {nodes} nodes have vectors far shorter than the typical one: the leading factors hardly cover them \
+             (a larger {more} covers more)"
         )),
     }
 }
@@ -155,11 +155,11 @@ impl Why {
             Why::Lost => {
                 let columns = if columns == 1 { "1 column".into() } else { format!("{columns} columns") };
                 return format!(
-                    "outside the directions that fit into {columns} (a larger global.dim has room for more)"
+                    "not covered by the factors that fit into {columns} (a larger global.dim has room for more)"
                 );
             }
-            Why::Absent => "without the motifs, which do not occur in this graph (motifs = \"all\" has edges too)",
-            Why::Weightless => "with edges of weight 0 only (weights = false counts them anyway)",
+            Why::Absent => "without the motifs, which do not occur in this graph (motifs = \"all\" includes edges)",
+            Why::Weightless => "with edges of weight 0 only (weights = false ignores the weights)",
             Why::Sink if config.direction == Direction::Source => {
                 "without an outgoing arc (direction = \"keep\" places them by incoming arcs)"
             }
@@ -192,7 +192,7 @@ fn outside_factors(others: &str, config: &Config, graph: &Graph) -> String {
     let weights = graph.weights().is_some_and(|_| super::uses_weights(config));
     let small = if weights { "; very small weights next to large ones have the same effect" } else { "" };
     let more = room(config);
-    format!("{others}outside the leading directions of each motif matrix (a larger {more} keeps more{small})")
+    format!("{others}not covered by the leading factors of each motif matrix (a larger {more} covers more{small})")
 }
 
 /// Whether each node has an outgoing, and an incoming, arc of non-zero weight.

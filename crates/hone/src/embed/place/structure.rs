@@ -59,7 +59,7 @@ impl Model {
         let Some(matrix) = &self.structure else { return Ok(Block::zeros(named.columns.rows(), 0)) };
         let (rows, width) = (named.columns.rows(), named.names.len() + 1);
         if width != matrix.rows() || named.names != self.facts().features {
-            let message = "this version makes other features than the model has; fit the model again";
+            let message = "the model has other features than this version of hone computes; fit the model again";
             return Err(Error::config("like", message));
         }
         let mut groups = named.columns.into_groups();

@@ -20,10 +20,10 @@ pub(super) fn strangers(run: &mut Context) {
 pub(super) fn refined(run: &mut Context, facts: &[Fitting]) {
     for fitting in facts.iter().filter(|fitting| fitting.iterations > 0) {
         let (motif, left) = (&fitting.motif, fitting.rotation.unwrap_or(0.0));
-        let remedy = if left > OLD { "; that is much: it is time to fit a new model" } else { "" };
+        let remedy = if left > OLD { ", which is large: fit a new model" } else { "" };
         run.note(format!(
-            "edges between nodes of the model changed much: the factors of motif {motif} were refined and rotated onto \
-             those of the model (relative residual {left:.3}){remedy}"
+            "many edges between nodes of the model have changed: the factors of motif {motif} were refined and rotated onto \
+             those of the model (relative residual {left:.3}{remedy})"
         ));
     }
 }
@@ -32,8 +32,8 @@ pub(super) fn refined(run: &mut Context, facts: &[Fitting]) {
 pub(super) fn moved(run: &mut Context, left: f64) {
     if left > OLD {
         run.note(format!(
-            "arcs between nodes of the model changed much ({left:.2} of the places of shared nodes are other than at \
-             the fit): it is time to fit a new model"
+            "many arcs between nodes of the model have changed (relative change of the vectors of shared nodes: {left:.2}): \
+             fit a new model"
         ));
     }
 }

@@ -13,7 +13,7 @@ pub(super) mod work;
 mod writing;
 
 use super::context::{Context, locate};
-use crate::config::{Config, Model};
+use crate::config::{Config, Form, Model};
 use crate::error::{Error, Result, beside, human_bytes};
 use crate::graph::Graph;
 use crate::memory;
@@ -125,7 +125,8 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
             None => format!("temporary files in {}", run.temp_folder.display()),
         };
         run.progress.note(&format!(
-            "plan: local embeddings {}, global embedding {}; of the local embeddings {} stay in memory and {} go to {place}",
+            "the local stage takes about {}, the global stage {}; of the local embeddings, {} stay in memory and {} go to \
+             {place}",
             human_bytes(plan.local),
             human_bytes(plan.global),
             human_bytes(plan.held),
@@ -277,8 +278,14 @@ fn check(run: &mut Context, what: &str, bytes: u64) -> Result<()> {
     if fits(run, bytes) { Ok(()) } else { Err(does_not_fit(run, what, need)) }
 }
 
+/// Work that takes less than this, and a small part of the limit, is not worth a note.
+const NOTABLE: u64 = 1 << 30;
+
 fn report(run: &mut Context, what: &str, need: u64) {
     run.report.memory_estimate = need;
+    if need < NOTABLE && run.memory_limit.is_none_or(|limit| need < limit / 8) {
+        return;
+    }
     let text = match run.memory_limit {
         Some(limit) => format!("{} of {}", beside(need, limit), beside(limit, limit)),
         None => human_bytes(need),
@@ -288,11 +295,13 @@ fn report(run: &mut Context, what: &str, need: u64) {
 
 /// The refusal of work that needs this many bytes.
 fn does_not_fit(run: &Context, what: &str, need: u64) -> Error {
-    let attributes = if run.config.has_features() {
-        ", structure.depth or features.diffusion.steps, reduce features to \
-         features.form = { components = {} }"
-    } else {
-        ""
+    let features = match (run.config.has_features(), run.config.features.form) {
+        (false, _) => "or the number of motifs",
+        (true, Form::Components(_)) => "the number of motifs, structure.depth or features.diffusion.steps",
+        (true, Form::Columns) => {
+            "the number of motifs, structure.depth or features.diffusion.steps, reduce features to \
+             features.form = { components = {} }"
+        }
     };
     let pairs = match run.config.pairs {
         Pairs::Edges => "",
@@ -301,7 +310,7 @@ fn does_not_fit(run: &Context, what: &str, need: u64) -> Error {
     let lower = if what == FEATURES {
         "structure.depth, features.diffusion.steps or the number of motifs".to_owned()
     } else {
-        format!("local.dim, global.dim, the number of steps or the number of motifs{attributes}{pairs}")
+        format!("local.dim, global.dim, the number of steps, {features}{pairs}")
     };
     Error::Memory {
         stage: what.to_owned(),

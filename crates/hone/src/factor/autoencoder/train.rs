@@ -32,7 +32,7 @@ pub struct Encoding {
 
 /// Trains a network on Y and encodes every row.
 pub fn encode(y: &Columns, options: &Autoencoder, task: &Task) -> Result<Encoding> {
-    task.progress.stage("autoencoder", options.epochs as u64);
+    task.progress.stage("training the autoencoder", options.epochs as u64);
     encode_rows(Source::Dense(y), options, task, &mut |_| task.progress.advance(1))
 }
 

@@ -166,8 +166,7 @@ fn read_builtin(name: &str, options: &ReadOptions) -> Result<Graph> {
     ];
     match asked.iter().chain(&table_options(options)).find(|(_, contradicts)| *contradicts) {
         Some((field, _)) => {
-            let message =
-                format!("{BUILTIN_PREFIX}{name} is built in and cannot be read that way; leave the option out");
+            let message = format!("does not apply to the built-in graph {BUILTIN_PREFIX}{name}; leave the option out");
             Err(Error::config(*field, message))
         }
         None => Ok(graph),
@@ -208,7 +207,7 @@ fn detect(source: &mut Source) -> Result<InputFormat> {
         Some("graph" | "metis") => Ok(InputFormat::Metis),
         Some("parquet" | "pq") => Ok(InputFormat::Parquet),
         Some("hone") => {
-            let remedy = "give a graph; a model is no graph, but other graphs can be placed in its space";
+            let remedy = "give a graph; a model is not a graph, but other graphs can be placed in its space";
             Err(Error::input(source.path(), "this looks like a model, by its extension", remedy))
         }
         Some(

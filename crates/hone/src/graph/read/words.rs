@@ -10,6 +10,11 @@ use super::reading::ReadNote;
 type Write<'a> = &'a dyn Fn(&str, &str) -> String;
 
 impl ReadNote {
+    /// Whether the graph may be another than was meant, so that it is a warning.
+    pub fn is_warning(&self) -> bool {
+        matches!(self, ReadNote::MaybeMatrix { .. } | ReadNote::Merged { .. })
+    }
+
     /// The note as text; `option` writes an option of [`super::ReadOptions`] and, where it is not empty, the
     /// value to give it (`yes`, `no`, `none` or text).
     pub fn show(&self, option: &dyn Fn(&str, &str) -> String) -> String {
@@ -145,7 +150,7 @@ fn decimal_ids(file: &str, column: usize, example: &str, option: Write) -> Strin
 
 fn maybe_matrix(file: &str, size: usize) -> String {
     format!(
-        "WARNING: {file} has {size} lines of {size} numbers, as an adjacency matrix has; each line is read as an edge. Write \
+        "{file} has {size} lines of {size} numbers, as an adjacency matrix has; each line is read as an edge. Write \
          a matrix as Matrix Market, or one edge per line"
     )
 }
@@ -162,7 +167,7 @@ fn missing_ids(file: &str, id: &str, edges: u64) -> String {
 fn merged(file: &str, [a, b]: &[String; 2], ids: u64, option: Write) -> String {
     let integers = if ids == 1 { "1 id occurs" } else { &format!("{ids} ids occur") };
     format!(
-        "WARNING: {integers} in both columns of {file}, `{a}` and `{b}`, which seem to name nodes of two kinds; the same id \
+        "{integers} in both columns of {file}, `{a}` and `{b}`, which seem to name nodes of two kinds; the same id \
          is read as the same node. {} keeps the two kinds apart",
         option("bipartite", "yes")
     )

@@ -60,7 +60,7 @@ pub(crate) fn sums_of_nodes(
     if around.steps(pattern, nodes) > most {
         return Ok(None);
     }
-    progress.stage("motifs of some nodes", (nodes.len() + around.nodes.len()) as u64);
+    progress.stage("counting motifs of new nodes", (nodes.len() + around.nodes.len()) as u64);
     let lines = Lines::new(pattern, around.visits(pattern));
     let near = Near::count(&lines, around, progress)?;
     if nodes.iter().map(|&i| near.steps(i)).fold(0, u64::saturating_add) > most {

@@ -42,7 +42,7 @@ pub(super) fn count(graph: &TriangleGraph, peers: &dyn Peers, progress: &dyn Pro
         })
         .collect();
     let bounds = balanced(n, 1 << 12, |x| work[x]);
-    progress.stage("cliques", (n / peers.size()) as u64);
+    progress.stage("counting cliques", (n / peers.size()) as u64);
     let parts = share(ranges(&bounds).map(|range| (range, ())), peers);
     let scratch = || Scratch { local: vec![0; n], ..Scratch::default() };
     let arch = pulp::Arch::new();

@@ -49,7 +49,7 @@ impl Exact {
         progress: &dyn Progress,
     ) -> Result<Exact> {
         Exact::check_degrees(pattern)?;
-        progress.stage("ranking", 0);
+        progress.stage("sorting nodes by degree", 0);
         let ranked = Ranked::new(pattern, progress)?;
         let wedges = wedge::count(&ranked, peers, progress)?;
         let t = common(&ranked, &wedges, peers, progress)?;

@@ -22,7 +22,7 @@ pub(super) fn common(graph: &Ranked, wedges: &Wedges, peers: &dyn Peers, progres
     let common: Vec<AtomicU32> = (0..graph.size()).map(|_| AtomicU32::new(0)).collect();
     let inside = |u: usize| wedges.in_triangle(u);
     let bounds = balanced(n, 1 << 14, |u| if inside(u) { graph.work[u] } else { 1 });
-    progress.stage("triangles", (n / peers.size()) as u64);
+    progress.stage("counting triangles", (n / peers.size()) as u64);
     let parts = share(ranges(&bounds).map(|range| (range, ())), peers);
     sweep(
         parts,

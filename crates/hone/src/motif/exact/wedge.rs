@@ -117,7 +117,7 @@ pub(super) fn count(graph: &Ranked, peers: &dyn Peers, progress: &dyn Progress) 
 
     let (total, met) = (graph.work.iter().sum::<u64>(), AtomicU64::new(0));
 
-    progress.stage("wedges", (2 * n / peers.size()) as u64);
+    progress.stage("counting wedges", (2 * n / peers.size()) as u64);
     let lower: Vec<usize> = bounds.iter().map(|&u| if u == n { graph.size() } else { graph.lower_start(u) }).collect();
     let parts = share(ranges(&bounds).zip(cut(&mut reverse, &lower)), peers);
     sweep(parts, progress, scratch, |range, reverse, scratch| {

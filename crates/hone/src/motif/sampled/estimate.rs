@@ -68,7 +68,7 @@ pub(in super::super) fn estimate(
     key: Key,
     progress: &dyn Progress,
 ) -> Result<Estimates> {
-    progress.stage("sampling", 0);
+    progress.stage("sampling neighbours", 0);
     let ground = Ground::new(pattern, cap, key);
     let sweeps = Sweeps::new(pattern, &ground, cap, progress);
     progress.stage("estimating motifs", 3 * pattern.rows() as u64);

@@ -45,15 +45,16 @@ impl fmt::Display for Sampled {
         if *nodes == 0 {
             return write!(f, "motif counts are exact: no node has more than {cap} neighbours");
         }
-        write!(f, "motif counts are estimates from at most {cap} neighbours of a node; nodes with more: {nodes}, ")?;
-        write!(f, "edges between two of those: {edges}")?;
+        write!(f, "motif counts are estimates from at most {cap} neighbours per node; ")?;
+        match (*nodes, *edges) {
+            (1, _) => f.write_str("1 node has more")?,
+            (_, 1) => write!(f, "{nodes} nodes have more, with 1 edge between them")?,
+            _ => write!(f, "{nodes} nodes have more, with {edges} edges between them")?,
+        }
         if let Some((orbit, share)) = Orbit::ALL.iter().zip(within).min_by(|a, b| a.1.total_cmp(b.1)) {
             let share = 100.0 * share;
-            write!(
-                f,
-                "; the mean of {replicates}, by which {share:.1} % of the motif degrees of {orbit} are within the "
-            )?;
-            f.write_str("error, and of the other motifs as many or more")?;
+            write!(f, "; they are means of {replicates} estimates, and for every motif at least {share:.1} % of ")?;
+            write!(f, "the motif degrees are within the error ({orbit} has the fewest)")?;
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ pub(super) struct Swept {
 
 impl Swept {
     pub(super) fn new(graph: &Graph, entering: &Pattern, progress: &dyn Progress) -> Result<Swept> {
-        progress.stage("ranking", 0);
+        progress.stage("sorting nodes by degree", 0);
         let ranked = Ranked::new(&graph.symmetric_pattern(), progress)?;
         let labels = labels(graph, entering, &ranked, progress)?;
         let (common, classes) = triangles(&ranked, &labels, progress)?;
@@ -110,7 +110,7 @@ fn triangles(ranked: &Ranked, labels: &[u8], progress: &dyn Progress) -> Result<
     let starts: Vec<usize> = bounds.iter().map(|&u| ranked.lower_start(u)).collect();
     let mut common = vec![0u32; ranked.size()];
     let mut lists: Vec<Vec<Classes>> = vec![Vec::new(); bounds.len().saturating_sub(1)];
-    progress.stage("triads", n as u64);
+    progress.stage("counting triads", n as u64);
     let parts = ranges(&bounds).zip(cut(&mut common, &starts).into_iter().zip(&mut lists)).collect();
     let blank = || vec![0u8; n];
     sweep(parts, progress, blank, |range, (common, list), mark| {

@@ -64,7 +64,7 @@ struct Way {
 
 pub(super) fn add_all(update: &Update<'_>, gains: &Gains<'_>, progress: &dyn Progress) -> Result<()> {
     let (changes, n) = (&update.changes, update.new.rows());
-    progress.stage("cycles", changes.list.len() as u64);
+    progress.stage("counting cycles", changes.list.len() as u64);
     let hubs = Hubs::new(update.new);
     let steps: Vec<Steps> = crate::parallel::map(changes.nodes.len(), |at| steps(update, &hubs, changes.nodes[at]));
     let of = |i: u32| changes.place(i).map_or(Steps::default(), |place| steps[place]);

@@ -90,7 +90,7 @@ impl<'a> Middle<'a> {
         let bounds = balanced(n, 1 << 14, |i| (self.near(i as u32).len() + self.update.new.range(i).len()) as u64);
         let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
         let parts = ranges(&bounds).zip(cut(sums, &slots)).collect();
-        progress.stage("edges between changes", n as u64);
+        progress.stage("counting between changed edges", n as u64);
         sweep(parts, progress, scratch, |range, sums, scratch| {
             let first = offsets[range.start];
             range.for_each(|x| self.row(x as u32, &mut sums[offsets[x] - first..offsets[x + 1] - first], scratch));

@@ -84,7 +84,7 @@ impl Counts {
         progress: &dyn Progress,
     ) -> Result<Counts> {
         let exact = self.updatable()?;
-        progress.stage("changes", 0);
+        progress.stage("sorting changes", 0);
         let changes = Changes::new(self.pattern(), added, removed)?;
         let slots = (self.pattern().nnz() + 2 * added.len()) as u64;
         let more = UPDATING.saturating_mul(slots).saturating_add(2 * self.bytes() as u64);

@@ -56,7 +56,7 @@ pub(super) fn list(update: &Update<'_>, gains: &Gains<'_>, progress: &dyn Progre
     let degree = |i: u32| row(update.old, i).len().max(update.new.row(i as usize).len()) as u64;
     let parts = update.parts(|at| degree(changes[at].u).min(degree(changes[at].v)) + 64);
     let all = Mutex::new(Listed::default());
-    progress.stage("triangles", changes.len() as u64);
+    progress.stage("counting triangles", changes.len() as u64);
     sweep(parts, progress, Vec::new, |range, (), thirds| {
         let mut own = Listed::default();
         for &change in &changes[range] {
