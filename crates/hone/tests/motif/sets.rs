@@ -49,7 +49,7 @@ fn errors_say_what_there_is() {
     Orbit::ALL.iter().for_each(|orbit| assert!(unknown.contains(orbit.name()), "{unknown}"));
     assert!(unknown.contains("tailed-triangle"), "{unknown}");
     assert!(message("edge,edge").contains("twice"));
-    assert!(message("").contains("empty"));
+    assert!(message("").contains("no motif is left"));
     assert!(message("size5").contains("2, 3 or 4"));
     let file = toml::from_str::<Config>("motifs = [\"edge\", \"tringle\"]").expect_err("unknown").to_string();
     assert!(file.contains("`tringle` is not a motif"), "{file}");
