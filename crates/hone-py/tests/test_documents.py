@@ -7,6 +7,7 @@ Examples with prompts are compared with what they print. A block that cannot run
 from __future__ import annotations
 
 import doctest
+import importlib.metadata
 import importlib.util
 import os
 import re
@@ -65,3 +66,11 @@ def test_the_reference_is_that_of_the_package():
 def test_the_picture_of_motifs_is_what_its_script_draws():
     script = runpy.run_path(str(ROOT / "crates" / "hone-py" / "examples" / "motifs.py"))
     assert (ROOT / "docs" / "images" / "motifs.svg").read_text(encoding="utf-8") == script["picture"]()
+
+
+def test_the_wheel_contains_its_licences():
+    names = ["LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY.md"]
+    files = {path.name: path.locate() for path in importlib.metadata.files("hone-embed")}
+    assert [files[name].read_text(encoding="utf-8") for name in names] == [
+        (ROOT / name).read_text(encoding="utf-8") for name in names
+    ]

@@ -1,6 +1,6 @@
 //! Motif counting: edges and wedges per second on random graphs and the data at hand.
 //!
-//! `cargo bench --bench count` runs all but the largest; `-- er rmat` those whose name contains a
+//! `cargo bench -p hone-embed --bench count` runs all but the largest; `-- er rmat` those whose name contains a
 //! word, `-- er-10m` the largest (4 GB). CPU seconds are of all threads (Linux only), each figure the
 //! least of three runs, for estimates of five that take turns. Estimates are compared with exact counts on
 //! R-MAT: the absolute error of a motif degree (row sum of W_t), relative to the exact one and averaged

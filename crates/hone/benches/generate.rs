@@ -1,4 +1,4 @@
-//! Edges a second of each generator, to nowhere and to text: `cargo bench --bench generate`.
+//! Edges a second of each generator, to nowhere and to text: `cargo bench -p hone-embed --bench generate`.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;

@@ -1,6 +1,6 @@
 //! Reading and building: throughput, and the builder's time as a multiple of sorting the same pairs.
 //!
-//! `cargo bench --bench graph -- [MILLIONS OF EDGES] [build|read]` (default 5, both).
+//! `cargo bench -p hone-embed --bench graph -- [MILLIONS OF EDGES] [build|read]` (default 5, both).
 //! Prints the best of three runs; on Linux also processor time and the peak memory so far.
 
 #![allow(clippy::unwrap_used)]

@@ -1,7 +1,7 @@
 //! Placing new nodes in the space of a model, against embedding the graph that they are in.
 //!
-//! `cargo bench --bench model` adds 10⁴ nodes of ten edges to an Erdős–Rényi graph of 10⁶ nodes and 5·10⁶ edges; `-- 100000`
-//! makes a graph of so many nodes, and a hundredth as many new ones. CPU seconds of all threads (Linux only), with the stages of
+//! `cargo bench -p hone-embed --bench model` adds 10⁴ nodes of ten edges to an Erdős–Rényi graph of 10⁶ nodes and 5·10⁶
+//! edges; `-- 100000` makes a graph of so many nodes, and a hundredth as many new ones. CPU seconds of all threads (Linux only), with the stages of
 //! either run: by a model in memory, which has the motif counts of the fit, and by one as it comes from a file; with rows for all
 //! nodes, and for new ones alone.
 

@@ -1,4 +1,4 @@
-//! From an edge list to vectors in a file: `cargo run --example embed -- edges.tsv vectors.npy`.
+//! From an edge list to vectors in a file: `cargo run -p hone-embed --example embed -- edges.tsv vectors.npy`.
 //!
 //! Without arguments it embeds a small graph that ships with the library.
 

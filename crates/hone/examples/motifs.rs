@@ -1,4 +1,4 @@
-//! How often each motif occurs, and which edge is in most triangles: `cargo run --example motifs`.
+//! How often each motif occurs, and which edge is in most triangles: `cargo run -p hone-embed --example motifs`.
 
 use hone::motif::{self, Graphlet, Orbit, Weighting};
 use hone::{Result, Silent, graph};

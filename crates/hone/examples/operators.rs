@@ -1,5 +1,5 @@
 //! The parts of the method by hand: counts, a motif graph, its transition matrix of two steps, and its factors:
-//! `cargo run --example operators`.
+//! `cargo run -p hone-embed --example operators`.
 
 use hone::factor::Task;
 use hone::factor::svd::{Svd, svd};

@@ -29,7 +29,7 @@ const EXPECTED: &[(&str, u64, &str)] = &[
     ("empty-quoted-id.csv", 3, "an empty node id"),
     ("unclosed-quote.csv", 2, "a quoted field is not closed"),
     ("after-quote.csv", 2, "text after a closing quote"),
-    ("nul.txt", 2, "binary file"),
+    ("nul-byte.txt", 2, "binary file"),
     ("nul-late.txt", 3, "binary file"),
     ("binary.txt", 1, "binary file"),
     ("latin1.txt", 1, "not valid UTF-8"),

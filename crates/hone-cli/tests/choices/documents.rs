@@ -159,25 +159,6 @@ fn rust_of_the_pages_is_in_the_examples() {
     }
 }
 
-/// Links from page to page lead somewhere, and the table of contents has all pages.
-#[test]
-fn links_between_pages_lead_somewhere() {
-    let all = pages();
-    let contents = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap_or_default();
-    for page in &all {
-        let name = page.file_name().expect("a name").to_string_lossy().into_owned();
-        let is_page = page.parent().expect("a folder").ends_with("docs") && name != "SUMMARY.md";
-        assert!(!is_page || contents.contains(&format!("]({name})")), "{name} is not in docs/SUMMARY.md");
-        let text = fs::read_to_string(page).expect("readable");
-        for part in text.split("](").skip(1) {
-            let target = part.split([')', '#']).next().unwrap_or_default();
-            let outside = target.is_empty() || target.contains(' ') || target.starts_with("http");
-            let there = page.parent().expect("a folder").join(target);
-            assert!(outside || there.exists(), "{} links to {target}", page.display());
-        }
-    }
-}
-
 /// `docs/configuration.md`: all settings, as `hone config` prints them.
 #[test]
 fn the_page_of_settings_is_what_the_command_prints() {
