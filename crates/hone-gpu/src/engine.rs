@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hone::dense::{Block, Columns, Panels, Small};
-use hone::engine::{Counting, Engine, Largest, Local, Shape, Window};
+use hone::engine::{Counting, Engine, Largest, Local, Request, Window};
 use hone::factor::log_window::View;
 use hone::factor::svd::svd_in;
 use hone::factor::{Factors, Solver, Task};
@@ -92,15 +92,8 @@ impl Engine for Cuda {
         self.caught(|| window.spanned_through(self, u, &self.tightened(task)))
     }
 
-    fn local(
-        &self,
-        solver: &Solver,
-        s: &Operator,
-        task: &Task,
-        shape: &Shape,
-        window: Option<&Window>,
-    ) -> Result<Local> {
-        self.caught(|| self.local_there(solver, s, &self.tightened(task), shape, window))
+    fn local(&self, solver: &Solver, s: &Operator, task: &Task, request: &Request) -> Result<Local> {
+        self.caught(|| self.local_there(solver, s, &self.tightened(task), request))
     }
 
     fn failure(&self, thrown: Box<dyn Any + Send>) -> Result<Error, Box<dyn Any + Send>> {

@@ -8,12 +8,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use hone::Result;
 use hone::dense::{Group, Stored};
-use hone::engine::{Engine, Local, Shape, Window, energy};
-use hone::factor::log_window::View;
-use hone::factor::svd::{Side, svd_there};
+use hone::engine::{Engine, Local, Request};
+use hone::factor::svd::svd_there;
 use hone::factor::{Solver, Task};
 use hone::operator::Operator;
-use hone::space::{Fold, Host, Space};
+use hone::space::{Fold, Space};
 
 use crate::Cuda;
 use crate::panel::Panel;
@@ -76,43 +75,19 @@ impl Stored for Kept {
 impl Cuda {
     /// Factors of a motif matrix and their log window, shaped, on the device where there is room for them beside further work, else
     /// here.
-    pub(crate) fn local_there(
-        &self,
-        solver: &Solver,
-        s: &Operator,
-        task: &Task,
-        shape: &Shape,
-        window: Option<&Window>,
-    ) -> Result<Local> {
+    pub(crate) fn local_there(&self, solver: &Solver, s: &Operator, task: &Task, request: &Request) -> Result<Local> {
         let Solver::Svd(options) = solver else { return Err(self.lacks(solver)) };
+        let mut room = None;
         let found = svd_there(self, s, options, task)?;
         self.resident.forget_unused();
-        let there = |side: &Side<Panel>| matches!(side, Side::There(_));
-        // Other norms are rare, and this process has them; so has it small matrices.
-        if !shape.is_spatial() || !there(&found.u) || found.v.as_ref().is_some_and(|v| !there(v)) {
-            let task = &Task { aside: None, ..*task };
-            let mut factors = found.map(|side| side.exported(self)).finite()?;
-            let window = window.map(|window| window.spanned(&Host, factors.u.as_mut_slice(), task)).transpose()?;
-            return Ok(Local::Raw { factors, window });
-        }
-        let mut found = found.map(|side| match side {
-            Side::There(panels) => panels,
-            Side::Here(_) => unreachable!("looked at above"),
-        });
-        let view = window.map(|window| window.spanned(self, &mut found.u, task)).transpose()?;
-        found.u.iter_mut().try_for_each(|panel| self.bring_back(panel))?;
-        shape.apply_in(self, &mut found.u, &found.sigma)?;
-        found.v.as_mut().map_or(Ok(()), |v| shape.apply_in(self, v, &found.sigma))?;
-        let view = view.map(|View { mut panels, weight, .. }| {
-            shape.apply_to_window(self, &mut panels, weight * energy(self, &found.u));
-            panels
-        });
-        let room = self.free_memory()? >= self.needed.load(Relaxed);
-        let kept = |panels: Vec<Panel>| match room {
-            true => Group::stored(None, Arc::new(Kept::new(self, panels))),
-            false => self.brought_back(panels),
-        };
-        Ok(Local::Shaped { window: view.map(kept), factors: found.map(kept) })
+        request.shaped_in(self, found, task, |panels| {
+            let known = match room {
+                Some(room) => room,
+                None => self.free_memory()? >= self.needed.load(Relaxed),
+            };
+            room = Some(known);
+            Ok(if known { Group::stored(None, Arc::new(Kept::new(self, panels))) } else { self.brought_back(panels) })
+        })
     }
 
     /// Columns in the memory of this process.

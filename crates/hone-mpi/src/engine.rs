@@ -4,15 +4,15 @@
 
 use hone::Result;
 use hone::dense::panels::Own;
-use hone::dense::{Block, Columns, Norm, Panels, Small};
-use hone::engine::{Counting, Cpu, Engine, Window};
+use hone::dense::{Block, Columns, Group, Norm, Panels, Small};
+use hone::engine::{Counting, Cpu, Engine, Local, Request, Window};
 use hone::factor::log_window::View;
-use hone::factor::svd::svd_in;
+use hone::factor::svd::{svd_in, svd_there};
 use hone::factor::{Factors, Solver, Task};
 use hone::graph::Graph;
 use hone::motif::{Counts, Peers};
 use hone::operator::Operator;
-use hone::space::Space;
+use hone::space::{Fold, Space};
 
 use crate::space::Ranks;
 
@@ -74,6 +74,22 @@ impl Engine for Ranks {
             Solver::Svd(options) => svd_in(self, s, options, task),
             _ => solver.factor_panels(s, task),
         };
+        self.forget();
+        found
+    }
+
+    fn local(&self, solver: &Solver, s: &Operator, task: &Task, request: &Request) -> Result<Local> {
+        let Solver::Svd(options) = solver else { return self.local_here(solver, s, task, request) };
+        if !request.own_rows {
+            return self.local_here(solver, s, task, request);
+        }
+        let found = svd_there(self, s, options, task)?;
+        self.forget();
+        let found = request.shaped_in(self, found, task, |panels| {
+            let (rows, lengths) = (panels[0].rows, self.fold(&panels, Fold::Length));
+            let blocks: Vec<Block> = panels.into_iter().map(|panel| panel.block).collect();
+            Ok(Group::own_rows(blocks.into(), rows, lengths))
+        });
         self.forget();
         found
     }

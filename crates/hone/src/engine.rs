@@ -16,7 +16,7 @@
 mod local;
 mod shape;
 
-pub use local::{Local, Window};
+pub use local::{Local, Request, Window};
 pub use shape::{Shape, energy};
 
 use std::any::Any;
@@ -117,16 +117,14 @@ pub trait Engine: Debug + Send + Sync {
     }
 
     /// Factors a motif matrix and makes its log window, for Y. An engine that keeps them where they were found shapes them too.
-    fn local(
-        &self,
-        solver: &Solver,
-        s: &Operator,
-        task: &Task,
-        _shape: &Shape,
-        window: Option<&Window>,
-    ) -> Result<Local> {
+    fn local(&self, solver: &Solver, s: &Operator, task: &Task, request: &Request) -> Result<Local> {
+        self.local_here(solver, s, task, request)
+    }
+
+    /// The same with factors in the memory of this process.
+    fn local_here(&self, solver: &Solver, s: &Operator, task: &Task, request: &Request) -> Result<Local> {
         let mut factors = self.factor(solver, s, task)?.finite()?;
-        let window = window.map(|window| self.window(window, &mut factors.u, task)).transpose()?;
+        let window = request.window.map(|window| self.window(&window, &mut factors.u, task)).transpose()?;
         Ok(Local::Raw { factors, window })
     }
 

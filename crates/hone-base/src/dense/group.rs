@@ -56,6 +56,11 @@ impl Group {
         Group { rows, values, whole: None }
     }
 
+    /// Rows that a process holds of a matrix with `rows` rows, given the lengths of all columns.
+    pub fn own_rows(panels: Panels, rows: usize, lengths: Vec<f64>) -> Self {
+        Group { whole: Some(Whole { stored_rows: rows, lengths }), ..Group::panels(None, panels) }
+    }
+
     /// Columns that are zero outside `rows`, which strictly ascend: row i of the block is row `rows[i]`.
     ///
     /// # Panics

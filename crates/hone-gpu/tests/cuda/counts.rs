@@ -3,7 +3,7 @@
 use hone::Silent;
 use hone::config::Scale;
 use hone::dense::{Block, Columns, Group, Norm, Small};
-use hone::engine::{Counting, Cpu, Engine, Local, Shape, Window, energy};
+use hone::engine::{Counting, Cpu, Engine, Local, Request, Shape, Window, energy};
 use hone::factor::svd::{Iterations, Svd};
 use hone::factor::{Solver, Task};
 use hone::features::Structure;
@@ -180,7 +180,8 @@ fn local_embeddings_are_shaped_there() {
         let shape = Shape { norm, scale, steps: 1, row_power };
         let mut host = cuda.factor(&solver, &s, &task).unwrap();
         let mut view = window.spanned(&Host, host.u.as_mut_slice(), &task).unwrap();
-        let (factors, there) = match cuda.local(&solver, &s, &task, &shape, Some(&window)).unwrap() {
+        let request = Request { shape, window: Some(window), own_rows: false };
+        let (factors, there) = match cuda.local(&solver, &s, &task, &request).unwrap() {
             Local::Shaped { factors, window } => (factors, window.unwrap()),
             Local::Raw { factors, window } => {
                 assert!(norm == Norm::L1 && factors.sigma == host.sigma, "{shape:?}");

@@ -18,7 +18,7 @@ use crate::config::{LOG, TARGET, ViewWeight};
 use crate::dense::panels::Own;
 use crate::dense::{Group, Panels};
 use crate::diffuse::Diffusion;
-use crate::engine::{Local, Shape, Window, energy};
+use crate::engine::{Local, Request, Shape, Window, energy};
 use crate::error::{Error, Result};
 use crate::factor::log_window::{Landmarks, View};
 use crate::factor::{Factors, Info, Task};
@@ -224,7 +224,10 @@ fn factor(
     let located = |e| locate(e, "local", &stage());
     if run.draft.is_none() && factors.is_none() {
         // Nobody but Y needs the factors.
-        let found = run.engine.local(solver, &operator, &task, &shape, window.as_ref()).map_err(located)?;
+        // A checkpoint has all rows, and W_t of some nodes has other rows than Y.
+        let own_rows = !run.own.is_all() && run.checkpoint.is_none() && w.graph.nodes.is_none();
+        let request = Request { shape, window, own_rows };
+        let found = run.engine.local(solver, &operator, &task, &request).map_err(located)?;
         return made(run, w, (shape, found), (both, described));
     }
     let found = run.engine.factor(solver, &operator, &task).and_then(Factors::finite);

@@ -3,9 +3,12 @@
 use crate::dense::{Group, Panels};
 use crate::error::Result;
 use crate::factor::log_window::{View, log_window};
+use crate::factor::svd::Side;
 use crate::factor::{Factors, Task};
 use crate::operator::Operator;
-use crate::space::Space;
+use crate::space::{Host, Space};
+
+use super::shape::{Shape, energy};
 
 /// Factors of a motif matrix and the log window that they span.
 #[derive(Debug)]
@@ -54,5 +57,52 @@ impl Window<'_> {
         let View { panels, weight, landmarks } = self.spanned(space, &mut there, task)?;
         drop(there);
         Ok(View { panels: panels.into_iter().map(|panel| space.export(panel)).collect(), weight, landmarks })
+    }
+}
+
+/// What is wanted of a motif matrix, for Y.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// How columns and rows are scaled.
+    pub shape: Shape,
+    /// The log window, if one is wanted.
+    pub window: Option<Window<'a>>,
+    /// Whether a process that shares the rows of Y with others may return [its own rows](Group::own_rows) only: rows of the
+    /// matrix are then rows of Y.
+    pub own_rows: bool,
+}
+
+impl Request<'_> {
+    /// Makes the log window of factors and shapes both in a space; `keep` takes them from there. Small matrices were decomposed
+    /// by this process, and other norms than L2 are rare: both are returned unshaped.
+    pub fn shaped_in<S: Space>(
+        &self,
+        space: &S,
+        found: Factors<Side<S::Tall>>,
+        task: &Task,
+        mut keep: impl FnMut(Vec<S::Tall>) -> Result<Group>,
+    ) -> Result<Local> {
+        let there = |side: &Side<S::Tall>| matches!(side, Side::There(_));
+        if !self.shape.is_spatial() || !there(&found.u) || found.v.as_ref().is_some_and(|v| !there(v)) {
+            let task = &Task { aside: None, ..*task };
+            let mut factors = found.map(|side| side.exported(space)).finite()?;
+            let window = self.window.map(|window| window.spanned(&Host, factors.u.as_mut_slice(), task)).transpose()?;
+            return Ok(Local::Raw { factors, window });
+        }
+        let Factors { mut u, sigma, mut v, info } = found.map(|side| match side {
+            Side::There(panels) => panels,
+            Side::Here(_) => unreachable!("looked at above"),
+        });
+        let view = self.window.map(|window| window.spanned(space, &mut u, task)).transpose()?;
+        u.iter_mut().try_for_each(|panel| space.bring_back(panel))?;
+        self.shape.apply_in(space, &mut u, &sigma)?;
+        v.as_mut().map_or(Ok(()), |v| self.shape.apply_in(space, v, &sigma))?;
+        let window = view.map(|View { mut panels, weight, .. }| {
+            self.shape.apply_to_window(space, &mut panels, weight * energy(space, &u));
+            panels
+        });
+        let window = window.map(&mut keep).transpose()?;
+        let factors = Factors { u: keep(u)?, sigma, v: v.map(keep).transpose()?, info };
+        Ok(Local::Shaped { factors, window })
     }
 }

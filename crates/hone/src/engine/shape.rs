@@ -64,7 +64,7 @@ impl Shape {
         matches!(self.norm, Norm::L2 | Norm::None)
     }
 
-    /// The same as [`Shape::apply`], wherever the columns are, up to rounding. Fails where an entry is not finite.
+    /// The same as [`Shape::apply`], wherever the columns are. Fails where an entry is not finite.
     ///
     /// # Panics
     /// When the shape is not [spatial](Shape::is_spatial).
@@ -74,12 +74,13 @@ impl Shape {
         if !lengths.iter().chain(sigma).all(|length| length.is_finite()) {
             return Err(not_finite());
         }
-        let over = |length: f64| if length > 0.0 && self.norm == Norm::L2 { 1.0 / length } else { 1.0 };
-        let mut factors: Vec<f64> = lengths.into_iter().map(over).collect();
-        if let Some(weights) = self.weights(sigma) {
-            factors.iter_mut().zip(weights).for_each(|(factor, weight)| *factor *= weight);
+        if self.norm == Norm::L2 {
+            let over = |length: f64| if length > 0.0 { 1.0 / length } else { 0.0 };
+            space.map(u, &Map::Scale(&lengths.into_iter().map(over).collect::<Vec<_>>()));
         }
-        space.map(u, &Map::Scale(&factors));
+        if let Some(weights) = self.weights(sigma) {
+            space.map(u, &Map::Scale(&weights));
+        }
         if self.row_power > 0.0 {
             space.map(u, &Map::Shorten(self.row_power));
         }

@@ -169,6 +169,8 @@ impl Work<'_> {
         let n = self.graph.nodes();
         let u = if self.aside { 0 } else { dim };
         let columns = u + view.max(2 * dim.min(PANEL as u64));
+        let columns =
+            if self.sharing > 1 && self.own_factors { columns.div_ceil(self.sharing) + PANEL as u64 } else { columns };
         let pairs = dim.min(n as u64).saturating_pow(2);
         // Processes add them up in f64.
         let picked = n.min(MOST_ROWS) as u64 * dim * if self.sharing > 1 { 5 * FLOAT } else { FLOAT };

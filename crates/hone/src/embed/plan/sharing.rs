@@ -36,12 +36,13 @@ impl Work<'_> {
     }
 
     /// The memory of a local factorisation in columns of all rows: if rows are shared, a share of its blocks, one
-    /// gathered panel, and the factors of all rows.
+    /// gathered panel, and the factors of all rows unless each process keeps its own.
     pub(super) fn block_columns(&self, columns: u64, dim: u64, width: u64) -> u64 {
         if self.sharing == 1 || !matches!(self.config.local.solver, Solver::Svd(_)) {
             return columns;
         }
-        columns.div_ceil(self.sharing) + width.min(PANEL as u64) + dim * if self.right { 2 } else { 1 }
+        let whole = if self.own_factors { 0 } else { dim * if self.right { 2 } else { 1 } };
+        columns.div_ceil(self.sharing) + width.min(PANEL as u64) + whole
     }
 
     /// Columns of Y, and of what is next to Z, `local` being those of local embeddings.

@@ -1,8 +1,9 @@
 //! [`Work`]: what is to be done, and the resulting columns.
 
-use crate::config::{Config, Form};
+use crate::config::{Config, Form, Weights};
 use crate::embed::context::Context;
 use crate::embed::steps;
+use crate::embed::weighted::is_of_edges;
 use crate::graph::Graph;
 use crate::motif::Motif;
 use crate::store::Format;
@@ -28,6 +29,8 @@ pub(in crate::embed) struct Work<'a> {
     pub(super) factors: bool,
     /// Processes that share the rows of Y and Z.
     pub(super) sharing: u64,
+    /// Whether each of them keeps its own rows of all factors.
+    pub(super) own_factors: bool,
     /// The last step that is computed.
     pub(super) steps: usize,
     /// Maximum number of positions of a W_t.
@@ -56,6 +59,8 @@ impl<'a> Work<'a> {
             model: run.draft.is_some(),
             factors: run.factors,
             sharing: 1,
+            own_factors: run.checkpoint.is_none()
+                && motifs.iter().all(|&motif| has_all_nodes(run.config, graph, motif)),
             steps,
             written: run.written,
             puts_aside: run.engine.puts_aside(),
@@ -78,6 +83,12 @@ impl<'a> Work<'a> {
     pub(super) fn z_columns(&self) -> u64 {
         self.config.z_columns(self.config.has_features() || self.own > 0) as u64
     }
+}
+
+/// Whether W_t of a motif certainly has the rows of the graph: it shares the pattern of the graph.
+fn has_all_nodes(config: &Config, graph: &Graph, motif: Motif) -> bool {
+    let weighted = graph.weights().is_some() && config.weights != Weights::Ignored;
+    is_of_edges(config, motif) && config.delta.of(motif) <= 1 && !weighted && graph.pattern().nnz() > 0
 }
 
 /// Columns of X before and after it is reduced to components.

@@ -53,7 +53,8 @@ impl Shelf {
     /// Stores a finished part: this process's rows, in memory or in a file, and all rows in the checkpoint if there is
     /// one.
     pub(in crate::embed) fn keep(&mut self, part: Part, facts: Option<&LocalFacts>, own: &Own) -> Result<Part> {
-        let share = (part.group.stored_rows() * own.range.len()).div_ceil(own.rows.max(1));
+        let all = part.group.stored_rows();
+        let share = if part.group.is_part() { all } else { (all * own.range.len()).div_ceil(own.rows.max(1)) };
         // Parts stored elsewhere take no memory of this process.
         let stored =
             part.group.elsewhere().is_some() && part.group.memory() == 4 * part.group.rows().map_or(0, <[u32]>::len);
