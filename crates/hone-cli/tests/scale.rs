@@ -65,7 +65,7 @@ fn a_budget_is_kept_under_a_hard_limit_with_the_same_bits() {
     let budget = peak - plan("held") + (24 << 20);
     let hard = (budget + (64 << 20)) / 1024;
     let with_budget = [embed(&graph, &tight), vec!["--memory".into(), budget.to_string()]].concat();
-    under(hard, &with_budget).success().stderr(contains("plan:").and(contains("temporary files in")));
+    under(hard, &with_budget).success().stderr(contains("the local stage takes").and(contains("temporary files in")));
     assert!(fs::read(&free).expect("written") == fs::read(&tight).expect("written"));
     // The limit is one: without a budget the same run dies of it.
     under(hard, &embed(&graph, &path("greedy.npy"))).failure();
