@@ -333,7 +333,7 @@ def test_a_run_is_not_repeated_with_other_attributes_in_silence(tmp_path):
         again = HONE(config=record).fit(read_recorded_graph(record))
     np.testing.assert_array_equal(again.embedding_, first.embedding_)
     people.write_text(people.read_text().replace("3,3\n", "3,4\n", 1))
-    with pytest.warns(HoneWarning, match=r"people.csv: not the attributes of .*other content"):
+    with pytest.warns(HoneWarning, match=r"people.csv: not the attributes of .*different content"):
         HONE(config=record).fit(read_recorded_graph(record))
 
 
