@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hone::attributes::content;
-use hone::graph::{Graph, Input, ReadOptions, Recorded, read};
+use hone::graph::{Division, Graph, Input, ReadOptions, Recorded, read_divided};
 use hone::output::is_stream;
 use hone::{Error, record};
 
@@ -122,10 +122,12 @@ impl GraphSource {
     }
 }
 
-/// Reads a graph, and notes what was dropped on the way; work that does not use `weights` gets no note that recommends
+/// Reads a graph, together with the other processes if there are some, and notes what was dropped on the way; work that does not use `weights` gets no note that recommends
 /// keeping them.
 pub(crate) fn open(input: &str, options: &ReadOptions, weights: bool, context: &Context) -> anyhow::Result<Graph> {
-    let graph = read(input, options, context.progress()).map_err(|error| translated(error, OPTIONS))?;
+    let division = Division::among(context.engine().peers());
+    let graph = read_divided(input, options, &division, context.progress());
+    let graph = graph.map_err(|error| translated(error, OPTIONS))?;
     note_dropped(&graph, weights, context);
     Ok(graph)
 }

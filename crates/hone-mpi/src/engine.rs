@@ -10,8 +10,9 @@ use hone::factor::log_window::View;
 use hone::factor::svd::{svd_in, svd_there};
 use hone::factor::{Factors, Solver, Task};
 use hone::graph::Graph;
-use hone::motif::{Counts, Peers};
+use hone::motif::Counts;
 use hone::operator::Operator;
+use hone::peers::Peers;
 use hone::space::{Fold, Space};
 
 use crate::space::Ranks;
@@ -35,6 +36,10 @@ impl Engine for Ranks {
 
     fn meet(&self) {
         self.world.meet();
+    }
+
+    fn peers(&self) -> &dyn Peers {
+        &self.world
     }
 
     fn own(&self, rows: usize) -> Own {

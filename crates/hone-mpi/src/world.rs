@@ -5,13 +5,13 @@
 //! that fails ends the job: this is MPI's default error handler.
 //!
 //! Cost, for p processes: [`gather`](World::gather) sends each process the rows of all others once, (p − 1)/p
-//! of the matrix. [`add_in_order`](World::add_in_order) sends one sum from process to process and then to all:
+//! of the matrix; so does [`gather_bytes`](Peers::gather_bytes). [`add_in_order`](World::add_in_order) sends one sum from process to process and then to all:
 //! 2 sums per process, p messages one after the other.
 
 use std::ops::Range;
 
 use hone::dense::{Block, lane_rows};
-use hone::motif::Peers;
+use hone::peers::Peers;
 use mpi::collective::SystemOperation;
 use mpi::datatype::PartitionMut;
 use mpi::topology::SimpleCommunicator;
@@ -157,7 +157,7 @@ impl World {
     }
 }
 
-/// All processes count motifs together: each does a share of the sweeps.
+/// All processes read a graph and count its motifs together: each parses a part, and does a share of the sweeps.
 impl Peers for World {
     fn rank(&self) -> usize {
         self.rank
@@ -173,5 +173,30 @@ impl Peers for World {
 
     fn add_u64(&self, values: &mut [u64]) {
         self.add_counts(values);
+    }
+
+    fn gather_bytes(&self, own: &[u8]) -> Vec<Vec<u8>> {
+        let world = SimpleCommunicator::world();
+        let mut lengths = vec![0u64; self.size];
+        world.all_gather_into(&(own.len() as u64), &mut lengths[..]);
+        let total: u64 = lengths.iter().sum();
+        if total <= self.most as u64 {
+            let starts = lengths.iter().scan(0, |end, &length| Some(std::mem::replace(end, *end + length as i32)));
+            let (starts, counts): (Vec<i32>, Vec<i32>) = starts.zip(lengths.iter().map(|&n| n as i32)).unzip();
+            let mut all = vec![0u8; total as usize];
+            world.all_gather_varcount_into(own, &mut PartitionMut::new(&mut all[..], counts, starts));
+            let mut rest = &all[..];
+            return lengths
+                .iter()
+                .map(|&length| rest.split_off(..length as usize).unwrap_or_default().to_vec())
+                .collect();
+        }
+        let of = |(rank, &length): (usize, &u64)| {
+            let mut bytes = if rank == self.rank { own.to_vec() } else { vec![0; length as usize] };
+            let owner = world.process_at_rank(rank as i32);
+            bytes.chunks_mut(self.most).for_each(|piece| owner.broadcast_into(piece));
+            bytes
+        };
+        lengths.iter().enumerate().map(of).collect()
     }
 }

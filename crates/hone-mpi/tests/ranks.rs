@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use hone::Silent;
+use hone::graph::{Division, ReadOptions, read, read_divided};
 use hone::space::laws;
 use hone_mpi::{Ranks, World};
 
-/// Tells this program that it is a process of a job.
+/// Tells this program that it is a process of a job, and the folder that the job works in.
 const INSIDE: &str = "HONE_TEST_INSIDE_A_JOB";
 
 /// `mpirun` with so many processes.
@@ -88,10 +90,88 @@ fn ranks_keep_the_laws_with_the_bits_of_the_host() {
         return drop(universe);
     }
     for processes in [1, 2, 3] {
-        let mut command = mpirun(processes);
-        command.arg(std::env::current_exe().unwrap()).env(INSIDE, "1").env("RAYON_NUM_THREADS", "1");
-        command.args(["--exact", "ranks_keep_the_laws_with_the_bits_of_the_host", "--test-threads", "1"]);
-        finished(command);
+        inside(processes, "ranks_keep_the_laws_with_the_bits_of_the_host", Path::new("."));
+    }
+}
+
+/// Runs a test of this program in every process of a job.
+fn inside(processes: usize, test: &str, folder: &Path) {
+    let mut command = mpirun(processes);
+    command.arg(std::env::current_exe().unwrap()).env(INSIDE, folder).env("RAYON_NUM_THREADS", "1");
+    command.args(["--exact", test, "--test-threads", "1"]);
+    finished(command);
+}
+
+/// A graph that was read, or the error.
+fn told(result: hone::Result<hone::graph::Graph>) -> String {
+    let graph = |graph: hone::graph::Graph| {
+        (graph.fingerprint(), graph.edges(), format!("{:?} {:?}", graph.dropped(), graph.reading()))
+    };
+    format!("{:?}", result.map(graph))
+}
+
+#[test]
+fn a_file_that_all_read_together_is_that_of_one_process() {
+    if let Some(folder) = std::env::var_os(INSIDE) {
+        let universe = mpi::initialize().expect("MPI is started once");
+        let world = World::of_job();
+        let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        // Messages in one call, and in several.
+        for world in [world, world.with_calls_of(7)] {
+            for (file, round) in files.iter().flat_map(|file| [(file, 0), (file, 1 << 20)]) {
+                let options = ReadOptions { weighted: file.ends_with("weights.csv"), ..ReadOptions::default() };
+                let division = Division::among(&world).in_blocks_of(100, round);
+                let together = told(read_divided(file, &options, &division, &Silent));
+                assert_eq!(together, told(read(file, &options, &Silent)), "process {}", world.rank());
+            }
+        }
+        return drop(universe);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let numbers: Vec<String> = (0..300).map(|i| format!("{} {}", i % 70, i * i % 67)).collect();
+    let names: Vec<String> = (0..200).map(|i| format!("n{},\"m {}\",{}.5", i % 30, i * i % 31, i % 4)).collect();
+    let mut wrong = numbers.clone();
+    wrong[210] = "1 2 3".into();
+    wrong[290] = "1".into();
+    for (file, lines) in [("numbers.txt", numbers), ("weights.csv", names), ("wrong.txt", wrong)] {
+        fs::write(folder.path().join(file), lines.join("\r\n")).unwrap();
+    }
+    alone(folder.path(), &["-q", "generate", "er", "--nodes", "300", "--degree", "4", "-o", "er.mtx"]);
+    for processes in [2, 3] {
+        inside(processes, "a_file_that_all_read_together_is_that_of_one_process", folder.path());
+    }
+}
+
+#[test]
+fn a_large_file_is_read_with_the_notes_and_errors_of_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // Large enough to be divided without being asked to.
+    alone(folder, &["-q", "generate", "er", "--nodes", "120000", "--degree", "14", "-o", "er.tsv"]);
+    let lines = fs::read_to_string(folder.join("er.tsv")).unwrap();
+    assert!(lines.len() > 8 << 20, "{}", lines.len());
+    let count = ["count", "er.tsv", "--by", "total", "--motifs", "edge,triangle"];
+    let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    // Lines that have a note: a comment like an edge, and a duplicate.
+    fs::write(folder.join("er.tsv"), format!("{lines}#1\t2\n{lines}")).unwrap();
+    let one = alone(folder, &count);
+    for processes in [2, 3] {
+        let some = job(processes, folder, &count);
+        assert_eq!((&some.stdout, said(&some)), (&one.stdout, said(&one)));
+    }
+    // Wrong lines in the parts of two processes, and of the last one alone.
+    let half = lines.lines().count();
+    for (content, line) in
+        [(format!("1\t2\n1\n{lines}{lines}1\n"), 2), (format!("{lines}{lines}1\t2\t3\n"), 2 * half + 1)]
+    {
+        fs::write(folder.join("er.tsv"), content).unwrap();
+        let wrong = Command::new(hone()).args(count).current_dir(folder).output().unwrap();
+        let (code, some) = failed(folder, &count);
+        assert_eq!(code, wrong.status.code(), "{some}");
+        // What `mpirun` says comes after it.
+        assert!(some.starts_with(&said(&wrong)) && some.matches("error:").count() == 1, "{some}");
+        assert!(some.contains(&format!("line {line}:")), "{some}");
     }
 }
 

@@ -33,6 +33,7 @@ use crate::graph::Graph;
 use crate::memory::Allowance;
 use crate::motif::{Counts, Motif, MotifGraph, Sample, Weighting};
 use crate::operator::Operator;
+use crate::peers::{Alone, Peers};
 use crate::progress::Progress;
 use crate::space::Host;
 
@@ -58,6 +59,11 @@ pub trait Engine: Debug + Send + Sync {
 
     /// Waits for all processes that work together.
     fn meet(&self) {}
+
+    /// The processes that work together, for reading their graph ([`read_divided`](crate::graph::read_divided)).
+    fn peers(&self) -> &dyn Peers {
+        &Alone
+    }
 
     /// The rows of a matrix with `rows` rows that this process holds: whole lanes, or all rows if it works alone.
     fn own(&self, rows: usize) -> Own {

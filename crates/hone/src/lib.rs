@@ -26,7 +26,7 @@
 //! | 2.2, fig. 2 | pictures of motif graphs | [`draw::Drawing`] |
 //! | 4.3 | node features from motif counts | [`features::Structure`] |
 //!
-//! Dependencies, strictly downward: [`memory`] < [`output`] < [`record`]; [`sparse`] < [`graph`] < [`motif`] <
+//! Dependencies, strictly downward: [`memory`] < [`output`] < [`record`]; [`sparse`], [`peers`] < [`graph`] < [`motif`] <
 //! [`features`], [`draw`]; [`sparse`] < [`space`] < [`operator`] < [`matrix`], [`factor`] < [`tensor`]; [`store`] <
 //! [`attributes`]; [`matrix`] < [`diffuse`] < [`config`] < [`report`]; all < [`engine`] < [`embed`]. The lowest layer
 //! ([`error`], [`progress`], [`random`], [`dense`]) is the crate `hone-base`.
@@ -46,6 +46,7 @@ pub mod memory;
 pub mod motif;
 pub mod operator;
 pub mod output;
+pub mod peers;
 pub mod record;
 pub mod report;
 pub mod space;

@@ -12,8 +12,12 @@ use tempfile::TempDir;
 
 #[path = "readers/blocks.rs"]
 mod blocks;
+#[path = "readers/divided.rs"]
+mod divided;
 #[path = "readers/guesses.rs"]
 mod guesses;
+#[path = "common/peers.rs"]
+mod peers;
 #[path = "common/skip.rs"]
 mod skip;
 
@@ -274,11 +278,16 @@ mod table {
 
     /// Writes two row groups with the same rows; `levels` says which are there in every column.
     pub(super) fn write(schema: &str, columns: &[Values], levels: Option<&[i16]>) -> Vec<u8> {
+        write_groups(schema, &[columns, columns], levels)
+    }
+
+    /// Writes row groups, each with its columns.
+    pub(super) fn write_groups(schema: &str, groups: &[&[Values]], levels: Option<&[i16]>) -> Vec<u8> {
         let schema = Arc::new(parse_message_type(schema).unwrap());
         let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(WriterProperties::default())).unwrap();
-        for _ in 0..2 {
+        for columns in groups {
             let mut group = writer.next_row_group().unwrap();
-            for values in columns {
+            for values in *columns {
                 let mut column = group.next_column().unwrap().unwrap();
                 match values {
                     Values::Int(v) => column.typed::<Int32Type>().write_batch(v, levels, None).unwrap(),

@@ -76,6 +76,11 @@ impl Opened {
         self.groups().iter().map(|group| group.num_rows().cast_unsigned()).fold(0, u64::saturating_add)
     }
 
+    /// Rows of group `g`.
+    pub(crate) fn rows_of(&self, g: usize) -> u64 {
+        self.groups()[g].num_rows().cast_unsigned()
+    }
+
     /// Bytes of the file.
     pub(crate) fn size(&self) -> u64 {
         self.size

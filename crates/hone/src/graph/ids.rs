@@ -225,6 +225,19 @@ impl Names {
         Names { offsets: vec![0], bytes: String::new(), table: vec![FREE; 16] }
     }
 
+    /// Names that are known to be distinct, as their lengths and all of them in a row; none if these do not match. No place
+    /// is made for them until [`Names::intern`] needs it.
+    pub(crate) fn listed(lengths: impl Iterator<Item = u32>, text: &str) -> Option<Self> {
+        let mut offsets = vec![0];
+        let mut end = 0usize;
+        for length in lengths {
+            end = end.checked_add(length as usize)?;
+            offsets.push(Some(end).filter(|&end| text.is_char_boundary(end))?);
+        }
+        let fits = end == text.len() && offsets.len() <= FREE as usize;
+        fits.then(|| Names { offsets, bytes: text.to_owned(), table: Vec::new() })
+    }
+
     /// Number of names.
     pub(crate) fn len(&self) -> usize {
         self.offsets.len() - 1
@@ -247,6 +260,9 @@ impl Names {
 
     /// The number of `name`, a new one if need be; none when u32 numbers are used up.
     pub(crate) fn intern(&mut self, name: &str) -> Option<u32> {
+        if 2 * (self.len() + 1) > self.table.len() {
+            self.grow();
+        }
         let place = self.place(name);
         if self.table[place] != FREE {
             return Some(self.table[place]);
@@ -255,14 +271,14 @@ impl Names {
         self.table[place] = number;
         self.bytes.push_str(name);
         self.offsets.push(self.bytes.len());
-        if 2 * self.len() > self.table.len() {
-            self.grow();
-        }
         Some(number)
     }
 
     /// The number of `name`, if it has one.
     pub(crate) fn find(&self, name: &str) -> Option<u32> {
+        if self.table.is_empty() {
+            return (0..self.len() as u32).find(|&i| self.get(i) == name);
+        }
         let number = self.table[self.place(name)];
         (number != FREE).then_some(number)
     }
@@ -279,7 +295,7 @@ impl Names {
     }
 
     fn grow(&mut self) {
-        self.table = vec![FREE; 2 * self.table.len()];
+        self.table = vec![FREE; (2 * (self.len() + 1)).next_power_of_two().max(16)];
         for number in 0..self.len() as u32 {
             let place = self.place(self.get(number));
             self.table[place] = number;
@@ -321,6 +337,17 @@ mod tests {
             assert_eq!(names.find(&format!("n{}", i * 7919 % 1000)), Some(i));
         }
         assert_eq!((names.find("x"), names.len()), (None, 1000));
+    }
+
+    #[test]
+    fn listed_names_are_found_and_added_to() {
+        let mut names = Names::listed([1, 0, 2].into_iter(), "aü").expect("three names");
+        assert_eq!((names.get(0), names.get(1), names.get(2)), ("a", "", "ü"));
+        assert_eq!((names.find("ü"), names.find("b")), (Some(2), None));
+        assert_eq!((names.intern(""), names.intern("b"), names.intern("ü")), (Some(1), Some(3), Some(2)));
+        for lengths in [&[1, 1, 1][..], &[2, 1], &[1], &[3, 1], &[u32::MAX, 4]] {
+            assert!(Names::listed(lengths.iter().copied(), "aü").is_none(), "{lengths:?}");
+        }
     }
 
     #[test]

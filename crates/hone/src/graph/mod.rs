@@ -39,7 +39,8 @@ pub use orientation::Orientation;
 pub use quote::{quoted, quoted_line};
 pub use read::reading::{ReadNote, Reading, TableColumns};
 pub use read::{
-    Column, Comment, ID_COLUMNS, InputFormat, ReadOptions, Sizes, WEIGHT_COLUMNS, are_two_kinds, read, sizes,
+    Column, Comment, Division, ID_COLUMNS, InputFormat, ReadOptions, Sizes, WEIGHT_COLUMNS, are_two_kinds, read,
+    read_divided, sizes,
 };
 pub use summary::{Degrees, Summary};
 pub use write::{GraphFormat, WriteOptions};

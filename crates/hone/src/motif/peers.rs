@@ -1,4 +1,4 @@
-//! [`Peers`]: processes that count together.
+//! How [`Peers`] count together.
 //!
 //! Each of them has the whole graph and does every n-th range of a sweep, for n processes; their results are added. All
 //! results are integers, so it does not matter which process found what. Ranges have equal work, and there are about
@@ -6,38 +6,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
+pub use crate::peers::{Alone, Peers};
+
 /// Values that are exchanged at a time, if they have to be copied.
 const PIECE: usize = 1 << 18;
-
-/// Processes that count together. All of them call the same functions in the same order.
-pub trait Peers: Sync {
-    /// The number of this process, from 0.
-    fn rank(&self) -> usize;
-    /// Number of processes.
-    fn size(&self) -> usize;
-    /// Adds the values of all processes, element by element; each process gets the sums.
-    fn add_u32(&self, values: &mut [u32]);
-    /// The same for longer numbers.
-    fn add_u64(&self, values: &mut [u64]);
-}
-
-/// A process that counts alone.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Alone;
-
-impl Peers for Alone {
-    fn rank(&self) -> usize {
-        0
-    }
-
-    fn size(&self) -> usize {
-        1
-    }
-
-    fn add_u32(&self, _values: &mut [u32]) {}
-
-    fn add_u64(&self, _values: &mut [u64]) {}
-}
 
 /// The ranges that this process does.
 pub(super) fn share<T>(parts: impl Iterator<Item = T>, peers: &dyn Peers) -> Vec<T> {

@@ -1,13 +1,14 @@
 //! Splits the rest of a [`Source`] into blocks of whole lines and parses them in parallel.
 //!
 //! A plain file is read by every task for itself: block i is what begins in bytes
-//! [i B, (i + 1) B), so no task waits for another. A stream is read by one thread in batches,
+//! [i B, (i + 1) B), so no task waits for another, and several processes can each parse some of them ([`Part`]). A stream is read by one thread in batches,
 //! each cut into blocks while the next batch is being decompressed. The results come in the order
 //! of the file, and so does the error: of all wrong lines the first one is reported, with a line
 //! number that is counted only then.
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +21,7 @@ use crate::parallel;
 use crate::progress::Progress;
 
 /// Bytes a block; small enough to stay in a core's cache between reading and parsing.
-const BLOCK: usize = 1 << 20;
+pub(super) const BLOCK: usize = 1 << 20;
 /// Bytes of a batch of a stream, at most and at least.
 const BATCH: usize = 16 * BLOCK;
 const LEAST_BATCH: usize = BLOCK / 4;
@@ -69,12 +70,39 @@ pub(crate) fn parse<T: Send>(
     progress: &dyn Progress,
     parse: impl Fn(&[u8]) -> Result<T, Fault> + Sync,
 ) -> Result<Vec<T>> {
-    let total = source.len().map_or(0, |len| len.saturating_sub(source.position()));
-    progress.stage("reading", total);
     match source.file() {
-        Some(file) => parse_file(file, &source, total, progress, &parse),
-        None => parse_stream(&mut source, progress, &parse),
+        Some(file) => parse_part(file, &source, Part::ALL, progress, &parse),
+        None => {
+            progress.stage("reading", 0);
+            parse_stream(&mut source, progress, &parse)
+        }
     }
+}
+
+/// Which blocks of a file a process parses: a contiguous range of them. Their bounds are the same for all processes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    /// Bytes of a block.
+    pub(super) block: usize,
+    /// The number of the process, from 0, and of how many.
+    pub(super) rank: usize,
+    pub(super) of: usize,
+}
+
+impl Part {
+    /// All blocks.
+    const ALL: Part = Part { block: BLOCK, rank: 0, of: 1 };
+
+    /// The blocks of lines of `total` bytes in all.
+    fn blocks(self, total: u64) -> Range<usize> {
+        share(total.div_ceil(self.block as u64) as usize, self.rank, self.of)
+    }
+}
+
+/// The items of `count` that process `rank` does, of several: as evenly as possible, in the order of the processes.
+pub(super) fn share(count: usize, rank: usize, of: usize) -> Range<usize> {
+    let at = |rank: usize| (count as u128 * rank as u128 / of.max(1) as u128) as usize;
+    at(rank)..at(rank + 1)
 }
 
 /// Why a block gave nothing.
@@ -88,50 +116,43 @@ enum Failure {
     Moot,
 }
 
-fn parse_file<T: Send>(
+/// Parses the blocks of one process; the first error of them is returned, with its line in the whole file.
+pub(super) fn parse_part<T: Send>(
     file: &File,
     source: &Source,
-    total: u64,
+    part: Part,
     progress: &dyn Progress,
     parse: &(impl Fn(&[u8]) -> Result<T, Fault> + Sync),
 ) -> Result<Vec<T>> {
-    let (path, allowance) = (source.path(), source.allowance());
+    let lines = Lines::new(file, source, part.block);
+    let blocks = part.blocks(lines.end - lines.begin);
+    let bytes = |block: usize| lines.start(block + 1) - lines.start(block);
+    progress.stage("reading", lines.start(blocks.end) - lines.start(blocks.start));
     let first_failed = AtomicUsize::new(usize::MAX);
-    let (begin, longest) = (source.position(), longest(source));
-    let range = Lines { path, allowance, longest, file, begin, end: begin + total };
     // Those that no thread is using.
     let buffers = Mutex::new(Vec::<Vec<u8>>::new());
     let buffers = || buffers.lock().unwrap_or_else(PoisonError::into_inner);
-    let results: Vec<Result<T, Failure>> = parallel::map(total.div_ceil(BLOCK as u64) as usize, |block| {
+    let results: Vec<Result<T, Failure>> = parallel::map(blocks.len(), |at| {
+        let block = blocks.start + at;
         if first_failed.load(Ordering::Relaxed) < block {
             return Err(Failure::Moot);
         }
         let mut buffer = buffers().pop().unwrap_or_default();
-        let allowed =
-            if block % WATCH == WATCH - 1 { allowance.check(path, 0).map_err(Failure::Refused) } else { Ok(()) };
-        let result = allowed
-            .and_then(|()| range.read_block(block, &mut buffer))
+        let result = lines
+            .allowed(block)
+            .and_then(|()| lines.read_block(block, &mut buffer))
             .and_then(|lines| parse(lines).map_err(Failure::Fault));
         let result = if progress.cancelled() { Err(Failure::Interrupted) } else { result };
         if result.is_err() {
             first_failed.fetch_min(block, Ordering::Relaxed);
         }
-        progress.advance(BLOCK.min((total - (block * BLOCK) as u64) as usize) as u64);
+        progress.advance(bytes(block));
         buffers().push(buffer);
         result
     });
     let mut parsed = Vec::with_capacity(results.len());
-    for (block, result) in results.into_iter().enumerate() {
-        match result {
-            Ok(value) => parsed.push(value),
-            Err(Failure::Fault(fault)) => {
-                let before = range.lines_before(block).map_err(|error| Error::io(source.path(), error))?;
-                return Err(fault.into_error(source, source.lines() + before));
-            }
-            Err(Failure::Io(error)) => return Err(Error::io(source.path(), error)),
-            Err(Failure::Refused(error)) => return Err(error),
-            Err(Failure::Interrupted | Failure::Moot) => return Err(Error::Interrupted),
-        }
+    for (block, result) in blocks.zip(results) {
+        parsed.push(result.map_err(|failure| lines.error(source, block, failure))?);
     }
     Ok(parsed)
 }
@@ -143,17 +164,51 @@ struct Lines<'a> {
     /// Bytes of the longest line that is read.
     longest: usize,
     file: &'a File,
+    /// Bytes of a block.
+    block: usize,
     begin: u64,
     end: u64,
 }
 
-impl Lines<'_> {
+impl<'a> Lines<'a> {
+    /// The rest of a source.
+    fn new(file: &'a File, source: &'a Source, block: usize) -> Self {
+        let (path, allowance, begin) = (source.path(), source.allowance(), source.position());
+        Lines { path, allowance, longest: longest(source), file, block, begin, end: begin + source.rest() }
+    }
+
+    /// Where a block begins; the end of the file for those after the last.
+    fn start(&self, block: usize) -> u64 {
+        (self.begin + block as u64 * self.block as u64).min(self.end)
+    }
+
+    /// Refuses to go on, now and then, if more memory is held than may be.
+    fn allowed(&self, block: usize) -> Result<(), Failure> {
+        if block % WATCH < WATCH - 1 {
+            return Ok(());
+        }
+        self.allowance.check(self.path, 0).map_err(Failure::Refused)
+    }
+
+    /// The error of a block that failed.
+    fn error(&self, source: &Source, block: usize, failure: Failure) -> Error {
+        match failure {
+            Failure::Fault(fault) => match self.lines_before(block) {
+                Ok(before) => fault.into_error(source, source.lines() + before),
+                Err(error) => Error::io(self.path, error),
+            },
+            Failure::Io(error) => Error::io(self.path, error),
+            Failure::Refused(error) => error,
+            Failure::Interrupted | Failure::Moot => Error::Interrupted,
+        }
+    }
+
     /// The lines that begin in a block; the last may end beyond it.
     fn read_block<'b>(&self, block: usize, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], Failure> {
         // One byte more in front shows whether a line begins right at the block's.
         let lead = usize::from(block > 0);
-        let from = self.begin + (block * BLOCK - lead) as u64;
-        self.read_exactly(from, BLOCK + lead, buffer)?;
+        let from = self.start(block) - lead as u64;
+        self.read_exactly(from, self.block + lead, buffer)?;
         let first = if block == 0 { 0 } else { memchr::memchr(b'\n', buffer).map_or(buffer.len(), |at| at + 1) };
         if first == buffer.len() {
             return Ok(&[]);
@@ -181,7 +236,7 @@ impl Lines<'_> {
 
     /// Lines that begin before a block.
     fn lines_before(&self, block: usize) -> io::Result<u64> {
-        let end = self.begin + (block * BLOCK) as u64;
+        let end = self.start(block);
         let (mut at, mut lines, mut ends_line) = (self.begin, 0, true);
         let mut buffer = vec![0; BLOCK];
         while at < end {

@@ -8,6 +8,7 @@ use super::super::{NodeId, NodeIds};
 use super::blocks::{self, Fault};
 use super::columns::Layout;
 use super::comments::{Tally, is_tight};
+use super::division::Division;
 use super::fields::{self, Field, id, without_end};
 use super::first;
 use super::join::{Chunk, Ends, Joined};
@@ -37,27 +38,26 @@ fn missing_ids(path: &Path, ids: &NodeIds, pairs: &[(u32, u32)]) -> Option<ReadN
 }
 
 /// Reads an edge list.
-pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
+pub(super) fn read(
+    mut source: Source,
+    options: &ReadOptions,
+    division: &Division,
+    progress: &dyn Progress,
+) -> Result<Joined> {
     let path = source.path().to_path_buf();
     let allowance = source.allowance();
-    let mut list = nodes::read(options, allowance)?;
-    let Detected { layout, header, mut notes, mut skipped, head } = layout::detect(&mut source, options)?;
+    let begun = begin(&mut source, options);
+    let begun = division.agree(&path, begun, |(list, found)| {
+        format!("{} {:?} {:?}", source.position(), list.as_ref().map(NodeList::len), found.layout)
+    });
+    let (mut list, Detected { layout, header, mut notes, skipped, head }) = begun?;
     let naming = list.as_ref().map_or(Naming::Free, Naming::Listed);
-    let chunks = blocks::parse(source, progress, |lines| parse(lines, &layout, &naming))?;
+    let chunks = division.parse(source, progress, |lines| parse(lines, &layout, &naming))?;
     let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
     if edges == 0 {
         return Err(Error::input(&path, "there are no edges after the header", "it needs at least one edge"));
     }
-    let mut read = Tally::default();
-    let mut headers = Tally::default();
-    chunks.iter().for_each(|chunk| {
-        read.append(&chunk.read);
-        skipped.append(&chunk.skipped);
-        headers.append(&chunk.headers);
-    });
-    notes.extend(layout.headers_note(&headers, &path));
-    notes.extend(head.and_then(|head| first::sizes_note(&head, edges, &path.display().to_string())));
-    notes.extend(comment_notes(&path, &read, &skipped));
+    notes.extend(line_notes(&path, &chunks, skipped, &layout, head));
     let first = list.as_mut().and_then(NodeList::take_first);
     notes.extend(list.iter_mut().flat_map(|list| std::mem::take(&mut list.notes)));
     let weighted = layout.weight.is_some();
@@ -77,12 +77,37 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
     Ok(Joined { columns: Some(layout.facts(Some(header))), notes, ..joined })
 }
 
+/// The node list, and what the first lines say.
+fn begin(source: &mut Source, options: &ReadOptions) -> Result<(Option<NodeList>, Detected)> {
+    Ok((nodes::read(options, source.allowance())?, layout::detect(source, options)?))
+}
+
 /// How large the graph of an edge list is; its blocks are parsed, and not kept.
 pub(super) fn sizes(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Sizes> {
     let layout = layout::detect(&mut source, options)?.layout;
     let survey = Survey::default();
     blocks::parse(source, progress, |lines| parse(lines, &layout, &Naming::Free).map(|chunk| survey.add(&chunk)))?;
     Ok(Sizes::seen(&survey, 0))
+}
+
+/// Notes about lines that were taken for something that they might not be.
+fn line_notes(
+    path: &Path,
+    chunks: &[Chunk],
+    mut skipped: Tally,
+    layout: &Layout,
+    head: Option<Vec<String>>,
+) -> Vec<ReadNote> {
+    let (mut read, mut headers, mut edges) = (Tally::default(), Tally::default(), 0);
+    for chunk in chunks {
+        read.append(&chunk.read);
+        skipped.append(&chunk.skipped);
+        headers.append(&chunk.headers);
+        edges += chunk.ends.len();
+    }
+    let sizes = head.and_then(|head| first::sizes_note(&head, edges, &path.display().to_string()));
+    let headers = layout.headers_note(&headers, path);
+    headers.into_iter().chain(sizes).chain(comment_notes(path, &read, &skipped)).collect()
 }
 
 /// Notes about lines that begin like comments.

@@ -9,13 +9,16 @@ pub(crate) mod blocks;
 mod columns;
 pub(crate) mod comments;
 pub(crate) mod delimiter;
+mod division;
 mod edges;
+mod failed;
 pub(crate) mod fields;
 mod first;
 pub(crate) mod header;
 mod join;
 mod kinds;
 pub(crate) mod layout;
+mod message;
 mod metis;
 pub(crate) mod mtx;
 pub(crate) mod nodes;
@@ -38,6 +41,7 @@ use crate::error::{Error, Result};
 use crate::memory::{self, Allowance};
 use crate::progress::Progress;
 pub use comments::Comment;
+pub use division::Division;
 use join::Joined;
 pub(super) use join::{Ends, join};
 use options::table_options;
@@ -66,21 +70,33 @@ pub use vocabulary::{ID_COLUMNS, WEIGHT_COLUMNS};
 /// # Ok::<(), hone::Error>(())
 /// ```
 pub fn read(input: impl AsRef<Path>, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
-    read_input(input.as_ref(), options, progress)
+    read_input(input.as_ref(), options, &Division::none(), progress)
 }
 
-fn read_input(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
+/// The same by several processes together, all of which call this with the same arguments: each parses a part of the file,
+/// and all get the same graph, or the same error, as [`read`] gives. Matrix Market, Parquet files of several row groups
+/// and edge lists are divided if they are large and not compressed; every process reads all of any other file.
+pub fn read_divided(
+    input: impl AsRef<Path>,
+    options: &ReadOptions,
+    division: &Division<'_>,
+    progress: &dyn Progress,
+) -> Result<Graph> {
+    read_input(input.as_ref(), options, division, progress)
+}
+
+fn read_input(input: &Path, options: &ReadOptions, division: &Division, progress: &dyn Progress) -> Result<Graph> {
     if let Some(name) = builtin_name(input) {
         return read_builtin(name, options);
     }
     let held = memory::resident().unwrap_or(0);
-    read_file(input, options, progress).map_err(|error| match error {
+    read_file(input, options, division, progress).map_err(|error| match error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound && is_builtin(input) => {
             let known = input.display();
             let remedy = format!("check its name and folder; the built-in graph is `{BUILTIN_PREFIX}{known}`");
             Error::input(input, "no such file", remedy)
         }
-        error => enough(error, held, input, options, progress),
+        error => enough(error, (held, division.processes()), input, options, progress),
     })
 }
 
@@ -94,11 +110,17 @@ fn is_builtin(name: &Path) -> bool {
 }
 
 /// A refusal that names what is enough to read the whole file, where it can be looked through.
-fn enough(error: Error, held: u64, input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Error {
+fn enough(
+    error: Error,
+    (held, processes): (u64, usize),
+    input: &Path,
+    options: &ReadOptions,
+    progress: &dyn Progress,
+) -> Error {
     match error {
         Error::Memory { stage, need, least, limit, remedy } => match sizes_of(input, options, progress) {
             Ok(Some(sizes)) => {
-                let need = held.saturating_add(sizes.reading(options)).max(limit.saturating_add(1));
+                let need = held.saturating_add(sizes.reading(options, processes)).max(limit.saturating_add(1));
                 Error::Memory { stage, need, least: true, limit, remedy }
             }
             _ => Error::Memory { stage, need, least, limit, remedy },
@@ -129,8 +151,8 @@ fn sizes_of(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Res
     }))
 }
 
-fn read_file(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Result<Graph> {
-    let allowance = Allowance::new(options.memory);
+/// Opens a file and finds out its format.
+fn open(input: &Path, options: &ReadOptions, allowance: Allowance) -> Result<(Source, InputFormat)> {
     let mut source = Source::open(input, allowance)?;
     let format = match options.format {
         Some(format) => format,
@@ -139,11 +161,18 @@ fn read_file(input: &Path, options: &ReadOptions, progress: &dyn Progress) -> Re
     if format != InputFormat::Parquet {
         source.check_text("it needs at least one edge")?;
     }
+    Ok((source, format))
+}
+
+fn read_file(input: &Path, options: &ReadOptions, division: &Division, progress: &dyn Progress) -> Result<Graph> {
+    let allowance = Allowance::new(options.memory);
+    let opened = open(input, options, allowance);
+    let (source, format) = division.agree(input, opened, |(source, format)| format!("{format} {:?}", source.len()))?;
     let mut joined = match format {
-        InputFormat::Edges => edges::read(source, options, progress)?,
-        InputFormat::MatrixMarket => mtx::read(source, options, progress)?,
+        InputFormat::Edges => edges::read(source, options, division, progress)?,
+        InputFormat::MatrixMarket => mtx::read(source, options, division, progress)?,
         InputFormat::Metis => metis::read(source, options, progress)?,
-        InputFormat::Parquet => parquet::read(source, options, progress)?,
+        InputFormat::Parquet => parquet::read(source, options, division, progress)?,
     };
     progress.check()?;
     let slot = if joined.weights.is_some() { 12 } else { 8 };

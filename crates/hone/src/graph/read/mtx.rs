@@ -6,9 +6,10 @@
 
 use std::str;
 
-use super::blocks::{self, Fault};
+use super::blocks::Fault;
 use super::columns::Layout;
 use super::comments::{Comments, skip_idle};
+use super::division::Division;
 use super::edges::{self, Naming};
 use super::fields::{Delimiter, without_end};
 use super::join::Joined;
@@ -32,17 +33,17 @@ struct Banner {
 }
 
 /// Reads a Matrix Market file.
-pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
-    refuse_table_options(options, InputFormat::MatrixMarket)?;
+pub(super) fn read(
+    mut source: Source,
+    options: &ReadOptions,
+    division: &Division,
+    progress: &dyn Progress,
+) -> Result<Joined> {
     let path = source.path().to_path_buf();
     let weighted = options.weighted || options.weight.is_some();
-    let line = first_line(&mut source)?;
-    let banner = banner(&line, weighted).map_err(|fault| fault.into_error(&source, source.lines()))?;
-    source.skip(next_line(&source));
-    skip_idle(&mut source, b"%", |_| {})?;
-    let line = first_line(&mut source)?;
-    let (nodes, entries) = size(&line).map_err(|fault| fault.into_error(&source, source.lines()))?;
-    source.skip(next_line(&source));
+    let begun = begin(&mut source, options, weighted);
+    let (banner, nodes, entries) =
+        division.agree(&path, begun, |(_, nodes, entries)| format!("{} {nodes} {entries}", source.position()))?;
     let layout = Layout {
         delimiter: Delimiter::Blanks,
         columns: if banner.has_values { 3 } else { 2 },
@@ -56,7 +57,7 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
         integers: false,
     };
     let naming = Naming::Numbered(nodes);
-    let chunks = blocks::parse(source, progress, |lines| edges::parse(lines, &layout, &naming))?;
+    let chunks = division.parse(source, progress, |lines| edges::parse(lines, &layout, &naming))?;
     let found: u64 = chunks.iter().map(|chunk| chunk.ends.len() as u64).sum();
     if found != entries {
         let message = format!("the header promises {entries} entries, but there are {found}");
@@ -68,6 +69,19 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
     let joined = Joined::numbered(chunks, layout.weight.is_some(), NodeIds::one_based(nodes));
     let ignored_weights = if layout.ignored_weight.is_some() { found } else { 0 };
     Ok(Joined { ignored_weights, symmetric: banner.symmetric, ..joined })
+}
+
+/// What the first lines say: the banner, and the numbers of nodes and entries.
+fn begin(source: &mut Source, options: &ReadOptions, weighted: bool) -> Result<(Banner, u32, u64)> {
+    refuse_table_options(options, InputFormat::MatrixMarket)?;
+    let line = first_line(source)?;
+    let banner = banner(&line, weighted).map_err(|fault| fault.into_error(source, source.lines()))?;
+    source.skip(next_line(source));
+    skip_idle(source, b"%", |_| {})?;
+    let line = first_line(source)?;
+    let (nodes, entries) = size(&line).map_err(|fault| fault.into_error(source, source.lines()))?;
+    source.skip(next_line(source));
+    Ok((banner, nodes, entries))
 }
 
 /// The numbers of nodes and edges that the first line of numbers has, here and in METIS files.

@@ -53,6 +53,11 @@ impl NodeList {
         })
     }
 
+    /// Number of nodes.
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
     pub(super) fn into_ids(self) -> NodeIds {
         self.names.into_ids()
     }

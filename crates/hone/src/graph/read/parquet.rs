@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{Seek, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::str;
 
@@ -14,6 +15,7 @@ use parquet::data_type::{ByteArray, DataType};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::columns::{Layout, columns, dates_for_weights};
+use super::division::Division;
 use super::join::{Chunk, Ends, Joined};
 use super::nodes::{self, NodeList};
 use super::options::{InputFormat, ReadOptions, refuse_text_options};
@@ -34,20 +36,28 @@ const BATCH: usize = 1 << 16;
 const ROWS_PER_BYTE: u64 = 1 << 10;
 
 /// Reads a Parquet file.
-pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Progress) -> Result<Joined> {
+pub(super) fn read(
+    mut source: Source,
+    options: &ReadOptions,
+    division: &Division,
+    progress: &dyn Progress,
+) -> Result<Joined> {
     let path = source.path().to_path_buf();
-    refuse_text_options(options, InputFormat::Parquet)?;
     let allowance = source.allowance();
-    let mut list = nodes::read(options, allowance)?;
-    let file = plain_file(&mut source)?;
-    if file.metadata().map_err(|error| Error::io(&path, error))?.len() == 0 {
-        return Err(Error::input(&path, "the file is empty", "it needs at least one edge"));
-    }
-    let (chunks, layout, mut notes) = Opened::contained(&path, || {
-        let opened = Opened::new(&path, file, allowance)?;
-        Table { path: &path, list: list.as_ref(), chosen: options.weight.is_some(), opened: &opened }
-            .read(options, progress)
-    })?;
+    let begun = begin(&mut source, options);
+    let Begun { mut list, opened, layout, mut notes } = division.agree(&path, begun, Begun::view)?;
+    let table = Table { path: &path, list: list.as_ref(), chosen: options.weight.is_some(), opened: &opened };
+    // A copy of a stream is in the memory of each process as it is.
+    let bytes = if source.file().is_some() { opened.size() } else { 0 };
+    let groups = opened.groups().len();
+    let chunks = match division.own(groups, bytes) {
+        None => Opened::contained(&path, || table.read(0..groups, &layout, progress))?,
+        Some(own) => {
+            let own = Opened::contained(&path, || table.read(own, &layout, progress));
+            division.exchange(own, &path, allowance)?
+        }
+    };
+    drop(opened);
     let edges: usize = chunks.iter().map(|chunk| chunk.ends.len()).sum();
     if edges == 0 {
         return Err(Error::input(&path, "the table has no rows", "it needs at least one edge"));
@@ -63,6 +73,43 @@ pub(super) fn read(mut source: Source, options: &ReadOptions, progress: &dyn Pro
     notes.extend(nodes::first_note(first, &joined.pairs));
     let ignored_weights = if layout.ignored_weight.is_some() { edges as u64 } else { 0 };
     Ok(Joined { ignored_weights, columns: Some(layout.facts(None)), notes, ..joined })
+}
+
+/// A table before its rows are read.
+struct Begun {
+    list: Option<NodeList>,
+    opened: Opened,
+    layout: Layout,
+    notes: Vec<ReadNote>,
+}
+
+impl Begun {
+    /// What all processes should see alike.
+    fn view(&self) -> String {
+        let groups = self.opened.groups().len();
+        format!("{} {groups} {:?} {:?}", self.opened.rows(), self.list.as_ref().map(NodeList::len), self.layout)
+    }
+}
+
+/// Opens a table, and finds out which column is what.
+fn begin(source: &mut Source, options: &ReadOptions) -> Result<Begun> {
+    let path = source.path().to_path_buf();
+    refuse_text_options(options, InputFormat::Parquet)?;
+    let list = nodes::read(options, source.allowance())?;
+    let file = plain_file(source)?;
+    if file.metadata().map_err(|error| Error::io(&path, error))?.len() == 0 {
+        return Err(Error::input(&path, "the file is empty", "it needs at least one edge"));
+    }
+    Opened::contained(&path, || {
+        let opened = Opened::new(&path, file, source.allowance())?;
+        let table = Table { path: &path, list: None, chosen: true, opened: &opened };
+        let (layout, notes) = table.layout(opened.schema(), options)?;
+        let (rows, bytes) = (opened.rows(), opened.size());
+        if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_PER_BYTE) {
+            return Err(opened.damaged(format!("{rows} rows in {bytes} bytes")));
+        }
+        Ok(Begun { list, opened, layout, notes })
+    })
 }
 
 /// How large the graph of a file is; its groups are read one after the other, and not kept.
@@ -126,9 +173,6 @@ impl Ids {
     }
 }
 
-/// Edges, where they come from, and what is to be noted.
-type Read = (Vec<Chunk>, Layout, Vec<ReadNote>);
-
 /// What the parts of reading have in common.
 struct Table<'a> {
     path: &'a Path,
@@ -143,23 +187,19 @@ impl Table<'_> {
         Error::input(self.path, message, remedy)
     }
 
-    fn read(&self, options: &ReadOptions, progress: &dyn Progress) -> Result<Read> {
-        let (layout, notes) = self.layout(self.opened.schema(), options)?;
-        let (rows, bytes) = (self.opened.rows(), self.opened.size());
-        if rows > (1 << 20) && rows > bytes.saturating_mul(ROWS_PER_BYTE) {
-            return Err(self.opened.damaged(format!("{rows} rows in {bytes} bytes")));
-        }
-        progress.stage("reading", rows);
-        let mut chunks = Vec::new();
-        let mut before = 0;
-        for group in 0..self.opened.groups().len() {
+    /// The edges of some groups.
+    fn read(&self, groups: Range<usize>, layout: &Layout, progress: &dyn Progress) -> Result<Vec<Chunk>> {
+        let rows = |groups: Range<usize>| -> u64 { groups.map(|group| self.opened.rows_of(group)).sum() };
+        progress.stage("reading", rows(groups.clone()));
+        let mut chunks = Vec::with_capacity(groups.len());
+        let mut before = rows(0..groups.start);
+        for group in groups {
             progress.check()?;
-            let chunk = self.read_group(group, &layout, before)?;
-            before += chunk.ends.len() as u64;
-            progress.advance(chunk.ends.len() as u64);
-            chunks.push(chunk);
+            chunks.push(self.read_group(group, layout, before)?);
+            before += self.opened.rows_of(group);
+            progress.advance(self.opened.rows_of(group));
         }
-        Ok((chunks, layout, notes))
+        Ok(chunks)
     }
 
     /// Which column is what, by the names in the schema.
@@ -191,6 +231,10 @@ impl Table<'_> {
         let rows = sources.len();
         if targets.len() != rows || weights.as_ref().is_some_and(|weights| weights.len() != rows) {
             return Err(self.opened.damaged("columns of different lengths"));
+        }
+        if rows as u64 != self.opened.rows_of(group) {
+            let what = format!("{rows} rows in a group of {}", self.opened.rows_of(group));
+            return Err(self.opened.damaged(what));
         }
         let ends = self.ends(&sources, &targets, before)?;
         Ok(Chunk::new(ends, weights.unwrap_or_default()))

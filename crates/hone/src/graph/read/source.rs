@@ -152,6 +152,11 @@ impl Source {
         }
     }
 
+    /// Bytes after those used up, of a plain file; else 0.
+    pub(crate) fn rest(&self) -> u64 {
+        self.len().map_or(0, |len| len.saturating_sub(self.position))
+    }
+
     /// Reads on until at least `wanted` bytes are ahead or the input ends; fails when more is held then than may be.
     pub(crate) fn fill(&mut self, wanted: usize) -> Result<()> {
         // No more than is wanted: vectors that grow by themselves double.

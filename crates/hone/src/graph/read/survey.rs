@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::super::ids::canonical_integer;
+use super::division::ROUND;
 use super::join::{Chunk, Ends};
 use super::options::ReadOptions;
 
@@ -57,15 +58,17 @@ impl Sizes {
         self.parsed + 8 * self.edges
     }
 
-    /// Bytes that reading takes at its peak, in addition to those in use before.
-    pub(super) fn reading(&self, options: &ReadOptions) -> u64 {
+    /// Bytes that reading takes at its peak, in addition to those in use before, in each of so many processes.
+    pub(super) fn reading(&self, options: &ReadOptions, processes: usize) -> u64 {
         let weight = if options.weighted || options.weight.is_some() { 4 } else { 0 };
         let pairs = (8 + weight) * self.edges;
         let slots = if options.directed { 1 } else { 2 } * self.edges;
         let decoding = self.parsed + DECODED * self.group;
+        // Messages are held as they are sent, received and decoded.
+        let exchanging = if processes > 1 { self.parsed + 2 * self.parsed.min(ROUND) } else { 0 };
         let joining = self.parsed + pairs;
         let building = pairs + (8 + weight) * slots + 8 * self.nodes;
-        self.names + decoding.max(joining).max(building) + BUFFERS * rayon::current_num_threads() as u64
+        self.names + decoding.max(exchanging).max(joining).max(building) + BUFFERS * rayon::current_num_threads() as u64
     }
 }
 
@@ -182,7 +185,8 @@ mod tests {
             let sizes = sizes(&path, &options, &Silent).expect("sound").expect("a file");
             assert_eq!(sizes.edges, edges, "{name}");
             assert!((sizes.nodes as f64 / nodes - 1.0).abs() < 0.06, "{name}: {} of {nodes}", sizes.nodes);
-            assert!(sizes.reading(&options) > 8 * edges, "{name}");
+            assert!(sizes.reading(&options, 1) > 8 * edges, "{name}");
+            assert!(sizes.reading(&options, 4) >= sizes.reading(&options, 1), "{name}");
         }
         assert_eq!(sizes("-", &ReadOptions::default(), &Silent).expect("nothing is read"), None);
     }
