@@ -79,6 +79,18 @@ pub enum Error {
         /// The existing file.
         path: PathBuf,
     },
+    /// Another of several processes that work together has failed.
+    #[error("process {rank} of {size}: {message}")]
+    Process {
+        /// Its number, from 0.
+        rank: usize,
+        /// Number of processes.
+        size: usize,
+        /// Its error.
+        message: String,
+        /// Whether input, options or usage are wrong.
+        input: bool,
+    },
     /// The caller asked to stop (see [`crate::Progress::cancelled`]).
     #[error("interrupted")]
     Interrupted,
@@ -137,6 +149,7 @@ impl Error {
     /// opposed to a run that failed on its own (exit code 1).
     pub fn is_input(&self) -> bool {
         matches!(self, Error::Input { .. } | Error::Config { .. } | Error::Exists { .. } | Error::Memory { .. })
+            || matches!(self, Error::Process { input: true, .. })
             || matches!(self, Error::Io { source, .. } if matches!(source.kind(),
                 io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied | io::ErrorKind::IsADirectory
                 | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)

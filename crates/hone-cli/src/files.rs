@@ -6,7 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use hone::Error;
-use hone::output::{Batch, Existing, Output, companions, is_stream, same_file, spelled_out};
+use hone::output::parts::{check_target, is_folder};
+use hone::output::{Batch, Existing, Output, TemporaryFolder, companions, is_stream, same_file, spelled_out};
 use hone::record;
 
 use crate::exit::{self, Kept};
@@ -24,6 +25,8 @@ pub(crate) struct Files {
 pub(crate) enum Use {
     /// It is replaced: nothing else of the run may be in it.
     Replaced,
+    /// The same, by the parts of a table.
+    Parts,
     /// Files in it may be replaced: no input and no output may be one of them.
     Rewritten,
     /// Files are added, under names that the run chooses: no output may have one of them.
@@ -37,7 +40,7 @@ impl Use {
     fn may_replace(self, path: &Path) -> bool {
         let ends = |endings: &[&str]| path.extension().is_some_and(|own| endings.iter().any(|ending| own == *ending));
         match self {
-            Use::Replaced => true,
+            Use::Replaced | Use::Parts => true,
             Use::Rewritten | Use::Filled => ends(&["json", "npz", "txt"]),
             Use::Kept => false,
         }
@@ -64,9 +67,14 @@ impl Files {
         self.read(option, paths)
     }
 
-    /// Adds files that are written.
+    /// Adds files that are written; a name that ends with `/` is a folder of parts.
     pub(crate) fn write<P: AsRef<Path>>(mut self, option: &'static str, paths: impl IntoIterator<Item = P>) -> Self {
-        self.outputs.extend(paths.into_iter().map(|path| (option, path.as_ref().to_path_buf())));
+        for path in paths.into_iter().map(|path| path.as_ref().to_path_buf()) {
+            match is_folder(&path) {
+                true => self.folders.push((option, path, Use::Parts)),
+                false => self.outputs.push((option, path)),
+            }
+        }
         self
     }
 
@@ -85,6 +93,11 @@ impl Files {
             } else {
                 Output::create(path, Existing::replaced_if(force))?;
             }
+        }
+        let parts = self.folders.iter().filter(|(.., used)| *used == Use::Parts);
+        for (_, path, _) in parts {
+            check_target(path, Existing::replaced_if(force))?;
+            TemporaryFolder::beside(path)?;
         }
         Ok(Batch::new(Existing::replaced_if(force)))
     }
@@ -139,8 +152,12 @@ impl Files {
         let refused = |message: String| Err(Error::config(*option, message));
         let inside = |(_, other): &&(&str, PathBuf)| !is_stream(other) && spelled_out(other).starts_with(&folder);
         // Companions of a file come before it.
-        if let Some((of, input)) =
-            self.inputs.iter().rev().find(inside).filter(|_| matches!(used, Use::Replaced | Use::Rewritten))
+        if let Some((of, input)) = self
+            .inputs
+            .iter()
+            .rev()
+            .find(inside)
+            .filter(|_| matches!(used, Use::Replaced | Use::Parts | Use::Rewritten))
         {
             let (input, of) = (input.display(), of_option(of));
             return refused(format!("{input}, the input{of}, is in the folder {shown}; name another folder"));
@@ -156,7 +173,7 @@ impl Files {
         for (of, other, its) in &self.folders[..at] {
             let place = spelled_out(other);
             let nested = place.starts_with(&folder) || folder.starts_with(&place);
-            if nested && [*used, *its].contains(&Use::Replaced) {
+            if nested && [*used, *its].iter().any(|used| matches!(used, Use::Replaced | Use::Parts)) {
                 return refused(format!(
                     "{shown} and {}, that of {of}, share a folder; keep them apart",
                     other.display()

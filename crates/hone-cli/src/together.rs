@@ -1,7 +1,7 @@
 //! `embed` and `count` by several processes together, for a program that provides the engine.
 //!
-//! All processes run the same command on the same input. One of them ([`Engine::leads`](hone::engine::Engine::leads)) prints, and writes files once all
-//! are done; the others work with it and are silent.
+//! All processes run the same command on the same input. One of them ([`Engine::leads`](hone::engine::Engine::leads)) prints, and puts files
+//! in place once all are done; the others work with it, write their rows of the vectors, and are silent.
 
 use clap::{Parser, Subcommand};
 

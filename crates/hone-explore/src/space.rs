@@ -221,7 +221,7 @@ fn column_sums(block: &Block, columns: &[usize], f: impl Fn(f64) -> f64 + Sync) 
 
 /// Refuses values that no similarity can be computed from.
 fn check_finite(embedding: &Embedding) -> Result<()> {
-    let Embedding { ids, vectors, columns } = embedding;
+    let Embedding { ids, vectors, columns, .. } = embedding;
     let bad = |i: usize| vectors.row(i).iter().any(|x| !x.is_finite());
     let Some(i) = parallel::first(vectors.rows(), bad) else { return Ok(()) };
     let j = vectors.row(i).iter().position(|x| !x.is_finite()).expect("just found");

@@ -4,7 +4,7 @@
 
 use hone::Result;
 use hone::dense::panels::Own;
-use hone::dense::{Block, Columns, Group, Norm, Panels, Small};
+use hone::dense::{Block, Columns, Group, Norm, Panels, Small, lane_rows};
 use hone::engine::{Counting, Cpu, Engine, Local, Request, Window};
 use hone::factor::log_window::View;
 use hone::factor::svd::{svd_in, svd_there};
@@ -12,6 +12,7 @@ use hone::factor::{Factors, Solver, Task};
 use hone::graph::Graph;
 use hone::motif::Counts;
 use hone::operator::Operator;
+use hone::output::Writers;
 use hone::peers::Peers;
 use hone::space::{Fold, Space};
 
@@ -43,7 +44,8 @@ impl Engine for Ranks {
     }
 
     fn own(&self, rows: usize) -> Own {
-        Own { rows, range: self.world.own(rows) }
+        // A single lane is not divided: every process has it.
+        if rows <= lane_rows(rows) { Own::all(rows) } else { Own { rows, range: self.world.own(rows) } }
     }
 
     fn gram(&self, y: &Columns) -> Small {
@@ -54,8 +56,8 @@ impl Engine for Ranks {
         if own.is_all() { x.column_norms(Norm::L2) } else { self.lengths_of(&[(x, own)]) }
     }
 
-    fn collect(&self, x: Block, own: &Own) -> Block {
-        if own.is_all() { x } else { self.world.collect(x, own.rows) }
+    fn writers(&self) -> &dyn Writers {
+        &self.world
     }
 
     fn totals(&self, counts: &mut [u64]) {

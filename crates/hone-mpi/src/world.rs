@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use hone::dense::{Block, lane_rows};
+use hone::output::Writers;
 use hone::peers::Peers;
 use mpi::collective::SystemOperation;
 use mpi::datatype::PartitionMut;
@@ -96,29 +97,6 @@ impl World {
         }
     }
 
-    /// All rows of a matrix in process 0, given those that each process owns; zeros elsewhere.
-    pub fn collect(&self, own: Block, rows: usize) -> Block {
-        let (world, cols) = (SimpleCommunicator::world(), own.cols());
-        let mut all = Block::zeros(rows, cols);
-        let piece = self.most.min(PIECE);
-        if self.rank > 0 {
-            let lead = world.process_at_rank(0);
-            own.as_slice().chunks(piece).for_each(|values| lead.send(values));
-            return all;
-        }
-        let mine = self.own(rows);
-        all.as_mut_slice()[mine.start * cols..mine.end * cols].copy_from_slice(own.as_slice());
-        drop(own);
-        for rank in 1..self.size {
-            let (range, owner) = (self.owned(rows, rank), world.process_at_rank(rank as i32));
-            let values = &mut all.as_mut_slice()[range.start * cols..range.end * cols];
-            for piece in values.chunks_mut(piece) {
-                owner.receive_into(piece);
-            }
-        }
-        all
-    }
-
     /// Adds the partial sums of all processes to `sum`, those of the first process first, each in its order; all
     /// processes get the result, with the same bits as a single process.
     pub fn add_in_order<'a>(&self, parts: impl IntoIterator<Item = &'a [f64]>, sum: &mut [f64]) {
@@ -198,5 +176,38 @@ impl Peers for World {
             bytes
         };
         lengths.iter().enumerate().map(of).collect()
+    }
+}
+
+/// All processes write files together: process 0 creates them, and receives rows that only it can write.
+impl Writers for World {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn gather(&self, own: &[u64]) -> Vec<u64> {
+        let mut all = vec![0; own.len() * self.size];
+        SimpleCommunicator::world().all_gather_into(own, &mut all[..]);
+        all
+    }
+
+    fn spread(&self, from: usize, bytes: &mut [u8]) {
+        SimpleCommunicator::world().process_at_rank(from as i32).broadcast_into(bytes);
+    }
+
+    fn send(&self, values: &[f32]) {
+        let (world, piece) = (SimpleCommunicator::world(), self.most.min(PIECE));
+        values.chunks(piece).for_each(|values| world.process_at_rank(0).send(values));
+    }
+
+    fn receive(&self, from: usize, values: &mut [f32]) {
+        let (world, piece) = (SimpleCommunicator::world(), self.most.min(PIECE));
+        for values in values.chunks_mut(piece) {
+            world.process_at_rank(from as i32).receive_into(values);
+        }
     }
 }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use hone::Silent;
 use hone::graph::{Division, ReadOptions, read, read_divided};
 use hone::space::laws;
+use hone::store::Embedding;
 use hone_mpi::{Ranks, World};
 
 /// Tells this program that it is a process of a job, and the folder that the job works in.
@@ -196,6 +197,44 @@ fn embeddings_have_the_bits_of_one_process() {
 }
 
 #[test]
+fn files_have_the_bytes_of_one_process() {
+    let folder = folder();
+    let folder = folder.path();
+    let embed = ["embed", "graph.tsv", "--preset", "hone-p", "--motifs", "edge", "--dim", "12"];
+    let formats = ["npy", "tsv", "csv", "parquet", "npz", "safetensors", "w2v", "csv.gz", "tsv.zst"];
+    for (at, format) in formats.into_iter().enumerate() {
+        same_by_all(folder, 2 + at % 2, &embed, format);
+        // Lengths and checksums.
+        let [one, some] = ["one", "some"].map(|name| {
+            let record = fs::read(folder.join(format!("{name}.{format}.run.json"))).unwrap();
+            let record: serde_json::Value = serde_json::from_slice(&record).unwrap();
+            record["files"].to_string().replace(&format!("\"{name}."), "\"")
+        });
+        assert_eq!(one, some, "{format}");
+    }
+    same(folder, "one.ids.txt", "some.ids.txt");
+    let by_all = job(3, folder, &[&["-q", "--threads", "1"], &embed[..], &["-o", "-"]].concat());
+    assert!(by_all.stdout == fs::read(folder.join("one.tsv")).unwrap(), "standard output");
+    // Parts of a table, one per process; written once more over the old ones.
+    for processes in [3, 2] {
+        let parts = ["-q", "--threads", "1", "-o", "parts.parquet/", "--force"];
+        job(processes, folder, &[&embed[..], &parts].concat());
+        assert_eq!(fs::read_dir(folder.join("parts.parquet")).unwrap().count(), processes);
+        let [parts, one] = ["parts.parquet", "one.npy"].map(|name| Embedding::read(folder.join(name)).unwrap());
+        assert!(parts == one, "{processes} parts");
+    }
+    let hidden = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!hidden.into_iter().any(|name| name.to_string_lossy().starts_with('.')), "nothing temporary is left");
+}
+
+#[test]
+fn graphs_of_one_lane_are_embedded_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["embed", "builtin:karate", "--preset", "hone-p", "--motifs", "edge", "--dim", "8"];
+    same_by_all(folder.path(), 2, &args, "npy");
+}
+
+#[test]
 fn other_work_has_the_bits_of_one_process() {
     let folder = folder();
     let folder = folder.path();
@@ -302,6 +341,27 @@ fn what_is_wrong_is_said_once() {
     assert_eq!(fs::read(folder.join("there.npy")).unwrap(), b"mine");
     let left: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["there.npy"]);
+}
+
+#[test]
+fn a_process_that_cannot_write_ends_the_job_and_leaves_nothing() {
+    let folder = folder();
+    let args = "embed graph.tsv --preset hone-p --motifs edge --dim 12 --threads 1 -q -o";
+    for name in ["z.npy", "z.tsv", "z.parquet/"] {
+        // The files of process 1 may have no byte.
+        let limited = format!("ulimit -f 0; exec {} {args} {name}", hone_mpi());
+        let mut command = mpirun(1);
+        // Shared memory would be a file as well.
+        command.env("OMPI_MCA_btl", "self,tcp");
+        command.arg(hone_mpi()).args(args.split(' ')).arg(name);
+        command.args([":", "-n", "1", "sh", "-c", &limited]).current_dir(&folder);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("process 1 of 2: "), "{name}: {said}");
+        assert!(said.contains(name.trim_end_matches('/')) && said.contains("ulimit -f"), "{name}: {said}");
+        let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["graph.tsv"], "{name}");
+    }
 }
 
 /// Process ids of a job's process of that number, given something in its arguments.

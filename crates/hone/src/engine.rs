@@ -33,6 +33,7 @@ use crate::graph::Graph;
 use crate::memory::Allowance;
 use crate::motif::{Counts, Motif, MotifGraph, Sample, Weighting};
 use crate::operator::Operator;
+use crate::output::{OneWriter, Writers};
 use crate::peers::{Alone, Peers};
 use crate::progress::Progress;
 use crate::space::Host;
@@ -52,7 +53,8 @@ pub trait Engine: Debug + Send + Sync {
         1
     }
 
-    /// Whether this process reports and writes files: exactly one of those that work together does.
+    /// Whether this process reports, and creates files and puts them in place: exactly one of those that work together
+    /// does.
     fn leads(&self) -> bool {
         true
     }
@@ -80,10 +82,9 @@ pub trait Engine: Debug + Send + Sync {
         x.column_norms(Norm::L2)
     }
 
-    /// All rows of a matrix, given those that this process holds, in the process that [leads](Engine::leads);
-    /// zeros in others.
-    fn collect(&self, x: Block, _own: &Own) -> Block {
-        x
+    /// The processes that write the result, each the rows that it holds.
+    fn writers(&self) -> &dyn Writers {
+        &OneWriter
     }
 
     /// Sums of integers over all processes.

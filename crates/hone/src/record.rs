@@ -9,6 +9,7 @@
 //! together.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, human_bytes};
 use crate::output::companions::{is_record, record as beside};
+use crate::output::parts::{files as parts, is_part};
 use crate::output::{Batch, Existing, Written, WrittenFolder, checksum, is_stream, plain, same_file};
 
 /// What a record says about files, and everything else in it.
@@ -38,9 +40,24 @@ struct Complete<'a, T> {
 struct Listed {
     version: Option<serde_json::Value>,
     files: Option<serde_json::Value>,
+    folders: Option<serde_json::Value>,
 }
 
 impl Listed {
+    /// What is said about a folder: that of this name, else a table that was renamed. What is wrong otherwise.
+    fn folder(self, name: &str) -> std::result::Result<Option<Vec<Written>>, String> {
+        if self.version.is_none() && self.files.is_none() {
+            // A record of another tool.
+            return Ok(None);
+        }
+        let folders = self.folders.map_or(Ok(Vec::new()), serde_json::from_value);
+        let folders: Vec<WrittenFolder> = folders.map_err(|e| format!("`folders`: {e}"))?;
+        let named = |folder: &&WrittenFolder| folder.path.file_name().is_some_and(|own| own == name);
+        let parts = |folder: &&WrittenFolder| folder.files.iter().all(|file| is_part(&file.name));
+        let found = folders.iter().find(named).or_else(|| folders.iter().find(parts));
+        found.map(|folder| Some(folder.files.clone())).ok_or_else(|| "it lists no folder of parts".into())
+    }
+
     /// Whether there is anything to compare with; what is wrong with a field otherwise.
     fn files(self) -> std::result::Result<Option<Vec<Written>>, String> {
         if let Some(version) = self.version.as_ref().filter(|version| !version.is_string()) {
@@ -201,6 +218,11 @@ fn verify_at(output: &Path) -> Result<()> {
         let remedy = "write the files again, or delete the .run.json if they are known to belong together";
         Error::input(&record, format!("the record of {} is damaged: {what}", output.display()), remedy)
     };
+    if output.is_dir() {
+        let name = output.file_name().unwrap_or_default().to_string_lossy();
+        let files = parse(&text).and_then(|listed: Listed| listed.folder(&name)).map_err(damaged)?;
+        return files.map_or(Ok(()), |files| verify_parts(&files, output, &record));
+    }
     let Some(files) = parse(&text).and_then(Listed::files).map_err(damaged)? else { return Ok(()) };
     // The main file is the first one.
     let (Some(now), Some(then)) = (output.file_name().and_then(|name| name.to_str()), files.first()) else {
@@ -208,7 +230,18 @@ fn verify_at(output: &Path) -> Result<()> {
     };
     let listed = files.iter().any(|file| file.name == now);
     let then = if listed { now } else { &then.name };
-    files.iter().try_for_each(|file| compare(file, &renamed(&file.name, then, now), output, &record))
+    let place = |file: &Written| output.with_file_name(own_name(&renamed(&file.name, then, now)));
+    files.iter().try_for_each(|file| compare(file, &place(file), output, &record))
+}
+
+/// Refuses a folder of parts with others than those listed.
+fn verify_parts(listed: &[Written], folder: &Path, record: &Path) -> Result<()> {
+    let other = |path: &PathBuf| listed.iter().all(|file| path.file_name().is_none_or(|name| name != &*file.name));
+    if let Some(other) = parts(folder)?.iter().find(|path| other(path)) {
+        let shown = other.file_name().unwrap_or_default().display();
+        return Err(mixed(&format!("{shown} is not listed"), folder, record));
+    }
+    listed.iter().try_for_each(|file| compare(file, &folder.join(own_name(&file.name)), folder, record))
 }
 
 /// What a file is called after the main one beside it, and all with it, was renamed: `z.ids.txt` is `y.ids.txt` where
@@ -259,19 +292,23 @@ fn read_at(record: &Path) -> Result<Option<Vec<u8>>> {
     if text.len() as u64 > LARGEST { Err(refused()) } else { Ok(Some(text)) }
 }
 
-fn compare(file: &Written, name: &str, output: &Path, record: &Path) -> Result<()> {
-    // A name, never a path that leads elsewhere.
-    let how = match Path::new(name).file_name() {
-        None => Some("it lists no name".to_owned()),
-        Some(name) => {
-            let path = output.with_file_name(name);
-            file.difference(&path).map_err(|e| Error::io(&path, e))?
-        }
+/// The name within its folder, never a path that leads elsewhere; empty if there is none.
+fn own_name(name: &str) -> &OsStr {
+    Path::new(name).file_name().unwrap_or_default()
+}
+
+/// Compares what a record says about a file with the one at `place`.
+fn compare(file: &Written, place: &Path, output: &Path, record: &Path) -> Result<()> {
+    let how = match own_name(&file.name).is_empty() {
+        true => Some("it lists no name".to_owned()),
+        false => file.difference(place).map_err(|e| Error::io(place, e))?,
     };
-    let Some(how) = how else { return Ok(()) };
+    how.map_or(Ok(()), |how| Err(mixed(&how, output, record)))
+}
+
+fn mixed(how: &str, output: &Path, record: &Path) -> Error {
     let message = format!("not as {} says: {how}. These are files of two runs, or one was changed", record.display());
-    let remedy = "write them again, or delete the .run.json if the change is meant";
-    Err(Error::input(output, message, remedy))
+    Error::input(output, message, "write them again, or delete the .run.json if the change is meant")
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ use proptest::prelude::*;
 
 const FORMATS: [&str; 10] =
     ["a.tsv", "a.csv", "a.tsv.gz", "a.csv.zst", "a.npy", "a.npz", "a.parquet", "a.w2v", "a.w2v.gz", "a.safetensors"];
+/// A folder of parts.
+const PARTS: &str = "a.parquet/";
 
 fn sample(ids: NodeIds, cols: usize) -> Embedding {
     let values = (0..ids.len() * cols).map(|i| ((i * 37 % 101) as f32 - 50.0) / 7.0 * 10f32.powi((i % 21) as i32 - 10));
@@ -38,7 +40,7 @@ fn every_format_gives_back_the_same_vectors_and_ids() {
     let texts = NodeIds::from_texts(&["ada", "grace", "émilie", "007"]);
     for ids in [NodeIds::Sequential(5), NodeIds::from_integers(vec![7, -3, 10_000_000_000]), texts] {
         let embedding = sample(ids, 3);
-        for name in FORMATS {
+        for name in FORMATS.into_iter().chain([PARTS]) {
             assert_eq!(round_trip(&embedding, name), embedding, "{name}");
         }
     }
@@ -49,7 +51,7 @@ fn every_format_gives_back_the_names_of_columns() {
     let names = ["z0", "edge.k1.0", "city=New\nYork", "a\\b\r", " blank ", "émilie"].map(str::to_owned);
     let plain = sample(NodeIds::Sequential(4), names.len());
     let embedding = Embedding::with_columns(plain.ids, plain.vectors, names.to_vec());
-    for name in FORMATS {
+    for name in FORMATS.into_iter().chain([PARTS]) {
         assert_eq!(round_trip(&embedding, name).columns, embedding.columns, "{name}");
     }
 }
@@ -275,4 +277,36 @@ fn tables_are_measured_before_they_are_decoded() {
     assert!(
         Embedding::read_within(&path, None, Allowance::new(limit)).is_err_and(|e| matches!(e, Error::Memory { .. }))
     );
+}
+
+#[test]
+fn folders_of_other_parts_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet/");
+    let embedding = sample(NodeIds::Sequential(5), 3);
+    let mut batch = hone::output::Batch::new(Existing::Refuse);
+    embedding.add_to(&mut batch, &path, None).unwrap();
+    hone::record::add_to(&mut batch, &path, &serde_json::json!({ "version": "1" })).unwrap();
+    batch.commit().unwrap();
+    assert!(folder.path().join("a.parquet.run.json").is_file());
+    assert_eq!(Embedding::read(&path).unwrap(), embedding);
+    // Renamed together.
+    let moved = folder.path().join("b.parquet");
+    fs::rename(&path, &moved).unwrap();
+    fs::rename(folder.path().join("a.parquet.run.json"), folder.path().join("b.parquet.run.json")).unwrap();
+    assert_eq!(Embedding::read(&moved).unwrap(), embedding);
+    // A part of another run joins.
+    let other = sample(NodeIds::from_integers(vec![7, 8]), 3);
+    other.write(moved.join("part-00001.parquet"), Existing::Refuse).unwrap();
+    let error = Embedding::read(&moved).unwrap_err().to_string();
+    assert!(error.contains("part-00001.parquet is not listed"), "{error}");
+    fs::remove_file(folder.path().join("b.parquet.run.json")).unwrap();
+    assert_eq!(Embedding::read(&moved).unwrap().vectors.rows(), 7);
+    // Other columns, other ids.
+    sample(NodeIds::from_integers(vec![9]), 2).write(moved.join("part-00002.parquet"), Existing::Refuse).unwrap();
+    let error = Embedding::read(&moved).unwrap_err().to_string();
+    assert!(error.contains("part-00002.parquet") && error.contains("other columns"), "{error}");
+    sample(NodeIds::from_texts(&["x"]), 3).write(moved.join("part-00002.parquet"), Existing::Replace).unwrap();
+    let error = Embedding::read(&moved).unwrap_err().to_string();
+    assert!(error.contains("integers in some parts and of text in others"), "{error}");
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::parallel;
 
 /// Rows that belong to a matrix: how many it has, and those that are present, which are whole lanes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Own {
     /// Rows of the whole matrix.
     pub rows: usize,

@@ -55,10 +55,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let hone = args.lay(hone, memory);
     let (run, model) = work_on(&hone, &mut batch, &graph, args.model.is_some(), context)
         .map_err(|error| options::translated(error, OPTIONS))?;
-    if !leads {
-        context.engine().meet();
-        return Ok(());
-    }
     drop(graph);
     let Run { embedding, mut report } = run;
     report.notes.extend(note);
@@ -81,7 +77,8 @@ impl Args {
     }
 }
 
-/// Writes vectors, model and record, all or none, and prints what was done.
+/// Writes vectors, model and record, all or none, and prints what was done. Every process writes the vectors that it has,
+/// one of them all else.
 fn write(
     args: &Args,
     mut batch: Batch,
@@ -91,12 +88,19 @@ fn write(
     context: &Context,
 ) -> anyhow::Result<()> {
     context.progress().stage("writing", 0);
-    report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
-    if let (Some(model), Some(path)) = (model, &args.model) {
-        report.time("write model", |_| model.add_to(&mut batch, path))?;
+    let (engine, format) = (context.engine(), args.table.output_format);
+    report.time("write", |_| embedding.add_shared(&mut batch, &args.output, format, engine.writers()))?;
+    let describe = || {
+        if let (Some(model), Some(path)) = (model, &args.model) {
+            report.time("write model", |_| model.add_to(&mut batch, path))?;
+        }
+        record::add_to(&mut batch, &args.output, &report)
+    };
+    let described = if engine.leads() { describe() } else { Ok(()) };
+    engine.writers().agree(&args.output, described)?;
+    if !engine.leads() {
+        return Ok(());
     }
-    record::add_to(&mut batch, &args.output, &report)?;
-    context.engine().meet();
     batch.commit()?;
     context.progress_done();
     context.note(summary(&report));

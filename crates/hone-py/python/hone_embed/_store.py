@@ -36,7 +36,8 @@ def save(path: Path, embedding: Any, *, format: Optional[str] = None, overwrite:
     ----------
     path
         The file; its extension sets the format: ``.tsv``, ``.csv`` (also with ``.gz``, ``.zst``),
-        ``.npy`` (ids next to it), ``.npz``, ``.parquet``, ``.w2v`` or ``.safetensors``.
+        ``.npy`` (ids next to it), ``.npz``, ``.parquet``, ``.w2v`` or ``.safetensors``. ``NAME.parquet/`` is a
+        folder of Parquet files.
     embedding
         A fitted :class:`HONE`, an :class:`Embedding`, a DataFrame, or a pair of ids and vectors.
     format

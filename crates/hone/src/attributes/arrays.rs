@@ -19,7 +19,7 @@ pub(super) fn read_npy(mut source: Source, request: &Request) -> Result<Raw> {
 /// Reads an archive with ids.
 pub(super) fn read_embedding(format: Format, request: &Request) -> Result<Raw> {
     let format = if format == Format::Npz { store::Format::Npz } else { store::Format::Safetensors };
-    let Embedding { ids, vectors, columns: names } =
+    let Embedding { ids, vectors, columns: names, .. } =
         Embedding::read_within(request.path, Some(format), request.allowance)?;
     columns(&vectors, &names, Some(&ids), request)
 }

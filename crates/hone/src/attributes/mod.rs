@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::graph::read::{extension, source::Source};
 use crate::memory::Allowance;
-use crate::output::{Written, companions};
+use crate::output::{Written, companions, parts};
 use crate::progress::Progress;
 use request::{Format, Raw, Request};
 
@@ -102,11 +102,12 @@ fn open<'a>(
 }
 
 /// Length and checksum of a file of attributes, and of `NAME.ids.txt` and `FILE.columns.txt` where they stand beside it
-/// and count; nothing for a stream, which can be read only once.
+/// and count, or of the parts in a folder; nothing for a stream, which can be read only once.
 pub fn content(file: impl AsRef<Path>) -> Result<Vec<Written>> {
     let file = file.as_ref();
     let array = extension(file).is_some_and(|extension| extension == "npy");
     let beside = [companions::ids(file), companions::columns(file)].into_iter().filter(|path| array && path.is_file());
-    let files = [file.to_path_buf()].into_iter().chain(beside);
+    let parts = if file.is_dir() { parts::files(file).unwrap_or_default() } else { vec![file.to_path_buf()] };
+    let files = parts.into_iter().chain(beside);
     files.filter(|path| path.is_file()).map(|path| crate::record::content(&path)).collect()
 }

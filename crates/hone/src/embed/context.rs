@@ -9,12 +9,13 @@ use super::storage::checkpoint::Begin;
 use crate::config::{Combine, Config, Direction, Model};
 use crate::dense::panels::Own;
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::features::Named;
 use crate::graph::Graph;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::report::{Report, Stage, Start};
-use crate::store::Format;
+use crate::store::{Embedding, Format};
 
 /// The choices of a run, its progress, and its report so far.
 pub(super) struct Context<'a> {
@@ -80,6 +81,20 @@ impl Context<'_> {
     pub(super) fn components(&self) -> usize {
         let beside = self.config.features.combine == Combine::After;
         if beside && self.has_attributes() { self.config.components_dim() } else { 0 }
+    }
+
+    /// Refuses vectors that are not finite, in all processes if one of them has some.
+    pub(super) fn check_finite(&self, embedding: &Embedding) -> Result<()> {
+        let values = embedding.vectors.as_slice();
+        let mut wrong = [u64::from(parallel::first(values.len(), |i| !values[i].is_finite()).is_some())];
+        if !embedding.own.is_all() {
+            self.engine.totals(&mut wrong);
+        }
+        if wrong == [0] {
+            return Ok(());
+        }
+        let message = "the vectors are not finite: a setting or a weight is far too large or too small".into();
+        Err(Error::Numeric { stage: "the embedding".into(), message })
     }
 
     fn has_attributes(&self) -> bool {

@@ -66,8 +66,7 @@ impl Vectors {
         let mut vectors = self.values.into_block();
         // Changing the sign of a column leaves negative zeros; adding zero makes them positive.
         vectors.update_rows(|_, row| row.iter_mut().for_each(|value| *value += 0.0));
-        let vectors = run.engine.collect(vectors, &run.own);
-        Embedding::with_columns(ids, vectors, report.columns.clone())
+        Embedding::part(ids, run.own.clone(), vectors, report.columns.clone())
     }
 }
 

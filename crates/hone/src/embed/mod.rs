@@ -46,7 +46,6 @@ use crate::graph::Graph;
 use crate::memory;
 use crate::motif::Motif;
 use crate::output::{Batch, Existing};
-use crate::parallel;
 use crate::progress::Progress;
 use crate::report::{GraphFacts, Report, Start};
 use crate::store::factors::{Writer, check_outside};
@@ -87,7 +86,8 @@ pub struct Hone {
 /// What a run returns.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// The node vectors, in the graph's node order.
+    /// The node vectors, in the graph's node order. If several processes work together, each may have some rows of
+    /// them ([`Embedding::own`]).
     pub embedding: Embedding,
     /// What was done to compute them.
     pub report: Report,
@@ -307,9 +307,7 @@ impl Hone {
             let sources = joint::Sources { config: &self.config, graph, counts: &counts, motifs: &motifs, hold };
             run.time("joint", |run| joint::embed(run, &sources, x, shelf.factors()))?
         };
-        if self.engine.leads() {
-            check_finite(&embedding)?;
-        }
+        run.check_finite(&embedding)?;
         shelf.finish(batch)?;
         let draft = run.draft.take();
         let model =
@@ -395,14 +393,4 @@ fn separate(
     let parts = run.time("local", |run| local::all(run, counted, motifs, x, shelf))?;
     notes::local(run);
     run.time("global", |run| global::join(run, graph, parts, shelf))
-}
-
-/// Refuses vectors that are not finite.
-fn check_finite(embedding: &Embedding) -> Result<()> {
-    let values = embedding.vectors.as_slice();
-    if parallel::first(values.len(), |i| !values[i].is_finite()).is_none() {
-        return Ok(());
-    }
-    let message = "the vectors are not finite: a setting or a weight is far too large or too small".into();
-    Err(Error::Numeric { stage: "the embedding".into(), message })
 }

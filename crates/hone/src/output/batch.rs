@@ -75,6 +75,11 @@ impl Batch {
         Ok(())
     }
 
+    /// What it does about files that exist.
+    pub(crate) fn existing(&self) -> Existing {
+        self.existing
+    }
+
     /// The files so far, streams left out.
     pub fn written(&self) -> &[Written] {
         &self.written

@@ -20,7 +20,8 @@ pub(crate) fn record(path: &Path) -> PathBuf {
 }
 
 fn with(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
+    // The name of a folder may end with a `/`.
+    let mut name = path.components().as_path().as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
 }

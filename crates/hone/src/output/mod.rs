@@ -10,22 +10,29 @@
 //! and the file it points to is replaced, as with a plain write; only in folders that hone manages are links themselves
 //! replaced. Devices, pipes and open descriptors are written to directly, and `-` is standard output; every other name
 //! is a regular file.
+//!
+//! Several processes may write their parts of one temporary file ([`Writers`]); one of them creates and renames it.
 
 mod batch;
 pub(crate) mod companions;
 mod exchange;
+mod measured;
+pub mod parts;
 mod place;
 mod sum;
 mod temporary;
+mod writers;
 mod written;
 
 pub use batch::Batch;
 pub use companions::companions;
+pub(crate) use measured::{Measured, temporary_of};
 pub(crate) use place::plain;
 pub use place::{is_stream, same_file, spelled_out};
 pub(crate) use sum::{Sum, checksum};
 pub(crate) use temporary::is_temporary;
 pub use temporary::{Frozen, NewFolder, TemporaryFolder, remove_unfinished};
+pub use writers::{OneWriter, Writers};
 pub use written::{Written, WrittenFolder};
 
 use std::fs::{File, OpenOptions};

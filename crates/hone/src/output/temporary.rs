@@ -159,6 +159,11 @@ impl Temporary {
         Ok((file, temporary))
     }
 
+    /// Its name within its folder.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.path.as_ref()?.file_name()?.to_str()
+    }
+
     /// Its name, and that of the target; it is off the registry, which the caller has locked.
     pub(super) fn take(mut self, registry: &mut Registry) -> (TempPath, PathBuf) {
         let path = self.path.take().expect("taken once, and by value");
@@ -199,7 +204,11 @@ impl TemporaryFolder {
     }
 
     /// Makes a new folder beside the one that it is to become.
-    pub(crate) fn beside(target: &Path) -> Result<Self> {
+    pub fn beside(target: impl AsRef<Path>) -> Result<Self> {
+        Self::beside_at(target.as_ref())
+    }
+
+    fn beside_at(target: &Path) -> Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
         #[cfg(unix)]

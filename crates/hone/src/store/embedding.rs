@@ -1,6 +1,7 @@
 //! [`Embedding`]: node vectors with the names of their rows and columns.
 
 use crate::dense::Block;
+use crate::dense::panels::Own;
 use crate::graph::NodeIds;
 
 /// Node vectors with the names of their rows and columns.
@@ -8,10 +9,12 @@ use crate::graph::NodeIds;
 pub struct Embedding {
     /// Original id of every row.
     pub ids: NodeIds,
-    /// One row per node.
+    /// One row per node, or those of this process.
     pub vectors: Block,
     /// One name per column.
     pub columns: Vec<String>,
+    /// The rows that are here: all, unless several processes hold the embedding together.
+    pub own: Own,
 }
 
 impl Embedding {
@@ -29,8 +32,17 @@ impl Embedding {
     /// # Panics
     /// When ids or names do not match the block's shape.
     pub fn with_columns(ids: NodeIds, vectors: Block, columns: Vec<String>) -> Self {
-        assert_eq!(ids.len(), vectors.rows(), "one id per row");
+        let own = Own::all(vectors.rows());
+        Self::part(ids, own, vectors, columns)
+    }
+
+    /// Some rows of an embedding, the others being in other processes; the ids are those of all rows.
+    ///
+    /// # Panics
+    /// When ids or names do not match the shape.
+    pub fn part(ids: NodeIds, own: Own, vectors: Block, columns: Vec<String>) -> Self {
+        assert_eq!((ids.len(), own.range.len()), (own.rows, vectors.rows()), "one id per row");
         assert_eq!(columns.len(), vectors.cols(), "one name per column");
-        Embedding { ids, vectors, columns }
+        Embedding { ids, vectors, columns, own }
     }
 }

@@ -16,7 +16,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ use super::npy;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::output::{Batch, Existing, Sum, TemporaryFolder, Written, spelled_out};
+use crate::output::{Batch, Existing, Measured, TemporaryFolder, Written, spelled_out};
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
@@ -329,10 +329,9 @@ impl Writer {
     fn put(&mut self, name: &str, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let path = self.folder.path().join(name);
         let to_disk = || {
-            let mut out = Summed { out: BufWriter::with_capacity(1 << 18, File::create(&path)?), sum: Sum::default() };
+            let mut out = Measured::create(&path)?;
             write(&mut out)?;
-            out.out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            Ok(Written::new(&path, &out.sum))
+            Ok(Written::new(&path, &out.finish()?))
         };
         let written = to_disk().map_err(|e| self.error(e))?;
         self.manifest.files.retain(|file| file.name != written.name);
@@ -343,24 +342,6 @@ impl Writer {
     /// An error under the name that the user gave.
     fn error(&self, error: io::Error) -> Error {
         Error::io(&self.target, error)
-    }
-}
-
-/// A file that is measured while it is written.
-struct Summed {
-    out: BufWriter<File>,
-    sum: Sum,
-}
-
-impl Write for Summed {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(data)?;
-        self.sum.add(&data[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }
 

@@ -5,11 +5,12 @@
 //! | `.tsv`, `.csv` (also `.gz`, `.zst`) | header `id z0 z1 …`, one node per line |
 //! | `.npy` | N × D float32; ids in `NAME.ids.txt`, names of columns in `NAME.npy.columns.txt`, one per line |
 //! | `.npz` | arrays `ids`, `embedding` and `columns`, the names |
-//! | `.parquet` | column `id` and one float column per dimension |
+//! | `.parquet` | column `id` and one float column per dimension; `NAME.parquet/` is a folder of such files ([`parts`](crate::output::parts)) |
 //! | `.w2v` | word2vec text, as gensim reads it; names of columns in `NAME.w2v.columns.txt` |
 //! | `.safetensors` | tensor `embedding`; ids as tensor `ids` or as text; names of columns in the metadata |
 //!
-//! Every writer streams over the rows, without a second copy of the vectors.
+//! Every writer streams over the rows, without a second copy of the vectors. If several processes hold the rows, each
+//! writes its own ([`Embedding::add_shared`]).
 
 mod counted;
 mod counts;
@@ -19,19 +20,24 @@ mod format;
 pub(crate) mod names;
 mod npy;
 mod parquet;
+mod parts;
 mod quiet;
 mod records;
+mod rows;
 mod safetensors;
+mod shared;
 pub mod table;
 pub(crate) mod tensors;
 mod text;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
 use crate::memory::Allowance;
-use crate::output::{Batch, Existing, is_stream};
+use crate::output::parts::is_folder;
+use crate::output::{Batch, Existing, OneWriter, Output, Writers, is_stream};
 use crate::record;
 
 pub use counts::{CountTable, CountsBy};
@@ -39,6 +45,7 @@ pub use embedding::Embedding;
 pub use format::Format;
 pub(crate) use npy::read_npy_array;
 pub use npy::write_header as write_npy_header;
+use rows::Rows;
 pub use text::write_ids;
 
 /// Bytes of buffers that every writer has.
@@ -88,22 +95,68 @@ impl Embedding {
     /// Writes the embedding into a batch, where further files may join it, such as a record of the run
     /// ([`crate::record::add_to`]).
     pub fn add_to(&self, batch: &mut Batch, path: impl AsRef<Path>, format: Option<Format>) -> Result<()> {
-        self.add_to_at(batch, path.as_ref(), format)
+        self.add_shared(batch, path, format, &OneWriter)
     }
 
-    fn add_to_at(&self, batch: &mut Batch, path: &Path, format: Option<Format>) -> Result<()> {
+    /// The same by several processes, each of which has some rows, or all of them; all call this. Files join the batch of
+    /// process 0. If one process fails, all do.
+    ///
+    /// # Panics
+    /// When this process has some rows only, and is alone.
+    pub fn add_shared(
+        &self,
+        batch: &mut Batch,
+        path: impl AsRef<Path>,
+        format: Option<Format>,
+        writers: &dyn Writers,
+    ) -> Result<()> {
+        assert!(writers.size() > 1 || self.own.is_all(), "rows of other processes are missing");
+        let path = path.as_ref();
         let format = format.map_or_else(|| Format::of(path), Ok)?;
-        let mut out = batch.begin(path)?;
-        match format {
-            Format::Tsv | Format::Csv | Format::Word2vec => text::write(self, path, format, &mut out)?,
-            Format::Npy => npy::write_npy(self, path, &mut out)?,
-            Format::Npz if !out.can_seek() => {
-                return Err(Error::input(path, "an .npz archive cannot be written to a pipe", "name a file"));
-            }
-            Format::Npz => npy::write_npz(self, path, &mut out)?,
-            Format::Parquet => parquet::write(self, path, &mut out)?,
-            Format::Safetensors => safetensors::write(self, path, &mut out)?,
+        if is_folder(path) {
+            return parts::write(self, batch, (path, format), writers);
         }
+        let begun = if writers.leads() { begin(batch, path, format).map(Some) } else { Ok(None) };
+        let mut out = writers.agree(path, begun)?;
+        let shared = !self.own.is_all() && shared::has_places(format, path);
+        let place = if shared { shared::open(path, out.as_ref(), writers) } else { None };
+        let done = match place {
+            Some(place) => shared::write(self, (path, format), (out.as_mut(), place), writers),
+            None => self.write_from(out.as_mut(), (path, format), writers),
+        };
+        let added = done.and_then(|()| out.map_or(Ok(()), |out| self.finish(batch, out, (path, format))));
+        writers.agree(path, added)
+    }
+
+    /// Writes all rows in process 0, which has the output; the others send theirs.
+    fn write_from(
+        &self,
+        out: Option<&mut Output>,
+        (path, format): (&Path, Format),
+        writers: &dyn Writers,
+    ) -> Result<()> {
+        let rows = Rows::all(self, format, writers);
+        let Some(out) = out else {
+            rows.send();
+            return Ok(());
+        };
+        let plain = |out: &mut dyn Write| {
+            out.write_all(&shared::head(self, path, format)?).map_err(|e| Error::io(path, e))?;
+            shared::body(&rows, path, format, out)
+        };
+        let done = match format {
+            Format::Npy => plain(out),
+            Format::Tsv | Format::Csv | Format::Word2vec => text::compressed(path, out, plain),
+            Format::Npz => npy::write_npz(&rows, path, out),
+            Format::Parquet => parquet::write(&rows, path, out),
+            Format::Safetensors => safetensors::write(&rows, path, out),
+        };
+        rows.drain();
+        done
+    }
+
+    /// Adds the complete file, and those beside it.
+    fn finish(&self, batch: &mut Batch, out: Output, (path, format): (&Path, Format)) -> Result<()> {
         batch.add(out)?;
         for sidecar in &Self::files(path, Some(format))?[1..] {
             let mut beside = batch.begin(sidecar)?;
@@ -135,6 +188,15 @@ impl Embedding {
     }
 }
 
+/// Opens the main file.
+fn begin(batch: &Batch, path: &Path, format: Format) -> Result<Output> {
+    let out = batch.begin(path)?;
+    if format == Format::Npz && !out.can_seek() {
+        return Err(Error::input(path, "an .npz archive cannot be written to a pipe", "name a file"));
+    }
+    Ok(out)
+}
+
 /// What is wrong with a file that has two vectors of one node, in `rows` from 0.
 fn two_vectors(path: &Path, format: Format, ids: &NodeIds, (a, b): (usize, usize), allowance: Allowance) -> Error {
     let text = matches!(format, Format::Tsv | Format::Csv | Format::Word2vec);
@@ -155,5 +217,11 @@ impl Format {
             Format::Npy | Format::Npz | Format::Safetensors => 64 * columns,
         };
         writer.saturating_add(WRITING)
+    }
+
+    /// Bytes of rows that other processes send, in the process that writes.
+    pub(crate) fn received(self, rows: u64, columns: u64) -> u64 {
+        let piece = rows.min(self.piece(columns as usize) as u64);
+        piece.saturating_mul(columns).saturating_mul(size_of::<f32>() as u64)
     }
 }

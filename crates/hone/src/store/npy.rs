@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::embedding::Embedding;
 use super::quiet::{ArchiveSink, Quiet};
+use super::rows::Rows;
 use super::{names, records};
 use crate::dense::Block;
 use crate::error::{Error, Result, unwrapped};
@@ -26,16 +27,27 @@ const LONGEST_TEXT: usize = 1 << 20;
 
 pub(super) use crate::output::companions::ids as ids_path;
 
-pub(super) fn write_npy(embedding: &Embedding, path: &Path, out: &mut dyn Write) -> Result<()> {
-    write_vectors(&embedding.vectors, out).map_err(|e| Error::io(path, e))
+/// The header of vectors.
+pub(super) fn head(rows: usize, cols: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    write_header("<f4", &[rows, cols], &mut head).map(|()| head)
+}
+
+/// The values of rows.
+pub(super) fn write_rows(rows: &Rows, out: &mut dyn Write) -> io::Result<()> {
+    rows.each(|_, values| write_values(values, out))
 }
 
 pub(super) fn write_vectors(vectors: &Block, out: &mut dyn Write) -> io::Result<()> {
-    write_header("<f4", &[vectors.rows(), vectors.cols()], out)?;
+    out.write_all(&head(vectors.rows(), vectors.cols())?)?;
+    write_values(vectors.as_slice(), out)
+}
+
+fn write_values(values: &[f32], out: &mut dyn Write) -> io::Result<()> {
     if cfg!(target_endian = "little") {
-        return out.write_all(bytemuck::cast_slice(vectors.as_slice()));
+        return out.write_all(bytemuck::cast_slice(values));
     }
-    vectors.as_slice().iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
+    values.iter().try_for_each(|v| out.write_all(&v.to_le_bytes()))
 }
 
 /// Writes magic, version and header of an array in C order, padded to 64 bytes.
@@ -53,7 +65,7 @@ pub fn write_header(dtype: &str, shape: &[usize], out: &mut dyn Write) -> io::Re
     out.write_all(header.as_bytes())
 }
 
-pub(super) fn write_npz(embedding: &Embedding, path: &Path, out: &mut (impl Write + Seek)) -> Result<()> {
+pub(super) fn write_npz(rows: &Rows, path: &Path, out: &mut (impl Write + Seek)) -> Result<()> {
     let archive = |out: &mut dyn ArchiveSink| -> io::Result<()> {
         let mut zip = zip::ZipWriter::new(Quiet::new(out));
         let options = zip::write::SimpleFileOptions::default()
@@ -61,11 +73,12 @@ pub(super) fn write_npz(embedding: &Embedding, path: &Path, out: &mut (impl Writ
             .last_modified_time(zip::DateTime::default())
             .large_file(true);
         zip.start_file("ids.npy", options)?;
-        write_ids(&embedding.ids, &mut zip)?;
+        write_ids(rows.ids(), &mut zip)?;
         zip.start_file("embedding.npy", options)?;
-        write_vectors(&embedding.vectors, &mut zip)?;
+        zip.write_all(&head(rows.len(), rows.cols())?)?;
+        write_rows(rows, &mut zip)?;
         zip.start_file("columns.npy", options)?;
-        write_texts(|| embedding.columns.iter().map(String::as_str), &mut zip)?;
+        write_texts(|| rows.names().iter().map(String::as_str), &mut zip)?;
         zip.finish()?;
         Ok(())
     };

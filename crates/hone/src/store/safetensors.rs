@@ -14,7 +14,8 @@ use safetensors::{Dtype, SafeTensors};
 use serde_json::json;
 
 use super::embedding::Embedding;
-use super::text;
+use super::rows::Rows;
+use super::{npy, text};
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds};
@@ -23,33 +24,28 @@ use crate::memory::Allowance;
 /// Bytes that a byte of the header takes while it is understood, at most.
 const HEADER: u64 = 16;
 
-pub(super) fn write(embedding: &Embedding, path: &Path, out: &mut dyn Write) -> Result<()> {
-    let Embedding { ids, vectors, columns } = embedding;
+pub(super) fn write(rows: &Rows, path: &Path, out: &mut dyn Write) -> Result<()> {
+    let (ids, columns) = (rows.ids(), rows.names());
     let is_text = matches!(ids, NodeIds::Text { .. });
     text::check_plain_ids(ids, path)?;
     let (dtype, id_shape, id_bytes) = match (is_text, text_length(ids)) {
         (true, bytes) => ("U8", bytes, bytes),
         (false, _) => ("I64", ids.len(), 8 * ids.len()),
     };
-    let split = size_of_val(vectors.as_slice());
+    let split = size_of::<f32>() * rows.len() * rows.cols();
     let header = json!({
         "__metadata__": { "format": "hone", "columns": json!(columns).to_string() },
-        "embedding": { "dtype": "F32", "shape": [vectors.rows(), vectors.cols()], "data_offsets": [0, split] },
+        "embedding": { "dtype": "F32", "shape": [rows.len(), rows.cols()], "data_offsets": [0, split] },
         "ids": { "dtype": dtype, "shape": [id_shape], "data_offsets": [split, split + id_bytes] },
     });
     let mut header = header.to_string().into_bytes();
     header.resize(header.len().next_multiple_of(8), b' ');
-    let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|e| Error::io(path, e));
-    put(&(header.len() as u64).to_le_bytes())?;
-    put(&header)?;
-    if cfg!(target_endian = "little") {
-        put(bytemuck::cast_slice(vectors.as_slice()))?;
-    } else {
-        vectors.as_slice().iter().try_for_each(|v| put(&v.to_le_bytes()))?;
-    }
+    let begin = [&(header.len() as u64).to_le_bytes()[..], &header].concat();
+    out.write_all(&begin).and_then(|()| npy::write_rows(rows, out)).map_err(|e| Error::io(path, e))?;
     if is_text {
         return text::write_plain_ids(ids, path, out);
     }
+    let mut put = |bytes: &[u8]| out.write_all(bytes).map_err(|e| Error::io(path, e));
     (0..ids.len() as u32).try_for_each(|i| match ids.get(i) {
         NodeId::Integer(id) => put(&id.to_le_bytes()),
         NodeId::Text(_) => Ok(()),

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::embedding::Embedding;
 use super::format::Format;
+use super::rows::Rows;
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, NodeIds, quoted, quoted_line};
 use crate::parallel;
@@ -26,9 +27,45 @@ pub(super) fn memory(columns: u64) -> u64 {
     (WAVE * VALUE) as u64 * columns.max(VALUES as u64)
 }
 
-pub(super) fn write(embedding: &Embedding, path: &Path, format: Format, out: &mut dyn Write) -> Result<()> {
-    let style = Style::new(format, path, &embedding.ids)?;
-    compressed(path, out, |out| style.write(embedding, out).map_err(|e| Error::io(path, e)))
+/// What comes before the rows: names of columns, or the size of a word2vec table. Refuses ids that the format cannot hold.
+pub(super) fn head(embedding: &Embedding, path: &Path, format: Format) -> Result<Vec<u8>> {
+    if format == Format::Word2vec {
+        refuse(&embedding.ids, path, char::is_whitespace, "white space", "choose .tsv, .npz or .parquet")?;
+        return Ok(format!("{} {}\n", embedding.own.rows, embedding.vectors.cols()).into_bytes());
+    }
+    let style = Style::new(format);
+    let mut head = "id".to_owned();
+    for name in &embedding.columns {
+        head.push(style.separator);
+        style.push_field(name, &mut head);
+    }
+    head.push('\n');
+    Ok(head.into_bytes())
+}
+
+/// Rows, each on a line.
+pub(super) fn write_rows(rows: &Rows, format: Format, out: &mut dyn Write) -> io::Result<()> {
+    let (style, ids, cols) = (Style::new(format), rows.ids(), rows.cols());
+    rows.each(|range, values| {
+        in_chunks(range.len(), cols, out, |i, line| {
+            match ids.get((range.start + i) as u32) {
+                NodeId::Text(id) => style.push_field(id, line),
+                NodeId::Integer(id) => {
+                    let _ = write!(line, "{id}");
+                }
+            }
+            for value in &values[i * cols..(i + 1) * cols] {
+                let _ = write!(line, "{}{value:?}", style.separator);
+            }
+            line.push('\n');
+        })
+    })
+}
+
+/// Whether the extension says that text is compressed.
+pub(super) fn is_compressed(path: &Path) -> bool {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    ["gz", "zst"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// Writes text, compressed when the extension says so.
@@ -117,56 +154,24 @@ fn refuse(ids: &NodeIds, path: &Path, bad: impl Fn(char) -> bool, what: &str, re
     Ok(())
 }
 
-/// What separates the fields and what comes before the rows.
+/// How fields are separated, and whether they may be quoted.
 struct Style {
     separator: char,
-    word2vec: bool,
+    quotes: bool,
 }
 
 impl Style {
-    fn new(format: Format, path: &Path, ids: &NodeIds) -> Result<Self> {
-        let word2vec = format == Format::Word2vec;
-        if word2vec {
-            refuse(ids, path, char::is_whitespace, "white space", "choose .tsv, .npz or .parquet")?;
-        }
+    fn new(format: Format) -> Self {
         let separator = match format {
             Format::Csv => ',',
             Format::Word2vec => ' ',
             _ => '\t',
         };
-        Ok(Style { separator, word2vec })
-    }
-
-    fn write(&self, embedding: &Embedding, out: &mut dyn Write) -> io::Result<()> {
-        let Embedding { ids, vectors, columns } = embedding;
-        let mut head = String::new();
-        if self.word2vec {
-            let _ = writeln!(head, "{} {}", vectors.rows(), vectors.cols());
-        } else {
-            head.push_str("id");
-            for name in columns {
-                head.push(self.separator);
-                self.push_field(name, &mut head);
-            }
-            head.push('\n');
-        }
-        out.write_all(head.as_bytes())?;
-        in_chunks(vectors.rows(), vectors.cols(), out, |i, line| {
-            match ids.get(i as u32) {
-                NodeId::Text(id) => self.push_field(id, line),
-                NodeId::Integer(id) => {
-                    let _ = write!(line, "{id}");
-                }
-            }
-            for value in vectors.row(i) {
-                let _ = write!(line, "{}{value:?}", self.separator);
-            }
-            line.push('\n');
-        })
+        Style { separator, quotes: format != Format::Word2vec }
     }
 
     /// A field, quoted as RFC 4180 does when it must be.
     fn push_field(&self, field: &str, line: &mut String) {
-        line.push_str(&if self.word2vec { field.into() } else { quoted(field, self.separator) });
+        line.push_str(&if self.quotes { quoted(field, self.separator) } else { field.into() });
     }
 }

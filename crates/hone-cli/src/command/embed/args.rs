@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hone::Hone;
+use hone::output::parts::is_folder;
 use hone_gpu::Device;
 
 use super::choices::ConfigArgs;
@@ -18,7 +19,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(super) input: GraphArgs,
     /// File for the vectors; the extension sets the format (.tsv .csv .npy .npz .parquet .w2v .safetensors). `-`
-    /// for standard output.
+    /// for standard output; `NAME.parquet/` for a folder of parts.
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: PathBuf,
     /// Also write all matrix factors to this folder, as .npy files with a manifest: U, Σ and V of each motif matrix, Z
@@ -120,7 +121,8 @@ impl ScaleArgs {
     }
 
     pub(super) fn lay(&self, mut hone: Hone, output: &Path) -> Hone {
-        let beside = || output.parent().filter(|_| output.as_os_str() != "-" && (output.is_file() || !output.exists()));
+        let file = || is_folder(output) || output.is_file() || !output.exists();
+        let beside = || output.parent().filter(|_| output.as_os_str() != "-" && file());
         let beside = || beside().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
         if let Some(folder) = self.temp_dir.as_deref().or_else(beside) {
             hone = hone.temp_dir(folder);

@@ -311,7 +311,7 @@ impl Work<'_> {
     /// Bytes at the very end, when Y is freed: Z, and Z with the columns next to it. If these are diffused they are
     /// parts too, and still in memory: then this belongs to the global stage.
     fn finishing(&self) -> u64 {
-        let (config, rows) = (self.config, self.graph.nodes() as u64);
+        let (config, rows) = (self.config, (self.graph.nodes() as u64).div_ceil(self.sharing));
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
         if config.features.combine == Combine::Before || attributes == 0 || config.global.output == Output::Local {
             return 0;

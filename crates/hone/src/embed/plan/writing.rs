@@ -4,7 +4,8 @@ use super::work::{FLOAT, Work, attribute_columns};
 use crate::config::{Combine, Output};
 
 impl Work<'_> {
-    /// Bytes while the result is written: its vectors, and the writer's buffers.
+    /// Bytes while the result is written: its vectors, or those of this process and a piece of those that others send; and
+    /// the writer's buffers.
     pub(super) fn writing(&self) -> u64 {
         let (config, rows) = (self.config, self.graph.nodes() as u64);
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
@@ -18,6 +19,8 @@ impl Work<'_> {
 
     pub(super) fn written_bytes(&self, rows: u64, columns: u64) -> u64 {
         let Some(format) = self.written else { return 0 };
-        (rows * FLOAT).saturating_mul(columns).saturating_add(format.memory(rows, columns))
+        let held = (rows.div_ceil(self.sharing) * FLOAT).saturating_mul(columns);
+        let received = if self.sharing > 1 { format.received(rows, columns) } else { 0 };
+        held.saturating_add(received).saturating_add(format.memory(rows, columns))
     }
 }

@@ -1,0 +1,151 @@
+//! [`Rows`]: vectors as a writer sees them, in pieces of rows, whoever holds them.
+//!
+//! A process that holds all rows lends them. If several processes hold them, process 0 receives one piece at a time
+//! from their owners, and the others send theirs: no process holds all of them.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::ops::Range;
+
+use super::embedding::Embedding;
+use super::format::Format;
+use crate::columnar::ROW_GROUP;
+use crate::graph::NodeIds;
+use crate::output::Writers;
+
+/// Values in a piece.
+const PIECE: usize = 1 << 20;
+
+impl Format {
+    /// Rows in a piece; a piece of a Parquet table is a row group.
+    pub(super) fn piece(self, columns: usize) -> usize {
+        if self == Format::Parquet { ROW_GROUP } else { (PIECE / columns.max(1)).max(1) }
+    }
+}
+
+/// Rows that are written by one process, to be read once.
+pub(super) struct Rows<'a> {
+    embedding: &'a Embedding,
+    /// Those that are written.
+    range: Range<usize>,
+    /// The processes, and the rows that each of them holds; none if all rows are here.
+    owners: Option<(&'a dyn Writers, Vec<Range<usize>>)>,
+    /// Rows in a piece.
+    piece: usize,
+    /// The first row that was not read yet.
+    next: Cell<usize>,
+}
+
+impl<'a> Rows<'a> {
+    /// All rows, for process 0, and what the others send.
+    pub(super) fn all(embedding: &'a Embedding, format: Format, writers: &'a dyn Writers) -> Self {
+        let own = &embedding.own;
+        let owners = (!own.is_all()).then(|| {
+            let ends = writers.gather(&[own.range.start as u64, own.range.end as u64]);
+            let ranges = ends.chunks_exact(2).map(|ends| ends[0] as usize..ends[1] as usize);
+            (writers, ranges.collect())
+        });
+        Self::of(embedding, 0..own.rows, owners, format)
+    }
+
+    /// The rows of this process.
+    pub(super) fn own(embedding: &'a Embedding, format: Format) -> Self {
+        Self::of(embedding, embedding.own.range.clone(), None, format)
+    }
+
+    fn of(
+        embedding: &'a Embedding,
+        range: Range<usize>,
+        owners: Option<(&'a dyn Writers, Vec<Range<usize>>)>,
+        format: Format,
+    ) -> Self {
+        let (piece, next) = (format.piece(embedding.vectors.cols()), Cell::new(range.start));
+        Rows { embedding, range, owners, piece, next }
+    }
+
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    /// Number of columns.
+    pub(super) fn cols(&self) -> usize {
+        self.embedding.vectors.cols()
+    }
+
+    /// The ids of all rows, also of those that are not written.
+    pub(super) fn ids(&self) -> &'a NodeIds {
+        &self.embedding.ids
+    }
+
+    /// The names of the columns.
+    pub(super) fn names(&self) -> &'a [String] {
+        &self.embedding.columns
+    }
+
+    /// Hands over the rows piece by piece, with their numbers.
+    pub(super) fn each<E>(&self, mut take: impl FnMut(Range<usize>, &[f32]) -> Result<(), E>) -> Result<(), E> {
+        while let Some(piece) = self.step() {
+            let values = self.values(&piece);
+            take(piece, &values)?;
+        }
+        Ok(())
+    }
+
+    /// Receives what was not read: other processes wait until all their rows are taken.
+    pub(super) fn drain(&self) {
+        let Ok(()) = self.each(|_, _| Ok::<(), Infallible>(()));
+    }
+
+    /// Sends the rows of this process to process 0, which reads all.
+    pub(super) fn send(&self) {
+        let Some((writers, _)) = &self.owners else { return };
+        while let Some(piece) = self.step() {
+            let part = common(&piece, &self.embedding.own.range);
+            if !part.is_empty() {
+                writers.send(self.held(&part));
+            }
+        }
+    }
+
+    /// The next piece.
+    fn step(&self) -> Option<Range<usize>> {
+        let start = self.next.get();
+        let end = self.range.end.min(start.saturating_add(self.piece));
+        self.next.set(end);
+        (start < end).then_some(start..end)
+    }
+
+    /// Rows that this process holds.
+    fn held(&self, rows: &Range<usize>) -> &'a [f32] {
+        let first = self.embedding.own.range.start;
+        self.embedding.vectors.rows_slice(rows.start - first..rows.end - first)
+    }
+
+    /// The values of a piece, received from their owners where they are elsewhere.
+    fn values(&self, piece: &Range<usize>) -> Cow<'a, [f32]> {
+        let own = &self.embedding.own.range;
+        let Some((writers, owners)) = self.owners.as_ref().filter(|_| common(piece, own) != *piece) else {
+            return Cow::Borrowed(self.held(piece));
+        };
+        let cols = self.cols();
+        let mut values = vec![0.0; piece.len() * cols];
+        for (rank, range) in owners.iter().enumerate() {
+            let part = common(piece, range);
+            let to = &mut values[(part.start - piece.start) * cols..(part.end - piece.start) * cols];
+            match rank == writers.rank() {
+                _ if part.is_empty() => {}
+                true => to.copy_from_slice(self.held(&part)),
+                false => writers.receive(rank, to),
+            }
+        }
+        Cow::Owned(values)
+    }
+}
+
+/// What two ranges have in common: within the first, empty if there is nothing.
+fn common(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
+    let start = b.start.clamp(a.start, a.end);
+    start..b.end.clamp(start, a.end)
+}
