@@ -2,20 +2,24 @@
 //!
 //! Every process does other solvers, joint models and small work for itself, with the same bits.
 
+use std::sync::Arc;
+
 use hone::Result;
 use hone::dense::panels::Own;
 use hone::dense::{Block, Columns, Group, Norm, Panels, Small, lane_rows};
 use hone::engine::{Counting, Cpu, Engine, Local, Request, Window};
 use hone::factor::log_window::View;
-use hone::factor::svd::{svd_in, svd_there};
+use hone::factor::svd::{MOST_IN_PIECES, svd_in, svd_there};
 use hone::factor::{Factors, Solver, Task};
 use hone::graph::Graph;
-use hone::motif::Counts;
+use hone::motif::{Counts, Motif, MotifGraph, Weighting, shares_pattern};
 use hone::operator::Operator;
 use hone::output::Writers;
 use hone::peers::Peers;
 use hone::space::{Fold, Space};
+use hone::sparse::Csr;
 
+use crate::divided::Divided;
 use crate::space::Ranks;
 
 impl Engine for Ranks {
@@ -54,6 +58,52 @@ impl Engine for Ranks {
 
     fn lengths(&self, x: &Block, own: &Own) -> Vec<f64> {
         if own.is_all() { x.column_norms(Norm::L2) } else { self.lengths_of(&[(x, own)]) }
+    }
+
+    fn motif_graph_of_rows(
+        &self,
+        counts: &Counts,
+        graph: &Graph,
+        (motif, weighting): (Motif, Weighting),
+        rows: &Own,
+    ) -> Result<MotifGraph> {
+        // Matrices that may be decomposed component by component are read entry by entry.
+        if rows.is_all() || graph.is_directed() || graph.nodes() <= MOST_IN_PIECES {
+            return counts.motif_graph(graph, motif, weighting);
+        }
+        let pattern = graph.pattern();
+        let part = counts.motif_rows(graph, motif, weighting, rows.range.clone())?;
+        let mut sums = [part.nonzeros as u64, part.below_delta as u64, u64::from(!part.finite)];
+        self.world.add_u64(&mut sums);
+        let [nnz, below_delta, beyond] = sums.map(|sum| sum as usize);
+        if beyond > 0 || !shares_pattern(nnz, pattern.nnz()) {
+            // The same error in all processes, or a matrix of some nodes.
+            return counts.motif_graph(graph, motif, weighting);
+        }
+        let total = self.world.all(&[part.total]).into_iter().sum();
+        let values = Divided::new(self.world, pattern.clone(), part.values);
+        let matrix = Csr::of_values_elsewhere(pattern.clone(), Arc::new(values));
+        Ok(MotifGraph { motif, nodes: None, matrix, scale: part.scale, total, nnz, below_delta })
+    }
+
+    fn products(&self, x: &Columns) -> Result<Small> {
+        let (own, mut parts) = (self.own(x.rows()), Vec::new());
+        if own.is_all() {
+            return Ok(x.gram());
+        }
+        x.gram_parts_of(&own, |part| parts.push(part));
+        Ok(self.summed(x.cols(), x.cols(), &parts))
+    }
+
+    fn times(&self, x: &Columns, matrix: &Small) -> Result<Block> {
+        let Own { rows, range } = self.own(x.rows());
+        let own = x.rows_times(range, matrix);
+        if own.rows() == rows {
+            return Ok(own);
+        }
+        let mut all = Block::zeros(rows, matrix.cols());
+        self.world.gather(&own, &mut all);
+        Ok(all)
     }
 
     fn writers(&self) -> &dyn Writers {

@@ -14,6 +14,8 @@
 //! ```
 
 #[cfg(feature = "mpi")]
+mod divided;
+#[cfg(feature = "mpi")]
 mod engine;
 #[cfg(feature = "mpi")]
 mod job;

@@ -17,6 +17,7 @@ use hone::random::Key;
 use hone::space::{Fold, Leaf, Map, Space, Workspace, shorten};
 use hone::sparse::{Diagonal, Fused, Plus, Rounded};
 
+use crate::divided::own_rows;
 use crate::rows::{Rows, change};
 use crate::world::World;
 
@@ -44,7 +45,7 @@ impl Ranks {
     /// The product with exact values: all rows of `x` are gathered.
     fn multiply_exact(&self, a: &Leaf, x: &Rows, y: &mut Rows, then: &Fused<Rows>) {
         let range = y.range.clone();
-        let product = |all: &Block| own(then, |then| a.matrix.multiply_part(range, all, &mut y.block, then));
+        let product = |all: &Block| own(then, |then| own_rows(a.matrix).multiply_part(range, all, &mut y.block, then));
         if self.world.size() == 1 {
             return product(&x.block);
         }
@@ -63,7 +64,7 @@ impl Ranks {
         let alone = self.world.size() == 1;
         let all = if alone { std::mem::replace(&mut words.block, Block::zeros(0, 0)) } else { self.gathered(&words) };
         let rounded = Rounded::from_words(all, cols);
-        own(then, |then| a.matrix.multiply_rounded_part(range, &rounded, &mut y.block, then));
+        own(then, |then| own_rows(a.matrix).multiply_rounded_part(range, &rounded, &mut y.block, then));
         if alone {
             words.block = rounded.into_block();
         } else {
@@ -92,7 +93,7 @@ impl Ranks {
     }
 
     /// The sum of partial sums of all processes, in the order of rows.
-    fn summed(&self, rows: usize, cols: usize, parts: &[Small]) -> Small {
+    pub(crate) fn summed(&self, rows: usize, cols: usize, parts: &[Small]) -> Small {
         let mut sum = Small::zeros(rows, cols);
         self.world.add_in_order(parts.iter().map(Small::as_slice), sum.as_mut_slice());
         sum

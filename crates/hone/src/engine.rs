@@ -100,6 +100,17 @@ pub trait Engine: Debug + Send + Sync {
         counts.motif_graph(graph, motif, weighting)
     }
 
+    /// The same where this process needs only some rows of it, and all processes call this.
+    fn motif_graph_of_rows(
+        &self,
+        counts: &Counts,
+        graph: &Graph,
+        (motif, weighting): (Motif, Weighting),
+        _rows: &Own,
+    ) -> Result<MotifGraph> {
+        self.motif_graph(counts, graph, motif, weighting)
+    }
+
     /// Structure features, which are read twice.
     fn features(&self, features: &Structure, counts: &Counts) -> Result<NamedColumns> {
         features.streamed(counts)

@@ -179,11 +179,17 @@ impl Columns {
     }
 
     /// Partial sums of YᵀY, one for each lane present; added in order, they are the Gram matrix.
-    pub fn gram_parts(&self, mut add: impl FnMut(Small)) {
-        timed(Work::Gram, 4 * self.stored() as u64, || self.parts_of_gram(&mut add));
+    pub fn gram_parts(&self, add: impl FnMut(Small)) {
+        self.gram_parts_of(&self.own, add);
     }
 
-    fn parts_of_gram(&self, add: &mut dyn FnMut(Small)) {
+    /// The same for some of the lanes present.
+    pub fn gram_parts_of(&self, own: &Own, mut add: impl FnMut(Small)) {
+        let share = own.range.len() as f64 / self.rows.max(1) as f64;
+        timed(Work::Gram, (4.0 * self.stored() as f64 * share) as u64, || self.parts_of_gram(own, &mut add));
+    }
+
+    fn parts_of_gram(&self, own: &Own, add: &mut dyn FnMut(Small)) {
         if self.cols == 0 {
             return;
         }
@@ -208,7 +214,7 @@ impl Columns {
                 lower(i.max(j), i.min(j))
             })
         };
-        by_lanes(&self.own, products_at_a_time(self.own.rows, self.cols, self.cols), lane, add);
+        by_lanes(own, products_at_a_time(own.rows, self.cols, self.cols), lane, add);
     }
 
     /// Products of the rare columns with all columns, in the order of the parts, over some rows.
@@ -233,14 +239,20 @@ impl Columns {
 
     /// Y·M for a small matrix M.
     pub fn times(&self, matrix: &Small) -> Block {
-        assert_eq!(self.cols, matrix.rows(), "inner sizes of a product");
-        let bytes = 4 * (self.stored() + self.rows * matrix.cols()) as u64;
-        timed(Work::Combine, bytes, || self.times_untimed(matrix))
+        self.rows_times(0..self.rows, matrix)
     }
 
-    fn times_untimed(&self, matrix: &Small) -> Block {
-        let b = matrix.cols();
-        let mut out = Block::zeros(self.rows, b);
+    /// Some rows of Y·M.
+    pub fn rows_times(&self, rows: Range<usize>, matrix: &Small) -> Block {
+        assert_eq!(self.cols, matrix.rows(), "inner sizes of a product");
+        let share = rows.len() as f64 / self.rows.max(1) as f64;
+        let bytes = 4.0 * (self.stored() as f64 * share + (rows.len() * matrix.cols()) as f64);
+        timed(Work::Combine, bytes as u64, || self.times_untimed(rows, matrix))
+    }
+
+    fn times_untimed(&self, rows: Range<usize>, matrix: &Small) -> Block {
+        let (b, first) = (matrix.cols(), rows.start);
+        let mut out = Block::zeros(rows.len(), b);
         if self.cols == 0 {
             return out;
         }
@@ -256,6 +268,7 @@ impl Columns {
             let mut rare = Window::new(parts.rare.iter().copied());
             let mut rows = Vec::new();
             move |range, to: &mut [f32]| {
+                let range = first + range.start..first + range.end;
                 if wide > 0 {
                     rows.resize(range.len() * wide, 0.0);
                     often.read(&range, &mut rows, |value| value);

@@ -144,7 +144,8 @@ impl Group {
     /// The same columns times a factor.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
-        assert!(self.whole.is_none(), "columns are scaled before their rows are shared out");
+        let lengths = |lengths: Vec<f64>| lengths.into_iter().map(|length| length * factor.abs()).collect();
+        let whole = self.whole.map(|whole| Whole { lengths: lengths(whole.lengths), ..whole });
         let values = match self.values {
             Values::Held(mut block) => {
                 block.scale_columns(&vec![factor; block.cols()]);
@@ -156,7 +157,7 @@ impl Group {
                 Values::Stored(Arc::new(inner), Some(factor))
             }
         };
-        Group { rows: self.rows, values, whole: None }
+        Group { rows: self.rows, values, whole }
     }
 
     /// Only rows `range` of the matrix, renumbered from 0; statistics of the whole are kept.

@@ -7,7 +7,6 @@ use super::notes;
 use super::plan::{self, work::Work};
 use super::weighted::weighted;
 use crate::dense::{Columns, Group};
-use crate::engine::Cpu;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory;
@@ -72,7 +71,7 @@ fn diffuse(
     }
     for &motif in motifs {
         run.progress.check()?;
-        let w = weighted((run.config, &Cpu), graph, counts, motif)?;
+        let w = weighted(run.config, graph, counts, motif)?;
         for part in attributes::diffused(run.config, x, motif, &w, Ok)? {
             each(x.names.iter().map(|name| format!("{motif}.k{}.{name}", part.step)).collect(), part.group);
         }

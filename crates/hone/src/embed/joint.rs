@@ -16,7 +16,6 @@ use super::{notes, steps};
 use crate::config::{Combine, Config, Model, combine_before};
 use crate::dense::{Block, Small};
 use crate::diffuse::Diffusion;
-use crate::engine::Cpu;
 use crate::error::Result;
 use crate::factor::{Solver, Task};
 use crate::graph::Graph;
@@ -61,7 +60,7 @@ impl Sources<'_> {
     /// Rebuilds every slice, with the statistics of its matrix.
     fn each(&self, each: &mut dyn FnMut(Slice, SliceFacts) -> Result<()>) -> Result<()> {
         for &motif in self.motifs {
-            let w = weighted((self.config, &Cpu), self.graph, self.counts, motif)?;
+            let w = weighted(self.config, self.graph, self.counts, motif)?;
             let nodes: Option<Arc<[u32]>> = w.graph.nodes.as_deref().map(Arc::from);
             for step in self.steps() {
                 let (scale, operator) = self.config.matrix().scaled_operator(&w.operator, w.graph.scale, step)?;
@@ -136,7 +135,7 @@ fn beside(run: &Context, sources: &Sources, x: X) -> Result<Vec<Part>> {
     let Diffusion { steps, original, .. } = run.config.features.diffusion;
     let mut parts = Vec::new();
     for &motif in sources.motifs.iter().filter(|_| steps > 0) {
-        let w = weighted((run.config, &Cpu), sources.graph, sources.counts, motif)?;
+        let w = weighted(run.config, sources.graph, sources.counts, motif)?;
         parts.extend(attributes::diffused(run.config, &x, motif, &w, Ok)?);
     }
     if original || steps == 0 {

@@ -14,7 +14,7 @@ use super::steps;
 use super::storage::factors::write_local;
 use super::storage::shelf::Shelf;
 use super::weighted::{Counted, Lazily, Weighted};
-use crate::config::{LOG, TARGET, ViewWeight};
+use crate::config::{Combine, LOG, TARGET, ViewWeight};
 use crate::dense::panels::Own;
 use crate::dense::{Group, Panels};
 use crate::diffuse::Diffusion;
@@ -43,19 +43,22 @@ pub(super) fn all(
     let (mut locals, mut diffused) = (Vec::new(), Vec::new());
     let Diffusion { steps: diffusion, original, .. } = run.config.features.diffusion;
     let diffuse = diffusion > 0;
+    // Nothing but the result needs them then.
+    let shared = !run.own.is_all() && !diffuse && run.config.features.combine == Combine::After;
+    let rows = x.take_if(|_| shared).map(|x| attributes::undiffused(x).shared_out(&run.own));
     if let (Some(x), Some(folder)) = (&mut x, run.aside.as_ref().filter(|_| !diffuse)) {
         x.block.put_aside(folder)?;
     }
     // The last motif takes the counts themselves, so that they are freed when it is embedded.
     for (&motif, counted) in motifs.iter().zip(std::iter::repeat_n(counted, motifs.len())) {
-        let w = Lazily::new(run.config, run.engine, counted, motif);
+        let w = Lazily::new((run.config, run.engine), &run.own, counted, motif);
         locals.extend(of_motif(run, &w, shelf)?);
         if let Some(x) = x.as_ref().filter(|_| diffuse) {
             diffused.extend(attributes::diffused_or_found(run.config, x, &w, shelf)?);
         }
     }
     x.as_mut().map_or(Ok(()), |x| x.block.bring_back())?;
-    diffused.extend(x.filter(|_| original || !diffuse).map(attributes::undiffused));
+    diffused.extend(x.filter(|_| original || !diffuse).map(attributes::undiffused).or(rows));
     // Eq. 16: step by step, motif by motif; statistics and columns in the same order.
     locals.sort_by_key(|part| part.step);
     run.report.local.sort_by_key(|facts| facts.step);

@@ -11,7 +11,6 @@ use super::weighted::{is_of_edges, of_edges, weighted};
 use super::{Hone, Run, counts, notes};
 use crate::config::{Direction, Weights};
 use crate::dense::{Block, Small};
-use crate::engine::Cpu;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
@@ -231,7 +230,7 @@ impl Model {
     ) -> Result<()> {
         run.progress.stage("placing nodes", self.views.len() as u64);
         let graphs = self.views.iter().map(|view| match counts {
-            Some(counts) => Ok(weighted((run.config, &Cpu), graph, counts, view.motif)?.graph),
+            Some(counts) => Ok(weighted(run.config, graph, counts, view.motif)?.graph),
             None => of_edges(run.config, graph),
         });
         let graphs = graphs.collect::<Result<Vec<_>>>()?;

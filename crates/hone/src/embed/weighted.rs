@@ -6,8 +6,10 @@ use std::sync::Arc;
 use crate::clock::{Work, timed};
 use crate::config::{Config, Weights};
 use crate::dense::Group;
-use crate::engine::Engine;
+use crate::dense::panels::Own;
+use crate::engine::{Cpu, Engine};
 use crate::error::Result;
+use crate::factor::Solver;
 use crate::graph::{Graph, NodeIds};
 use crate::motif::{Counts, Motif, MotifGraph, Orbit, Pairs, Weighting};
 use crate::operator::Operator;
@@ -30,6 +32,8 @@ pub(super) struct Lazily<'a> {
     config: &'a Config,
     engine: &'a dyn Engine,
     graph: &'a Graph,
+    /// Rows of W_t that this process needs.
+    rows: Own,
     /// Released once W_t is built; with the last motif, so are the counts.
     counts: Cell<Option<Arc<Counts>>>,
     pub(super) motif: Motif,
@@ -37,10 +41,18 @@ pub(super) struct Lazily<'a> {
 }
 
 impl<'a> Lazily<'a> {
-    /// W_t of one motif, on first use.
-    pub(super) fn new(config: &'a Config, engine: &'a dyn Engine, counted: Counted<'a>, motif: Motif) -> Self {
+    /// W_t of one motif, on first use, for a process that shares the rows of Y with others and has these.
+    pub(super) fn new(
+        (config, engine): (&'a Config, &'a dyn Engine),
+        own: &Own,
+        counted: Counted<'a>,
+        motif: Motif,
+    ) -> Self {
         let counts = Cell::new(Some(counted.counts));
-        Lazily { config, engine, graph: counted.graph, counts, motif, made: OnceCell::new() }
+        // Diffusion and other solvers read all rows.
+        let some = matches!(config.local.solver, Solver::Svd(_)) && config.features.diffusion.steps == 0;
+        let rows = if some { own.clone() } else { Own::all(own.rows) };
+        Lazily { config, engine, graph: counted.graph, rows, counts, motif, made: OnceCell::new() }
     }
 
     /// The graph.
@@ -59,7 +71,7 @@ impl<'a> Lazily<'a> {
             return Ok(w);
         }
         let counts = self.counts.take().expect("counts are there until W is made");
-        let w = weighted((self.config, self.engine), self.graph, &counts, self.motif)?;
+        let w = weighted_rows((self.config, self.engine), (self.graph, &self.rows), &counts, self.motif)?;
         Ok(self.made.get_or_init(|| w))
     }
 }
@@ -72,9 +84,14 @@ impl Weighted {
 }
 
 /// W_t of one motif.
-pub(super) fn weighted(
+pub(super) fn weighted(config: &Config, graph: &Graph, counts: &Counts, motif: Motif) -> Result<Weighted> {
+    weighted_rows((config, &Cpu), (graph, &Own::all(graph.nodes())), counts, motif)
+}
+
+/// The same, of which this process needs some rows.
+fn weighted_rows(
     (config, engine): (&Config, &dyn Engine),
-    graph: &Graph,
+    (graph, rows): (&Graph, &Own),
     counts: &Counts,
     motif: Motif,
 ) -> Result<Weighted> {
@@ -83,7 +100,7 @@ pub(super) fn weighted(
     // Primitives, pattern and values, 4 bytes each per slot.
     let bytes = 12 * graph.pattern().nnz() as u64;
     let w = timed(Work::Weights, bytes, || match config.pairs {
-        Pairs::Edges => engine.motif_graph(counts, graph, motif, weighting),
+        Pairs::Edges => engine.motif_graph_of_rows(counts, graph, (motif, weighting), rows),
         Pairs::Occurrences => counts.pair_graph(graph, motif, weighting.delta),
     })?;
     let w = with_reverse(config, graph, w);
@@ -118,7 +135,6 @@ fn with_reverse(config: &Config, graph: &Graph, w: MotifGraph) -> MotifGraph {
 mod tests {
     use super::*;
     use crate::config::Layers;
-    use crate::engine::Cpu;
     use crate::graph::GraphBuilder;
     use crate::progress::Silent;
 
@@ -138,7 +154,7 @@ mod tests {
                 let layers = Layers::new().set("delta", delta).and_then(|layers| layers.set("reverse", reverse));
                 let config = layers.and_then(Layers::build).expect("settings");
                 let edge = Motif::Orbit(Orbit::Edge);
-                let counted = weighted((&config, &Cpu), &graph, &counts, edge).expect("weights").graph;
+                let counted = weighted(&config, &graph, &counts, edge).expect("weights").graph;
                 let plain = of_edges(&config, &graph).expect("weights");
                 assert_eq!(format!("{counted:?}"), format!("{plain:?}"), "delta {delta}, reverse {reverse}");
             }

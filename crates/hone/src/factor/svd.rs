@@ -95,7 +95,7 @@ const SAMPLED: usize = 4;
 const HIDDEN: f64 = 1e-3;
 
 /// Rows of a matrix that is decomposed component by component, so that all components together take 40 MB at most.
-const MOST_IN_PIECES: usize = 1 << 16;
+pub const MOST_IN_PIECES: usize = 1 << 16;
 
 /// Up to this ratio of singular values U = Y E diag(1/sigma) is orthonormal to f32 precision.
 const STEADY: f64 = 10.0;

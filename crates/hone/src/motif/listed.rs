@@ -58,9 +58,13 @@ impl Counts {
         let seen: Vec<AtomicU64> = (0..nodes).map(|_| AtomicU64::new(0)).collect();
         let least: Vec<u64> = motifs.iter().map(|&motif| least(motif)).collect();
         let bit = |t: usize, there: bool| u64::from(there) << t;
+        let undirected = motifs.iter().enumerate().fold(0, |all, (t, motif)| all | bit(t, !motif.is_directed()));
         let both = |i: usize| {
             let mut own = 0;
             for (_, orbits) in self.row(i as u32) {
+                if own == undirected {
+                    break;
+                }
                 for (t, motif) in motifs.iter().enumerate().filter(|(_, motif)| !motif.is_directed()) {
                     // A sum beyond u64 certainly reaches the threshold.
                     own |= bit(t, motif.weight(&orbits).is_none_or(|weight| weight >= least[t]));

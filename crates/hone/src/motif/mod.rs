@@ -60,7 +60,7 @@ pub use counting::Sample;
 pub use counts::Counts;
 pub use delta::Delta;
 pub(crate) use exact::{sums_of_nodes, with_neighbours};
-pub use motif_graph::{MotifGraph, Weighting, overflow, shares_pattern, unit_of_weights};
+pub use motif_graph::{MotifGraph, MotifRows, Weighting, overflow, shares_pattern, unit_of_weights};
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use pairs::Pairs;
 pub use peers::{Alone, Peers};

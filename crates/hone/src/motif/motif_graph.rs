@@ -7,6 +7,7 @@
 //! `matrix`. Only extreme edge weights are scaled to at most 1 by a power of two, so that counts do not push them out
 //! of the range of f32.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::column::cut;
@@ -66,6 +67,23 @@ impl MotifGraph {
     }
 }
 
+/// Some rows of a weighted motif graph.
+#[derive(Debug, Clone)]
+pub struct MotifRows {
+    /// Weights times `scale`, one for each position of these rows in the graph's pattern.
+    pub values: Vec<f32>,
+    /// Number of nonzero weights.
+    pub nonzeros: usize,
+    /// Number of positions with the motif whose counts are below delta.
+    pub below_delta: usize,
+    /// Sum of the unscaled weights.
+    pub total: f64,
+    /// As in [`MotifGraph`]; the same for all rows.
+    pub scale: f64,
+    /// Whether all weights are in the range of 32-bit floating point.
+    pub finite: bool,
+}
+
 /// Edge weights up to this power of 2, and down to its inverse, are not scaled.
 const USUAL: f64 = 40.0;
 
@@ -84,11 +102,34 @@ impl Counts {
     /// # Panics
     /// When `graph` is another graph than the one counted.
     pub fn motif_graph(&self, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<MotifGraph> {
+        let least = self.least(graph, motif, weighting)?;
+        made(graph, (motif, weighting.use_weights, least), &Counted(self, motif, weighting.occurrence))
+    }
+
+    /// Some rows of the weighted motif graph, at all positions of the graph's pattern.
+    ///
+    /// # Panics
+    /// When `graph` is another graph than the one counted.
+    pub fn motif_rows(
+        &self,
+        graph: &Graph,
+        motif: Motif,
+        weighting: Weighting,
+        rows: Range<usize>,
+    ) -> Result<MotifRows> {
+        let least = self.least(graph, motif, weighting)?;
+        let counted = Counted(self, motif, weighting.occurrence);
+        let (values, sum, scale) = filled(graph, rows, (weighting.use_weights, least), &counted);
+        let finite = sum.largest.is_finite();
+        Ok(MotifRows { values, nonzeros: sum.nnz, below_delta: sum.below, total: sum.total / scale, scale, finite })
+    }
+
+    /// The smallest count that is a weight.
+    fn least(&self, graph: &Graph, motif: Motif, weighting: Weighting) -> Result<f64> {
         assert_eq!(graph.nodes(), self.pattern().rows(), "counts of another graph");
         self.check_counted(motif)?;
         // Estimates are compared as the whole numbers they stand for.
-        let least = weighting.delta as f64 - if self.sampled().is_some() { 0.5 } else { 0.0 };
-        made(graph, (motif, weighting.use_weights, least), &Counted(self, motif, weighting.occurrence))
+        Ok(weighting.delta as f64 - if self.sampled().is_some() { 0.5 } else { 0.0 })
     }
 }
 
@@ -133,26 +174,38 @@ impl MotifGraph {
 /// The graph of counts that are not less than `least`.
 fn made(graph: &Graph, (motif, use_weights, least): (Motif, bool, f64), counted: &impl Rows) -> Result<MotifGraph> {
     let pattern = graph.pattern();
-    let weights = if use_weights { graph.weights().map(|w| Own::new(w)) } else { None };
-    let unit = weights.map_or(1.0, |own| own.unit);
-    let mut values = vec![0f32; pattern.nnz()];
-    let offsets = pattern.offsets();
-    let bounds = balanced(pattern.rows(), 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
-    let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i]).collect();
-    let parts: Vec<_> = bounds.windows(2).zip(cut(&mut values, &slots)).collect();
-    let sums = parallel::map_each(parts, |_, (rows, values)| {
-        fill(pattern, (weights, least), rows[0]..rows[1], values, counted)
-    });
-    let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
+    let (values, sum, unit) = filled(graph, 0..pattern.rows(), (use_weights, least), counted);
     let shared = shares_pattern(sum.nnz, values.len());
     finished(motif, pattern, values, &sum, Made { shared, unit })
+}
+
+/// The weights of some rows at all positions of the pattern, their statistics, and their factor.
+fn filled(
+    graph: &Graph,
+    rows: Range<usize>,
+    (use_weights, least): (bool, f64),
+    counted: &impl Rows,
+) -> (Vec<f32>, Sum, f64) {
+    let pattern = graph.pattern();
+    let weights = if use_weights { graph.weights().map(|w| Own::new(w)) } else { None };
+    let unit = weights.map_or(1.0, |own| own.unit);
+    let offsets = &pattern.offsets()[rows.start..=rows.end];
+    let mut values = vec![0f32; offsets[rows.len()] - offsets[0]];
+    let bounds = balanced(rows.len(), 1 << 14, |i| (offsets[i + 1] - offsets[i] + 4) as u64);
+    let slots: Vec<usize> = bounds.iter().map(|&i| offsets[i] - offsets[0]).collect();
+    let parts: Vec<_> = bounds.windows(2).zip(cut(&mut values, &slots)).collect();
+    let sums = parallel::map_each(parts, |_, (part, values)| {
+        fill(pattern, (weights, least), rows.start + part[0]..rows.start + part[1], values, counted)
+    });
+    let sum = sums.into_iter().fold(Sum::default(), Sum::merge);
+    (values, sum, unit)
 }
 
 /// Writes the weights of some rows.
 fn fill(
     pattern: &Pattern,
     (weights, least): (Option<Own>, f64),
-    rows: std::ops::Range<usize>,
+    rows: Range<usize>,
     values: &mut [f32],
     counted: &impl Rows,
 ) -> Sum {
@@ -190,7 +243,7 @@ struct Own<'a> {
 
 impl<'a> Own<'a> {
     fn new(weights: &'a [f32]) -> Self {
-        let largest = |range: std::ops::Range<usize>| weights[range].iter().copied().fold(0.0, f32::max);
+        let largest = |range: Range<usize>| weights[range].iter().copied().fold(0.0, f32::max);
         let largest = parallel::stretches(weights.len(), 1 << 16, largest).into_iter().fold(0.0, f32::max);
         let largest = f64::from(largest);
         let exponent = largest.log2().ceil();

@@ -22,6 +22,7 @@ pub(crate) use prefetch::prefetch;
 #[doc(hidden)]
 pub use rounded::Rounded;
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Positions of the nonzeros of a square or rectangular matrix, row by row.
@@ -85,7 +86,7 @@ impl Pattern {
     }
 
     /// Where row `i` lies in [`Pattern::columns`] and in the values that belong to it.
-    pub fn range(&self, i: usize) -> std::ops::Range<usize> {
+    pub fn range(&self, i: usize) -> Range<usize> {
         self.offsets[i]..self.offsets[i + 1]
     }
 
@@ -112,6 +113,8 @@ pub struct Csr {
     pattern: Arc<Pattern>,
     values: Arc<OnceLock<Arc<[f32]>>>,
     elsewhere: Option<Arc<dyn Elsewhere>>,
+    /// The position of the first value: 0, or that of the first row that is present.
+    first: usize,
 }
 
 impl Csr {
@@ -121,12 +124,22 @@ impl Csr {
     /// When their lengths differ.
     pub fn new(pattern: Arc<Pattern>, values: Arc<[f32]>) -> Self {
         assert_eq!(pattern.nnz(), values.len(), "one value per position");
-        Csr { pattern, values: Arc::new(values.into()), elsewhere: None }
+        Csr { pattern, values: Arc::new(values.into()), elsewhere: None, first: 0 }
+    }
+
+    /// A matrix of which only some rows are present, for products of these rows.
+    ///
+    /// # Panics
+    /// When these rows have another number of positions.
+    pub fn of_rows(pattern: Arc<Pattern>, rows: &Range<usize>, values: Arc<[f32]>) -> Self {
+        let positions = pattern.offsets()[rows.start]..pattern.offsets()[rows.end];
+        assert_eq!(positions.len(), values.len(), "one value per position");
+        Csr { pattern, values: Arc::new(values.into()), elsewhere: None, first: positions.start }
     }
 
     /// Joins a pattern and values stored elsewhere.
     pub fn of_values_elsewhere(pattern: Arc<Pattern>, values: Arc<dyn Elsewhere>) -> Self {
-        Csr { pattern, values: Arc::default(), elsewhere: Some(values) }
+        Csr { pattern, values: Arc::default(), elsewhere: Some(values), first: 0 }
     }
 
     /// The values, if they are stored elsewhere.
@@ -180,7 +193,7 @@ impl Csr {
 
     /// Columns and values of row `i`.
     pub fn row(&self, i: usize) -> (&[u32], &[f32]) {
-        let range = self.pattern.range(i);
-        (self.pattern.row(i), &self.values()[range])
+        let Range { start, end } = self.pattern.range(i);
+        (self.pattern.row(i), &self.values()[start - self.first..end - self.first])
     }
 }

@@ -122,12 +122,17 @@ impl Csr {
         if let Some(values) = self.elsewhere() {
             return values.times_vector(x);
         }
+        self.rows_times_vector(0..self.rows(), x)
+    }
+
+    /// Some rows of the product with a vector.
+    pub fn rows_times_vector(&self, rows: Range<usize>, x: &[f64]) -> Vec<f64> {
         let entry = |i: usize| {
             let (columns, values) = self.row(i);
             columns.iter().zip(values).map(|(&j, &a)| f64::from(a) * x[j as usize]).sum()
         };
-        let some = |rows: Range<usize>| rows.map(entry).collect::<Vec<f64>>();
-        parallel::stretches(self.rows(), 1 << 12, some).concat()
+        let some = |part: Range<usize>| part.map(|k| entry(rows.start + k)).collect::<Vec<f64>>();
+        parallel::stretches(rows.len(), 1 << 12, some).concat()
     }
 
     /// Halves a range of rows by work until it is small, then multiplies it; `y` has rows of that `width`.

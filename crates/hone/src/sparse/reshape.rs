@@ -57,15 +57,16 @@ impl Csr {
         let (offsets, columns) = (self.pattern.offsets(), self.pattern.columns());
         let mut values = self.values().to_vec();
         for_chunks(&mut values, PIECE, &|index, piece| {
-            let mut i = offsets.partition_point(|&start| start <= index * PIECE) - 1;
-            for (at, value) in (index * PIECE..).zip(piece) {
+            let first = self.first + index * PIECE;
+            let mut i = offsets.partition_point(|&start| start <= first) - 1;
+            for (at, value) in (first..).zip(piece) {
                 while offsets[i + 1] <= at {
                     i += 1;
                 }
                 *value = (f64::from(*value) * factor(i, columns[at] as usize)) as f32;
             }
         });
-        Csr::new(self.pattern.clone(), values.into())
+        Csr { values: Arc::new(Arc::<[f32]>::from(values).into()), elsewhere: None, ..self.clone() }
     }
 
     /// The transpose.

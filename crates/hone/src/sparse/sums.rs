@@ -26,7 +26,7 @@ impl Csr {
         let values = self.values();
         let of =
             |range: std::ops::Range<usize>| values[range].iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>();
-        parallel::stretches(self.nnz(), CHUNK, of).into_iter().sum()
+        parallel::stretches(values.len(), CHUNK, of).into_iter().sum()
     }
 
     /// scale · diag(left) · A · diag(right), with the same pattern; entries are multiplied in f64.

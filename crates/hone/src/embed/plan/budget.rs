@@ -79,7 +79,7 @@ impl Work<'_> {
         let joining = self.joining(self.local_columns());
         let numbered = numbered * kept + if view > 0 { once.1 } else { 0 };
         // X is in a file while local embeddings are computed, and is read back afterwards.
-        let x_bytes = n * x as u64 * FLOAT;
+        let x_bytes = self.rows_of_x() * x as u64 * FLOAT;
         let (x_bytes, x_back) = if self.aside { (0, x_bytes) } else { (x_bytes, 0) };
         let finishing = self.finishing();
         let (after_joining, at_the_end) = if diffusions > 0 { (finishing, 0) } else { (0, finishing) };
@@ -109,13 +109,13 @@ impl Work<'_> {
         let (n, nonzeros, dim) = (self.graph.nodes() as u64, self.positions, self.config.local_dim() as u64);
         let transposed = if self.graph.is_directed() { 2 } else { 1 };
         // W_t has its own pattern if a motif leaves out some edges or nodes.
-        let matrix = nonzeros * 2 * FLOAT * transposed;
+        let matrix = self.rows_of_matrix(nonzeros * 2 * transposed) * FLOAT;
         let held = self.solver_holds();
         // The number of rows of its motif graphs is not known before motifs are counted.
         let beside = if !counted && self.bounds_rows() { 0 } else { self.beside_solver() };
         let columns = if self.aside { self.tight_columns(&held) } else { held.columns };
         let columns = columns + if self.right { held.width } else { 0 };
-        let folded = if held.in_place { nonzeros * FLOAT } else { 0 };
+        let folded = if held.in_place { self.rows_of_matrix(nonzeros) * FLOAT } else { 0 };
         // Small motif graphs are decomposed directly.
         let whole = exact::memory(n.min(exact::largest(held.width as usize) as u64));
         let blocks = self.block_columns(columns, dim, held.width);

@@ -5,7 +5,7 @@ use crate::config::{Combine, Model, Output};
 use crate::dense::panels::Own;
 use crate::engine::Engine;
 use crate::factor::Solver;
-use crate::factor::svd::WIDEST;
+use crate::factor::svd::{MOST_IN_PIECES, WIDEST};
 use crate::space::PANEL;
 
 impl Work<'_> {
@@ -33,6 +33,20 @@ impl Work<'_> {
         let mut work = *self;
         work.sharing = processes;
         (self.sharing > 1).then_some(work)
+    }
+
+    /// The share of the entries of W_t that a process keeps, if each certainly keeps those of its own rows alone.
+    pub(super) fn rows_of_matrix(&self, entries: u64) -> u64 {
+        let divided = self.own_factors && !self.graph.is_directed() && self.graph.nodes() > MOST_IN_PIECES;
+        let svd = matches!(self.config.local.solver, Solver::Svd(_)) && self.config.features.diffusion.steps == 0;
+        if divided && svd { entries.div_ceil(self.sharing) } else { entries }
+    }
+
+    /// Rows of X that a process keeps: its share, if nothing but the result needs them.
+    pub(super) fn rows_of_x(&self) -> u64 {
+        let (nodes, features) = (self.graph.nodes() as u64, &self.config.features);
+        let shared = features.diffusion.steps == 0 && features.combine == Combine::After;
+        if shared { nodes.div_ceil(self.sharing) } else { nodes }
     }
 
     /// The memory of a local factorisation in columns of all rows: if rows are shared, a share of its blocks, one

@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod divided;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
