@@ -1,4 +1,4 @@
-"""Prints the golden figures of tests/learn.rs (numpy, scikit-learn needed)."""
+"""Prints the golden figures of tests/eval/learn.rs (numpy, scikit-learn needed)."""
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, average_precision_score, f1_score, normalized_mutual_info_score

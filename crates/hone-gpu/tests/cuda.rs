@@ -4,7 +4,7 @@
 
 #[path = "cuda/counts.rs"]
 mod counts;
-#[path = "../../hone/tests/common/skip.rs"]
+#[path = "../../hone/tests/library/skip.rs"]
 mod skip;
 
 use hone::config::Layers;

@@ -55,6 +55,8 @@ pub mod store;
 pub mod tensor;
 
 pub use config::Config;
+#[doc(hidden)]
+pub use embed::Shortage;
 pub use embed::{Hone, Like, Model, Run};
 pub use hone_base::{Error, Progress, Result, Silent, dense, error, progress, random};
 // Parallel loops are for the other crates of this project; where time goes and memory on huge pages for this one.

@@ -1,4 +1,4 @@
-"""Prints the golden figures of tests/squared.rs: ‖X − WH‖² / ‖X‖² of scikit-learn's NMF, the best of several starts."""
+"""Prints the golden figures of tests/library/squared.rs: ‖X − WH‖² / ‖X‖² of scikit-learn's NMF, the best of several starts."""
 import numpy as np
 from sklearn.decomposition import NMF
 

@@ -17,6 +17,17 @@ use crate::progress::Progress;
 use crate::report::{Report, Stage, Start};
 use crate::store::{Embedding, Format};
 
+/// A shortage of memory that a test asks for.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Shortage {
+    /// Half of the local embeddings go to files.
+    Parts,
+    /// Factors are moved to files while others are computed.
+    Factors,
+}
+
 /// The choices of a run, its progress, and its report so far.
 pub(super) struct Context<'a> {
     /// Every choice, checked and resolved.
@@ -41,8 +52,8 @@ pub(super) struct Context<'a> {
     pub(super) temp_folder: PathBuf,
     /// If memory is so short that tall matrices are moved to files while others are worked on, their folder.
     pub(super) aside: Option<PathBuf>,
-    /// Whether they are moved to files in any case.
-    pub(super) always_aside: bool,
+    /// A shortage of memory to act on, however much there is.
+    pub(super) shortage: Option<Shortage>,
     /// Receives progress, and says whether to stop.
     pub(super) progress: &'a dyn Progress,
     /// What is kept for a model, if one is requested.

@@ -52,6 +52,8 @@ use crate::store::factors::{Writer, check_outside};
 use crate::store::{Embedding, Format};
 use attributes::X;
 use context::Context;
+#[doc(hidden)]
+pub use context::Shortage;
 use model::Draft;
 pub use model::{Model, ModelFacts, ViewFacts, ViewSide};
 pub use place::Like;
@@ -79,7 +81,7 @@ pub struct Hone {
     checkpoint: Option<(PathBuf, Begin)>,
     factors: Option<(PathBuf, Existing)>,
     written: Option<Format>,
-    always_aside: bool,
+    shortage: Option<Shortage>,
     engine: Arc<dyn Engine>,
 }
 
@@ -108,7 +110,7 @@ impl Hone {
             checkpoint: None,
             factors: None,
             written: None,
-            always_aside: false,
+            shortage: None,
             engine,
         })
     }
@@ -184,11 +186,11 @@ impl Hone {
         self
     }
 
-    /// Moves factors to files while others are computed, as if memory were short; for tests.
+    /// Works as if memory were short, however much there is; for tests.
     #[doc(hidden)]
     #[must_use]
-    pub fn always_aside(mut self) -> Self {
-        self.always_aside = true;
+    pub fn as_if_short(mut self, shortage: Shortage) -> Self {
+        self.shortage = Some(shortage);
         self
     }
 
@@ -373,7 +375,7 @@ impl Hone {
             checkpoint: self.checkpoint.as_ref(),
             temp_folder: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
             aside: None,
-            always_aside: self.always_aside,
+            shortage: self.shortage,
             progress,
             draft: None,
             report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),

@@ -12,7 +12,7 @@ mod sharing;
 pub(super) mod work;
 mod writing;
 
-use super::context::{Context, locate};
+use super::context::{Context, Shortage, locate};
 use crate::config::{Config, Form, Model};
 use crate::error::{Error, Result, beside, human_bytes};
 use crate::graph::Graph;
@@ -111,13 +111,17 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
         *work = counted;
         plan = of(work);
     }
-    if plan.is_err() || run.always_aside {
+    if plan.is_err() || run.shortage == Some(Shortage::Factors) {
         *work = work.tightest();
         plan = of(work);
     }
     run.aside = work.aside.then(|| run.temp_folder.clone());
     let more = |shared: &Work| of(shared).is_ok();
-    let plan = plan.map_err(|least| naming_processes(does_not_fit(run, EMBEDDING, least), run, work, more))?;
+    let mut plan = plan.map_err(|least| naming_processes(does_not_fit(run, EMBEDDING, least), run, work, more))?;
+    if run.shortage == Some(Shortage::Parts) {
+        let parts = plan.held + plan.spilled;
+        (plan.held, plan.spilled) = (parts / 2, parts - parts / 2);
+    }
     report(run, EMBEDDING, plan.local.max(plan.global));
     if plan.spilled > 0 {
         let place = match run.checkpoint {

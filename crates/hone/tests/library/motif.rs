@@ -1,0 +1,12 @@
+//! Motif counts against brute force, their identities, and known totals.
+
+mod oracle;
+
+mod estimates;
+mod laws;
+mod named;
+mod pairs;
+mod sets;
+mod triads;
+mod update;
+mod weights;
