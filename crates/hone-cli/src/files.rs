@@ -184,6 +184,16 @@ impl Files {
     }
 }
 
+/// Refuses a file name whose extension does not match its content, of which `known` are the extensions.
+pub(crate) fn check_extension(path: &Path, known: &[&str]) -> Result<(), Error> {
+    let own = path.extension().and_then(|own| own.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if is_stream(path) || known.contains(&own.as_str()) {
+        return Ok(());
+    }
+    let message = format!("this file is written as {}, but has another extension", known[0].to_uppercase());
+    Err(Error::input(path, message, format!("end its name with .{}", known[0])))
+}
+
 /// ` of --attributes`; nothing for the graph.
 fn of_option(option: &str) -> String {
     if option == "INPUT" { String::new() } else { format!(" of {option}") }

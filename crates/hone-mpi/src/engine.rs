@@ -12,7 +12,7 @@ use hone::factor::log_window::View;
 use hone::factor::svd::{MOST_IN_PIECES, svd_in, svd_there};
 use hone::factor::{Factors, Solver, Task};
 use hone::graph::Graph;
-use hone::motif::{Counts, Motif, MotifGraph, Weighting, shares_pattern};
+use hone::motif::{Counts, Motif, MotifGraph, MotifRows, Weighting, overflow, shares_pattern};
 use hone::operator::Operator;
 use hone::output::Writers;
 use hone::peers::Peers;
@@ -21,6 +21,21 @@ use hone::sparse::Csr;
 
 use crate::divided::Divided;
 use crate::space::Ranks;
+
+impl Ranks {
+    /// The nonzeros of all processes with their positions, given the values of this one from position `first` on.
+    fn nonzeros(&self, first: usize, values: &[f32]) -> Vec<(usize, f32)> {
+        let own = (first as u64..).zip(values).filter(|(_, value)| **value != 0.0);
+        let bytes: Vec<u8> =
+            own.flat_map(|(at, value)| at.to_le_bytes().into_iter().chain(value.to_le_bytes())).collect();
+        let entry = |bytes: &[u8]| {
+            let (at, value) = bytes.split_at(8);
+            let at = at.iter().rev().fold(0, |at, &byte| at << 8 | usize::from(byte));
+            (at, f32::from_le_bytes([value[0], value[1], value[2], value[3]]))
+        };
+        self.world.gather_bytes(&bytes).iter().flat_map(|bytes| bytes.chunks_exact(12).map(entry)).collect()
+    }
+}
 
 impl Engine for Ranks {
     fn name(&self) -> &str {
@@ -72,16 +87,21 @@ impl Engine for Ranks {
             return counts.motif_graph(graph, motif, weighting);
         }
         let pattern = graph.pattern();
-        let part = counts.motif_rows(graph, motif, weighting, rows.range.clone())?;
+        let mut part = counts.motif_rows(graph, motif, weighting, rows.range.clone())?;
         let mut sums = [part.nonzeros as u64, part.below_delta as u64, u64::from(!part.finite)];
         self.world.add_u64(&mut sums);
         let [nnz, below_delta, beyond] = sums.map(|sum| sum as usize);
-        if beyond > 0 || !shares_pattern(nnz, pattern.nnz()) {
-            // The same error in all processes, or a matrix of some nodes.
-            return counts.motif_graph(graph, motif, weighting);
+        if beyond > 0 {
+            return Err(overflow(motif));
         }
         let total = self.world.all(&[part.total]).into_iter().sum();
-        let values = Divided::new(self.world, pattern.clone(), part.values);
+        let values = std::mem::take(&mut part.values);
+        if !shares_pattern(nnz, pattern.nnz()) {
+            let first = pattern.offsets()[rows.range.start];
+            let part = MotifRows { below_delta, total, ..part };
+            return MotifGraph::of_weights((motif, pattern), self.nonzeros(first, &values).into_iter(), &part);
+        }
+        let values = Divided::new(self.world, pattern.clone(), values);
         let matrix = Csr::of_values_elsewhere(pattern.clone(), Arc::new(values));
         Ok(MotifGraph { motif, nodes: None, matrix, scale: part.scale, total, nnz, below_delta })
     }

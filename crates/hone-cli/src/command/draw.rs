@@ -8,6 +8,7 @@ use hone::output::Existing;
 use hone::record;
 
 use crate::context::Context;
+use crate::files::check_extension;
 use crate::input::InputArgs;
 
 /// Draw motif graphs side by side in the same layout, nodes and edges as large as their counts.
@@ -49,6 +50,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let motifs = args.motif.join(",").parse()?;
     let drawing = Drawing { motifs, delta: args.delta, labels: args.labels, title: args.title.clone() };
     let mut batch = args.input.files().write("--output", [&args.output]).check(args.force)?;
+    check_extension(&args.output, &["svg"])?;
     record::check_without(&args.output, Existing::replaced_if(args.force))?;
     let graph = args.input.open_without_weights(context)?;
     let svg = drawing.svg(&graph, &args.input.name(), context.progress())?;

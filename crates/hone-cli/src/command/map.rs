@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::layout::{LayoutArgs, Placing, note_recall};
 use crate::context::Context;
-use crate::files::Files;
+use crate::files::{Files, check_extension};
 use crate::input::RepeatableArgs;
 use crate::reading::note_idle_weights;
 use crate::repeat::{Changed, Chosen, Earlier};
@@ -227,14 +227,8 @@ impl Args {
     /// Refuses file names whose extension does not match the content.
     fn check_extensions(&self) -> Result<(), Error> {
         let pages = [(&self.output, &["html", "htm"][..]), (&self.svg, &["svg"]), (&self.png, &["png"])];
-        for (path, known) in pages.into_iter().filter_map(|(path, known)| Some((path.as_ref()?, known))) {
-            let own = path.extension().and_then(|own| own.to_str()).unwrap_or_default().to_ascii_lowercase();
-            if !hone::output::is_stream(path) && !known.contains(&own.as_str()) {
-                let message = format!("this file is written as {}, but has another extension", known[0].to_uppercase());
-                return Err(Error::input(path, message, format!("end its name with .{}", known[0])));
-            }
-        }
-        Ok(())
+        let mut given = pages.into_iter().filter_map(|(path, known)| Some((path.as_ref()?, known)));
+        given.try_for_each(|(path, known)| check_extension(path, known))
     }
 }
 

@@ -269,6 +269,7 @@ fn motif_graphs_are_drawn() {
     draw(&["-o", "one.svg"]).code(2).stderr(contains("exists"));
     draw(&["-o", "g.tsv", "--force"]).code(2).stderr(contains("is the input"));
     draw(&["-o", "x.svg", "--motif", "hexagon"]).code(2).stderr(contains("`hexagon` is not a motif"));
+    draw(&["-o", "x.pdf"]).code(2).stderr(contains("written as SVG").and(contains("x.pdf")));
     draw(&["-o", "-", "--directed"]).success().stdout(contains("<svg"));
 }
 

@@ -1,5 +1,6 @@
 //! Weights of several motifs, arc by arc, from edge orbits or from triads.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::counts::{Counts, Values};
@@ -51,8 +52,9 @@ impl Counts {
 }
 
 impl Counts {
-    /// How many nodes have an edge or arc with at least `least` occurrences of each motif.
-    pub(crate) fn touched(&self, motifs: &[Motif], least: impl Fn(Motif) -> u64) -> Vec<u64> {
+    /// How many nodes have an edge or arc with at least `least` occurrences of each motif, given the edges and outgoing
+    /// arcs of some nodes.
+    pub(crate) fn touched(&self, rows: &Range<usize>, motifs: &[Motif], least: impl Fn(Motif) -> u64) -> Vec<u64> {
         assert!(motifs.len() <= 64, "one bit per motif");
         let nodes = self.pattern().rows();
         let seen: Vec<AtomicU64> = (0..nodes).map(|_| AtomicU64::new(0)).collect();
@@ -81,7 +83,7 @@ impl Counts {
             }
             seen[i].fetch_or(own, Relaxed);
         };
-        parallel::stretches(nodes, 1 << 12, |rows| rows.for_each(both));
+        parallel::stretches(rows.len(), 1 << 12, |part| part.for_each(|k| both(rows.start + k)));
         (0..motifs.len()).map(|t| seen.iter().filter(|seen| seen.load(Relaxed) >> t & 1 == 1).count() as u64).collect()
     }
 }

@@ -133,6 +133,31 @@ impl Counts {
     }
 }
 
+impl MotifGraph {
+    /// The graph of nonzero weights, each with its position in the pattern of the graph, ascending; all else is that of
+    /// `rows`. For motifs that few edges are in.
+    pub fn of_weights(
+        (motif, pattern): (Motif, &Arc<Pattern>),
+        weights: impl Iterator<Item = (usize, f32)>,
+        rows: &MotifRows,
+    ) -> Result<MotifGraph> {
+        let (mut values, offsets) = (vec![0f32; pattern.nnz()], pattern.offsets());
+        let mut sum = Sum { below: rows.below_delta, total: rows.total * rows.scale, ..Sum::default() };
+        let mut i = 0;
+        for (position, value) in weights {
+            values[position] = value;
+            while offsets[i + 1] <= position {
+                i += 1;
+            }
+            if sum.rows.last() != Some(&(i as u32)) {
+                sum.rows.push(i as u32);
+            }
+            sum.nnz += 1;
+        }
+        finished(motif, pattern, values, &sum, Made { shared: false, unit: rows.scale })
+    }
+}
+
 /// Where the weights of a motif come from.
 trait Rows: Sync {
     /// Calls `f` with the neighbours of a node and the count of the edge to each.

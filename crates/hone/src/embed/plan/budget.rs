@@ -3,10 +3,12 @@
 //! `plan` decides what to do about it. The factors of a rare motif are kept only for the nodes it touches, so the
 //! touched nodes are counted first: one pass over the edges.
 
+use std::ops::Range;
+
 use super::work::{FLOAT, Work, attribute_columns, x_columns};
 use crate::config::{Combine, Form, Model, Output};
 use crate::dense::gram_memory;
-use crate::engine::Largest;
+use crate::engine::{Engine, Largest};
 use crate::factor::exact;
 use crate::factor::log_window::{MOST_ROWS, landmarks};
 use crate::factor::memory::{Held, OVERSAMPLING, Shape, WORK_BLOCKS};
@@ -51,16 +53,32 @@ pub(super) struct Needs {
 }
 
 impl Work<'_> {
-    /// What the stages of an embedding need; a lower bound if motifs are not counted yet.
-    pub(super) fn needs(&self, counts: Option<&Counts>) -> Needs {
+    /// Nodes that each motif touches. Several processes look at a share of the nodes each, and all call this.
+    pub(super) fn touched(&self, engine: &dyn Engine, counts: &Counts) -> Vec<u64> {
+        if self.config.model != Model::Separate {
+            return Vec::new();
+        }
+        // A pair may reach delta even if no edge of its nodes does.
+        let delta = if self.co_occurrences() { &Delta::All(1) } else { &self.config.delta };
+        let own = engine.own(self.graph.nodes());
+        // An arc touches two nodes, which may belong to two processes.
+        if own.is_all() || self.motifs.iter().any(|motif| motif.is_directed()) {
+            return touched(counts, &(0..self.graph.nodes()), self.motifs, delta);
+        }
+        let mut touched = touched(counts, &own.range, self.motifs, delta);
+        engine.totals(&mut touched);
+        touched
+    }
+
+    /// What the stages of an embedding need, given the nodes that each motif touches; a lower bound if motifs are not
+    /// counted yet.
+    pub(super) fn needs(&self, counted: Option<&[u64]>) -> Needs {
         let (config, n) = (self.config, self.graph.nodes() as u64);
         if config.model != Model::Separate {
             return Needs { parts: 0, fixed: 0, local: self.joint(), global: 0, finish: self.writing(), own: 0 };
         }
         let kept = self.kept() as u64;
-        // A pair may reach delta even if no edge of its nodes does.
-        let delta = if self.co_occurrences() { &Delta::All(1) } else { &config.delta };
-        let touched = counts.map_or_else(Vec::new, |counts| touched(counts, self.motifs, delta));
+        let touched = counted.unwrap_or_default();
         let rows: u64 = touched.iter().sum();
         let numbered: u64 = touched.iter().filter(|&&rows| rows < n).sum();
         // If nodes keep a part of their own attributes, those without the motif have rows too.
@@ -86,7 +104,7 @@ impl Work<'_> {
         Needs {
             parts: ((rows * dim * kept + once.0 * view).div_ceil(self.sharing) + diffused_rows * diffused) * FLOAT,
             fixed: (numbered + diffused_numbered * diffusions) * FLOAT + x_bytes + kept_factors,
-            local: self.local(counts.is_some()),
+            local: self.local(counted.is_some()),
             global: x_back + joining.max(after_joining),
             finish: x_back + copied + at_the_end.max(self.writing()),
             own: touched.iter().min().map_or(0, |rows| rows * self.made_in_place() * FLOAT),
@@ -344,7 +362,7 @@ fn dense_factors(rows: u64, columns: u64, dim: u64) -> u64 {
 
 /// Maximum number of nodes that a motif touches; edges with fewer occurrences than `delta` do not count.
 pub(super) fn most_touched(counts: &Counts, motifs: &[Motif], delta: &Delta) -> u64 {
-    touched(counts, motifs, delta).into_iter().max().unwrap_or(0)
+    touched(counts, &(0..counts.pattern().rows()), motifs, delta).into_iter().max().unwrap_or(0)
 }
 
 /// Maximum number of nonzeros of a matrix of up to `steps` steps.
@@ -357,7 +375,7 @@ fn walks(pattern: &Pattern, steps: usize) -> u64 {
     (ends as u64).min((n as u64).saturating_mul(n as u64)).min(BEYOND)
 }
 
-/// Nodes that each motif touches.
-fn touched(counts: &Counts, motifs: &[Motif], delta: &Delta) -> Vec<u64> {
-    counts.touched(motifs, |motif| delta.of(motif).max(1))
+/// Nodes that each motif touches, given the edges of some nodes.
+fn touched(counts: &Counts, rows: &Range<usize>, motifs: &[Motif], delta: &Delta) -> Vec<u64> {
+    counts.touched(rows, motifs, |motif| delta.of(motif).max(1))
 }

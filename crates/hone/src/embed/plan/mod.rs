@@ -98,9 +98,9 @@ const FEATURES: &str = "making features";
 pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Result<u64> {
     let given_up = if run.draft.is_some() { 0 } else { counts.bytes() as u64 };
     let base = Base { resident: memory::resident().unwrap_or(0), counts: given_up, buffers: buffers(work) };
-    let limit = run.memory_limit;
+    let (limit, touched) = (run.memory_limit, work.touched(run.engine, counts));
     let of = |work: &Work| {
-        let plan = plan(base, work.needs(Some(counts)), limit)?;
+        let plan = plan(base, work.needs(Some(&touched)), limit)?;
         Ok(MemoryPlan { aside: work.aside, ..plan })
     };
     *work = work.bounded();
