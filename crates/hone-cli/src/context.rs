@@ -85,13 +85,18 @@ impl Context {
 
     /// Writes a result to standard output, unless another process does.
     pub(crate) fn print(&self, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
+        Ok(self.try_print(text)?)
+    }
+
+    /// The same with an error of the library, for processes that fail together.
+    pub(crate) fn try_print(&self, text: impl AsRef<[u8]>) -> Result<(), Error> {
         self.reporter.finish();
         if !self.engine().leads() {
             return Ok(());
         }
         let mut out = io::stdout().lock();
         let written = out.write_all(text.as_ref()).and_then(|()| out.flush());
-        Ok(written.map_err(|error| Error::io("standard output", error))?)
+        written.map_err(|error| Error::io("standard output", error))
     }
 }
 

@@ -24,17 +24,22 @@ use crate::space::Ranks;
 
 impl Ranks {
     /// The nonzeros of all processes with their positions, given the values of this one from position `first` on.
-    fn nonzeros(&self, first: usize, values: &[f32]) -> Vec<(usize, f32)> {
-        let own = (first as u64..).zip(values).filter(|(_, value)| **value != 0.0);
+    fn nonzeros(&self, first: usize, values: Vec<f32>) -> Vec<Vec<u8>> {
+        let own = (first as u64..).zip(&values).filter(|(_, value)| **value != 0.0);
         let bytes: Vec<u8> =
             own.flat_map(|(at, value)| at.to_le_bytes().into_iter().chain(value.to_le_bytes())).collect();
-        let entry = |bytes: &[u8]| {
-            let (at, value) = bytes.split_at(8);
-            let at = at.iter().rev().fold(0, |at, &byte| at << 8 | usize::from(byte));
-            (at, f32::from_le_bytes([value[0], value[1], value[2], value[3]]))
-        };
-        self.world.gather_bytes(&bytes).iter().flat_map(|bytes| bytes.chunks_exact(12).map(entry)).collect()
+        drop(values);
+        self.world.gather_bytes(&bytes)
     }
+}
+
+/// Positions and values of a message.
+fn entries(message: &[u8]) -> impl Iterator<Item = (usize, f32)> {
+    message.chunks_exact(12).map(|bytes| {
+        let (at, value) = bytes.split_at(8);
+        let at = at.iter().rev().fold(0, |at, &byte| at << 8 | usize::from(byte));
+        (at, f32::from_le_bytes([value[0], value[1], value[2], value[3]]))
+    })
 }
 
 impl Engine for Ranks {
@@ -99,7 +104,8 @@ impl Engine for Ranks {
         if !shares_pattern(nnz, pattern.nnz()) {
             let first = pattern.offsets()[rows.range.start];
             let part = MotifRows { below_delta, total, ..part };
-            return MotifGraph::of_weights((motif, pattern), self.nonzeros(first, &values).into_iter(), &part);
+            let messages = self.nonzeros(first, values);
+            return MotifGraph::of_weights((motif, pattern), messages.iter().flat_map(|bytes| entries(bytes)), &part);
         }
         let values = Divided::new(self.world, pattern.clone(), values);
         let matrix = Csr::of_values_elsewhere(pattern.clone(), Arc::new(values));

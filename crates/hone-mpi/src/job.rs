@@ -2,16 +2,16 @@
 //!
 //! Invalid input is invalid in all processes: each ends with the same error, and one prints it. A process that fails
 //! alone (a full disk, too little memory) reports the error with its number and ends the job: the others would wait for
-//! it forever. A failing process waits [`PATIENCE`] for the others to fail too, and so learns which case it is. A
-//! process
-//! that is killed is noticed by `mpirun`, which ends the others.
+//! it forever. A failing process waits [`PATIENCE`] for the others to fail too, and so learns which case it is. A process
+//! that panics ends the job at once; one that is killed is noticed by `mpirun`, which ends the others.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hone::memory;
-use hone_cli::together::{self, Team};
+use hone_cli::together::{self, Ended, Team};
 use mpi::Threading;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::*;
@@ -22,6 +22,9 @@ use crate::world::World;
 /// How long a process that fails waits for the others to fail as well.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The exit code of a process that met a fault of the program.
+const PANICKED: i32 = 101;
+
 /// Starts MPI and runs the command that the arguments of the process name.
 pub fn main() -> ExitCode {
     let Some((universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
@@ -30,8 +33,11 @@ pub fn main() -> ExitCode {
     let world = World::of_job();
     // Failures have their own messages, separate from those of the work.
     let failures = universe.world().duplicate();
-    let ended = together::run(&team(world));
-    let code = if ended.code() == 0 || all_failed(&failures) {
+    let Ok(ended) = catch_unwind(AssertUnwindSafe(|| together::run(&team(world)))) else {
+        // The others may wait for this process, which has told why it ends.
+        universe.world().abort(PANICKED);
+    };
+    let code = if !matches!(ended, Ended::Failed(_)) || all_failed(&failures) {
         if world.rank() == 0 { ended.tell("") } else { ended.code() }
     } else {
         let code = ended.tell(&format!("process {} of {}: ", world.rank(), world.size()));

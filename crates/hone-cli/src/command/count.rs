@@ -269,15 +269,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (read, start) = (Stage::since("read", &start), Start::now());
     let (graph, counts, changed) = counted(args, &choices, (&source, graph), context)?;
     let (counted, start) = (Stage::since("count", &start), Start::now());
+    let write = || {
+        tell(&choices, &counts, context);
+        write(args, &choices, (&graph, &counts), &mut batch, context)?;
+        let stages = vec![read, counted, Stage::since("write", &start)];
+        record::add_to(&mut batch, &args.output, &describe(&choices, &source, (facts, changed), &counts, stages))
+    };
+    let written = if engine.leads() { write() } else { Ok(()) };
+    engine.writers().agree(&args.output, written)?;
     if !engine.leads() {
-        engine.meet();
         return Ok(());
     }
-    tell(&choices, &counts, context);
-    write(args, &choices, (&graph, &counts), &mut batch, context)?;
-    let stages = vec![read, counted, Stage::since("write", &start)];
-    record::add_to(&mut batch, &args.output, &describe(&choices, &source, (facts, changed), &counts, stages))?;
-    engine.meet();
     batch.commit()?;
     if !is_stream(&args.output) {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -313,7 +315,7 @@ fn write(
     (graph, counts): (&Graph, &Counts),
     batch: &mut Batch,
     context: &Context,
-) -> anyhow::Result<()> {
+) -> Result<(), Error> {
     let motifs = choices.motifs.motifs();
     let mut write = |table: CountTable<'_>| table.add_to(batch, &args.output, context.progress());
     match choices.by {
@@ -383,18 +385,18 @@ fn tell(choices: &Choices, counts: &Counts, context: &Context) {
     }
 }
 
-fn print_totals(args: &Args, batch: &mut Batch, context: &Context, sums: &Sums) -> anyhow::Result<()> {
+fn print_totals(args: &Args, batch: &mut Batch, context: &Context, sums: &Sums) -> Result<(), Error> {
     let mut lines = vec![TOTALS.map(|name| name.replace('_', " ")).to_vec()];
     for &motif in sums.motifs() {
         let (occurrences, weight) = sums.of_motif(motif);
         lines.push([motif.to_string(), occurrences.to_string(), weight.to_string()].to_vec());
     }
     if args.output.as_os_str() == "-" {
-        return context.print(aligned(&lines, &[1, 2]));
+        return context.try_print(aligned(&lines, &[1, 2]));
     }
     let separator = args.separator()?;
     let text: String = lines.iter().map(|line| line.join(separator).replace(' ', "_") + "\n").collect();
     let mut out = batch.begin(&args.output)?;
     out.write_all(text.as_bytes()).map_err(|e| out.error(e))?;
-    Ok(batch.add(out)?)
+    batch.add(out)
 }

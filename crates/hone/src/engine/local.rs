@@ -84,10 +84,13 @@ impl Request<'_> {
     ) -> Result<Local> {
         let there = |side: &Side<S::Tall>| matches!(side, Side::There(_));
         if !self.shape.is_spatial() || !there(&found.u) || found.v.as_ref().is_some_and(|v| !there(v)) {
-            let task = &Task { aside: None, ..*task };
+            let (task, small) = (&Task { aside: None, ..*task }, !there(&found.u));
             let mut factors = found.map(|side| side.exported(space)).finite()?;
-            let window = self.window.map(|window| window.spanned(&Host, factors.u.as_mut_slice(), task)).transpose()?;
-            return Ok(Local::Raw { factors, window });
+            let window = self.window.map(|window| match small {
+                true => window.spanned(&Host, factors.u.as_mut_slice(), task),
+                false => window.spanned_through(space, &factors.u, task),
+            });
+            return Ok(Local::Raw { factors, window: window.transpose()? });
         }
         let Factors { mut u, sigma, mut v, info } = found.map(|side| match side {
             Side::There(panels) => panels,

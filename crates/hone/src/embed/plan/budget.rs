@@ -102,7 +102,7 @@ impl Work<'_> {
         let finishing = self.finishing();
         let (after_joining, at_the_end) = if diffusions > 0 { (finishing, 0) } else { (0, finishing) };
         Needs {
-            parts: ((rows * dim * kept + once.0 * view).div_ceil(self.sharing) + diffused_rows * diffused) * FLOAT,
+            parts: (self.share(rows * dim * kept + once.0 * view) + diffused_rows * diffused) * FLOAT,
             fixed: (numbered + diffused_numbered * diffusions) * FLOAT + x_bytes + kept_factors,
             local: self.local(counted.is_some()),
             global: x_back + joining.max(after_joining),
@@ -145,7 +145,7 @@ impl Work<'_> {
         let view = self.view();
         let viewing = if view > 0 { self.viewing(dim, view) } else { 0 };
         let factoring = (matrix + folded).saturating_add(solver.max(images).max(viewing));
-        factoring.max(self.making()).max(self.pairing())
+        factoring.max(self.making()).max(self.pairing()).max(self.gathering())
     }
 
     /// The largest local factorisation, for an engine to plan with.
@@ -187,8 +187,7 @@ impl Work<'_> {
         let n = self.graph.nodes();
         let u = if self.aside { 0 } else { dim };
         let columns = u + view.max(2 * dim.min(PANEL as u64));
-        let columns =
-            if self.sharing > 1 && self.own_factors { columns.div_ceil(self.sharing) + PANEL as u64 } else { columns };
+        let columns = if self.sharing > 1 && self.own_factors { self.share(columns) + PANEL as u64 } else { columns };
         let pairs = dim.min(n as u64).saturating_pow(2);
         // Processes add them up in f64.
         let picked = n.min(MOST_ROWS) as u64 * dim * if self.sharing > 1 { 5 * FLOAT } else { FLOAT };
@@ -311,7 +310,7 @@ impl Work<'_> {
 
     /// Bytes of the last stage, `local` being the columns of local embeddings.
     fn joining(&self, local: u64) -> u64 {
-        let (config, rows) = (self.config, (self.graph.nodes() as u64).div_ceil(self.sharing));
+        let (config, rows) = (self.config, self.share(self.graph.nodes() as u64));
         let (inside, beside) = self.joined(local);
         if config.global.output == Output::Local {
             return rows * (inside + beside) * FLOAT;
@@ -319,7 +318,7 @@ impl Work<'_> {
         let dim = self.z_columns();
         // No factor is wider than the rank of Y; only Z is padded with zeros.
         let right = inside * dim.min(rows).min(inside) * FLOAT;
-        let factors = dense_factors(rows, inside, dim).saturating_add(right);
+        let factors = dense_factors(rows, inside, dim).saturating_add(right + self.lane_products(inside));
         let solver = &config.global.solver;
         let shape = Shape { rows, columns: inside, bound: false, entries: rows * inside, symmetric: false, rank: dim };
         let solver = solver.memory(&shape).saturating_add(solver.dense_blocks() * rows * dim * FLOAT);
@@ -329,7 +328,7 @@ impl Work<'_> {
     /// Bytes at the very end, when Y is freed: Z, and Z with the columns next to it. If these are diffused they are
     /// parts too, and still in memory: then this belongs to the global stage.
     fn finishing(&self) -> u64 {
-        let (config, rows) = (self.config, (self.graph.nodes() as u64).div_ceil(self.sharing));
+        let (config, rows) = (self.config, self.share(self.graph.nodes() as u64));
         let attributes = attribute_columns(config, self.own, self.motifs.len()) as u64;
         if config.features.combine == Combine::Before || attributes == 0 || config.global.output == Output::Local {
             return 0;

@@ -2,11 +2,15 @@
 
 use super::work::{Work, attribute_columns};
 use crate::config::{Combine, Model, Output};
+use crate::dense::lane_rows;
 use crate::dense::panels::Own;
 use crate::engine::Engine;
 use crate::factor::Solver;
 use crate::factor::svd::{MOST_IN_PIECES, WIDEST};
 use crate::space::PANEL;
+
+/// Bytes per position while weights are gathered: 12 for each nonzero, twice, and the weights of all positions.
+const GATHERED: u64 = 28;
 
 impl Work<'_> {
     /// The rows of Y and Z that this process holds: a share if others work with it and the global stage is done by
@@ -28,6 +32,24 @@ impl Work<'_> {
         engine.own(nodes)
     }
 
+    /// The largest share of so many rows that a process holds: whole lanes.
+    pub(super) fn share(&self, rows: u64) -> u64 {
+        let lanes = self.graph.nodes().div_ceil(lane_rows(self.graph.nodes())) as u64;
+        (rows * lanes.div_ceil(self.sharing)).div_ceil(lanes.max(1)).min(rows)
+    }
+
+    /// Bytes of the Gram matrices of all lanes of a process, which are added in the order of all lanes.
+    pub(super) fn lane_products(&self, columns: u64) -> u64 {
+        let lanes = self.graph.nodes().div_ceil(lane_rows(self.graph.nodes())) as u64;
+        if self.sharing > 1 { lanes.div_ceil(self.sharing) * 8 * columns * columns } else { 0 }
+    }
+
+    /// Bytes in which several processes gather the nonzero weights of a rare motif.
+    pub(super) fn gathering(&self) -> u64 {
+        let divided = self.sharing > 1 && !self.graph.is_directed() && self.graph.nodes() > MOST_IN_PIECES;
+        if divided && !self.own_factors { self.positions * GATHERED } else { 0 }
+    }
+
     /// The same work with rows divided among this many processes, if they share any.
     pub(super) fn shared_by(&self, processes: u64) -> Option<Self> {
         let mut work = *self;
@@ -39,14 +61,24 @@ impl Work<'_> {
     pub(super) fn rows_of_matrix(&self, entries: u64) -> u64 {
         let divided = self.own_factors && !self.graph.is_directed() && self.graph.nodes() > MOST_IN_PIECES;
         let svd = matches!(self.config.local.solver, Solver::Svd(_)) && self.config.features.diffusion.steps == 0;
-        if divided && svd { entries.div_ceil(self.sharing) } else { entries }
+        if divided && svd { self.share_of_entries(entries) } else { entries }
+    }
+
+    /// The largest share of the entries of the graph that a process holds: those of its rows.
+    fn share_of_entries(&self, entries: u64) -> u64 {
+        let (pattern, nodes) = (self.graph.pattern(), self.graph.nodes());
+        let (length, processes) = (lane_rows(nodes), self.sharing as usize);
+        let lanes = nodes.div_ceil(length);
+        let end = |rank: usize| pattern.offsets()[(rank * lanes / processes * length).min(nodes)];
+        let most = (0..processes).map(|rank| end(rank + 1) - end(rank)).max().unwrap_or(0);
+        (entries as f64 * most as f64 / pattern.nnz().max(1) as f64).ceil() as u64
     }
 
     /// Rows of X that a process keeps: its share, if nothing but the result needs them.
     pub(super) fn rows_of_x(&self) -> u64 {
         let (nodes, features) = (self.graph.nodes() as u64, &self.config.features);
         let shared = features.diffusion.steps == 0 && features.combine == Combine::After;
-        if shared { nodes.div_ceil(self.sharing) } else { nodes }
+        if shared { self.share(nodes) } else { nodes }
     }
 
     /// The memory of a local factorisation in columns of all rows: if rows are shared, a share of its blocks, one
@@ -56,7 +88,7 @@ impl Work<'_> {
             return columns;
         }
         let whole = if self.own_factors { 0 } else { dim * if self.right { 2 } else { 1 } };
-        columns.div_ceil(self.sharing) + width.min(PANEL as u64) + whole
+        self.share(columns) + width.min(PANEL as u64) + whole
     }
 
     /// Columns of Y, and of what is next to Z, `local` being those of local embeddings.

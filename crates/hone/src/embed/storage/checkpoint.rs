@@ -130,6 +130,11 @@ impl Checkpoint {
         self.manifest.files.contains_key(name)
     }
 
+    /// The names of the stages that are there, one per line.
+    pub(in crate::embed) fn names(&self) -> String {
+        self.manifest.files.keys().map(|name| format!("{name}\n")).collect()
+    }
+
     /// Number of stages that are there.
     pub(in crate::embed) fn len(&self) -> usize {
         self.manifest.files.len()
