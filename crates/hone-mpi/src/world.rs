@@ -158,6 +158,10 @@ impl Peers for World {
         let mut lengths = vec![0u64; self.size];
         world.all_gather_into(&(own.len() as u64), &mut lengths[..]);
         let total: u64 = lengths.iter().sum();
+        if total == 0 {
+            // MPI refuses buffers of no length.
+            return vec![Vec::new(); self.size];
+        }
         if total <= self.most as u64 {
             let starts = lengths.iter().scan(0, |end, &length| Some(std::mem::replace(end, *end + length as i32)));
             let (starts, counts): (Vec<i32>, Vec<i32>) = starts.zip(lengths.iter().map(|&n| n as i32)).unzip();

@@ -45,9 +45,13 @@ fn rows_of_a_motif_graph_are_those_of_the_whole() {
         let ranks = Ranks::new(World::of_job());
         for graph in graphs() {
             let counts = count(&graph, &Silent).unwrap();
-            for (motif, delta, shared) in
-                [("edge", 1, true), ("path3", 1, true), ("star4", 3, true), ("triangle", 1, false)]
-            {
+            for (motif, delta, shared) in [
+                ("edge", 1, true),
+                ("path3", 1, true),
+                ("star4", 3, true),
+                ("triangle", 1, false),
+                ("triangle", 9, false),
+            ] {
                 let motif: Motif = motif.parse().unwrap();
                 let weighting = Weighting { delta, use_weights: true, ..Weighting::default() };
                 let whole = counts.motif_graph(&graph, motif, weighting).unwrap();
