@@ -1,17 +1,12 @@
 //! What is wrong is reported once, and a process that fails ends its job and leaves nothing behind.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{alone, folder, hone_mpi, mpirun};
-
-/// How a job that cannot succeed ends: its exit code, and what it says.
-pub(super) fn failed(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
-    let output = mpirun(2).arg(hone_mpi()).args(args).current_dir(folder).output().unwrap();
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
-}
+use super::{alone, failed, folder, hone_mpi, mpirun};
 
 #[test]
 fn what_is_wrong_is_said_once() {
@@ -99,4 +94,29 @@ fn a_process_that_is_killed_ends_the_job_and_leaves_nothing() {
     assert!(!status.success());
     let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["er.tsv"]);
+}
+
+/// The reader of a pipe that has seen enough ends the job, as it ends `hone`.
+#[test]
+fn a_reader_that_leaves_ends_the_job() {
+    let folder = folder();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let count = ["-q", "count", "graph.tsv", "--force", "-o", "pipe"];
+    let mut job = mpirun(2).arg(hone_mpi()).args(count).current_dir(folder.path()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(fs::File::open(&pipe).unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("source\ttarget"), "{line}");
+    let begin = Instant::now();
+    let ended = loop {
+        match job.try_wait().unwrap() {
+            Some(status) => break status,
+            None if begin.elapsed() > Duration::from_secs(30) => {
+                job.kill().unwrap();
+                panic!("the job lives on");
+            }
+            None => std::thread::sleep(Duration::from_millis(50)),
+        }
+    };
+    assert!(ended.success(), "{ended}");
 }

@@ -18,8 +18,6 @@ use hone::space::laws;
 use hone::store::Embedding;
 use hone_mpi::{Ranks, World};
 
-use faults::failed;
-
 /// Tells this program that it is a process of a job, and the folder that the job works in.
 const INSIDE: &str = "HONE_TEST_INSIDE_A_JOB";
 
@@ -58,6 +56,12 @@ fn job(processes: usize, folder: &Path, args: &[&str]) -> Output {
         command.arg(hone_mpi()).args(args).current_dir(folder);
         command
     })
+}
+
+/// How a job that cannot succeed ends: its exit code, and what it says.
+fn failed(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let output = mpirun(2).arg(hone_mpi()).args(args).current_dir(folder).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 fn alone(folder: &Path, args: &[&str]) -> Output {
