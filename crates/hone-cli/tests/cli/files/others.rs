@@ -45,7 +45,10 @@ fn only_records_are_removed_and_only_by_force() {
         generate(" --force").success();
         assert_eq!(at("q.tsv.run.json").exists(), stays, "{text}");
     }
-    hone(folder.path(), "-q draw g.tsv -o q.tsv --force").success();
+    fs::write(at("q.svg.run.json"), "my notes").expect("written");
+    hone(folder.path(), "-q draw g.tsv -o q.svg").success();
+    hone(folder.path(), "-q draw g.tsv -o q.svg --force").success();
+    assert_eq!(fs::read(at("q.svg.run.json")).expect("there"), b"my notes");
 }
 
 /// Reports are not written among the files of saved vectors and of cells, whose names the command chooses.
