@@ -121,7 +121,7 @@ fn placed(
         return Ok((device.place(hone), note));
     };
     if device.is_some() {
-        let message = format!("{} works on CPUs only; leave the option out, or use `hone embed`", engine.name());
+        let message = "jobs under MPI work on CPUs only; leave the option out, or use `hone embed`";
         return Err(Error::config("--device", message));
     }
     Ok((hone.on_shared(engine.clone()), None))

@@ -116,7 +116,8 @@ pub(super) fn make(run: &mut Context, work: &mut Work, counts: &Counts) -> Resul
         plan = of(work);
     }
     run.aside = work.aside.then(|| run.temp_folder.clone());
-    let more = |shared: &Work| of(shared).is_ok();
+    let larger = Base { resident: base.resident + LARGER_JOB, ..base };
+    let more = |shared: &Work| self::plan(larger, shared.needs(Some(&touched)), limit).is_ok();
     let mut plan = plan.map_err(|least| naming_processes(does_not_fit(run, EMBEDDING, least), run, work, more))?;
     if run.shortage == Some(Shortage::Parts) {
         let parts = plan.held + plan.spilled;
@@ -160,17 +161,23 @@ pub(super) fn check_least(run: &Context, work: &Work, counted: bool) -> Result<(
         let working = needs.fixed.saturating_add(local.max(needs.global).max(needs.finish));
         resident.saturating_add(counting.max(working))
     };
-    let fits = |work: &Work, held: u64| run.memory_limit.is_none_or(|limit| least(work, held) <= usable(limit));
-    // Counting triangles takes time, which few runs need to spend.
-    let all = |work: &Work| match exact {
-        true => fits(work, work.counted_beyond()) || fits(work, work.counted_at_least()),
-        false => fits(work, 0),
+    let fits = |work: &Work, (held, beside): (u64, u64)| {
+        run.memory_limit.is_none_or(|limit| least(work, held).saturating_add(beside) <= usable(limit))
     };
-    if all(work) {
+    // Counting triangles takes time, which few runs need to spend.
+    let all = |work: &Work, beside: u64| match exact {
+        true => fits(work, (work.counted_beyond(), beside)) || fits(work, (work.counted_at_least(), beside)),
+        false => fits(work, (0, beside)),
+    };
+    if all(work, 0) {
         return Ok(());
     }
-    Err(naming_processes(does_not_fit(run, EMBEDDING, most(work)), run, work, all))
+    let more = |work: &Work| all(work, LARGER_JOB);
+    Err(naming_processes(does_not_fit(run, EMBEDDING, most(work)), run, work, more))
 }
+
+/// Bytes that a process of a larger job may take in addition: buffers of MPI, and what wavers.
+const LARGER_JOB: u64 = 4 * WAVER;
 
 /// Rows are divided among at most as many processes as there are lanes.
 const PROCESSES: u64 = 64;
