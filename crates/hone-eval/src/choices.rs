@@ -27,7 +27,8 @@ pub fn in_words<T: AsRef<str>>(chosen: &[T]) -> String {
     let mut parts: Vec<String> = counted.iter().take(NAMED).enumerate().map(one).collect();
     if counted.len() > NAMED {
         let rest: usize = counted[NAMED..].iter().map(|c| c.0).sum();
-        parts.push(format!("{} others ({rest})", counted.len() - NAMED));
+        let others = if counted.len() == NAMED + 1 { "other" } else { "others" };
+        parts.push(format!("{} {others} ({rest})", counted.len() - NAMED));
     }
     parts.join(", ")
 }

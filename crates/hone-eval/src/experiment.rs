@@ -214,8 +214,9 @@ impl Bench<'_> {
             tables.push(self.clusters(&named.name, &cells));
         }
         if labels.unknown > 0 {
-            let (count, are) = (labels.unknown, if labels.unknown == 1 { "node is" } else { "nodes are" });
-            let note = format!("{count} labelled {are} not in the graph and left out.");
+            let (count, (are, were)) =
+                (labels.unknown, if labels.unknown == 1 { ("node is", "was") } else { ("nodes are", "were") });
+            let note = format!("{count} labelled {are} not in the graph and {were} left out.");
             tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
         }
         let notes = self.tell(cells.iter().flatten().flat_map(|cell| &cell.notes));

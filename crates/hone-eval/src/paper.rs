@@ -289,8 +289,9 @@ pub const REMARKS: &str = "\
   below it has learnt no more than the number of neighbours.
 - Where ours differ from the paper's, the table of differences says by how much, in both directions: Spectral reaches
   .84 on soc-hamsterster where the paper has .56. No variant of the paper was tuned to close a gap.
-- The preset `hone` is not in the paper. docs/research.md says how its constants were chosen; `--first-seed` gives splits
-  that had no part in the choice.
+- The preset `hone` is not in the paper. [Research](research.md) says how its constants were chosen; `--first-seed` gives
+  splits that had no part in the choice.
+- soc-sign-bitcoinalpha is soc-bitcoinA in the paper, soc-hamsterster is soc-hamster, rt-twitter-copen is rt-twitter-cop.
 - Reference vectors of the baselines (gensim and dense NumPy, on the same splits) come from
   `crates/hone-eval/tests/references.py`. Spectral keeps the first eigenvector, the square root of the degrees, among
   its columns (`skip_trivial` leaves it out), which matters under the mean operator.

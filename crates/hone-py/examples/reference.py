@@ -57,7 +57,7 @@ def signature(name, documented):
         return name
     parts, star = [], False
     for parameter in parameters:
-        if parameter.name == "self":
+        if parameter.name in ("self", "cls"):
             continue
         if parameter.kind is parameter.KEYWORD_ONLY and not star:
             parts.append("*")
@@ -67,14 +67,24 @@ def signature(name, documented):
     return f"{name}({', '.join(parts)})"
 
 
+def own_and_inherited(documented):
+    """Members of a class, then those that it has from other classes of this package."""
+    members = {}
+    for base in documented.__mro__:
+        if base.__module__.startswith("hone_embed"):
+            members.update((name, member) for name, member in vars(base).items() if name not in members)
+    return members
+
+
 def entry(name):
     """A class with its methods, or a function."""
     documented = getattr(hone_embed, name)
     parts = [f"### {name}", f"```text\n{signature(name, documented)}\n```", text(documented)]
     if inspect.isclass(documented) and not issubclass(documented, Warning):
-        for member, function in vars(documented).items():
+        for member, function in own_and_inherited(documented).items():
             if member.startswith("_") or not getattr(function, "__doc__", None):
                 continue
+            function = getattr(function, "__func__", function)  # of a class method
             if inspect.isfunction(function):
                 parts += [f"#### {name}.{signature(member, function)}", text(function)]
             elif isinstance(function, property):

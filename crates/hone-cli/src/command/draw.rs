@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::files::check_extension;
 use crate::input::InputArgs;
 
-/// Draw motif graphs side by side in the same layout, nodes and edges as large as their counts.
+/// Draw motif graphs side by side in the same layout; the size of nodes and edges shows their counts.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -42,7 +42,7 @@ Examples:
   hone draw builtin:karate --motif triangle -o karate.svg
   hone draw ca-netscience.edges --motif edge --motif clique4 --motif path4 -o figure2.svg
 
-An edge is as wide as the number of occurrences of the motif that contain it, a node as large as the sum over its edges. \
+The width of an edge shows how many occurrences of the motif contain it, the size of a node the sum over its edges. \
 The layout is force-directed, computed from the graph, and the same for any number of threads. Graphs of more than \
 100000 nodes or edges are refused.";
 

@@ -70,7 +70,7 @@ Examples:
   hone tune graph.tsv -o best.toml
   hone embed graph.tsv -o vectors.npy --config best.toml
   hone tune graph.tsv --labels labels.tsv --time 10m
-  hone tune graph.tsv --candidate hone --candidate hone:steps=2 --candidate hone:steps=6
+  hone tune graph.tsv --candidate hone --candidate hone:steps=2 --candidate hone:steps=4
   hone tune -o again.toml --config best.toml.run.json
 
 docs/evaluation.md explains how candidates are compared, and when a difference counts as chance.";

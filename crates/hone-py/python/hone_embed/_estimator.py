@@ -82,9 +82,8 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
     keep_model
         Whether to keep a model that places other graphs and new nodes in the same space (``transform``,
         ``update``, ``save``): None to keep it if the settings allow it and there is no ``checkpoint``, True to
-        require it. The model
-        takes about twice as much memory as the vectors with the default settings, more with more motifs or
-        steps, and the graph is kept with it.
+        require it. The model takes about twice as much memory as the vectors with the default settings, more with
+        more motifs or steps, and the graph is kept with it.
     config
         Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
         or a TOML file or run report. It is applied on top of the preset. Parameters that are not None take precedence

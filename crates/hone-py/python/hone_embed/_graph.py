@@ -19,7 +19,7 @@ Column = Union[str, int]
 
 
 class HoneWarning(UserWarning):
-    """Something about the input that its owner should know: guesses about a file, edges that were dropped."""
+    """A note about the input or the result: guesses about a file, dropped edges, zero vectors, parameters without effect."""
 
 
 class Graph:

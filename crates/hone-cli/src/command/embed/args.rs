@@ -30,8 +30,8 @@ pub(crate) struct Args {
     /// `hone info FILE` describes it.
     #[arg(long, value_name = "FILE")]
     pub(super) model: Option<PathBuf>,
-    /// Where to count motifs and embed: cpu, cuda, cuda:N, or auto for a GPU if there is one [default: cpu for graphs of fewer
-    /// than a million edges, else auto without a note; docs/gpu.md].
+    /// Where to count motifs and embed: cpu, cuda, cuda:N, or auto for a GPU if there is one [default: a GPU
+    /// for graphs of at least a million edges if there is one, else cpu; docs/gpu.md].
     #[arg(long, value_name = "DEVICE")]
     pub(super) device: Option<Device>,
     #[command(flatten)]

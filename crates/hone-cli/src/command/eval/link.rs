@@ -149,17 +149,19 @@ fn name_apart(graphs: &mut [Named], inputs: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
+const EXAMPLE_OF_SPLIT: &str = "\
+Vectors of another tool on the same split:
+  hone embed DIR/train.tsv --nodes DIR/nodes.txt -o z-1.npy
+  hone eval link INPUT --seeds 1 --methods file:z-{seed}.npy";
+
 /// Write the training graph and the pairs of one link-prediction split, for other tools.
 ///
 /// DIR/train.tsv contains the remaining edges (with --weighted their weights too), DIR/nodes.txt all node ids
 /// (including nodes left without an edge), DIR/pairs.tsv the removed edges (label 1) and as many pairs without an edge
 /// (label 0; for directed graphs half are reversed arcs), DIR/split.json a description of the split. Ids are quoted as
 /// in other files of hone.
-///
-/// To evaluate vectors of another tool on the same split:
-///   hone embed DIR/train.tsv --nodes DIR/nodes.txt -o z-1.npy
-///   hone eval link INPUT --seeds 1 --methods file:z-{seed}.npy
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE_OF_SPLIT)]
 pub(crate) struct SplitArgs {
     /// The graph.
     #[arg(value_name = "INPUT")]
