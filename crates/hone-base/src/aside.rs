@@ -73,7 +73,8 @@ pub fn refused(folder: &Path, bytes: u64, error: io::Error) -> Error {
     }
 }
 
-fn read_exactly(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+/// Fills a buffer from a place of a file, whose own position is not used.
+pub fn read_exactly(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !buffer.is_empty() {
         match read_at(file, buffer, offset) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),

@@ -85,7 +85,7 @@ impl Logs<'_> {
 
 /// ln(max(1, x)) to seven digits, by the exponent and a series of the rest: without a branch, so that loops over it use
 /// vector instructions.
-fn log_above_one(x: f32) -> f32 {
+pub fn log_above_one(x: f32) -> f32 {
     let x = if x > 1.0 { x } else { 1.0 };
     let bits = x.to_bits();
     // x = m · 2^e with m in [√½, √2).

@@ -24,11 +24,11 @@ mod verify;
 pub use columns::Columns;
 pub use group::Group;
 pub use lanes::{gram_memory, lane_rows};
-pub use logs::Logs;
+pub use logs::{Logs, log_above_one};
 pub use norms::Norm;
 pub use ortho::{Tall, orthonormalize};
 pub use panels::Panels;
-pub use small::Small;
+pub use small::{Small, rows_times};
 pub use spectrum::{Eigen, SmallSvd};
 pub use stored::Stored;
 

@@ -6,15 +6,15 @@ mod wanted;
 
 use self::wanted::Wanted;
 use super::context::Context;
-use super::model::{Known, Model, Placing, names, numbers, times, updated, witnesses};
+use super::model::{Known, Model, Placing, TOGETHER, names, numbers, updated, witnesses};
 use super::weighted::{is_of_edges, of_edges, weighted};
 use super::{Hone, Run, counts, notes};
 use crate::config::{Direction, Weights};
-use crate::dense::{Block, Small};
+use crate::dense::{Block, Small, rows_times};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::memory::Allowance;
-use crate::motif::Counts;
+use crate::motif::{Counts, MotifGraph};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::report::{ColumnBlock, Likeness, Start};
@@ -165,9 +165,15 @@ impl Model {
         let witnesses = if like.structure_only { Vec::new() } else { witnesses(of_fit, &names) };
         let near = z_cols > 0 && shared > 0;
         let motifs = near && !self.views.iter().all(|view| is_of_edges(run.config, view.motif));
+        let mut views = Vec::new();
+        if near && !motifs {
+            views = run.time("compare", |run| self.known(run, (graph, None), (of_fit, &names)))?;
+        }
         let few = match wanted {
             Wanted::Some(new) if x_cols > 0 && !motifs && !graph.is_directed() => {
-                run.time("structure", |run| self.structure_of_few(run, graph, (new, &witnesses)))?
+                let triangles = self.triangles_of(&views, of_fit);
+                let triangles = triangles.as_ref().map(|of: &_| of as &(dyn Fn(u32) -> u64 + Sync));
+                run.time("structure", |run| self.structure_of_few(run, graph, (new, &witnesses), triangles))?
             }
             _ => None,
         };
@@ -175,8 +181,12 @@ impl Model {
         let counts = needs_counts.then(|| self.count(run, graph, of_fit)).transpose()?;
         let mut out = Block::zeros(wanted.rows(), z_cols + x_cols);
         if near {
-            let known = (of_fit, &names[..], wanted);
-            run.time("proximity", |run| self.proximity(run, (graph, counts.as_ref()), known, &mut out))?;
+            run.time("proximity", |run| {
+                if motifs {
+                    views = self.known(run, (graph, counts.as_ref()), (of_fit, &names))?;
+                }
+                self.proximity(run, (graph, views), (of_fit, wanted), &mut out)
+            })?;
         } else if z_cols > 0 {
             told::strangers(run);
         }
@@ -220,24 +230,49 @@ impl Model {
         Allowance::new(run.memory_limit).check_work("placing nodes", bytes, "raise the memory limit")
     }
 
-    /// Writes the proximity columns; counts are there unless motif graphs need none.
+    /// The motif graph of each view, and what it has of the view's nodes; counts are there unless motif graphs need none.
+    fn known(
+        &self,
+        run: &Context,
+        (graph, counts): (&Graph, Option<&Counts>),
+        of_fit: (&[Option<u32>], &[u64]),
+    ) -> Result<Vec<(MotifGraph, Known)>> {
+        let known = self.views.iter().map(|view| {
+            run.progress.check()?;
+            let graph = match counts {
+                Some(counts) => weighted(run.config, graph, counts, view.motif)?.graph,
+                None => of_edges(run.config, graph)?,
+            };
+            let known = Known::of(view, &graph, of_fit);
+            Ok((graph, known))
+        });
+        known.collect()
+    }
+
+    /// Triangles of nodes that are not next to a new one, where they are those of the fit.
+    fn triangles_of<'a>(
+        &'a self,
+        views: &[(MotifGraph, Known)],
+        of_fit: &'a [Option<u32>],
+    ) -> Option<impl Fn(u32) -> u64 + Sync + 'a> {
+        let triangles = self.triangles.as_ref()?;
+        let same = !views.is_empty() && views.iter().all(|(graph, known)| known.is_as_before(graph, of_fit));
+        same.then_some(|i: u32| of_fit[i as usize].map_or(0, |model| triangles[model as usize]))
+    }
+
+    /// Writes the proximity columns.
     fn proximity(
         &self,
         run: &mut Context,
-        (graph, counts): (&Graph, Option<&Counts>),
-        (of_fit, names, wanted): (&[Option<u32>], &[u64], &Wanted),
+        (graph, known): (&Graph, Vec<(MotifGraph, Known)>),
+        (of_fit, wanted): (&[Option<u32>], &Wanted),
         out: &mut Block,
     ) -> Result<()> {
         run.progress.stage("placing nodes", self.views.len() as u64);
-        let graphs = self.views.iter().map(|view| match counts {
-            Some(counts) => Ok(weighted(run.config, graph, counts, view.motif)?.graph),
-            None => of_edges(run.config, graph),
-        });
-        let graphs = graphs.collect::<Result<Vec<_>>>()?;
+        let (graphs, known): (Vec<MotifGraph>, Vec<Known>) = known.into_iter().unzip();
         let (mut views, mut facts, z_cols) = (Vec::new(), Vec::new(), self.z_columns());
-        for (view, motif_graph) in self.views.iter().zip(&graphs) {
+        for ((view, motif_graph), known) in self.views.iter().zip(&graphs).zip(known) {
             run.progress.check()?;
-            let known = Known::of(view, motif_graph, (of_fit, names));
             if known.any_changed() {
                 self.check_memory(run, (graph, &Wanted::All(of_fit.len())), (z_cols, 0, of_fit.len()))?;
             }
@@ -273,15 +308,24 @@ impl Model {
         let h = self.h.as_ref().map(|h| Small::from_fn(h.rows(), h.cols(), |i, j| f64::from(h.get(i, j))));
         // New nodes have no vectors of the fit.
         let vectors = if wanted.are_some() { None } else { Some(self.vectors()?) };
-        out.update_rows(|k, row| {
-            let i = wanted.node(k);
-            match stays(i).zip(vectors.as_ref()) {
-                Some((model, vectors)) => row[..z_cols].copy_from_slice(&vectors.row(model as usize)[..z_cols]),
-                None => {
-                    let y: Vec<f64> = views.iter().flat_map(|view| view.of(i, power)).collect();
-                    let z = h.as_ref().map_or_else(|| y.clone(), |h| times(&y, h));
-                    row.iter_mut().zip(z).for_each(|(to, z)| *to = (z * self.scales.z) as f32);
+        let of_fit = |i: u32| stays(i).zip(vectors.as_ref());
+        let cols = out.cols();
+        parallel::for_chunks(out.as_mut_slice(), TOGETHER * cols, &|batch, rows| {
+            let (mut nodes, mut placed) = (Vec::new(), Vec::new());
+            for (row, k) in rows.chunks_exact_mut(cols).zip(batch * TOGETHER..) {
+                match of_fit(wanted.node(k)) {
+                    Some((model, vectors)) => row[..z_cols].copy_from_slice(&vectors.row(model as usize)[..z_cols]),
+                    None => {
+                        nodes.push(wanted.node(k));
+                        placed.push(row);
+                    }
                 }
+            }
+            let y = side_by_side(views, &nodes, power);
+            let z = h.as_ref().map_or_else(|| y.clone(), |h| rows_times(&y, h));
+            let width = z.len() / nodes.len().max(1);
+            for (row, z) in placed.into_iter().zip(z.chunks_exact(width.max(1))) {
+                row.iter_mut().zip(z).for_each(|(to, z)| *to = (z * self.scales.z) as f32);
             }
         });
         Ok(())
@@ -294,6 +338,13 @@ impl Model {
         let blocks = self.facts().blocks.iter().filter(|block| block.first >= first);
         run.report.blocks = blocks.map(|block| ColumnBlock { first: block.first - first, ..block.clone() }).collect();
     }
+}
+
+/// Y of some nodes, one row after the other.
+fn side_by_side(views: &[Placing], nodes: &[u32], power: f64) -> Vec<f64> {
+    let parts: Vec<(Vec<f64>, usize)> = views.iter().map(|view| (view.of(nodes, power), view.width())).collect();
+    let row = |k: usize| parts.iter().flat_map(move |(rows, width)| &rows[k * width..][..*width]).copied();
+    (0..nodes.len()).flat_map(row).collect()
 }
 
 /// Vectors of numbers only: the largest value, without its sign, has an exponent that is not all ones.

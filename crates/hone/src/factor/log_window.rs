@@ -17,7 +17,7 @@
 use super::communities;
 use super::method::Task;
 use super::svd_options::ZERO;
-use crate::dense::{Block, Eigen, Logs, Small};
+use crate::dense::{Block, Eigen, Logs, Small, log_above_one, rows_times};
 use crate::error::{Error, Result};
 use crate::operator::{Operator, Product, Scaled};
 use crate::space::{Fold, Map, Space, Workspace, signs, widths};
@@ -49,7 +49,7 @@ pub struct View<T = Block> {
     pub panels: Vec<T>,
     /// Its weight relative to U, which follows from the spectrum: see [`communities`].
     pub weight: f64,
-    /// For computing the row of any other node: see [`Landmarks::row`].
+    /// For computing the row of any other node: see [`Extension`].
     pub landmarks: Landmarks,
 }
 
@@ -64,46 +64,43 @@ pub struct Landmarks {
     pub turn: Small,
 }
 
-impl Landmarks {
-    /// The row of the view for a node with this row of U and this degree.
-    pub fn row(&self, u: &[f64], degree: f64) -> Vec<f64> {
-        // Sums side by side are the same bits on every processor.
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || self.row_here(u, degree),
-        )
-    }
+/// Rows of the view for nodes that were not among those of U.
+#[derive(Debug)]
+pub struct Extension<'a> {
+    landmarks: &'a Landmarks,
+    /// One column per landmark.
+    columns: Small,
+}
 
-    #[inline(always)]
-    fn row_here(&self, u: &[f64], degree: f64) -> Vec<f64> {
-        let root = if degree > 0.0 { degree.sqrt().recip() } else { 0.0 };
-        let mut out = vec![0.0; self.turn.cols()];
-        for (j, scale) in self.scales.iter().enumerate() {
-            let ratio = root * dot(u, self.rows.row(j));
-            let value = if ratio > 1.0 { ratio.ln() * scale } else { 0.0 };
-            if value > 0.0 {
-                out.iter_mut().zip(self.turn.row(j)).for_each(|(to, turn)| *to += value * turn);
-            }
-        }
-        out
+impl Landmarks {
+    /// What gives rows for other nodes.
+    pub fn extension(&self) -> Extension<'_> {
+        let columns = Small::from_fn(self.rows.cols(), self.rows.rows(), |k, j| f64::from(self.rows.get(j, k)));
+        Extension { landmarks: self, columns }
     }
 }
 
-/// Sums that are added up side by side.
-const LANES: usize = 8;
-
-/// The inner product of two rows.
-#[inline(always)]
-fn dot(a: &[f64], b: &[f32]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, &b)| a * f64::from(b)).sum();
-    for (a, b) in a.zip(b) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * f64::from(b[lane]);
-        }
+impl Extension<'_> {
+    /// Columns of a row.
+    pub fn cols(&self) -> usize {
+        self.landmarks.turn.cols()
     }
-    sums.iter().sum::<f64>() + rest
+
+    /// The rows of the view, one after the other, for nodes with these rows of U and these degrees. Who else is there changes
+    /// no bit of a row.
+    pub fn rows(&self, u: &[f64], degrees: &[f64]) -> Vec<f64> {
+        let Landmarks { scales, turn, .. } = self.landmarks;
+        if scales.is_empty() {
+            return vec![0.0; degrees.len() * turn.cols()];
+        }
+        let mut logs = rows_times(u, &self.columns);
+        for (row, &degree) in logs.chunks_exact_mut(scales.len()).zip(degrees) {
+            let root = if degree > 0.0 { degree.sqrt().recip() } else { 0.0 };
+            let log = |x: f64| f64::from(log_above_one((root * x) as f32));
+            row.iter_mut().zip(scales).for_each(|(x, scale)| *x = log(*x) * scale);
+        }
+        rows_times(&logs, turn)
+    }
 }
 
 /// E = V √Σ of the log window matrix of S, the base of a power or S itself; U are the eigenvectors of S.

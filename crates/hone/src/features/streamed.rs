@@ -13,7 +13,7 @@ use super::named::{Aggregate, Named, Origin, PIECE, divided};
 use super::{Structure, check_finite, overflow, take_logs};
 use crate::dense::{Block, Columns, Group, Stored};
 use crate::error::Result;
-use crate::motif::{Counts, sums_of_nodes, with_neighbours};
+use crate::motif::{Counts, Triangles, sums_of_nodes, with_neighbours};
 use crate::progress::Progress;
 use crate::sparse::{Pattern, prefetch};
 
@@ -54,6 +54,7 @@ impl Structure {
         &self,
         pattern: &Pattern,
         nodes: &[u32],
+        known: Triangles,
         progress: &dyn Progress,
     ) -> Result<Option<NamedColumns>> {
         let motifs = self.motifs.motifs();
@@ -61,7 +62,7 @@ impl Structure {
             return Ok(None);
         }
         let near = with_neighbours(pattern, nodes);
-        let Some(sums) = sums_of_nodes(pattern, &near, progress)? else { return Ok(None) };
+        let Some(sums) = sums_of_nodes(pattern, &near, known, progress)? else { return Ok(None) };
         let mut number = vec![0; pattern.rows()];
         near.iter().zip(0..).for_each(|(&i, at)| number[i as usize] = at);
         let around = Around::rows(rows_of(pattern, &near, nodes, &number));
@@ -289,8 +290,12 @@ mod tests {
         let pattern = counts.pattern();
         let far: Vec<u32> = (0..600).filter(|&i| pattern.row(i as usize).len() < 2).take(5).collect();
         for nodes in [&far[..], &far[..1], &[]] {
-            let few =
-                structure.of_nodes(pattern, nodes, &Silent).expect("finite").expect("few steps").columns.to_block();
+            let few = structure
+                .of_nodes(pattern, nodes, None, &Silent)
+                .expect("finite")
+                .expect("few steps")
+                .columns
+                .to_block();
             assert_eq!((few.rows(), few.cols()), (nodes.len(), whole.cols()));
             nodes.iter().enumerate().for_each(|(k, &i)| assert_eq!(few.row(k), whole.row(i as usize), "node {i}"));
         }

@@ -59,7 +59,7 @@ pub use column::{Column, Narrow, Sizes};
 pub use counting::Sample;
 pub use counts::Counts;
 pub use delta::Delta;
-pub(crate) use exact::{sums_of_nodes, with_neighbours};
+pub(crate) use exact::{Triangles, sums_of_nodes, with_neighbours};
 pub use motif_graph::{MotifGraph, MotifRows, Weighting, overflow, shares_pattern, unit_of_weights};
 pub use orbit::{Graphlet, NODE_ORBITS, Orbit};
 pub use pairs::Pairs;

@@ -19,6 +19,14 @@ pub(crate) struct NodeSums<'a> {
     bounds: Bounds,
 }
 
+impl Counts {
+    /// Triangles of each node, where counts are exact.
+    pub(crate) fn triangles(&self) -> Option<Vec<u64>> {
+        let Values::Exact(exact) = self.values() else { return None };
+        Some((0..exact.triangles.len()).map(|i| exact.triangles.get(i)).collect())
+    }
+}
+
 impl<'a> NodeSums<'a> {
     pub(crate) fn new(counts: &'a Counts) -> NodeSums<'a> {
         let exact = match counts.values() {

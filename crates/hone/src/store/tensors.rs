@@ -119,6 +119,14 @@ impl<'a> Writer<'a> {
         self.add(name, Kind::U32, vec![rows.len()], Bytes::Own(bytes));
     }
 
+    /// Adds the CRC-32 of every `length` bytes of the last tensor, as `NAME.sums`.
+    pub(crate) fn sums(&mut self, length: usize) {
+        let Some((name, _, _, bytes)) = self.tensors.last() else { return };
+        let (name, sums): (_, Vec<u32>) =
+            (format!("{name}.sums"), bytes.get().chunks(length.max(1)).map(crc32fast::hash).collect());
+        self.rows(&name, &sums);
+    }
+
     /// CRC-32 of each tensor.
     pub(crate) fn checksums(&self) -> BTreeMap<String, u32> {
         self.tensors.iter().map(|(name, _, _, bytes)| (name.clone(), crc32fast::hash(bytes.get()))).collect()
@@ -145,13 +153,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A matrix in a file: where its values begin, and their CRC-32.
+/// A matrix in a file: where its values begin, and its shape.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Located {
     pub(crate) start: u64,
     pub(crate) rows: usize,
     pub(crate) cols: usize,
-    pub(crate) checksum: u32,
 }
 
 /// Where tensors are read from.
@@ -232,8 +239,7 @@ impl<'a> Tensors<'a> {
     pub(crate) fn located(&self, name: &str) -> Result<Located, String> {
         let (from, shape) = self.found::<f32>(name, Kind::F32)?;
         let [rows, cols] = shape[..] else { return Err(format!("`{name}` does not have two dimensions")) };
-        let checksum = *self.checksums.get(name).ok_or_else(|| format!("`{name}` has no checksum"))?;
-        Ok(Located { start: self.start + from, rows, cols, checksum })
+        Ok(Located { start: self.start + from, rows, cols })
     }
 
     /// A small matrix of finite values.

@@ -26,6 +26,7 @@ pub(in crate::embed) struct Draft {
     structure: Option<Small>,
     features: Vec<String>,
     scales: Scales,
+    triangles: Option<Vec<u64>>,
     kept: Kept,
 }
 
@@ -78,6 +79,7 @@ impl Draft {
     /// Keeps the motif counts.
     pub(in crate::embed) fn counts(&mut self, counts: &Arc<Counts>) {
         self.kept = Kept::of(counts);
+        self.triangles = if counts.triads().is_none() { counts.triangles() } else { None };
     }
 
     /// Keeps the sizes of the last stage.
@@ -93,7 +95,7 @@ impl Draft {
         graph: &Graph,
         embedding: &Embedding,
     ) -> Model {
-        let Draft { views, h, structure, features, scales, kept } = self;
+        let Draft { views, h, structure, features, scales, triangles, kept } = self;
         let view = |view: &View| ViewFacts {
             motif: view.motif.name().to_owned(),
             step: view.step,
@@ -111,7 +113,7 @@ impl Draft {
             views: views.iter().map(view).collect(),
         };
         let (ids, vectors) = (embedding.ids.clone(), embedding.vectors.clone().into());
-        Model { facts, ids, vectors, views, h, structure, scales, kept }
+        Model { facts, ids, vectors, views, h, structure, scales, triangles, kept }
     }
 }
 

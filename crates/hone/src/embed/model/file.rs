@@ -3,8 +3,10 @@
 //! | tensor | content |
 //! |---|---|
 //! | `vectors` | N × D float32, the vectors of the fit |
+//! | `vectors.sums` `view0.x.sums` | uint32, a CRC-32 of every 16 kB of the two largest tensors, to read some of their rows |
 //! | `ids` | int64; or UTF-8 text, with `ids.offsets` (uint64) saying where each begins |
 //! | `h`, `structure` | what Y, and what features and a column of ones are multiplied with |
+//! | `triangles` | uint64, those of each node, where motifs of undirected edges were counted |
 //! | `scales` | what Z and structure columns were multiplied with |
 //! | `view0.log` `.log.turn` `.log.scales` | landmarks of its log window, with its size behind the scales |
 //! | `view0.x` `.c` `.q` `.weights` `.degrees` `.marks` `.numbers` `.nodes` | a local embedding; numbers are τ and the residual |
@@ -17,12 +19,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::kept::Kept;
-use super::tall::{REMEDY, Tall};
+use super::tall::{REMEDY, Tall, piece};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewSide, check_support};
 use crate::config::{Direction, MAX_STEPS, Steps};
 use crate::dense::{Block, Small};
@@ -36,7 +38,7 @@ use crate::store::tensors::{Bytes, Kind, Tensors, Writer};
 /// How a file says what it is.
 const FORMAT: &str = "hone-model";
 /// The layout above.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 /// What the block of structure columns is called.
 const STRUCTURE: &str = "structure";
 
@@ -119,7 +121,7 @@ impl Model {
             }
             None => {
                 let kept = file.try_clone().map_err(|e| Error::io(path, e))?;
-                Self::from_tensors(Tensors::open(&file), path, Some(&Arc::new(Mutex::new(kept))))
+                Self::from_tensors(Tensors::open(&file), path, Some(&Arc::new(kept)))
             }
         }
     }
@@ -131,7 +133,7 @@ impl Model {
     }
 
     /// The model of some tensors; where `file` is given, the tall ones stay there.
-    fn from_tensors(tensors: Result<Tensors, String>, path: &Path, file: Option<&Arc<Mutex<File>>>) -> Result<Self> {
+    fn from_tensors(tensors: Result<Tensors, String>, path: &Path, file: Option<&Arc<File>>) -> Result<Self> {
         let wrong = |message: String| Error::input(path, message, REMEDY);
         let mut tensors = tensors.map_err(|_| wrong("not a model, or truncated".into()))?;
         let meta = |key: &str| tensors.metadata(key).ok_or_else(|| wrong("not a model".into()));
@@ -157,7 +159,7 @@ impl Model {
         tensors.expect(head.checksums).map_err(&wrong)?;
         let tall = |name: &str| match file {
             None => Ok(tensors.block(name)?.into()),
-            Some(file) => Ok(Tall::waiting(file, path, tensors.located(name)?)),
+            Some(file) => Tall::waiting(file, path, (tensors.located(name)?, tensors.rows(&format!("{name}.sums"))?)),
         };
         Self::with_facts(head.facts, &tensors, tall).map_err(wrong)
     }
@@ -165,6 +167,7 @@ impl Model {
     fn tensors<'a>(&'a self, vectors: &'a Block, factors: &'a [Cow<'a, Block>]) -> Writer<'a> {
         let mut out = Writer::default();
         out.block("vectors", vectors);
+        out.sums(piece(vectors.cols()));
         match &self.ids {
             NodeIds::Text { offsets, bytes } => {
                 out.words("ids.offsets", &offsets.iter().map(|&o| o as u64).collect::<Vec<_>>());
@@ -176,9 +179,11 @@ impl Model {
         self.h.iter().for_each(|h| out.block("h", h));
         self.structure.iter().for_each(|matrix| out.small("structure", matrix));
         out.numbers("scales", &[self.scales.z, self.scales.x]);
+        self.triangles.iter().for_each(|triangles| out.words("triangles", triangles));
         for (i, (view, x)) in self.views.iter().zip(factors).enumerate() {
             let name = |what: &str| format!("view{i}.{what}");
             out.block(&name("x"), x);
+            out.sums(piece(x.cols()));
             out.small(&name("c"), &view.basis.c);
             out.small(&name("q"), &view.basis.q);
             out.numbers(&name("weights"), &view.weights);
@@ -230,7 +235,9 @@ impl Model {
             })
         };
         let views = facts.views.iter().enumerate().map(view).collect::<Result<Vec<_>, String>>()?;
-        let model = Model { facts, ids, vectors, views, h, structure, scales: Scales { z, x }, kept: Kept::default() };
+        let triangles = tensors.has("triangles").then(|| tensors.words("triangles")).transpose()?;
+        let (scales, kept) = (Scales { z, x }, Kept::default());
+        let model = Model { facts, ids, vectors, views, h, structure, scales, triangles, kept };
         model.sound()?;
         Ok(model)
     }
@@ -242,6 +249,7 @@ impl Model {
             if fits { Ok(()) } else { Err(format!("its {what} do not match the other parts")) }
         };
         fits(self.ids.len() == nodes && self.ids.repeated().is_none(), "ids")?;
+        fits(self.triangles.as_ref().is_none_or(|triangles| triangles.len() == nodes), "triangles")?;
         fits(self.facts.columns.len() == cols, "columns")?;
         let ends = self.facts.blocks.iter().map(|block| block.first.checked_add(block.count));
         fits(ends.into_iter().all(|end| end.is_some_and(|end| end <= cols)), "blocks")?;

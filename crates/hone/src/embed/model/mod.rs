@@ -39,7 +39,7 @@ pub(super) use draft::Draft;
 pub(super) use drift::witnesses;
 pub(super) use found::Found;
 pub(super) use kept::updated;
-pub(super) use rows::{Known, Placing, times};
+pub(super) use rows::{Known, Placing, TOGETHER};
 pub(super) use shared::{names, numbers};
 pub(super) use support::{check as check_support, check_directed};
 
@@ -79,6 +79,8 @@ pub struct Model {
     pub(super) structure: Option<Small>,
     /// What Z and the structure columns were multiplied with in the end.
     pub(super) scales: Scales,
+    /// Triangles of each node of the fit; nothing where motifs of undirected edges were not counted.
+    pub(super) triangles: Option<Vec<u64>>,
     /// Motif counts, while the model is in memory.
     pub(super) kept: Kept,
 }
@@ -221,7 +223,8 @@ impl Model {
             NodeIds::Integers(ids) => 8 * ids.len(),
             NodeIds::Text { offsets, bytes } => 8 * offsets.len() + bytes.len(),
         };
-        self.vectors.memory() + self.kept.memory() + ids + self.views.iter().map(view).sum::<usize>()
+        let triangles = self.triangles.as_ref().map_or(0, |triangles| 8 * triangles.len());
+        self.vectors.memory() + self.kept.memory() + triangles + ids + self.views.iter().map(view).sum::<usize>()
     }
 }
 

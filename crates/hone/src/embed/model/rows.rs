@@ -19,12 +19,16 @@ use super::refine::{NONE, refined};
 use super::shared::{mark, mark_back};
 use super::tall::Picked;
 use super::{Basis, Log, View, ViewSide};
-use crate::dense::Small;
+use crate::dense::{Small, rows_times};
 use crate::error::Result;
+use crate::factor::log_window::Extension;
 use crate::motif::MotifGraph;
 use crate::parallel;
 use crate::report::Fitting;
 use crate::sparse::Csr;
+
+/// Rows that are multiplied with a matrix together.
+pub(in crate::embed) const TOGETHER: usize = 16;
 
 /// A view, ready to give the rows of another graph.
 pub(in crate::embed) struct Placing<'a> {
@@ -47,6 +51,8 @@ pub(in crate::embed) struct Placing<'a> {
     /// Rows of W whose edges changed.
     changed: Vec<bool>,
     refined: bool,
+    /// Rows of the log window, and the size of its columns.
+    log: Option<(Extension<'a>, f64)>,
     /// Number of a new node for each row of W, and what new nodes get, side by side, and their degrees.
     new_at: Vec<u32>,
     new: Vec<f64>,
@@ -76,6 +82,14 @@ impl Known {
     pub(in crate::embed) fn any_changed(&self) -> bool {
         self.changed.contains(&true)
     }
+
+    /// Whether all edges between nodes of the fit are as they were. Nodes of the fit whose edges tell nothing, since they had none
+    /// or have lost them, may have any others now.
+    pub(in crate::embed) fn is_as_before(&self, graph: &MotifGraph, of_fit: &[Option<u32>]) -> bool {
+        let unknown = |row: usize| self.at[row] == NONE && neighbours(&graph.matrix, row).next().is_some();
+        let doubtful = |row: usize| unknown(row) && of_fit[node(graph, row)].is_some();
+        !self.any_changed() && parallel::first(self.at.len(), doubtful).is_none()
+    }
 }
 
 impl<'a> Placing<'a> {
@@ -103,7 +117,7 @@ impl<'a> Placing<'a> {
                 (x, Cow::Borrowed(&view.basis), Cow::Borrowed(&view.degrees[..]), known)
             }
         };
-        let roots = degrees.iter().map(|&d| root(d, view.tau)).collect();
+        let roots = parallel::collect(degrees.len(), |at| root(degrees[at], view.tau));
         let stays = basis.power(view.step).times(&basis.q);
         let moves = Small::zeros(0, 0);
         let (new_at, new, new_degrees) = (Vec::new(), Vec::new(), Vec::new());
@@ -121,6 +135,7 @@ impl<'a> Placing<'a> {
             roots,
             changed,
             refined,
+            log: view.log.as_ref().map(|Log { landmarks, size }| (landmarks.extension(), *size)),
             new_at,
             new,
             new_degrees,
@@ -143,13 +158,29 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// What a node gives to Y: U Σ^K times the weights of the columns, or what stands for it, and the log window; each
-    /// divided by its length to a power.
-    pub(in crate::embed) fn of(&self, node: u32, power: f64) -> Vec<f64> {
-        let (s, degree) = self.s(node);
-        let mut y = shortened(s.iter().zip(&self.view.weights).map(|(s, weight)| s * weight).collect(), power);
-        if let Some(Log { landmarks, size }) = &self.view.log {
-            y.extend(shortened(landmarks.row(&s, degree), power).into_iter().map(|x| x * size));
+    /// Columns that a node gives to Y.
+    pub(in crate::embed) fn width(&self) -> usize {
+        self.cols() + self.log.as_ref().map_or(0, |(extension, _)| extension.cols())
+    }
+
+    /// What nodes give to Y, one row after the other: U Σ^K times the weights of the columns, or what stands for it, and the log
+    /// window; each divided by its length to a power.
+    pub(in crate::embed) fn of(&self, nodes: &[u32], power: f64) -> Vec<f64> {
+        let (mut s, mut degrees) = (Vec::with_capacity(nodes.len() * self.cols()), Vec::with_capacity(nodes.len()));
+        for &node in nodes {
+            let (row, degree) = self.s(node);
+            s.extend(row);
+            degrees.push(degree);
+        }
+        let logs = self.log.as_ref().map(|(extension, size)| (extension.rows(&s, &degrees), extension.cols(), size));
+        let mut y = Vec::with_capacity(nodes.len() * self.width());
+        for k in 0..nodes.len() {
+            let s = &s[k * self.cols()..][..self.cols()];
+            y.extend(shortened(s.iter().zip(&self.view.weights).map(|(s, weight)| s * weight).collect(), power));
+            if let Some((logs, cols, size)) = &logs {
+                let row = logs[k * cols..][..*cols].to_vec();
+                y.extend(shortened(row, power).into_iter().map(|x| x * *size));
+            }
         }
         y
     }
@@ -165,11 +196,11 @@ impl<'a> Placing<'a> {
         // One side has no row of its own beside X.
         if self.view.side != ViewSide::Both || self.changed[row] && !self.refined {
             let degree = self.degree(row, |j| self.at[j] != NONE);
-            return (times(&self.towards_fit(row, root(degree, self.view.tau)), &self.moves), degree);
+            return (rows_times(&self.towards_fit(row, root(degree, self.view.tau)), &self.moves), degree);
         }
         let at = self.at[row];
         let own: Vec<f64> = self.x.row(at).iter().map(|&x| f64::from(x)).collect();
-        (times(&own, &self.stays), self.degrees[at as usize])
+        (rows_times(&own, &self.stays), self.degrees[at as usize])
     }
 
     fn row(&self, node: u32) -> Option<usize> {
@@ -243,8 +274,12 @@ impl<'a> Placing<'a> {
             if l > 0 {
                 walks = self.between_new(&new, &lefts, &walks);
             }
-            parallel::for_rows(&mut total, r.max(1), |at, to| {
-                to.iter_mut().zip(times(&walks[at * r..][..r], power)).for_each(|(to, y)| *to += y);
+            let width = TOGETHER * r.max(1);
+            parallel::for_rows(&mut total, width, |batch, to| {
+                let walks = &walks[batch * width..][..to.len()];
+                if walks.iter().any(|&walk| walk != 0.0) {
+                    to.iter_mut().zip(rows_times(walks, power)).for_each(|(to, y)| *to += y);
+                }
             });
         }
         (self.new, self.new_degrees) = (total, degrees);
@@ -277,12 +312,12 @@ fn known(view: &View, graph: &MotifGraph, back: Option<&Csr>, of_fit: &[Option<u
         let found = of_fit[node(graph, row)].and_then(|model| view.row_of(model));
         found.filter(|&row| view.degrees[row] > 0.0).map_or(NONE, |row| row as u32)
     };
-    let known: Vec<u32> = (0..graph.matrix.rows()).map(shared).collect();
+    let known: Vec<u32> = parallel::collect(graph.matrix.rows(), shared);
     let adrift = |row: usize| {
         let edges = || neighbours(&graph.matrix, row).chain(back.into_iter().flat_map(|w| neighbours(w, row)));
         edges().next().is_some() && edges().all(|(j, _)| known[j] == NONE)
     };
-    (0..known.len()).map(|row| if adrift(row) { NONE } else { known[row] }).collect()
+    parallel::collect(known.len(), |row| if adrift(row) { NONE } else { known[row] })
 }
 
 /// The rows of the view that are next to new nodes, ascending.
@@ -316,7 +351,7 @@ fn marks_of<'a>(
 ) -> Box<dyn Fn(usize) -> u64 + Sync + 'a> {
     let of = move |j: usize, w: f64| mark(names[node(graph, j)], w / graph.scale);
     let first = w.values().first().copied().unwrap_or(0.0);
-    if first != 0.0 && w.values().iter().all(|&w| w == first) {
+    if first != 0.0 && parallel::first(w.values().len(), |at| w.values()[at] != first).is_none() {
         let one = |j: usize| if known[j] == NONE { 0 } else { of(j, f64::from(first)) };
         let marks = parallel::collect(known.len(), one);
         return Box::new(move |row| w.row(row).0.iter().map(|&j| marks[j as usize]).fold(0, u64::wrapping_add));
@@ -346,18 +381,4 @@ fn shortened(mut row: Vec<f64>, power: f64) -> Vec<f64> {
         row.iter_mut().for_each(|x| *x *= factor);
     }
     row
-}
-
-/// A row times a small matrix.
-pub(in crate::embed) fn times(row: &[f64], matrix: &Small) -> Vec<f64> {
-    let mut out = vec![0.0; matrix.cols()];
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for (i, &x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-                out.iter_mut().zip(matrix.row(i)).for_each(|(to, m)| *to += x * m);
-            }
-        },
-    );
-    out
 }

@@ -1,24 +1,32 @@
 //! [`Tall`]: a matrix of a model with one row per node, in memory or still in the file of the model.
 //!
 //! A model of a million nodes is 1 GB, nearly all of it two such matrices. Placing new nodes needs the rows of their neighbours
-//! alone, so these matrices may wait in the file, and some rows be picked. All bytes pass by then too, a piece at a time,
-//! and are compared with the checksum: a damaged file is never used in part. Cost: one pass over the bytes; the rows are held.
+//! alone, so these matrices may wait in the file, and some rows be picked. The file has a checksum of every 16 kB of them: what is
+//! read is compared first, and damage elsewhere does no harm. Cost: the pieces that the rows are in are read; the rows are held.
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use crate::aside::read_exactly;
 use crate::dense::Block;
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::store::tensors::Located;
 
 /// What to do about a file that is no model, or a damaged one.
 pub(super) const REMEDY: &str = "give a file that was saved as a model, or save it again";
 
-/// Bytes of a piece, at least one row: they stay in the caches between reading, summing and picking.
-const PIECE: usize = 1 << 18;
+/// Bytes that have a checksum of their own, or one row where that is more.
+const PIECE: usize = 1 << 14;
+
+/// Pieces that are read together, where one follows the other: they stay in the caches between reading, summing and picking.
+const TOGETHER: usize = 16;
+
+/// Rows that a task picks.
+const PICKED: usize = 1 << 12;
 
 /// A tall matrix.
 #[derive(Debug, Clone)]
@@ -33,9 +41,11 @@ enum Place {
 /// A matrix in a file.
 #[derive(Debug, Clone)]
 struct Waiting {
-    file: Arc<Mutex<File>>,
+    file: Arc<File>,
     path: PathBuf,
     at: Located,
+    /// CRC-32 of each piece.
+    sums: Vec<u32>,
 }
 
 /// Rows of a tall matrix.
@@ -59,9 +69,13 @@ impl PartialEq for Tall {
 }
 
 impl Tall {
-    /// A matrix that stays in an open file.
-    pub(super) fn waiting(file: &Arc<Mutex<File>>, path: &Path, at: Located) -> Tall {
-        Tall(Place::InFile(Waiting { file: Arc::clone(file), path: path.to_owned(), at }))
+    /// A matrix that stays in an open file, with the checksums of its pieces.
+    pub(super) fn waiting(file: &Arc<File>, path: &Path, (at, sums): (Located, Vec<u32>)) -> Result<Tall, String> {
+        let bytes = 4 * at.rows * at.cols;
+        if sums.len() != bytes.div_ceil(piece(at.cols).max(1)) {
+            return Err("a matrix does not have one checksum per piece".into());
+        }
+        Ok(Tall(Place::InFile(Waiting { file: Arc::clone(file), path: path.to_owned(), at, sums })))
     }
 
     pub(in crate::embed) fn rows(&self) -> usize {
@@ -90,58 +104,72 @@ impl Tall {
     pub(in crate::embed) fn whole(&self) -> Result<Cow<'_, Block>> {
         match &self.0 {
             Place::Held(block) => Ok(Cow::Borrowed(block)),
-            Place::InFile(waiting) => {
-                let mut all = Vec::with_capacity(waiting.at.rows * waiting.at.cols);
-                waiting.each_piece(|_, values| all.extend_from_slice(values))?;
-                Ok(Cow::Owned(waiting.finite(waiting.at.rows, all)?))
-            }
+            Place::InFile(waiting) => Ok(Cow::Owned(waiting.all()?)),
         }
     }
 
     /// Some rows, which ascend; where the matrix is in memory, all of them.
     pub(in crate::embed) fn some(&self, numbers: Vec<u32>) -> Result<Picked<'_>> {
         let Place::InFile(waiting) = &self.0 else { return Ok(Picked { rows: self.whole()?, numbers: None }) };
-        let (cols, mut next) = (waiting.at.cols, 0);
-        let mut picked = Vec::with_capacity(numbers.len() * cols);
-        waiting.each_piece(|first, values| {
-            let end = first + values.len() / cols.max(1);
-            while let Some(&row) = numbers.get(next).filter(|&&row| (row as usize) < end) {
-                picked.extend_from_slice(&values[(row as usize - first) * cols..][..cols]);
-                next += 1;
-            }
-        })?;
-        Ok(Picked { rows: Cow::Owned(waiting.finite(next, picked)?), numbers: Some(numbers) })
+        let parts = parallel::stretches(numbers.len(), PICKED, |range| waiting.pick(&numbers[range]));
+        let picked = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
+        Ok(Picked { rows: Cow::Owned(waiting.finite(numbers.len(), picked)?), numbers: Some(numbers) })
     }
 }
 
+/// Rows of a piece.
+fn rows_of_piece(cols: usize) -> usize {
+    (PIECE / (4 * cols).max(1)).max(1)
+}
+
+/// Bytes of a piece of a matrix with so many columns.
+pub(super) fn piece(cols: usize) -> usize {
+    rows_of_piece(cols) * 4 * cols
+}
+
 impl Waiting {
-    /// Calls `f` with the number of the first row of each piece, and its values. Fails when the checksum is another, after all
-    /// pieces.
-    fn each_piece(&self, mut f: impl FnMut(usize, &[f32])) -> Result<()> {
-        let Located { start, rows, cols, checksum } = self.at;
-        let wrong = |message: String| Error::input(&self.path, message, REMEDY);
-        let mut file = self.file.lock().map_err(|_| wrong("reading it was interrupted".into()))?;
-        let mut read = || -> io::Result<u32> {
-            file.seek(SeekFrom::Start(start))?;
-            let at_a_time = (PIECE / (4 * cols).max(1)).max(1);
-            let mut values = vec![0f32; at_a_time.min(rows) * cols];
-            let mut sum = crc32fast::Hasher::new();
-            for first in (0..rows).step_by(at_a_time) {
-                let values = &mut values[..at_a_time.min(rows - first) * cols];
-                let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
-                file.read_exact(bytes)?;
-                sum.update(bytes);
-                if cfg!(target_endian = "big") {
-                    bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
-                }
-                f(first, values);
+    /// All rows.
+    fn all(&self) -> Result<Block> {
+        let Located { rows, cols, .. } = self.at;
+        let mut values = vec![0f32; rows * cols];
+        let together = TOGETHER * rows_of_piece(cols) * cols;
+        let parts = values.chunks_mut(together.max(1)).collect();
+        parallel::try_each(parts, &|k, part: &mut [f32]| self.read(k * TOGETHER, part))?;
+        self.finite(rows, values)
+    }
+
+    /// Some rows, which ascend, one after the other.
+    fn pick(&self, numbers: &[u32]) -> Result<Vec<f32>> {
+        let (cols, height) = (self.at.cols, rows_of_piece(self.at.cols));
+        let (mut picked, mut values) = (Vec::with_capacity(numbers.len() * cols), Vec::new());
+        let mut rest = if cols > 0 { numbers } else { &[] };
+        while let Some(&first) = rest.first() {
+            let (pieces, count) = run(rest, height);
+            let rows = pieces.start * height..self.at.rows.min(pieces.end * height);
+            values.resize(rows.len() * cols, 0f32);
+            self.read(first as usize / height, &mut values)?;
+            for &row in &rest[..count] {
+                picked.extend_from_slice(&values[(row as usize - rows.start) * cols..][..cols]);
             }
-            Ok(sum.finalize())
-        };
-        match read().map_err(|e| Error::io(&self.path, e))? == checksum {
-            true => Ok(()),
-            false => Err(wrong("it is damaged: the checksum of a matrix does not match".into())),
+            rest = &rest[count..];
         }
+        Ok(picked)
+    }
+
+    /// Reads values from the beginning of a piece on, to the end of another. Fails when a checksum is another.
+    fn read(&self, first: usize, values: &mut [f32]) -> Result<()> {
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(values);
+        let length = piece(self.at.cols).max(1);
+        let start = self.at.start + (first * length) as u64;
+        read_exactly(&self.file, bytes, start).map_err(|e| Error::io(&self.path, e))?;
+        if bytes.chunks(length).zip(&self.sums[first..]).any(|(piece, &sum)| crc32fast::hash(piece) != sum) {
+            let message = "it is damaged: the checksum of a matrix does not match";
+            return Err(Error::input(&self.path, message, REMEDY));
+        }
+        if cfg!(target_endian = "big") {
+            bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
+        }
+        Ok(())
     }
 
     /// Rows of the matrix, unless a value is none.
@@ -151,6 +179,19 @@ impl Waiting {
         }
         Err(Error::input(&self.path, "a matrix has values that are not finite", REMEDY))
     }
+}
+
+/// Pieces without a gap that the first of some rows are in, and how many of these rows are.
+fn run(rows: &[u32], height: usize) -> (Range<usize>, usize) {
+    let piece = |row: u32| row as usize / height;
+    let mut pieces = piece(rows[0])..piece(rows[0]) + 1;
+    let follows = |row: &&u32| {
+        let next = piece(**row);
+        pieces.end += usize::from(next == pieces.end && pieces.len() < TOGETHER);
+        next < pieces.end
+    };
+    let count = rows.iter().take_while(follows).count();
+    (pieces, count)
 }
 
 impl Picked<'_> {
@@ -176,5 +217,57 @@ impl<'a> From<Cow<'a, Block>> for Picked<'a> {
 impl From<Block> for Picked<'_> {
     fn from(rows: Block) -> Self {
         Picked { rows: Cow::Owned(rows), numbers: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Key;
+
+    /// A matrix in a file, behind some other bytes.
+    fn waiting(block: &Block, folder: &Path) -> (Tall, PathBuf) {
+        let (path, bytes) = (folder.join("m"), bytemuck::cast_slice::<f32, u8>(block.as_slice()));
+        std::fs::write(&path, [b"before".as_slice(), bytes].concat()).expect("written");
+        let sums = bytes.chunks(piece(block.cols()).max(1)).map(crc32fast::hash).collect();
+        let at = Located { start: 6, rows: block.rows(), cols: block.cols() };
+        let file = Arc::new(File::open(&path).expect("there"));
+        (Tall::waiting(&file, &path, (at, sums)).expect("one sum per piece"), path)
+    }
+
+    #[test]
+    fn picked_rows_are_those_of_the_matrix() {
+        let folder = tempfile::tempdir().expect("made");
+        for (rows, cols) in [(1, 1), (5000, 3), (40_000, 7), (9, 5000), (20_000, 0)] {
+            let block = Block::random(rows, cols, Key::new(rows as u64));
+            let (tall, _) = waiting(&block, folder.path());
+            assert_eq!(*tall.whole().expect("read"), block);
+            for every in [1, 2, 37, 4000] {
+                let numbers: Vec<u32> = (0..rows as u32).step_by(every).collect();
+                let picked = tall.some(numbers.clone()).expect("read");
+                assert!(numbers.iter().all(|&i| picked.row(i) == block.row(i as usize)), "{rows} × {cols}, {every}");
+            }
+            assert_eq!(tall.some(Vec::new()).expect("nothing to read").rows.rows(), 0);
+        }
+    }
+
+    /// Damage is found where it is read, and only there.
+    #[test]
+    fn damaged_pieces_are_refused() {
+        let folder = tempfile::tempdir().expect("made");
+        let block = Block::random(10_000, 4, Key::new(1));
+        let (tall, path) = waiting(&block, folder.path());
+        let mut bytes = std::fs::read(&path).expect("there");
+        let height = rows_of_piece(4) as u32;
+        bytes[6 + 3 * piece(4) + 17] ^= 4;
+        std::fs::write(&path, &bytes).expect("written");
+        let refused =
+            |numbers: Vec<u32>| tall.some(numbers).map(|_| ()).is_err_and(|e| e.to_string().contains("damaged"));
+        assert!(tall.whole().is_err_and(|e| e.to_string().contains("damaged")));
+        assert!(refused(vec![3 * height]) && refused(vec![0, 4 * height - 1]));
+        assert!(!refused(vec![0, 3 * height - 1, 4 * height]));
+        bytes.truncate(bytes.len() - 1);
+        std::fs::write(&path, &bytes).expect("written");
+        assert!(tall.some(vec![9999]).is_err() && tall.some(vec![0]).is_ok());
     }
 }

@@ -12,7 +12,7 @@ use crate::embed::model::Model;
 use crate::error::{Error, Result};
 use crate::features::NamedColumns;
 use crate::graph::Graph;
-use crate::motif::Counts;
+use crate::motif::{Counts, Triangles};
 
 /// Structure columns of some nodes, which ascend; or of all nodes.
 pub(super) struct Made {
@@ -41,16 +41,18 @@ impl Model {
         Ok(Some(Made { columns, nodes: None }))
     }
 
-    /// Those of new nodes and of shared ones; nothing where counting the motifs of the whole graph takes less.
+    /// Those of new nodes and of shared ones; nothing where counting the motifs of the whole graph takes less. Triangles of nodes
+    /// that are not next to these may be known.
     pub(super) fn structure_of_few(
         &self,
         run: &Context,
         graph: &Graph,
         (new, witnesses): (&[u32], &[(u32, u32)]),
+        known: Triangles,
     ) -> Result<Option<Made>> {
         let mut nodes: Vec<u32> = new.iter().copied().chain(witnesses.iter().map(|&(i, _)| i)).collect();
         nodes.sort_unstable();
-        let named = run.config.structure.of_nodes(graph.pattern(), &nodes, run.progress)?;
+        let named = run.config.structure.of_nodes(graph.pattern(), &nodes, known, run.progress)?;
         let columns = named.map(|named| self.structure_of(named)).transpose()?;
         Ok(columns.map(|columns| Made { columns, nodes: Some(nodes) }))
     }

@@ -8,6 +8,8 @@
 //! * Σ_j K(i,j) = three times the triangles among the neighbours of i.
 //!
 //! So walks of two steps from i are enough, and t, T and S around its neighbours, which are found first ([`Near`]).
+//! Where T of other nodes is known, as in a model of the graph before, t is found only for chosen nodes and those that share a
+//! triangle with one.
 //! Cost: Σ d_j over the neighbours j of chosen nodes, Σ min(d_v, [`SEARCH`] d_k) over the edges k–v of these and of their neighbours, each
 //! once, and for nodes in triangles the edges and triangles among their neighbours. [`sums_of_nodes`] declines where
 //! that is more than counting the whole graph. Reference: as for `wedge`, of which this is the part around some nodes.
@@ -15,10 +17,12 @@
 mod lines;
 #[cfg(test)]
 mod tests;
+mod triangles;
 
 use std::num::Wrapping;
 
 use self::lines::Lines;
+use self::triangles::{Inside, by_node, edges_in_triangles};
 use super::super::column::cut;
 use super::super::formula::{Bounds, End, Exact, Middle, Number, node_sums};
 use super::super::orbit::Orbit;
@@ -36,19 +40,21 @@ const PASSES: u64 = 4;
 /// Beyond this many walks the filter would be full of false hits.
 const FILTER_WALKS: u64 = 512;
 const FILTER_BITS: usize = 1 << 15;
-/// Rows up to this length are looked up by some bits of each entry, and searched where these agree.
-const FEW: usize = 32;
-const FEW_BITS: usize = 1 << 12;
 /// Neighbours whose numbers are prefetched.
 const AHEAD: usize = 16;
 /// One in so many rows is looked at to see what counting the whole graph takes; every one of small graphs.
 const LOOKED_AT: usize = 32;
 
+/// Triangles of nodes that are not chosen, where they are known.
+pub(crate) type Triangles<'a> = Option<&'a (dyn Fn(u32) -> u64 + Sync)>;
+
 /// The sum of each orbit's count over the edges of each of some nodes, which ascend, as `NodeSums` has them. Nothing where
-/// counting the whole graph takes less, or where sums may leave the whole numbers of f64.
+/// counting the whole graph takes less, or where sums may leave the whole numbers of f64. Where the triangles of other nodes are
+/// known, these are not looked for.
 pub(crate) fn sums_of_nodes(
     pattern: &Pattern,
     nodes: &[u32],
+    known: Triangles,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<[f64; Orbit::COUNT]>>> {
     let bounds = Bounds::of(pattern);
@@ -57,12 +63,14 @@ pub(crate) fn sums_of_nodes(
     }
     let around = Around::of(pattern, with_neighbours(pattern, nodes));
     let most = PASSES * whole_steps(pattern);
-    if around.steps(pattern, nodes) > most {
+    let counted = if known.is_some() { nodes } else { &around.nodes };
+    if around.steps(counted) + walks(pattern, nodes) > most {
         return Ok(None);
     }
-    progress.stage("counting motifs of new nodes", (nodes.len() + around.nodes.len()) as u64);
-    let lines = Lines::new(pattern, around.visits(pattern));
-    let near = Near::count(&lines, around, progress)?;
+    progress.stage("counting motifs of new nodes", (nodes.len() + counted.len()) as u64);
+    let lines =
+        Lines::new(pattern, degrees(pattern, counted) + if known.is_some() { degrees(pattern, nodes) } else { 0 });
+    let near = Near::count(&lines, &around, (nodes, known), progress)?;
     if nodes.iter().map(|&i| near.steps(i)).fold(0, u64::saturating_add) > most {
         return Ok(None);
     }
@@ -78,6 +86,19 @@ pub(crate) fn sums_of_nodes(
         }
     })?;
     Ok(Some(sums))
+}
+
+/// Steps of all walks of two steps from some nodes.
+fn walks(pattern: &Pattern, nodes: &[u32]) -> u64 {
+    let walks = |i: u32| pattern.row(i as usize).iter().map(|&j| pattern.range(j as usize).len() as u64);
+    let walks =
+        parallel::stretches(nodes.len(), 1 << 12, |range| nodes[range].iter().flat_map(|&i| walks(i)).sum::<u64>());
+    walks.into_iter().sum()
+}
+
+/// The sum of the degrees of some nodes.
+fn degrees(pattern: &Pattern, nodes: &[u32]) -> u64 {
+    nodes.iter().map(|&i| pattern.row(i as usize).len() as u64).sum()
 }
 
 /// Some nodes and their neighbours, ascending.
@@ -113,17 +134,11 @@ impl Around {
         Around { all: pattern.rows(), nodes, s, work }
     }
 
-    /// Rows that are visited.
-    fn visits(&self, pattern: &Pattern) -> u64 {
-        self.nodes.iter().map(|&i| pattern.row(i as usize).len() as u64).sum()
-    }
-
-    /// Steps that counting takes, triangles aside.
-    fn steps(&self, pattern: &Pattern, nodes: &[u32]) -> u64 {
-        let walks = |i: u32| pattern.row(i as usize).iter().map(|&j| pattern.range(j as usize).len() as u64);
-        let walks =
-            parallel::stretches(nodes.len(), 1 << 12, |range| nodes[range].iter().flat_map(|&i| walks(i)).sum::<u64>());
-        self.work.iter().sum::<u64>() / 2 + walks.into_iter().sum::<u64>()
+    /// Steps that looking for the triangles of some of these nodes, which ascend, takes at most.
+    fn steps(&self, some: &[u32]) -> u64 {
+        let mut next = some.iter().peekable();
+        let of = |(i, work): (&u32, &u64)| next.next_if_eq(&i).map_or(0, |_| *work);
+        self.nodes.iter().zip(&self.work).map(of).sum::<u64>() / 2
     }
 }
 
@@ -140,37 +155,43 @@ fn whole_steps(pattern: &Pattern) -> u64 {
 /// Triangles around nodes.
 struct Near<'a> {
     lines: &'a Lines<'a>,
-    /// d, S and T of each node of the graph that is here, and its number, from 1; zeros for the others.
+    /// d, S and T of each node of the graph that is here, and its number, from 1, if its triangles were looked for; zeros for the
+    /// others.
     ends: Pages<[u64; 4]>,
     /// Neighbours with a common neighbour, and how many of these there are; `offsets` say whose they are.
     offsets: Vec<usize>,
     common: Vec<(u32, u32)>,
 }
 
-/// An edge in triangles, and t; the edge was found from its first node.
-type Edge = (u32, u32, u32);
-
 impl<'a> Near<'a> {
-    fn count(lines: &'a Lines<'a>, around: Around, progress: &dyn Progress) -> Result<Self> {
-        let Around { nodes, s, work, all } = around;
-        let (mut inside, mut ends) = (vec![0u64; all.div_ceil(64)], Pages::<[u64; 4]>::zeros(all));
-        for (number, (&i, s)) in (1..).zip(nodes.iter().zip(s)) {
-            inside[i as usize / 64] |= 1 << (i % 64);
-            ends[i as usize] = [lines.row(i).len() as u64, s, 0, number];
+    /// Looks for the triangles of all nodes around the chosen ones; or, where those of others are known, of the chosen ones and
+    /// of those that share some with them.
+    fn count(
+        lines: &'a Lines<'a>,
+        around: &Around,
+        (chosen, known): (&[u32], Triangles),
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let mut ends = Pages::<[u64; 4]>::zeros(around.all);
+        for (&i, &s) in around.nodes.iter().zip(&around.s) {
+            ends[i as usize] = [lines.row(i).len() as u64, s, known.map_or(0, |triangles| triangles(i)), 0];
         }
-        let bounds = balanced(nodes.len(), 1 << 14, |at| work[at] + 8);
-        let mut found: Vec<Vec<Edge>> = bounds.iter().skip(1).map(|_| Vec::new()).collect();
-        let parts = ranges(&bounds).zip(&mut found).collect();
-        let mark = || vec![0u8; all];
-        sweep(parts, progress, mark, |range, found, mark| {
-            for at in range {
-                lines.ask(&nodes, at);
-                add_common(lines, nodes[at], &inside, (mark, found));
-            }
-        })?;
+        let mut counted = if known.is_some() { chosen } else { &around.nodes }.to_vec();
+        let first = Inside::of(around.all, &counted);
+        let work = |i: u32| ends[i as usize][1];
+        let mut found = edges_in_triangles(lines, &counted, work, &|i, v| (v > i) | !first.has(v), progress)?;
+        if known.is_some() {
+            let second: Vec<u32> = found.iter().map(|&(_, v, _)| v).filter(|&v| !first.has(v)).collect();
+            let second = Inside::of(around.all, &second);
+            let nodes: Vec<u32> = around.nodes.iter().copied().filter(|&i| second.has(i)).collect();
+            let later = |i: u32, v: u32| !first.has(v) & ((v > i) | !second.has(v));
+            found.extend(edges_in_triangles(lines, &nodes, work, &later, progress)?);
+            counted.extend(nodes);
+        }
+        counted.iter().zip(1..).for_each(|(&i, number)| ends[i as usize][3] = number);
         let number = |i: u32| ends[i as usize][3] as usize;
-        let (offsets, common) = by_node(nodes.len(), &found.concat(), number);
-        for (at, &i) in nodes.iter().enumerate() {
+        let (offsets, common) = by_node(counted.len(), &found, number);
+        for (at, &i) in counted.iter().enumerate() {
             let twice = common[offsets[at]..offsets[at + 1]].iter().map(|&(_, t)| u64::from(t)).sum::<u64>();
             ends[i as usize][2] = twice / 2;
         }
@@ -284,59 +305,6 @@ fn triangles_of(lists: &[u32], ends: &[usize], mark: &mut [u8]) -> u64 {
         list(a).iter().for_each(|&b| mark[b as usize] = 0);
     }
     sum
-}
-
-/// Adds the edges of a node that are in triangles; `mark` is zero before and after. An edge between two nodes that are inside is
-/// found from the smaller one.
-fn add_common(lines: &Lines, i: u32, inside: &[u64], (mark, found): (&mut [u8], &mut Vec<Edge>)) {
-    let row = lines.row(i);
-    if row.len() < 2 {
-        return;
-    }
-    let few = row.len() <= FEW;
-    let mut bits = [0u64; FEW_BITS / 64];
-    let place = |w: u32| (w as usize % FEW_BITS / 64, w % 64);
-    for &w in row {
-        bits[place(w).0] |= 1 << place(w).1;
-    }
-    if !few {
-        row.iter().for_each(|&w| mark[w as usize] = 1);
-    }
-    for &v in row.iter().filter(|&&v| v > i || inside[v as usize / 64] >> (v % 64) & 1 == 0) {
-        let far = lines.row(v);
-        let t = match few {
-            _ if far.len() > SEARCH * row.len() => row.iter().filter(|w| far.binary_search(w).is_ok()).count() as u32,
-            false => far.iter().map(|&w| u32::from(mark[w as usize])).sum(),
-            true => match far.iter().fold(0, |hit, &w| hit | bits[place(w).0] >> place(w).1) & 1 {
-                0 => 0,
-                _ => far.iter().filter(|w| row.binary_search(w).is_ok()).count() as u32,
-            },
-        };
-        if t > 0 {
-            found.push((i, v, t));
-        }
-    }
-    if !few {
-        row.iter().for_each(|&w| mark[w as usize] = 0);
-    }
-}
-
-/// Edges in triangles by their ends, whose numbers are from 1, or 0 for none: where those of each begin, and the other end and t of
-/// each.
-fn by_node(nodes: usize, edges: &[Edge], number: impl Fn(u32) -> usize) -> (Vec<usize>, Vec<(u32, u32)>) {
-    let both = || {
-        let both = edges.iter().flat_map(|&(i, v, t)| [(number(i), v, t), (number(v), i, t)]);
-        both.filter(|&(number, ..)| number > 0)
-    };
-    let mut offsets = vec![0; nodes + 1];
-    both().for_each(|(number, ..)| offsets[number] += 1);
-    (1..offsets.len()).for_each(|at| offsets[at] += offsets[at - 1]);
-    let (mut next, mut common) = (offsets.clone(), vec![(0, 0); offsets[nodes]]);
-    for (number, other, t) in both() {
-        common[next[number - 1]] = (other, t);
-        next[number - 1] += 1;
-    }
-    (offsets, common)
 }
 
 struct Scratch {

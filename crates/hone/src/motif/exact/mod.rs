@@ -10,7 +10,7 @@ mod wedge;
 
 use std::sync::atomic::Ordering::Relaxed;
 
-pub(crate) use self::chosen::{sums_of_nodes, with_neighbours};
+pub(crate) use self::chosen::{Triangles, sums_of_nodes, with_neighbours};
 use self::triangle::{TriangleGraph, common};
 use self::wedge::Wedges;
 use super::column::{Column, Part, Sizes, cut};

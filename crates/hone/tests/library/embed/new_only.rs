@@ -64,9 +64,38 @@ fn motifs_are_counted_around_new_nodes() {
     let old = Generator::Er { nodes: 6000, degree: 4.0 }.graph(3, &Silent).unwrap();
     let (_, model) = fit(&old, &[("global.dim", "16")]);
     let run = assert_rows(&model, &with_new(&old, 20), false);
-    assert_eq!(stages(&run), ["structure", "proximity"], "nothing was counted whole");
+    assert_eq!(stages(&run), ["compare", "structure", "proximity"], "nothing was counted whole");
     assert_rows(&model, &with_new(&old, 20), true);
     assert_rows(&model, &with_new(&old, 1), false);
+}
+
+/// Triangles of old nodes are those of the fit while their edges are. An old node without edges in the fit may join two that are
+/// adjacent, and nodes of the fit may be gone: then triangles two steps away from new nodes are others.
+#[test]
+fn triangles_far_from_new_nodes_may_change_too() {
+    let (sites, n) = (40, 6000u32);
+    let random = Generator::Er { nodes: u64::from(n), degree: 3.0 }.graph(8, &Silent).unwrap();
+    let old = graph((n + sites) as usize, edges(&random));
+    let (_, model) = fit(&old, &[("global.dim", "16")]);
+    let at = |k: u32, old: &Graph| {
+        let c = (k * 149..n).find(|&c| !old.neighbors(c).is_empty()).unwrap();
+        let a = old.neighbors(c)[0];
+        (c, a, old.neighbors(a).iter().copied().find(|&b| b != c))
+    };
+    let new = (0..sites).map(|k| (n + sites + k, at(k, &old).0));
+    let closed = (0..sites).filter_map(|k| at(k, &old).2.map(|b| [(n + k, at(k, &old).1), (n + k, b)])).flatten();
+    let run = assert_rows(
+        &model,
+        &graph((n + 2 * sites) as usize, edges(&old).into_iter().chain(new.clone()).chain(closed)),
+        false,
+    );
+    assert_eq!(run.report.like.unwrap().views[0].changed, 0, "edges of nodes without any in the fit are no change");
+    let all = graph((n + 2 * sites) as usize, edges(&old).into_iter().chain(new));
+    let some: Vec<u32> = (0..all.nodes() as u32).filter(|i| i % 5 != 3).collect();
+    let number = |i: u32| some.binary_search(&i).ok().map(|i| i as u32);
+    let left = edges(&all).into_iter().filter_map(|(a, b)| Some((number(a)?, number(b)?))).collect::<Vec<_>>();
+    let ids = NodeIds::from_integers(some.iter().map(|&i| i64::from(i)).collect());
+    assert_rows(&model, &GraphBuilder::undirected(some.len()).edges(left).ids(ids).build().unwrap(), false);
 }
 
 #[test]
@@ -122,7 +151,7 @@ fn without_new_nodes_there_are_no_rows() {
     assert_eq!(only.embedding.vectors.cols(), 2);
 }
 
-/// Whatever is damaged is found before any row is given, although few rows are read.
+/// Whatever is damaged among what is read is found before any row is given. So small a model is read whole.
 #[test]
 fn damaged_files_are_refused() {
     let old = communities(200, 3);

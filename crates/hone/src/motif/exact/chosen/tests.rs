@@ -11,20 +11,26 @@ use crate::progress::Silent;
 fn check(graph: &Graph, nodes: &[u32]) {
     let (pattern, counts) = (graph.pattern(), crate::motif::count(graph, &Silent).expect("counted"));
     let whole = NodeSums::new(&counts);
-    // Rows as the graph has them, and in lines.
-    for visits in [0, u64::MAX] {
+    let all = counts.triangles().expect("exact");
+    // Those of chosen nodes are looked for.
+    let of_others = |i: u32| if nodes.contains(&i) { 77 } else { all[i as usize] };
+    let known: Triangles = Some(&of_others);
+    // Rows as the graph has them, and in lines; triangles of others to be looked for, and known.
+    for (visits, known) in [(0, None), (u64::MAX, None), (0, known), (u64::MAX, known)] {
         let lines = Lines::new(pattern, visits);
         let around = Around::of(pattern, with_neighbours(pattern, nodes));
-        let near = Near::count(&lines, around, &Silent).expect("counted");
+        let near = Near::count(&lines, &around, (nodes, known), &Silent).expect("counted");
         let mut scratch = Scratch::new(graph.nodes());
         for &i in nodes {
             let sums = near.sums(i, &mut scratch).map(|sum| sum.0 as f64);
             assert_eq!(sums, whole.of(i as usize), "node {i} of {nodes:?}");
         }
     }
-    if let Some(sums) = sums_of_nodes(pattern, nodes, &Silent).expect("counted") {
-        let expected: Vec<_> = nodes.iter().map(|&i| whole.of(i as usize)).collect();
-        assert_eq!(sums, expected);
+    for known in [None, known] {
+        if let Some(sums) = sums_of_nodes(pattern, nodes, known, &Silent).expect("counted") {
+            let expected: Vec<_> = nodes.iter().map(|&i| whole.of(i as usize)).collect();
+            assert_eq!(sums, expected);
+        }
     }
 }
 
@@ -52,7 +58,7 @@ fn a_star_and_nodes_without_edges() {
     let star = (1..400).map(|j| (0, j)).chain([(1, 2), (2, 3), (1, 3), (400, 401)]).collect::<Vec<_>>();
     let graph = GraphBuilder::undirected(405).edges(star).build().expect("a graph");
     [&[0][..], &[1, 2], &[399, 404], &[400], &[402, 403]].iter().for_each(|nodes| check(&graph, nodes));
-    let near_hub = sums_of_nodes(graph.pattern(), &[404], &Silent).expect("counted");
+    let near_hub = sums_of_nodes(graph.pattern(), &[404], None, &Silent).expect("counted");
     assert_eq!(near_hub, Some(vec![[0.0; Orbit::COUNT]]));
 }
 
@@ -64,8 +70,8 @@ fn counting_the_whole_graph_may_be_less() {
     let edges = edges.chain([(hubs + leaves, hubs + leaves + 1)]).collect::<Vec<_>>();
     let graph = GraphBuilder::undirected((hubs + leaves + 2) as usize).edges(edges).build().expect("a graph");
     let all: Vec<u32> = (0..graph.nodes() as u32).collect();
-    assert_eq!(sums_of_nodes(graph.pattern(), &all, &Silent).expect("counted"), None);
-    let far = sums_of_nodes(graph.pattern(), &[hubs + leaves], &Silent).expect("counted").expect("few steps");
+    assert_eq!(sums_of_nodes(graph.pattern(), &all, None, &Silent).expect("counted"), None);
+    let far = sums_of_nodes(graph.pattern(), &[hubs + leaves], None, &Silent).expect("counted").expect("few steps");
     assert_eq!(far[0][Orbit::Edge.index()], 1.0);
 }
 
