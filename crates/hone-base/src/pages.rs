@@ -14,9 +14,10 @@ use memmap2::MmapMut;
 
 use crate::aside::Aside;
 use crate::error::Result;
+use crate::parallel;
 
 /// Runs of this many bytes or more are on separate pages.
-const LARGE: usize = 4 << 20;
+const LARGE: usize = 2 << 20;
 
 /// A run of values, zero at first.
 #[derive(Debug)]
@@ -51,6 +52,16 @@ impl<T: Pod> Pages<T> {
             }
             Err(_) => Pages::from(vec![T::zeroed(); len]),
         }
+    }
+
+    /// The results of `work` for each of `0..len`, computed in parallel: for small work, and results that are looked up in no order.
+    pub fn collect(len: usize, work: impl Fn(usize) -> T + Sync) -> Self
+    where
+        T: Send,
+    {
+        let mut found = Pages::zeros(len);
+        parallel::for_rows(&mut found, 1, |i, to: &mut [T]| to[0] = work(i));
+        found
     }
 
     /// Moves the values to a temporary file in a folder: until they are [brought back](Pages::bring_back)

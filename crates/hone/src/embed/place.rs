@@ -32,7 +32,7 @@ pub struct Like {
 }
 
 /// Bytes per node that counting around new nodes takes, and those of each thread.
-const AROUND: usize = 120 + 8 * crate::motif::Orbit::COUNT;
+const AROUND: usize = 128 + 8 * crate::motif::Orbit::COUNT;
 const AROUND_OF_THREAD: usize = 5;
 
 impl Model {

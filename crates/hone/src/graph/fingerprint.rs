@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use crate::pages::Pages;
 use crate::parallel;
 
 use super::{Graph, NodeId};
@@ -41,7 +42,7 @@ impl Graph {
     /// A fingerprint of the set of edges between ids, of 16 hexadecimal digits. The order of nodes and edges,
     /// directions, weights and nodes without an edge do not count.
     pub fn edge_fingerprint(&self) -> String {
-        let names = parallel::collect(self.nodes(), |i| name(self.ids().get(i as u32)));
+        let names = Pages::collect(self.nodes(), |i| name(self.ids().get(i as u32)));
         let of_row = |u: u32| {
             // Each pair once: from its smaller node, or from the larger when there is no arc back.
             let once = |&&v: &&u32| u < v || self.is_directed() && self.neighbors(v).binary_search(&u).is_err();

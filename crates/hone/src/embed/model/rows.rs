@@ -23,6 +23,7 @@ use crate::dense::{Small, rows_times};
 use crate::error::Result;
 use crate::factor::log_window::Extension;
 use crate::motif::MotifGraph;
+use crate::pages::Pages;
 use crate::parallel;
 use crate::report::Fitting;
 use crate::sparse::Csr;
@@ -353,7 +354,7 @@ fn marks_of<'a>(
     let first = w.values().first().copied().unwrap_or(0.0);
     if first != 0.0 && parallel::first(w.values().len(), |at| w.values()[at] != first).is_none() {
         let one = |j: usize| if known[j] == NONE { 0 } else { of(j, f64::from(first)) };
-        let marks = parallel::collect(known.len(), one);
+        let marks = Pages::collect(known.len(), one);
         return Box::new(move |row| w.row(row).0.iter().map(|&j| marks[j as usize]).fold(0, u64::wrapping_add));
     }
     Box::new(move |row| {

@@ -7,11 +7,11 @@
 use rustc_hash::FxHashMap;
 
 use crate::graph::{NodeIds, id_number, spread};
-use crate::parallel;
+use crate::pages::Pages;
 
 /// A number for each id; 7 is the same id among numbers and among texts.
-pub(in crate::embed) fn names(ids: &NodeIds) -> Vec<u64> {
-    parallel::collect(ids.len(), |i| id_number(ids.get(i as u32)))
+pub(in crate::embed) fn names(ids: &NodeIds) -> Pages<u64> {
+    Pages::collect(ids.len(), |i| id_number(ids.get(i as u32)))
 }
 
 /// A number for a neighbour and the weight of the edge to it.

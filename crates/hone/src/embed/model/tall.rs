@@ -48,6 +48,9 @@ struct Waiting {
     sums: Vec<u32>,
 }
 
+/// What fills a part of some rows, given its number.
+type Fill<'a> = &'a (dyn Fn(usize, &mut [f32]) -> Result<()> + Sync);
+
 /// Rows of a tall matrix.
 pub(in crate::embed) struct Picked<'a> {
     rows: Cow<'a, Block>,
@@ -111,9 +114,8 @@ impl Tall {
     /// Some rows, which ascend; where the matrix is in memory, all of them.
     pub(in crate::embed) fn some(&self, numbers: Vec<u32>) -> Result<Picked<'_>> {
         let Place::InFile(waiting) = &self.0 else { return Ok(Picked { rows: self.whole()?, numbers: None }) };
-        let parts = parallel::stretches(numbers.len(), PICKED, |range| waiting.pick(&numbers[range]));
-        let picked = parts.into_iter().collect::<Result<Vec<_>>>()?.concat();
-        Ok(Picked { rows: Cow::Owned(waiting.finite(numbers.len(), picked)?), numbers: Some(numbers) })
+        let rows = waiting.filled(numbers.len(), PICKED, &|k, part| waiting.pick(&numbers[k * PICKED..], part))?;
+        Ok(Picked { rows: Cow::Owned(rows), numbers: Some(numbers) })
     }
 }
 
@@ -130,30 +132,40 @@ pub(super) fn piece(cols: usize) -> usize {
 impl Waiting {
     /// All rows.
     fn all(&self) -> Result<Block> {
-        let Located { rows, cols, .. } = self.at;
-        let mut values = vec![0f32; rows * cols];
-        let together = TOGETHER * rows_of_piece(cols) * cols;
-        let parts = values.chunks_mut(together.max(1)).collect();
-        parallel::try_each(parts, &|k, part: &mut [f32]| self.read(k * TOGETHER, part))?;
-        self.finite(rows, values)
+        let height = TOGETHER * rows_of_piece(self.at.cols);
+        self.filled(self.at.rows, height, &|k, part| self.read(k * TOGETHER, part))
     }
 
-    /// Some rows, which ascend, one after the other.
-    fn pick(&self, numbers: &[u32]) -> Result<Vec<f32>> {
+    /// So many rows, of which `fill` reads `height` at a time, unless a value is not finite.
+    fn filled(&self, rows: usize, height: usize, fill: Fill) -> Result<Block> {
+        let mut block = Block::zeros(rows, self.at.cols);
+        let parts = block.as_mut_slice().chunks_mut((height * self.at.cols).max(1)).collect();
+        parallel::try_each(parts, &|k, part: &mut [f32]| {
+            fill(k, part)?;
+            match part.iter().all(|value| value.is_finite()) {
+                true => Ok(()),
+                false => Err(Error::input(&self.path, "a matrix has values that are not finite", REMEDY)),
+            }
+        })?;
+        Ok(block)
+    }
+
+    /// Fills `to` with the first of some rows, which ascend.
+    fn pick(&self, numbers: &[u32], to: &mut [f32]) -> Result<()> {
         let (cols, height) = (self.at.cols, rows_of_piece(self.at.cols));
-        let (mut picked, mut values) = (Vec::with_capacity(numbers.len() * cols), Vec::new());
-        let mut rest = if cols > 0 { numbers } else { &[] };
+        let mut values = Vec::new();
+        let (mut rest, mut to) = (&numbers[..to.len() / cols], to.chunks_exact_mut(cols));
         while let Some(&first) = rest.first() {
             let (pieces, count) = run(rest, height);
             let rows = pieces.start * height..self.at.rows.min(pieces.end * height);
             values.resize(rows.len() * cols, 0f32);
             self.read(first as usize / height, &mut values)?;
-            for &row in &rest[..count] {
-                picked.extend_from_slice(&values[(row as usize - rows.start) * cols..][..cols]);
+            for (&row, to) in rest[..count].iter().zip(&mut to) {
+                to.copy_from_slice(&values[(row as usize - rows.start) * cols..][..cols]);
             }
             rest = &rest[count..];
         }
-        Ok(picked)
+        Ok(())
     }
 
     /// Reads values from the beginning of a piece on, to the end of another. Fails when a checksum is another.
@@ -170,14 +182,6 @@ impl Waiting {
             bytes.chunks_exact_mut(4).for_each(<[u8]>::reverse);
         }
         Ok(())
-    }
-
-    /// Rows of the matrix, unless a value is none.
-    fn finite(&self, rows: usize, values: Vec<f32>) -> Result<Block> {
-        if values.iter().all(|value| value.is_finite()) {
-            return Ok(Block::from_vec(rows, self.at.cols, values));
-        }
-        Err(Error::input(&self.path, "a matrix has values that are not finite", REMEDY))
     }
 }
 

@@ -39,7 +39,7 @@ const SEARCH: usize = 16;
 const PASSES: u64 = 4;
 /// Beyond this many walks the filter would be full of false hits.
 const FILTER_WALKS: u64 = 512;
-const FILTER_BITS: usize = 1 << 15;
+const FILTER_BITS: usize = 1 << 16;
 /// Neighbours whose numbers are prefetched.
 const AHEAD: usize = 16;
 /// One in so many rows is looked at to see what counting the whole graph takes; every one of small graphs.
@@ -122,12 +122,13 @@ struct Around {
 
 impl Around {
     fn of(pattern: &Pattern, nodes: Vec<u32>) -> Around {
+        let degrees = Pages::collect(pattern.rows(), |i| pattern.range(i).len() as u32);
         let of = |at: usize| {
             let row = pattern.row(nodes[at] as usize);
-            let most = SEARCH * row.len();
+            let most = (SEARCH * row.len()) as u64;
             row.iter().fold((0, 0), |(s, work), &v| {
-                let d = pattern.range(v as usize).len();
-                (s + d as u64 - 1, work + d.min(most) as u64)
+                let d = u64::from(degrees[v as usize]);
+                (s + d - 1, work + d.min(most))
             })
         };
         let (s, work) = parallel::collect(nodes.len(), of).into_iter().unzip();
