@@ -321,8 +321,8 @@ pub fn markdown(claims: &[Claim]) -> String {
     let mut out = String::from(
         "## Which claims of the paper hold\n\n\
          *Yes*: the claim holds in every case, or with at least three quarters of the printed size. *Partly*: it holds in \
-         more than\nhalf of the cases, or with a smaller size in the same direction. An exponent of at most 1.1 counts as linear. Figures are means over the seeds \
-         and graphs of the tables\nbelow.\n\n\
+         more than\nhalf of the cases, or with a smaller size in the same direction. An exponent of at most 1.1 counts as \
+         linear. Figures are\nmeans over the seeds and graphs of the tables below.\n\n\
          | the paper's claim | its figure | ours | holds |\n|---|---|---|---|\n",
     );
     for Claim { text, paper, ours, verdict } in claims {

@@ -32,8 +32,10 @@ pub struct Like {
 }
 
 /// Bytes per node that counting around new nodes takes, and those of each thread.
-const AROUND: usize = 128 + 8 * crate::motif::Orbit::COUNT;
+const AROUND: usize = 160 + 8 * crate::motif::Orbit::COUNT;
 const AROUND_OF_THREAD: usize = 5;
+/// Bytes per slot of edges in triangles, if all edges are.
+const IN_TRIANGLES: usize = 14;
 
 impl Model {
     /// Vectors of a graph in the space of this model, in the graph's node order.
@@ -171,7 +173,7 @@ impl Model {
         }
         let few = match wanted {
             Wanted::Some(new) if x_cols > 0 && !motifs && !graph.is_directed() => {
-                let triangles = self.triangles_of(&views, of_fit);
+                let triangles = self.triangles_of(graph, &views, of_fit);
                 let triangles = triangles.as_ref().map(|of: &_| of as &(dyn Fn(u32) -> u64 + Sync));
                 run.time("structure", |run| self.structure_of_few(run, graph, (new, &witnesses), triangles))?
             }
@@ -223,6 +225,7 @@ impl Model {
         let bytes = 4 * (wanted.rows() * columns + views * placed) + 20 * views * graph.pattern().nnz();
         let around = if wanted.are_some() {
             (AROUND + AROUND_OF_THREAD * rayon::current_num_threads()) * graph.nodes()
+                + IN_TRIANGLES * graph.pattern().nnz()
         } else {
             0
         };
@@ -252,11 +255,13 @@ impl Model {
     /// Triangles of nodes that are not next to a new one, where they are those of the fit.
     fn triangles_of<'a>(
         &'a self,
+        graph: &Graph,
         views: &[(MotifGraph, Known)],
         of_fit: &'a [Option<u32>],
     ) -> Option<impl Fn(u32) -> u64 + Sync + 'a> {
         let triangles = self.triangles.as_ref()?;
-        let same = !views.is_empty() && views.iter().all(|(graph, known)| known.is_as_before(graph, of_fit));
+        let slots = graph.pattern().nnz();
+        let same = !views.is_empty() && views.iter().all(|(w, known)| known.is_as_before(w, slots, of_fit));
         same.then_some(|i: u32| of_fit[i as usize].map_or(0, |model| triangles[model as usize]))
     }
 

@@ -90,7 +90,7 @@ impl Extension<'_> {
     /// no bit of a row.
     pub fn rows(&self, u: &[f64], degrees: &[f64]) -> Vec<f64> {
         let Landmarks { scales, turn, .. } = self.landmarks;
-        if scales.is_empty() {
+        if scales.is_empty() || self.columns.rows() == 0 {
             return vec![0.0; degrees.len() * turn.cols()];
         }
         let mut logs = rows_times(u, &self.columns);

@@ -239,6 +239,9 @@ impl<'a> Tensors<'a> {
     pub(crate) fn located(&self, name: &str) -> Result<Located, String> {
         let (from, shape) = self.found::<f32>(name, Kind::F32)?;
         let [rows, cols] = shape[..] else { return Err(format!("`{name}` does not have two dimensions")) };
+        if rows.max(cols) > u32::MAX as usize {
+            return Err(format!("`{name}` has too many rows or columns"));
+        }
         Ok(Located { start: self.start + from, rows, cols })
     }
 

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::found::Found;
 use super::kept::Kept;
 use super::normal::{degrees, joined, mean_of_nonzero, normalized, relative_residual, symmetric, weights};
+use super::rows::nonzeros;
 use super::shared::{mark, names};
 use super::{Basis, Log, Model, ModelFacts, Scales, View, ViewFacts, ViewSide, arcs};
 use crate::config::Config;
 use crate::dense::{Block, Eigen, Small};
+use crate::embed::weighted::is_of_edges;
 use crate::engine::Shape;
 use crate::error::Result;
 use crate::factor::log_window::Landmarks;
@@ -27,12 +29,17 @@ pub(in crate::embed) struct Draft {
     features: Vec<String>,
     scales: Scales,
     triangles: Option<Vec<u64>>,
+    /// Slots of the graph whose triangles these are, and whether each view tells of all of them.
+    slots: usize,
+    tell: bool,
     kept: Kept,
 }
 
 impl Draft {
     /// Keeps a local embedding; of a directed graph one view for each side.
     pub(in crate::embed) fn view(&mut self, config: &Config, laziness: f64, found: &Found) -> Result<()> {
+        let told = is_of_edges(config, found.motif) && nonzeros(&found.weighted.graph) == self.slots;
+        self.tell = told && (self.tell || self.views.is_empty());
         match found.v {
             None => self.views.push(View::of(config, laziness, found)?),
             Some(v) => self.views.extend(arcs::views(config, found, v)?),
@@ -80,6 +87,7 @@ impl Draft {
     pub(in crate::embed) fn counts(&mut self, counts: &Arc<Counts>) {
         self.kept = Kept::of(counts);
         self.triangles = if counts.triads().is_none() { counts.triangles() } else { None };
+        self.slots = counts.pattern().nnz();
     }
 
     /// Keeps the sizes of the last stage.
@@ -95,7 +103,9 @@ impl Draft {
         graph: &Graph,
         embedding: &Embedding,
     ) -> Model {
-        let Draft { views, h, structure, features, scales, triangles, kept } = self;
+        let Draft { views, h, structure, features, scales, triangles, tell, kept, .. } = self;
+        // Those of a graph that views do not tell all of could not be used.
+        let triangles = triangles.filter(|_| tell && structure.is_some());
         let view = |view: &View| ViewFacts {
             motif: view.motif.name().to_owned(),
             step: view.step,

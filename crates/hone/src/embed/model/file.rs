@@ -3,7 +3,7 @@
 //! | tensor | content |
 //! |---|---|
 //! | `vectors` | N × D float32, the vectors of the fit |
-//! | `vectors.sums` `view0.x.sums` | uint32, a CRC-32 of every 16 kB of the two largest tensors, to read some of their rows |
+//! | `vectors.sums` `view0.x.sums` | uint32, a CRC-32 of every 16 kB of the largest tensors, in whole rows, to read some of these |
 //! | `ids` | int64; or UTF-8 text, with `ids.offsets` (uint64) saying where each begins |
 //! | `h`, `structure` | what Y, and what features and a column of ones are multiplied with |
 //! | `triangles` | uint64, those of each node, where motifs of undirected edges were counted |
@@ -265,7 +265,7 @@ impl Model {
         fits(self.views.iter().all(known), "motifs and steps")?;
         let of_arcs = self.facts.graph.directed && config.direction != Direction::Ignore;
         fits(self.views.iter().all(|view| (view.side != ViewSide::Both) == of_arcs), "directions")?;
-        let width: usize = self.views.iter().map(View::cols).sum();
+        let width = self.views.iter().map(View::cols).fold(0, usize::saturating_add);
         let z = match &self.h {
             Some(h) => h.rows() == width && h.cols() <= self.z_columns(),
             None => width == self.z_columns(),

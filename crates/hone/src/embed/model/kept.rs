@@ -2,8 +2,8 @@
 //!
 //! A graph whose first nodes are those of the fit in the same order, with or without new ones behind them, differs from that
 //! of the fit by edges that are found row by row; its counts are then updated ([`Counts::update`]), which touches what
-//! changed and gives the same counts. Any other graph is counted, and so are graphs for which that is less work. A file has no counts: with them goes the adjacency
-//! of the fit, which a model does not give away.
+//! changed and gives the same counts. Any other graph is counted, and so are graphs for which that is less work. A file has no counts of edges: with
+//! them goes the adjacency of the fit, which a model does not give away.
 
 use std::sync::Arc;
 

@@ -62,7 +62,8 @@ pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mu
     if residual * residual - view.residual * view.residual <= FITS * FITS {
         return Ok(None);
     }
-    check_enough(view, old.rows())?;
+    let linked = degrees.iter().filter(|degree| **degree > 0.0).count();
+    check_enough(view, linked)?;
     let laziness = view.basis.laziness;
     let step = |image: Block, x: &Block| lazy(image, x, laziness);
     x = step(x, &old);
@@ -79,7 +80,7 @@ pub(super) fn refined(view: &View, graph: &MotifGraph, known: &[u32], facts: &mu
     let (q, left) = procrustes(&now, &target)?;
     let (_, of_strangers) = procrustes(&now, &shuffled(&target))?;
     if left > FOREIGN[0] || left > FOREIGN[1] * of_strangers {
-        return Err(foreign(view, old.rows(), (left, of_strangers)));
+        return Err(foreign(view, linked, (left, of_strangers)));
     }
     basis.q = q;
     facts.iterations = ITERATIONS;
@@ -143,16 +144,16 @@ pub(super) fn shuffled(x: &Block) -> Block {
     out
 }
 
-/// Refuses to refine factors on fewer nodes than it takes to tell their columns apart.
-fn check_enough(view: &View, shared: usize) -> Result<()> {
+/// Refuses to refine factors on fewer nodes with edges to each other than it takes to tell their columns apart.
+pub(super) fn check_enough(view: &View, shared: usize) -> Result<()> {
     let columns = view.weights.iter().filter(|weight| **weight > 0.0).count();
     let enough = columns.min(view.x.rows() / 2);
     if shared >= enough {
         return Ok(());
     }
     let message = format!(
-        "the graph has only {shared} of the {} nodes of the model, and their edges have changed; it takes at least {enough} \
-         of them to place the graph in the same space. Use structure-only = true for the structure columns alone, or fit a \
+        "only {shared} of the {} nodes of the model have edges to each other in this graph, and these have changed; it takes \
+         at least {enough} to place the graph in the same space. Use structure-only = true for the structure columns alone, or fit a \
          new model",
         view.x.rows()
     );
@@ -161,8 +162,8 @@ fn check_enough(view: &View, shared: usize) -> Result<()> {
 
 fn foreign(view: &View, shared: usize, (left, of_strangers): (f64, f64)) -> Error {
     let message = format!(
-        "{shared} of the {} ids of the model are in this graph, but their edges are not those of the same nodes, or hardly \
-         any of these edges is left (relative residual of their factors after rotation {left:.2}, with shuffled nodes \
+        "{shared} of the {} nodes of the model have edges to each other in this graph, but these are not those of the same \
+         nodes, or hardly any of them is left (relative residual of their factors after rotation {left:.2}, with shuffled nodes \
          {of_strangers:.2}). If the ids name other nodes, use structure-only = true for the structure columns alone, which \
          can still be compared; otherwise fit a new model",
         view.x.rows()

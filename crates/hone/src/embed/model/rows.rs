@@ -15,7 +15,7 @@
 use std::borrow::Cow;
 
 use super::normal::root;
-use super::refine::{NONE, refined};
+use super::refine::{NONE, check_enough, refined};
 use super::shared::{mark, mark_back};
 use super::tall::Picked;
 use super::{Basis, Log, View, ViewSide};
@@ -66,6 +66,8 @@ pub(in crate::embed) struct Known {
     at: Vec<u32>,
     /// Rows of W whose edges changed.
     changed: Vec<bool>,
+    /// Nodes of the fit that have other neighbours only.
+    adrift: usize,
     /// W turned around, where it is another matrix.
     back: Option<Csr>,
 }
@@ -74,9 +76,9 @@ impl Known {
     /// `of_fit` has, for each node of the graph, its number in the model.
     pub(in crate::embed) fn of(view: &View, graph: &MotifGraph, (of_fit, names): (&[Option<u32>], &[u64])) -> Known {
         let back = (view.side != ViewSide::Both).then(|| graph.matrix.transposed());
-        let at = known(view, graph, back.as_ref(), of_fit);
+        let (at, adrift) = known(view, graph, back.as_ref(), of_fit);
         let changed = changed(view, graph, back.as_ref(), (&at, names));
-        Known { at, changed, back }
+        Known { at, changed, adrift, back }
     }
 
     /// Whether any node has other edges than at the fit.
@@ -84,12 +86,12 @@ impl Known {
         self.changed.contains(&true)
     }
 
-    /// Whether all edges between nodes of the fit are as they were. Nodes of the fit whose edges tell nothing, since they had none
-    /// or have lost them, may have any others now.
-    pub(in crate::embed) fn is_as_before(&self, graph: &MotifGraph, of_fit: &[Option<u32>]) -> bool {
+    /// Whether all edges between nodes of the fit are as they were, in a graph with so many slots. Nodes of the fit whose edges tell
+    /// nothing, since they had none or have lost them, may have any others now; and so may edges that are not in W.
+    pub(in crate::embed) fn is_as_before(&self, graph: &MotifGraph, slots: usize, of_fit: &[Option<u32>]) -> bool {
         let unknown = |row: usize| self.at[row] == NONE && neighbours(&graph.matrix, row).next().is_some();
         let doubtful = |row: usize| unknown(row) && of_fit[node(graph, row)].is_some();
-        !self.any_changed() && parallel::first(self.at.len(), doubtful).is_none()
+        !self.any_changed() && nonzeros(graph) == slots && parallel::first(self.at.len(), doubtful).is_none()
     }
 }
 
@@ -100,7 +102,10 @@ impl<'a> Placing<'a> {
         graph: &'a MotifGraph,
         (known, new_only): (Known, bool),
     ) -> Result<(Self, Fitting)> {
-        let Known { at: known, changed, back } = known;
+        let Known { at: known, changed, adrift, back } = known;
+        if adrift > 0 && known.iter().all(|&at| at == NONE) {
+            check_enough(view, 0)?;
+        }
         let mut facts = Fitting::new(view.motif.name(), view.step);
         facts.changed = changed.iter().filter(|changed| **changed).count();
         let may_refine = facts.changed > 0 && view.side == ViewSide::Both;
@@ -250,7 +255,7 @@ impl<'a> Placing<'a> {
         let moves = 1.0 - self.basis.laziness;
         self.each(row, |j, w| {
             let at = self.at[j];
-            if at != NONE {
+            if at != NONE && w != 0.0 {
                 let factor = moves * left * w * self.roots[at as usize];
                 sum.iter_mut().zip(self.x.row(at)).for_each(|(to, &x)| *to += factor * f64::from(x));
             }
@@ -307,8 +312,9 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// The row of the view for each row of W, or [`NONE`]. A node of which only edges to new nodes are left is placed as they are.
-fn known(view: &View, graph: &MotifGraph, back: Option<&Csr>, of_fit: &[Option<u32>]) -> Vec<u32> {
+/// The row of the view for each row of W, or [`NONE`]. A node of which only edges to new nodes are left is placed as they are; so
+/// many are.
+fn known(view: &View, graph: &MotifGraph, back: Option<&Csr>, of_fit: &[Option<u32>]) -> (Vec<u32>, usize) {
     let shared = |row: usize| {
         let found = of_fit[node(graph, row)].and_then(|model| view.row_of(model));
         found.filter(|&row| view.degrees[row] > 0.0).map_or(NONE, |row| row as u32)
@@ -318,7 +324,9 @@ fn known(view: &View, graph: &MotifGraph, back: Option<&Csr>, of_fit: &[Option<u
         let edges = || neighbours(&graph.matrix, row).chain(back.into_iter().flat_map(|w| neighbours(w, row)));
         edges().next().is_some() && edges().all(|(j, _)| known[j] == NONE)
     };
-    parallel::collect(known.len(), |row| if adrift(row) { NONE } else { known[row] })
+    let at = parallel::collect(known.len(), |row| if adrift(row) { NONE } else { known[row] });
+    let adrift = parallel::count(known.len(), |row| known[row] != at[row]);
+    (at, adrift)
 }
 
 /// The rows of the view that are next to new nodes, ascending.
@@ -361,6 +369,12 @@ fn marks_of<'a>(
         let shared = neighbours(w, row).filter(|(j, _)| known[*j] != NONE);
         shared.map(|(j, w)| of(j, w)).fold(0, u64::wrapping_add)
     })
+}
+
+/// Weights that are not zero.
+pub(super) fn nonzeros(graph: &MotifGraph) -> usize {
+    let values = graph.matrix.values();
+    parallel::count(values.len(), |at| values[at] != 0.0)
 }
 
 /// The node of a row of W.

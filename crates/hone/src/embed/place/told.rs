@@ -47,11 +47,13 @@ pub(super) fn lost(run: &mut Context, graph: &Graph, (out, wanted): (&Block, &Wa
         0 => (),
         1 => {
             run.note(
-                "1 node with edges has zero proximity columns: no short walk leads from it to a node of the model",
+                "1 node with edges has zero proximity columns: no short walk leads from it to nodes that the factors of \
+                 the model cover",
             );
         }
         many => run.note(format!(
-            "{many} nodes with edges have zero proximity columns: no short walk leads from them to a node of the model"
+            "{many} nodes with edges have zero proximity columns: no short walk leads from them to nodes that the factors of \
+             the model cover"
         )),
     }
 }

@@ -216,3 +216,27 @@ fn landmarks_are_drawn_by_degree_and_once() {
     let stands_for: f64 = scales.iter().filter(|scale| **scale > 1.0).map(|scale| f64::from(scale * scale)).sum();
     assert!((stands_for - 4998.0).abs() < 0.1, "{stands_for}");
 }
+
+/// Rows of other nodes by the definition; zeros where there is nothing to make them of.
+#[test]
+fn rows_of_other_nodes() {
+    let rows = Block::random(5, 3, Key::new(1));
+    let turn = Small::from_fn(5, 2, |i, j| (i * 2 + j) as f64 / 4.0 - 1.0);
+    let landmarks = Landmarks { rows, scales: vec![0.5, 1.0, 2.0, 1.5, 0.25], turn };
+    let (u, degrees) = ([9.0, -4.0, 6.0, 0.5, 20.0, -30.0], [4.0, 0.25]);
+    let found = landmarks.extension().rows(&u, &degrees);
+    for (i, degree) in degrees.iter().enumerate() {
+        for j in 0..2 {
+            let entry = |k: usize| -> f64 {
+                let dot: f64 = (0..3).map(|l| u[3 * i + l] * f64::from(landmarks.rows.get(k, l))).sum();
+                (dot / degree.sqrt()).max(1.0).ln() * landmarks.scales[k] * landmarks.turn.get(k, j)
+            };
+            let expected: f64 = (0..5).map(entry).sum();
+            assert!((found[2 * i + j] - expected).abs() < 1e-5, "({i}, {j}): {} {expected}", found[2 * i + j]);
+        }
+    }
+    assert!(found.iter().any(|x| x.abs() > 0.1), "{found:?}");
+    assert_eq!(landmarks.extension().rows(&u[..3], &degrees[..1]), found[..2], "whoever else is there");
+    let none = Landmarks { rows: Block::zeros(3, 0), scales: vec![1.0; 3], turn: Small::zeros(3, 2) };
+    assert_eq!(none.extension().rows(&[], &[1.0, 2.0]), [0.0; 4]);
+}

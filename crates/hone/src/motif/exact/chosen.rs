@@ -11,8 +11,8 @@
 //! Where T of other nodes is known, as in a model of the graph before, t is found only for chosen nodes and those that share a
 //! triangle with one.
 //! Cost: Σ d_j over the neighbours j of chosen nodes, Σ min(d_v, [`SEARCH`] d_k) over the edges k–v of these and of their neighbours, each
-//! once, and for nodes in triangles the edges and triangles among their neighbours. [`sums_of_nodes`] declines where
-//! that is more than counting the whole graph. Reference: as for `wedge`, of which this is the part around some nodes.
+//! once (of chosen nodes alone where T of others is known), and for nodes in triangles the edges and triangles among their
+//! neighbours. [`sums_of_nodes`] declines where that is more than counting the whole graph. Reference: as for `wedge`, of which this is the part around some nodes.
 
 mod lines;
 #[cfg(test)]
@@ -67,13 +67,14 @@ pub(crate) fn sums_of_nodes(
     if around.steps(counted) + walks(pattern, nodes) > most {
         return Ok(None);
     }
-    progress.stage("counting motifs of new nodes", (nodes.len() + counted.len()) as u64);
+    progress.stage("looking for triangles around new nodes", counted.len() as u64);
     let lines =
         Lines::new(pattern, degrees(pattern, counted) + if known.is_some() { degrees(pattern, nodes) } else { 0 });
     let near = Near::count(&lines, &around, (nodes, known), progress)?;
     if nodes.iter().map(|&i| near.steps(i)).fold(0, u64::saturating_add) > most {
         return Ok(None);
     }
+    progress.stage("counting motifs of new nodes", nodes.len() as u64);
     let work = |at: usize| near.end(nodes[at]).s.0 + 8;
     let bounds = balanced(nodes.len(), 1 << 14, work);
     let mut sums = vec![[0.0; Orbit::COUNT]; nodes.len()];
@@ -186,6 +187,7 @@ impl<'a> Near<'a> {
             let second = Inside::of(around.all, &second);
             let nodes: Vec<u32> = around.nodes.iter().copied().filter(|&i| second.has(i)).collect();
             let later = |i: u32, v: u32| !first.has(v) & ((v > i) | !second.has(v));
+            progress.stage("looking for triangles around new nodes", nodes.len() as u64);
             found.extend(edges_in_triangles(lines, &nodes, work, &later, progress)?);
             counted.extend(nodes);
         }

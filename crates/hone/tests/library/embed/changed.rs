@@ -86,6 +86,8 @@ fn what_cannot_be_placed_is_refused() {
     let few = graph(9, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 8), (0, 8)]);
     let message = error(&model, &few);
     assert!(message.contains("only 9 of the 300 nodes") && message.contains("at least"), "{message}");
+    let message = error(&model, &graph(330, (0..30).map(|i| (i, 300 + i))));
+    assert!(message.contains("only 0 of the 300 nodes"), "no edge between nodes of the model is left: {message}");
     let weighted = GraphBuilder::undirected(3).edges(vec![(0, 1), (1, 2)]).weights(vec![2.0, 3.0]).build().unwrap();
     assert!(error(&model, &weighted).contains("has no edge weights"), "{}", error(&model, &weighted));
     for (setting, value, named) in [

@@ -98,6 +98,35 @@ fn triangles_far_from_new_nodes_may_change_too() {
     assert_rows(&model, &GraphBuilder::undirected(some.len()).edges(left).ids(ids).build().unwrap(), false);
 }
 
+/// Edges of weight zero make triangles, but no walks; and with a threshold of two no edge does. They tell of no change.
+#[test]
+fn edges_that_are_not_walked_may_change_too() {
+    let (n, sites) = (12_000u32, 60);
+    let random = Generator::Er { nodes: u64::from(n), degree: 2.0 }.graph(9, &Silent).unwrap();
+    let (mut new, mut closing) = (Vec::new(), Vec::new());
+    for (k, c) in (0..n).filter(|&c| !random.neighbors(c).is_empty()).step_by(151).take(sites).enumerate() {
+        new.push((n + k as u32, c));
+        let a = random.neighbors(c)[0];
+        let far = random.neighbors(a).iter().filter(|&&b| b != c).flat_map(|&b| random.neighbors(b));
+        closing.extend(far.copied().find(|&d| d != a && d != c && !random.neighbors(a).contains(&d)).map(|d| (a, d)));
+    }
+    let build = |more: &[(u32, u32)], new: &[(u32, u32)], weight: Option<f32>| {
+        let kept: Vec<(u32, u32)> = edges(&random).into_iter().chain(new.iter().copied()).collect();
+        let weights = weight.map(|weight| vec![1.5; kept.len()].into_iter().chain(vec![weight; more.len()]).collect());
+        let all = kept.into_iter().chain(more.iter().copied()).collect::<Vec<_>>();
+        let builder = GraphBuilder::undirected((n as usize) + new.len()).edges(all);
+        weights.into_iter().fold(builder, |builder, weights: Vec<f32>| builder.weights(weights)).build().unwrap()
+    };
+    let small = [("global.dim", "8"), ("local.dim", "8"), ("local.log-window.steps", "0")];
+    let (_, without) = fit(&build(&[], &[], Some(0.0)), &small);
+    let unweighted: Vec<(u32, u32)> = new.iter().map(|&(i, c)| (i, (c + 7) % n)).chain(closing.clone()).collect();
+    assert_rows(&without, &build(&unweighted, &new, Some(0.0)), false);
+    let (_, with) = fit(&build(&closing, &[], Some(0.0)), &small);
+    assert_rows(&with, &build(&[], &new, Some(0.0)), false);
+    let (_, none) = fit(&build(&[], &[], None), &[&small[..], &[("delta", "2")]].concat());
+    assert_rows(&none, &build(&closing, &new, None), false);
+}
+
 #[test]
 fn graphs_that_take_the_whole_count_have_the_same_rows() {
     // Dense: motifs of the whole graph take less. Other motifs: W needs their counts. Many changes: factors are refined.
@@ -107,6 +136,10 @@ fn graphs_that_take_the_whole_count_have_the_same_rows() {
     let old = communities(300, 13);
     let (_, model) = fit(&old, &[("global.dim", "16"), ("motifs", "edge,triangle")]);
     assert_rows(&model, &with_new(&old, 7), false);
+    // A new node closes the first triangle of an old edge: its weight was zero, and no row of a factor stands for it.
+    let ring = (0..60u32).flat_map(|i| [(i, (i + 1) % 60), (i, (i + 2) % 60)]).chain([(60, 61), (61, 62), (62, 0)]);
+    let (_, model) = fit(&graph(63, ring.clone()), &[("global.dim", "16"), ("motifs", "triangle")]);
+    assert_rows(&model, &graph(64, ring.chain([(63, 60), (63, 61), (63, 5)])), false);
     let (_, model) = fit(&old, &[("global.dim", "16")]);
     let other = edges(&communities(300, 14)).into_iter().step_by(4);
     let kept = edges(&old).into_iter().enumerate().filter(|(i, _)| i % 4 != 0).map(|(_, edge)| edge);
