@@ -154,3 +154,28 @@ impl pulp::WithSimd for RowsTimes<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Entry by entry, added up in the order of the definition: the same bits, in batches of any size.
+    #[test]
+    fn products_are_those_of_the_definition() {
+        let value = |i: usize, j: usize, salt: usize| ((i * 31 + j * 17 + salt) % 29) as f64 / 7.0 - 2.0;
+        for (rows, inner, cols) in
+            [(1, 1, 1), (7, 5, 3), (8, 4, 9), (9, 13, 1), (17, 3, 40), (0, 3, 2), (3, 0, 2), (3, 2, 0)]
+        {
+            let (a, b) = (
+                Small::from_fn(rows, inner, |i, k| value(i, k, 3)),
+                Small::from_fn(inner, cols, |k, j| value(k, j, 5)),
+            );
+            let naive = |i: usize, j: usize| (0..inner).fold(0.0, |sum, k| sum + a.get(i, k) * b.get(k, j));
+            let product = a.times(&b);
+            assert_eq!(product, Small::from_fn(rows, cols, naive), "{rows} × {inner} × {cols}");
+            for i in (0..rows).filter(|_| inner > 0) {
+                assert_eq!(rows_times(a.row(i), &b), product.row(i), "row {i} alone");
+            }
+        }
+    }
+}
