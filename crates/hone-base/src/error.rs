@@ -14,7 +14,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A file could not be opened, read, written or renamed.
-    #[error("{}: {source}{}", path.display(), io_remedy(source))]
+    #[error("{}: {}{}", path.display(), said(source), io_remedy(source))]
     Io {
         /// The file concerned.
         path: PathBuf,
@@ -164,6 +164,13 @@ pub fn unwrapped(path: impl AsRef<Path>, error: io::Error) -> Error {
 
 fn about(least: bool) -> &'static str {
     if least { "more than" } else { "about" }
+}
+
+/// What the operating system said, without its number.
+fn said(source: &io::Error) -> String {
+    let text = source.to_string();
+    let around = text.split_once(" (os error ").and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
+    around.map_or_else(|| text.clone(), |(before, after)| format!("{before}{after}"))
 }
 
 fn io_remedy(source: &io::Error) -> &'static str {

@@ -1,6 +1,6 @@
 //! The foundation of hone: errors, progress, clocks, memory, keyed randomness and dense blocks.
 //!
-//! It is a separate crate because it is the only user of the dense linear algebra library, whose generic code is slow
+//! It is a separate crate because it alone calls the dense linear algebra library, whose generic code is slow
 //! to compile: changes above it do not compile that code again. Use it through the crate `hone`, which re-exports what
 //! its users need.
 
@@ -17,6 +17,8 @@ pub mod pages;
 pub mod parallel;
 pub mod progress;
 pub mod random;
+#[doc(hidden)]
+pub mod spelling;
 
 pub use error::{Error, Result};
 pub use progress::{Progress, Silent};

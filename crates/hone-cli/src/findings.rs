@@ -29,7 +29,11 @@ pub(crate) fn of(report: &Report) -> String {
         let more = if visible.len() > motifs.len() { ", …" } else { "" };
         let motifs = motifs.join(", ");
         let explain = explain(leading, all);
-        let _ = writeln!(out, "structure: {explain} {held:.1} % of the variance; by motif: {motifs}{more}");
+        let (what, by) = match visible.iter().any(|entry| entry.motif == "attributes") {
+            true => ("structure and attributes", "by source"),
+            false => ("structure", "by motif"),
+        };
+        let _ = writeln!(out, "{what}: {explain} {held:.1} % of the variance; {by}: {motifs}{more}");
     }
     out
 }

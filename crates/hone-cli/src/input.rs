@@ -42,7 +42,7 @@ pub(crate) struct GraphArgs {
     read: ReadArgs,
     /// What to do if the graph, or the file of --attributes, differs from that of --config OUT.run.json
     /// [default: refuse].
-    #[arg(long, visible_alias = "changed-graph", value_enum, value_name = "WHAT", requires = "config", help_heading = HEADING)]
+    #[arg(long, alias = "changed-graph", value_enum, value_name = "WHAT", requires = "config", help_heading = HEADING)]
     changed: Option<Changed>,
 }
 
@@ -81,10 +81,10 @@ pub(crate) struct ReadArgs {
     /// Format of the input, whatever its extension.
     #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = HEADING)]
     input_format: Option<InputFormat>,
-    /// Keep the direction of edges; --directed=no drops it even if --config keeps it.
+    /// Keep the direction of edges; --directed=no drops it.
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
     directed: Option<Answer>,
-    /// Use edge weights; --weighted=no ignores them even if --config uses them.
+    /// Use edge weights; --weighted=no ignores them.
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes", help_heading = HEADING)]
     weighted: Option<Answer>,
     /// What separates columns: a character, tab, space, or symbols such as :: [default: auto-detected].

@@ -62,7 +62,9 @@ impl<T: DeserializeOwned> Earlier<T> {
         };
         let Head { command: found, folder } = record::parse(&text).map_err(wrong)?;
         if found.as_deref() != Some(command) {
-            return Err(wrong(found.map_or("it names no command".into(), |found| format!("it is of `hone {found}`"))));
+            return Err(wrong(found.map_or("it is the record of an embedding, or of another tool".into(), |found| {
+                format!("it is of `hone {found}`")
+            })));
         }
         let choices = record::parse(&text).map_err(wrong)?;
         Ok(Earlier { record: path.to_path_buf(), folder, choices })

@@ -1,10 +1,10 @@
 //! [`VectorArgs`]: the vectors a command works on, given or those of an earlier run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hone::Error;
-use hone::graph::{NodeIds, RecordedFile};
+use hone::graph::{BUILTIN_PREFIX, NodeIds, RecordedFile};
 use hone::memory::Allowance;
 use hone::store::{Embedding, Format};
 use hone_explore::{By, Method, Space};
@@ -19,7 +19,7 @@ use crate::repeat::{Changed, Chosen, Earlier, note_version};
 /// The vectors; flatten this into the `Args` of a command that reads some.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VectorArgs {
-    /// The vectors: a file that `hone embed` or another tool wrote (.tsv .csv .npy .npz .parquet .w2v .safetensors). With
+    /// The vectors: a file that `hone embed` or another tool wrote (.tsv .csv .npy .npz .parquet .w2v .emb .safetensors). With
     /// --config OUT.run.json it may be left out.
     #[arg(value_name = "VECTORS", required_unless_present = "config")]
     vectors: Option<PathBuf>,
@@ -100,7 +100,7 @@ impl VectorSource {
     /// Ids and prepared vectors; the vectors as they were read are dropped.
     pub(crate) fn open(&self, by: By) -> Result<(NodeIds, Space), Error> {
         let path = &self.file.path;
-        let embedding = Embedding::read_within(path, self.format, Allowance::new(self.memory))?;
+        let embedding = read(path, self.format, self.memory)?;
         let space = Space::of(&embedding, by).map_err(|error| match error {
             Error::Config { field, message } if field == "vectors" => {
                 Error::input(path, message, "write the vectors again")
@@ -110,6 +110,25 @@ impl VectorSource {
         })?;
         Ok((embedding.ids, space))
     }
+}
+
+/// Reads vectors; if they may be a graph instead, the error says what to do.
+pub(crate) fn read(path: &Path, format: Option<Format>, memory: Option<u64>) -> Result<Embedding, Error> {
+    const REMEDY: &str = "`hone embed` makes the vectors of a graph";
+    if path.to_string_lossy().starts_with(BUILTIN_PREFIX) {
+        return Err(Error::input(path, "this is a graph, and vectors are needed", REMEDY));
+    }
+    if !hone::output::is_stream(path) {
+        std::fs::metadata(path).map_err(|error| Error::io(path, error))?;
+    }
+    let is_text = format.map_or_else(|| Format::of(path), Ok).map_or(true, Format::is_text);
+    Embedding::read_within(path, format, Allowance::new(memory)).map_err(|error| match error {
+        Error::Input { path, line, text, message, remedy } if is_text => {
+            let remedy = format!("{remedy}; if it is a graph, {REMEDY}");
+            Error::Input { path, line, text, message, remedy }
+        }
+        other => other,
+    })
 }
 
 pub(crate) fn by() -> impl TypedValueParser<Value = By> {

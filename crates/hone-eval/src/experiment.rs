@@ -135,16 +135,16 @@ impl Bench<'_> {
         let mut plots = Vec::new();
         for operator in &config.operators {
             let auc = results.auc(operator);
-            tables.push(auc.table(&format!("AUC, {operator}")));
-            plots.push(plot_scores(&auc, &format!("AUC, {operator}")));
-            tables.push(results.average_precision(operator).table(&format!("Average precision, {operator}")));
+            tables.push(auc.table(&format!("AUC, {operator} operator")));
+            plots.push(plot_scores(&auc, &format!("AUC, {operator} operator")));
+            tables.push(results.average_precision(operator).table(&format!("Average precision, {operator} operator")));
         }
         let (last, what) = if config.operators.len() > 1 {
             let best = results.validated();
             tables.push(best.table("AUC, operator chosen by validation"));
             (best, "operator chosen by validation".to_string())
         } else {
-            (results.auc(&config.operators[0]), config.operators[0].to_string())
+            (results.auc(&config.operators[0]), format!("{} operator", config.operators[0]))
         };
         tables[0].notes.extend(results.notes.clone());
         tables.extend(self.comparisons(&last, &what));
@@ -205,7 +205,7 @@ impl Bench<'_> {
             table.chosen = self.chosen_options(&cells);
             table
         };
-        let first = if labels.is_multi() { "micro F1" } else { "accuracy" };
+        let first = if labels.is_multi() { "micro F1" } else { "accuracy (micro F1)" };
         let mut tables = vec![
             table(first, &|s, m, k| cells[s][m].scores[k].micro_f1),
             table("macro F1", &|s, m, k| cells[s][m].scores[k].macro_f1),
@@ -217,6 +217,13 @@ impl Bench<'_> {
             let (count, (are, were)) =
                 (labels.unknown, if labels.unknown == 1 { ("node is", "was") } else { ("nodes are", "were") });
             let note = format!("{count} labelled {are} not in the graph and {were} left out.");
+            tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
+        }
+        let (labelled, all) = (labels.nodes.len(), named.graph.nodes());
+        if 2 * labelled < all {
+            let note = format!(
+                "Only {labelled} of {all} nodes have a label; the others are used neither to train nor to test."
+            );
             tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
         }
         let notes = self.tell(cells.iter().flatten().flat_map(|cell| &cell.notes));

@@ -1,4 +1,4 @@
-//! Node labels: `node<TAB>label[,label…]`, one node per line.
+//! Node labels: `node<TAB>label[,label…]`, one node per line, or `node,label[,label…]`, where a label may be in quotes.
 //!
 //! Blank lines and lines that begin with `#` are skipped, unless they label a node of the graph (`#rust<TAB>x`).
 //! Ids may be quoted as in other files. A node may come once. Labels are any
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
-use hone::graph::Graph;
+use hone::graph::{Graph, is_id_header};
 use hone::memory::Allowance;
 use hone::{Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,6 +28,9 @@ pub struct NodeLabels {
     pub unknown: usize,
 }
 
+/// From this many on, labels that all differ are a mistake.
+const ALL_APART: usize = 10;
+
 impl NodeLabels {
     /// Reads a label file and looks its nodes up in `graph`.
     pub fn read(path: impl AsRef<Path>, graph: &Graph) -> Result<Self> {
@@ -43,15 +46,24 @@ impl NodeLabels {
             (0..graph.nodes() as u32).map(|i| (graph.ids().get(i).to_string(), i)).collect();
         let rows = parse(path, &text, |node| index.contains_key(node))?;
         let all = rows.len();
-        let rows: Vec<Row<'_>> = rows.into_iter().filter(|(node, _)| index.contains_key(&**node)).collect();
-        if rows.is_empty() {
-            return Err(Error::input(path, "none of its nodes is in the graph", "use the node ids of the edge list"));
+        let mut found: Vec<(u32, Vec<&str>)> = Vec::new();
+        for (node, labels) in &rows {
+            found.extend(index.get(&**node).map(|&node| (node, labels.iter().map(Cow::as_ref).collect())));
         }
-        let found: Vec<(u32, Vec<&str>)> = rows.into_iter().map(|(node, labels)| (index[&*node], labels)).collect();
+        if found.is_empty() {
+            let remedy =
+                "use the node ids of the edge list, one line per node: node<TAB>label, or node,label in a .csv";
+            return Err(Error::input(path, "none of its nodes is in the graph", remedy));
+        }
         let unknown = all - found.len();
         let labels = NodeLabels::new(&found).map_err(|message| {
             Error::input(path, message, "give at least two labels: with one there is nothing to learn")
         })?;
+        let given: usize = labels.of.iter().map(Vec::len).sum();
+        if labels.labels() == given && given >= ALL_APART {
+            let message = format!("its {given} labels are all different");
+            return Err(Error::input(path, message, "nothing can be learned from them; is this a file of labels?"));
+        }
         Ok(NodeLabels { unknown, ..labels })
     }
 
@@ -98,68 +110,162 @@ impl NodeLabels {
     }
 }
 
-type Row<'a> = (Cow<'a, str>, Vec<&'a str>);
+/// A node and its labels.
+type Row<'a> = (Cow<'a, str>, Vec<Cow<'a, str>>);
 
-/// Cuts a line into the node and its labels; none when there are no labels.
-fn cut(line: &str) -> Option<(Cow<'_, str>, &str)> {
-    let Some(quoted) = line.strip_prefix('"') else {
-        let (node, labels) = line.split_once('\t').or_else(|| line.split_once(char::is_whitespace))?;
-        return Some((node.trim().into(), labels));
-    };
+/// What stands between a node and its labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Between {
+    Tab,
+    Blank,
+    /// A comma or semicolon, which then separates all fields.
+    Mark(char),
+}
+
+impl Between {
+    /// As the first line with content has it: tabs before all else, commas where blanks cannot be meant.
+    fn of(path: &Path, text: &str) -> Between {
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let line = lines.next().unwrap_or_default();
+        let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+        let first = line.split_whitespace().next().unwrap_or_default();
+        let blank = !is_csv && first.len() < line.len() && !first.ends_with(',');
+        let mark = [',', ';'].into_iter().find(|&mark| line.contains(mark));
+        match mark {
+            _ if line.contains('\t') => Between::Tab,
+            Some(mark) if !blank => Between::Mark(mark),
+            _ => Between::Blank,
+        }
+    }
+
+    /// Cuts a line. A message if it is not a node and labels.
+    fn cut(self, line: &str) -> Result<Row<'_>, &'static str> {
+        let fields = match self {
+            Between::Mark(mark) => fields(line, mark).ok_or("a quote is opened but not closed")?,
+            _ => {
+                let (node, labels) = self.after_node(line).ok_or(NO_LABEL)?;
+                let labels = labels.split('\t').next().unwrap_or_default();
+                std::iter::once(node).chain(labels.split(',').map(|label| label.trim().into())).collect()
+            }
+        };
+        let mut fields = fields.into_iter();
+        let node = fields.next().unwrap_or_default();
+        let labels: Vec<_> = fields.collect();
+        match labels.iter().find(|label| label.is_empty()) {
+            Some(_) if labels.len() > 1 => Err("an empty label"),
+            _ if labels.join("").is_empty() => Err(NO_LABEL),
+            _ => Ok((node, labels)),
+        }
+    }
+
+    /// The node, without quotes, and what comes after it.
+    fn after_node(self, line: &str) -> Option<(Cow<'_, str>, &str)> {
+        let blank = |c: char| if self == Between::Tab { c == '\t' } else { c.is_whitespace() };
+        let Some(quoted) = line.strip_prefix('"') else {
+            let (node, labels) = line.split_once(blank).or_else(|| line.split_once(char::is_whitespace))?;
+            return Some((node.trim().into(), labels.trim_start()));
+        };
+        let end = closing_quote(quoted)?;
+        let labels = quoted[end + 1..].strip_prefix(char::is_whitespace)?;
+        Some((quoted[..end].replace("\"\"", "\"").into(), labels.trim_start()))
+    }
+
+    /// Number of columns of a line.
+    fn columns(self, line: &str) -> usize {
+        match self {
+            Between::Tab => line.split('\t').count(),
+            Between::Mark(mark) => fields(line, mark).map_or(1, |fields| fields.len()),
+            Between::Blank => 2,
+        }
+    }
+}
+
+const NO_LABEL: &str = "no label after the node";
+
+/// The fields of a line, without blanks and quotes around them; none if a quote is not closed.
+fn fields(line: &str, mark: char) -> Option<Vec<Cow<'_, str>>> {
+    let (mut found, mut rest) = (Vec::new(), Some(line));
+    while let Some(text) = rest {
+        let text = text.trim_start();
+        let (field, after) = match text.strip_prefix('"') {
+            Some(quoted) => {
+                let end = closing_quote(quoted)?;
+                (Cow::from(quoted[..end].replace("\"\"", "\"")), quoted[end + 1..].trim_start())
+            }
+            None => {
+                let end = text.find(mark).unwrap_or(text.len());
+                (Cow::from(text[..end].trim()), &text[end..])
+            }
+        };
+        found.push(field);
+        rest = after.strip_prefix(mark);
+        // Text behind a quoted field belongs to no field.
+        if rest.is_none() && !after.is_empty() {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+/// Where text in quotes ends; a doubled quote is one of the text.
+fn closing_quote(text: &str) -> Option<usize> {
     let mut from = 0;
-    let end = loop {
-        let quote = from + quoted[from..].find('"')?;
-        if !quoted[quote + 1..].starts_with('"') {
-            break quote;
+    loop {
+        let quote = from + text[from..].find('"')?;
+        if !text[quote + 1..].starts_with('"') {
+            return Some(quote);
         }
         from = quote + 2;
-    };
-    let (node, labels) = (&quoted[..end], &quoted[end + 1..]);
-    let apart = labels.starts_with(char::is_whitespace) && !labels.trim().is_empty();
-    apart.then(|| (node.replace("\"\"", "\"").into(), labels.trim_start()))
+    }
 }
 
-/// The first line of a file of roles, as `hone roles` writes it. It labels a node where the graph has one of that name and no
-/// other line labels it.
-const HEADER: (&str, &str) = ("id", "role");
+/// The first line of a file of roles, as `hone roles` writes it. Columns after these are memberships.
+const ROLES: [&str; 2] = ["id", "role"];
 
-fn is_header((node, labels): &Row<'_>) -> bool {
-    node == HEADER.0 && labels[..] == [HEADER.1]
+fn is_of_roles((node, labels): &Row<'_>) -> bool {
+    node == ROLES[0] && labels.first().is_some_and(|label| label == ROLES[1])
 }
+
+const LAYOUT: &str = "write one line per node: node<TAB>label[,label…], or node,label[,label…] in a file called .csv";
 
 fn parse<'a>(path: &Path, text: &'a [u8], is_node: impl Fn(&str) -> bool) -> Result<Vec<Row<'a>>> {
-    let mut rows = Vec::new();
-    let mut seen = FxHashSet::default();
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let between = Between::of(path, &String::from_utf8_lossy(&text[..text.len().min(1 << 16)]));
+    let (mut rows, mut seen) = (Vec::<Row<'_>>::new(), FxHashSet::default());
+    // Columns of the labels; others have another meaning.
+    let mut of_roles = false;
     for (line, bytes) in (1..).zip(text.split(|&b| b == b'\n')) {
-        let fail = |message: &str, remedy: &str| Err(Error::input_at(path, line, bytes, message, remedy));
-        let Ok(shown) = std::str::from_utf8(bytes) else {
-            return fail("not UTF-8", "save the file as UTF-8");
-        };
-        let shown = shown.trim();
-        let cut = cut(shown);
-        if shown.is_empty() || shown.starts_with('#') && !cut.as_ref().is_some_and(|(node, _)| is_node(node)) {
+        let wrong = |message: &str, remedy: &str| Error::input_at(path, line, bytes, message, remedy);
+        let shown = std::str::from_utf8(bytes).map_err(|_| wrong("not UTF-8", "save the file as UTF-8"))?.trim();
+        let cut = between.cut(shown);
+        if shown.is_empty() || shown.starts_with('#') && !cut.as_ref().is_ok_and(|(node, _)| is_node(node)) {
             continue;
         }
-        let Some((node, labels)) = cut else {
-            return fail("no label after the node", "write one line per node: node<TAB>label[,label…]");
-        };
-        let labels: Vec<&str> = labels.split(',').map(str::trim).collect();
-        if labels.iter().any(|l| l.is_empty()) {
-            return fail("an empty label", "write one line per node: node<TAB>label[,label…]");
+        let row = cut.map_err(|message| wrong(message, LAYOUT))?;
+        let is_header = rows.is_empty() && is_id_header(&row.0) && !is_node(&row.0);
+        of_roles |= rows.is_empty() && is_of_roles(&row);
+        if !of_roles && (is_header || between == Between::Tab) && between.columns(shown) > 2 {
+            return Err(wrong(
+                "labels are read from one column, and there are more",
+                "keep the ids and the labels alone",
+            ));
         }
-        let again = !seen.insert(node.clone());
-        if again && rows.first().is_some_and(is_header) && node == HEADER.0 {
+        let again = !seen.insert(row.0.clone());
+        if again && rows.first().is_some_and(|first| is_of_roles(first) && first.0 == row.0) {
             rows.remove(0);
         } else if again {
-            return fail("this node was labelled before", "give all labels of a node on one line, separated by commas");
+            return Err(wrong(
+                "this node was labelled before",
+                "give all labels of a node on one line, separated by commas",
+            ));
         }
-        rows.push((node, labels));
+        rows.push(row);
     }
-    if rows.first().is_some_and(is_header) && !is_node(HEADER.0) {
+    if rows.first().is_some_and(|(node, _)| is_id_header(node) && !is_node(node)) {
         rows.remove(0);
     }
     if rows.is_empty() {
-        return Err(Error::input(path, "no labels in it", "write one line per node: node<TAB>label[,label…]"));
+        return Err(Error::input(path, "no labels in it", LAYOUT));
     }
     Ok(rows)
 }
@@ -177,8 +283,12 @@ mod tests {
     use hone::graph::GraphBuilder;
 
     fn read(text: &str) -> Result<NodeLabels> {
+        read_as("x.labels", text)
+    }
+
+    fn read_as(name: &str, text: &str) -> Result<NodeLabels> {
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let path = dir.path().join("x.labels");
+        let path = dir.path().join(name);
         fs::write(&path, text).expect("written");
         NodeLabels::read(&path, &GraphBuilder::undirected(4).edges(vec![(0, 1)]).build().expect("in range"))
     }
@@ -204,6 +314,51 @@ mod tests {
         let graph = GraphBuilder::undirected(2).edges(vec![(0, 1)]).ids(ids).build().expect("in range");
         let labels = NodeLabels::read(&path, &graph).expect("well formed");
         assert_eq!((labels.nodes, labels.of, labels.unknown), (vec![0, 1], vec![vec![0], vec![1]], 0));
+    }
+
+    #[test]
+    fn tables_may_have_a_header_and_commas() {
+        let expected = read("0\ta b\n1\tc,d\n").expect("well formed");
+        for (name, text) in [
+            ("x.tsv", "node\tlabel\n0\ta b\n1\tc,d\n"),
+            ("x.csv", "id,topic\n0,a b\n1,c,d\n"),
+            ("x.csv", "\u{feff}id;topic\n0;a b\n1;c;d\n"),
+            ("x.CSV", "\"id\",\"topic\"\n\"0\" ,\"a b\"\r\n1,\"c\",d\n"),
+            ("x.csv", "0\ta b\n1\tc,d\n"),
+            ("x.txt", "0, a b\n1, c, d\n"),
+            ("x.tsv", "id\trole\tmembership\n0\ta b\t0.9\n1\tc,d\t0.8\n"),
+        ] {
+            assert_eq!(read_as(name, text).expect("well formed"), expected, "{text}");
+        }
+        let quoted = read_as("x.csv", "0,\"Physics, Applied\"\n1,\"the \"\"a\"\"\"\n").expect("well formed");
+        assert_eq!(quoted.names, ["Physics, Applied", "the \"a\""]);
+        let odd = read("0\t\"a\n1\tb\n").expect("quotes mean nothing between tabs");
+        assert_eq!(odd.names, ["\"a", "b"]);
+    }
+
+    #[test]
+    fn what_cannot_be_labels_is_refused() {
+        for (name, text, part) in [
+            ("x.csv", "id,topic,year\n0,a,1990\n1,b,1991\n", "line 1: labels are read from one column"),
+            ("x.tsv", "0\ta\t1990\n1\tb\t1991\n", "line 1: labels are read from one column"),
+            ("x.csv", "0,\"a\n1,b\n", "line 1: a quote is opened but not closed"),
+            ("x.csv", "0,\n1,b\n", "line 1: no label after the node"),
+        ] {
+            let error = read_as(name, text).expect_err("no labels").to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("x.tsv");
+        fs::write(&path, (0..20).map(|i| format!("{i}\t{}\n", i + 100)).collect::<String>()).expect("written");
+        let graph = GraphBuilder::undirected(20).edges(vec![(0, 1)]).build().expect("in range");
+        let error = NodeLabels::read(&path, &graph).expect_err("no two alike").to_string();
+        assert!(error.contains("its 20 labels are all different"), "{error}");
+        // A node called like a column is a node where the graph has it.
+        fs::write(&path, "name\tx\nb\ty\nname\tz\n").expect("written");
+        let ids = hone::graph::NodeIds::from_texts(&["name", "b"]);
+        let graph = GraphBuilder::undirected(2).edges(vec![(0, 1)]).ids(ids).build().expect("in range");
+        let error = NodeLabels::read(&path, &graph).expect_err("twice").to_string();
+        assert!(error.contains("line 3: this node was labelled before"), "{error}");
     }
 
     #[test]

@@ -8,10 +8,9 @@
 //!
 //! Reference: Galli, Lin. A study on truncated Newton methods for linear classification, 2021.
 
-use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::solvers::{Llt, Solve};
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Mat, MatRef};
 use hone::dense::Block;
+use hone::dense::kernels::{add_gram, solve_positive};
 use hone::parallel;
 
 /// Up to this many features the Hessian is formed.
@@ -225,14 +224,10 @@ impl<'a> Newton<'a> {
                 row.iter_mut().zip(self.task.x.row(i as usize)).for_each(|(to, &x)| *to = root * f64::from(x));
                 row[n - 1] = root;
             }
-            let rows = MatRef::from_row_major_slice(&rows[..chosen.len() * n], chosen.len(), n);
-            let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-            triangular::matmul(&mut hessian, lower, Accum::Add, rows.transpose(), full, rows, full, 1.0, Par::Seq);
+            add_gram(hessian.as_mut(), MatRef::from_row_major_slice(&rows[..chosen.len() * n], chosen.len(), n));
         }
         (0..n).for_each(|k| hessian[(k, k)] += if k < n - 1 { 1.0 } else { RIDGE });
-        let factor = Llt::new(hessian.as_ref(), Side::Lower).ok()?;
-        let step = factor.solve(Mat::from_fn(n, 1, |k, _| -gradient[k]));
-        let step: Vec<f64> = (0..n).map(|k| step[(k, 0)]).collect();
+        let step = solve_positive(hessian.as_ref(), &gradient.iter().map(|g| -g).collect::<Vec<_>>())?;
         (inner(&step, gradient) < 0.0).then_some(step)
     }
 

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use hone::config::{Config, Layers, PRESETS, solver_settings};
-use hone::{Error, Result};
+use hone::{Error, Result, spelling};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -167,7 +167,9 @@ fn search_of(name: &str) -> Option<&'static str> {
 
 fn unknown(name: &str) -> Error {
     let names: Vec<String> = registry().into_iter().map(|e| e.0).collect();
-    Error::config("methods", format!("`{name}` is unknown; use one of {}, or file:PATH", names.join(", ")))
+    let hint = spelling::hint(name, names.iter().map(String::as_str));
+    let message = format!("`{name}` is not a method{hint} (vectors of another tool: file:PATH)");
+    Error::config("methods", message)
 }
 
 type Settings = Vec<(String, Vec<String>)>;
@@ -267,7 +269,7 @@ fn with_options<T: Serialize + DeserializeOwned>(name: &str, start: T, chosen: &
         let parsed = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
         object.insert(key.clone(), parsed);
     }
-    serde_json::from_value(value).map_err(|e| refuse(e.to_string()))
+    serde_json::from_value(value).map_err(|e| refuse(spelling::plain(&e.to_string())))
 }
 
 #[cfg(test)]
@@ -323,11 +325,12 @@ mod tests {
     #[test]
     fn slips_are_named() {
         for (text, part) in [
-            ("node3vec", "`node3vec` is unknown"),
-            ("node2vec:pp=1", "unknown field `pp`"),
-            ("node2vec:p=x", "invalid type"),
+            ("node3vec", "`node3vec` is not a method; did you mean `node2vec`?"),
+            ("node2vec:wlks=1", "`node2vec`: `wlks` is not a setting here; did you mean `walks`?"),
+            ("node2vec:p=x", "found string \"x\", expected a number"),
             ("line:dim", "`dim` is not key=value"),
-            ("hone-w:psy=1", "psy"),
+            ("hone-w:psy=1", "`hone-w`: psy: there is no such setting; did you mean `psi`?"),
+            ("hone:stps=2", "`hone`: stps: there is no such setting; did you mean `steps`?"),
             ("node2vec:dim=0", "`node2vec`: dim is 0; must be from 1 to 65536"),
             ("node2vec:dim=18446744073709551615", "`node2vec`: dim is 18446744073709551615"),
             ("deepwalk:walks=9223372036854775807", "`deepwalk`: walks is"),
@@ -346,17 +349,17 @@ mod tests {
             ("hope:decay=1", "`hope`: decay is 1; must be between 0 and 1"),
             ("hope:dim=1", "`hope`: dim is 1; must be from 2"),
             ("rolx:share=1", "`rolx`: share is 1"),
-            ("rolx:values=squares", "expected `bins` or `logs`"),
+            ("rolx:values=squares", "use one of bins, logs"),
             ("rolx:depth=9", "`rolx`: depth is 9; must be from 0 to 8"),
             ("graphwave:scales=0", "`graphwave`: scales is 0"),
-            ("graphwave:dim=8", "unknown field `dim`"),
+            ("graphwave:dim=8", "`dim` is not a setting here; use one of"),
             ("spectral:dim=99999999", "`spectral`: dim is"),
             ("random:dim=99999999", "`random`: dim is"),
             ("degree:columns=9", "`degree`: columns is 9; must be from 1 to 8"),
             ("hone-w:dim=0", "`hone-w`: global.dim: must be at least 1"),
             ("hone-w:seed=3", "its own seed"),
             ("katz:beta=1", "no option `beta`"),
-            ("degree:dim=1", "unknown field `dim`"),
+            ("degree:dim=1", "`dim` is not a setting here"),
         ] {
             let error = Method::parse(text).expect_err("refused").to_string();
             assert!(error.contains(part), "{error}");

@@ -210,7 +210,7 @@ fn link_tables(
         ours.significance(&format!("AUC, {operator} operator"), &hone, &peers),
     ];
     for operator in &config.link.operators[1..] {
-        tables.push(results.auc(operator).table(&format!("AUC, {operator}")));
+        tables.push(results.auc(operator).table(&format!("AUC, {operator} operator")));
     }
     if config.link.operators.len() > 1 {
         let best = results.validated();

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use hone::config::{Config, PRESETS};
 use hone::graph::Graph;
-use hone::{Error, Progress, Result};
+use hone::{Error, Progress, Result, spelling};
 use serde::{Deserialize, Serialize};
 
 use crate::cache::Cache;
@@ -228,9 +228,8 @@ impl TuneOptions {
         for text in &self.candidates {
             let preset = text.split_once(':').map_or(text.as_str(), |(preset, _)| preset);
             if !PRESETS.iter().any(|known| known.0 == preset) {
-                let known: Vec<&str> = PRESETS.iter().map(|known| known.0).collect();
-                let message = format!("`{preset}` is not a preset; the presets are {}", known.join(", "));
-                return Err(Error::config("candidates", message));
+                let hint = spelling::hint(preset, PRESETS.iter().map(|known| known.0));
+                return Err(Error::config("candidates", format!("`{preset}` is not a preset{hint}")));
             }
             let parsed = Method::parse(text).map_err(|error| match error {
                 Error::Config { message, .. } => Error::config("candidates", message),
@@ -262,7 +261,9 @@ impl TuneOptions {
             return Err(Error::config("labels", message));
         }
         match (self.by, labels) {
-            (Some(By::Labels | By::Both), None) => Err(Error::config("by", "needs labels")),
+            (Some(By::Labels | By::Both), None) => {
+                Err(Error::config("by", "labels can decide only if there are some: give labels, or leave this out"))
+            }
             (Some(By::Links), Some(_)) => {
                 Err(Error::config("by", "links decide: leave out the labels, they have no effect"))
             }

@@ -81,6 +81,20 @@ pub struct Query {
     pub(crate) half: f32,
 }
 
+/// Why there are no columns to compare.
+fn lacking(by: By, embedding: &Embedding) -> String {
+    if by == By::Structure && embedding.columns.iter().any(|name| name.starts_with("features.")) {
+        return "these vectors have no columns of structure alone: `features.…` describe structure and attributes \
+                together; compare by all, or embed the graph without attributes"
+            .into();
+    }
+    let kind = if by == By::Structure { "structure" } else { "proximity" };
+    format!(
+        "these vectors have no {kind} columns; compare by all, or embed the graph with the preset `hone`, which has both \
+         kinds"
+    )
+}
+
 impl Space {
     /// Prepares the vectors of an embedding.
     ///
@@ -99,9 +113,7 @@ impl Space {
             By::Structure => (Vec::new(), wanted(&is_structure)),
         };
         if directions.is_empty() && coordinates.is_empty() && !embedding.columns.is_empty() {
-            let kind = if by == By::Structure { "structure" } else { "proximity" };
-            let remedy = "compare by all, or embed the graph with the preset `hone`, which has both kinds";
-            return Err(Error::config("by", format!("these vectors have no {kind} columns; {remedy}")));
+            return Err(Error::config("by", lacking(by, embedding)));
         }
         let weight = if directions.is_empty() { 1.0 } else { STRUCTURE_WEIGHT };
         let top = if directions.is_empty() { 1.0 } else { 0.0 };

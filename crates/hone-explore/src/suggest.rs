@@ -6,21 +6,18 @@
 
 use hone::graph::{IdIndex, NodeIds};
 use hone::parallel;
+use hone::spelling::{edits, folded};
 use hone::{Error, Result};
-
-/// Characters of an id that are examined.
-const LONGEST: usize = 64;
 
 /// Up to three ids close to `wanted`, the closest first.
 pub fn suggest(ids: &NodeIds, wanted: &str) -> Vec<String> {
-    let wanted: Vec<char> = folded(wanted);
-    let most = (wanted.len() / 3).clamp(1, 4);
+    let wanted = folded(wanted);
     let rate = |i: usize| {
         let id = folded(&ids.get(i as u32).to_string());
-        let distance = distance(&wanted, &id, most);
-        let part = !wanted.is_empty() && contains(&id, &wanted);
-        let rank = if distance <= most { distance } else { most + 1 + id.len().saturating_sub(wanted.len()) };
-        (distance <= most || part).then_some((rank, i))
+        let part = !wanted.is_empty() && id.contains(&wanted);
+        // Misspellings, of at most four edits, before ids that it is a part of.
+        let rank = edits(&wanted, &id).or_else(|| part.then(|| 5 + id.len() - wanted.len()));
+        rank.map(|rank| (rank, i))
     };
     let mut close: Vec<(usize, usize)> = parallel::collect_some(ids.len(), rate);
     close.sort_unstable();
@@ -46,45 +43,9 @@ pub fn find_node(ids: &NodeIds, index: &IdIndex<'_>, id: &str) -> Result<u32> {
     })
 }
 
-fn folded(text: &str) -> Vec<char> {
-    text.chars().flat_map(char::to_lowercase).take(LONGEST).collect()
-}
-
-fn contains(text: &[char], part: &[char]) -> bool {
-    text.windows(part.len()).any(|window| window == part)
-}
-
-/// Edits from `a` to `b`, or more than `most`.
-fn distance(a: &[char], b: &[char], most: usize) -> usize {
-    if a.len().abs_diff(b.len()) > most {
-        return most + 1;
-    }
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let same = usize::from(a[i - 1] != b[j - 1]);
-            let mut edits = (rows[i - 1][j - 1] + same).min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                edits = edits.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(edits);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn edits_are_counted() {
-        let edits = |a: &str, b: &str| distance(&folded(a), &folded(b), 9);
-        assert_eq!([edits("ann", "ann"), edits("ann", "Anne"), edits("ab", "ba"), edits("", "xyz")], [0, 1, 1, 3]);
-        assert_eq!(edits("kitten", "sitting"), 3);
-    }
 
     #[test]
     fn close_ids_are_suggested_and_far_ones_are_not() {

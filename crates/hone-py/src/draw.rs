@@ -3,7 +3,7 @@
 use hone::draw::Drawing;
 use pyo3::prelude::*;
 
-use crate::error::refuse;
+use crate::error::unread;
 use crate::graph::Graph;
 use crate::work::run;
 
@@ -18,7 +18,7 @@ pub(crate) fn draw(
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let drawing: Drawing = serde_json::from_str(drawing).map_err(|error| refuse("drawing", error.to_string()))?;
+    let drawing: Drawing = serde_json::from_str(drawing).map_err(unread("drawing"))?;
     let graph = graph.get().inner.clone();
     run(py, jobs, listener, move |progress| drawing.svg(&graph, &name, progress))
 }

@@ -13,7 +13,7 @@ use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::error::{raise, refuse};
+use crate::error::{raise, refuse, unread};
 use crate::graph::Graph;
 use crate::memory;
 use crate::model::Model;
@@ -36,8 +36,7 @@ pub(crate) fn resolve(preset: &str, file: Option<PathBuf>, settings: &str) -> Py
         None => Layers::new().preset(preset),
     }
     .map_err(raise)?;
-    let settings: Map<String, Value> =
-        serde_json::from_str(settings).map_err(|error| refuse("config", error.to_string()))?;
+    let settings: Map<String, Value> = serde_json::from_str(settings).map_err(unread("config"))?;
     // A method replaces the options of another, so it comes before its own.
     let (methods, others): (Vec<_>, Vec<_>) = settings.into_iter().partition(|(key, _)| key.ends_with(".method"));
     for (key, value) in methods.into_iter().chain(others) {
@@ -63,7 +62,7 @@ pub(crate) fn parse_bytes(text: &str) -> PyResult<u64> {
 }
 
 pub(crate) fn parse(config: &str) -> PyResult<Config> {
-    serde_json::from_str(config).map_err(|error| refuse("config", error.to_string()))
+    serde_json::from_str(config).map_err(unread("config"))
 }
 
 /// Vectors, names of their columns, the report as JSON, and a model or why there is none.

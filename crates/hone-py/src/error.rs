@@ -59,6 +59,11 @@ pub(crate) fn refuse(field: &str, message: impl Into<String>) -> PyErr {
     raise(Error::config(field, message))
 }
 
+/// A `ValueError` about options that are not those of `field`.
+pub(crate) fn unread(field: &str) -> impl Fn(serde_json::Error) -> PyErr {
+    move |error| refuse(field, hone::spelling::plain(&error.to_string()))
+}
+
 /// What a panic becomes: a bug of ours, or arrays that were changed while they were in use.
 pub(crate) fn panicked(payload: &(dyn Any + Send)) -> PyErr {
     let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));

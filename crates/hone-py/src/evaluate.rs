@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::embed::parse;
-use crate::error::{raise, refuse};
+use crate::error::{raise, refuse, unread};
 use crate::graph::Graph;
 use crate::work::run;
 
@@ -169,7 +169,7 @@ pub(crate) fn tune(
     jobs: usize,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let options: TuneOptions = serde_json::from_str(options).map_err(|error| refuse("options", error.to_string()))?;
+    let options: TuneOptions = serde_json::from_str(options).map_err(unread("options"))?;
     let time = seconds.map(Duration::try_from_secs_f64).transpose();
     let time = time.map_err(|error| refuse("time_limit", error.to_string()))?;
     let rows: Option<Vec<(u32, Vec<&str>)>> = labels

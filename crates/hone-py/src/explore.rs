@@ -10,7 +10,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, P
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::error::{raise, refuse};
+use crate::error::{raise, refuse, unread};
 use crate::graph::{Graph, RowIds};
 use crate::memory;
 use crate::work::{run, run_short};
@@ -98,7 +98,7 @@ impl Space {
 }
 
 fn parse_layout(layout: &str) -> PyResult<Layout> {
-    serde_json::from_str(layout).map_err(|error| refuse("layout", error.to_string()))
+    serde_json::from_str(layout).map_err(unread("layout"))
 }
 
 /// Rows and similarities as arrays.
@@ -131,7 +131,7 @@ impl Roles {
         jobs: usize,
         listener: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let options: RoleOptions = serde_json::from_str(options).map_err(|error| refuse("roles", error.to_string()))?;
+        let options: RoleOptions = serde_json::from_str(options).map_err(unread("roles"))?;
         let graph = graph.get().inner.clone();
         let copy = graph.clone();
         let inner = run(py, jobs, listener, move |progress| options.find(&copy, progress))?;

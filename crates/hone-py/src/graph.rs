@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rayon::prelude::*;
 
-use crate::error::{raise, refuse};
+use crate::error::{raise, refuse, unread};
 use crate::memory::lent;
 use crate::work::{run, run_borrowed};
 
@@ -323,7 +323,7 @@ pub(crate) fn ids_to_python<'py>(py: Python<'py>, ids: &NodeIds) -> PyResult<Opt
 /// Reads a graph from a file or takes a built-in one; `options` is JSON.
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, path: String, options: &str, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
-    let options: ReadOptions = serde_json::from_str(options).map_err(|error| refuse("options", error.to_string()))?;
+    let options: ReadOptions = serde_json::from_str(options).map_err(unread("options"))?;
     run(py, 0, listener, move |progress| read_input(Input { path, options }, progress))
 }
 
@@ -369,7 +369,7 @@ pub(crate) fn are_two_kinds(a: &str, b: &str) -> bool {
 /// Draws a graph; `model` is JSON.
 #[pyfunction]
 pub(crate) fn generate(py: Python<'_>, model: &str, seed: u64, listener: Option<Py<PyAny>>) -> PyResult<Graph> {
-    let model: Generator = serde_json::from_str(model).map_err(|error| refuse("model", error.to_string()))?;
+    let model: Generator = serde_json::from_str(model).map_err(unread("model"))?;
     model.check().map_err(raise)?;
     run(py, 0, listener, move |progress| Ok(model.graph(seed, progress)?.into()))
 }

@@ -14,7 +14,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
-use crate::error::{raise, refuse};
+use crate::error::{raise, refuse, unread};
 use crate::graph::Graph;
 use crate::work::{run, run_short};
 
@@ -298,8 +298,7 @@ impl MotifOperator {
         let (motif, graph): (Motif, _) = (motif.parse().map_err(raise)?, graph.get().inner.clone());
         let occurrence = occurrence(subgraph, &[motif])?;
         let nodes = graph.nodes();
-        let matrix: MotifMatrix =
-            serde_json::from_str(matrix).map_err(|error| refuse("motif matrix", error.to_string()))?;
+        let matrix: MotifMatrix = serde_json::from_str(matrix).map_err(unread("motif matrix"))?;
         if !(1..=hone::config::MAX_STEPS).contains(&steps) {
             return Err(refuse("k", format!("{steps} is not between 1 and {}", hone::config::MAX_STEPS)));
         }

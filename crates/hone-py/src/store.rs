@@ -11,7 +11,7 @@ use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::error::refuse;
+use crate::error::{refuse, unread};
 use crate::graph::{RowIds, ids_to_python};
 use crate::memory;
 use crate::work::run;
@@ -51,8 +51,7 @@ pub(crate) fn write_embedding(
     report: Option<&str>,
 ) -> PyResult<Vec<PathBuf>> {
     let format = format_of(format)?;
-    let report: Option<Map<String, Value>> =
-        report.map(serde_json::from_str).transpose().map_err(|error| refuse("report", error.to_string()))?;
+    let report: Option<Map<String, Value>> = report.map(serde_json::from_str).transpose().map_err(unread("report"))?;
     let ids = NodeIds::from(ids);
     let values = vectors.as_array();
     let (rows, cols) = values.dim();

@@ -66,7 +66,7 @@ def test_any_setting_can_be_named(tmp_path, karate):
     again = HONE(config=file).fit(karate)
     np.testing.assert_array_equal(again.embedding_, hone.embedding_)
     assert HONE("hone-p", config=file, n_components=4).fit(karate).embedding_.shape[1] == 4
-    with pytest.raises(ValueError, match="unknown field `dimm`"):
+    with pytest.raises(ValueError, match=r"local\.dimm: there is no such setting; did you mean `local\.dim`\?"):
         HONE(config={"local.dimm": 3}).fit(karate)
     for config in [
         {"local.solver.iterations": 4, "local.solver.method": "als"},
@@ -85,7 +85,7 @@ def test_any_number_of_components(preset, karate):
     for wanted in (1, 2, 8, 200, 1024):
         hone = HONE(preset, n_components=wanted).fit(karate)
         assert hone.embedding_.shape == (34, wanted) and np.isfinite(hone.embedding_).all()
-        assert sum(" z columns " in note for note in hone.report_["notes"]) <= 1
+        assert sum(" proximity columns " in note for note in hone.report_["notes"]) <= 1
     for options in ({"n_steps": 1}, {"n_steps": "auto"}, {"n_local_components": 32}, {"motifs": ["edge", "triangle"]}):
         assert HONE(preset, **options).fit(karate).embedding_.shape == (34, 128)
 

@@ -320,7 +320,7 @@ def test_files_are_read_as_they_are_meant(tmp_path):
     with pytest.raises(ValueError, match="comment"):
         read_graph(file, comment="ab")
     file.write_text("Ann Lee|Bob Ray|x|y\n")
-    with pytest.warns(HoneWarning, match="columns 1 and 2 of 4 are used in .*; source, target and weight choose others"):
+    with pytest.warns(HoneWarning, match="columns 0 and 1 of 4 are used in .*; source, target and weight choose others"):
         assert list(read_graph(file).node_ids) == ["Ann Lee", "Bob Ray"]
     nodes = tmp_path / "nodes.txt"
     nodes.write_text('"id"\nBob Ray\n"#a"\nAnn Lee\n')

@@ -230,9 +230,9 @@ def test_local_embeddings_equal_lapack(seed):
 
 def test_wrong_matrices_are_refused(karate):
     for arguments, message in (
-        (("triangle", "q", 1), "unknown variant `q`"),
+        (("triangle", "q", 1), "`q` is not among its values; use one of w, p"),
         (("triangle", "p", 0), "k: 0 is not between 1 and 16"),
-        (("tringle", "p", 1), "`tringle` is not a motif"),
+        (("tringle", "p", 1), "`tringle` is not a motif; did you mean `triangle`"),
     ):
         with pytest.raises(ValueError, match=message):
             motif_matrix(karate, *arguments)

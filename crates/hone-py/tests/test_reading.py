@@ -36,7 +36,7 @@ def test_users_and_items_with_the_same_numbers(tmp_path):
 def test_symbols_and_blanks(tmp_path):
     file = tmp_path / "ratings.dat"
     file.write_text("1::1193::5::978300760\n1::661::3::978302109\n")
-    with pytest.warns(HoneWarning, match="columns 1, 2 and 3 of 4 are used"):
+    with pytest.warns(HoneWarning, match="columns 0, 1 and 2 of 4 are used"):
         assert list(read_graph(file, weighted=True).node_ids) == [1, 661, 1193]
     with pytest.warns(HoneWarning, match="of 4 are used"):
         assert read_graph(file, delimiter="::").n_edges == 2
@@ -115,7 +115,7 @@ def test_a_record_is_repeated_from_another_folder(tmp_path, monkeypatch):
 def test_weights_from_a_column_of_another_name(tmp_path):
     file = tmp_path / "a.csv"
     file.write_text("source,target,load\n1,2,5\n2,3,1\n")
-    with pytest.warns(HoneWarning, match=r"column 3 of .*a.csv, `load`, is read as the weights; weight chooses another"):
+    with pytest.warns(HoneWarning, match=r"column 2 of .*a.csv, `load`, is read as the weights; weight chooses another"):
         assert read_graph(file, weighted=True).weighted
     with warnings.catch_warnings():
         warnings.simplefilter("error", HoneWarning)
@@ -130,7 +130,7 @@ def test_tables_that_other_tools_wrote(tmp_path):
     file = tmp_path / "a.csv"
     table = pandas.DataFrame({"who": ["a", "b", "c"], "whom": ["b", "c", "a"]})
     table.to_csv(file)
-    with pytest.warns(HoneWarning, match="columns 2 and 3 of 3 are used"):
+    with pytest.warns(HoneWarning, match="columns 1 and 2 of 3 are used"):
         assert list(read_graph(file).node_ids) == ["a", "b", "c"]
     with pytest.warns(HoneWarning, match="columns 'who' and 'whom' of 3 are used"):
         assert list(Graph(pandas.read_csv(file)).node_ids) == ["a", "b", "c"]
@@ -139,7 +139,7 @@ def test_tables_that_other_tools_wrote(tmp_path):
     with pytest.warns(HoneWarning, match="1 line of .* is a further header, `who,whom`.*header=False"):
         assert read_graph(file, header=True).n_nodes == 4
     file.write_text("a;1,5;b\nb;2,5;c\n")
-    with pytest.warns(HoneWarning, match="columns 1 and 3 of 3"):
+    with pytest.warns(HoneWarning, match="columns 0 and 2 of 3"):
         assert list(read_graph(file).node_ids) == ["a", "b", "c"]
     names = ["a", "b", "c"]
     pandas.DataFrame(np.eye(3, dtype=int), index=names, columns=names).to_csv(file)
@@ -202,7 +202,7 @@ def test_two_vectors_of_one_node(tmp_path):
 def test_tables_of_r_and_indices(tmp_path):
     file = tmp_path / "r.txt"
     file.write_text('"from" "to"\n"1" "a" "b"\n"2" "b" "c"\n"3" "c" "a"\n')
-    with pytest.warns(HoneWarning, match="columns 2 and 3 of 3 are used"):
+    with pytest.warns(HoneWarning, match="columns 1 and 2 of 3 are used"):
         assert read_graph(file).node_ids.tolist() == ["a", "b", "c"]
     file.write_text("0 a b\n1 c d\n2 a d\n")
     with pytest.warns(HoneWarning, match="numbers the lines, as an index does.*source=1 and target=2 read columns 2 and 3"):

@@ -306,6 +306,13 @@ pub struct ColumnBlock {
     pub count: usize,
 }
 
+impl ColumnBlock {
+    /// What its columns describe: `proximity` for Z, else the name.
+    pub fn kind(&self) -> &str {
+        if self.name == "z" { "proximity" } else { &self.name }
+    }
+}
+
 fn cpu() -> String {
     "cpu".into()
 }

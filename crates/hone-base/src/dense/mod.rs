@@ -3,13 +3,15 @@
 //!
 //! Values are f32, everything summed over rows is f64. Sums are cut into lanes of rows that depend only on the number
 //! of rows (`lanes`), and combined in order, so all functions return the same bits for any number of threads. Functions
-//! of [`panels`] take several blocks side by side as one wider matrix. This folder is the only user of the dense linear
-//! algebra crate, which is always called from one thread.
+//! of [`panels`] take several blocks side by side as one wider matrix. This folder alone calls the dense linear
+//! algebra crate, always from one thread.
 
 mod columns;
 mod decompose;
 mod group;
 mod jacobi;
+#[doc(hidden)]
+pub mod kernels;
 mod lanes;
 mod logs;
 mod norms;

@@ -25,7 +25,7 @@ use crate::options::translated;
 use crate::reading::note_idle_weights;
 use crate::source::GraphSource;
 use crate::update::{Update, UpdateArgs, Updated};
-use sums::Sums;
+use sums::{Sums, TOTALS};
 
 /// Count the motifs (graphlets of 2 to 4 nodes) that edges and nodes take part in.
 #[derive(Debug, clap::Args)]
@@ -96,9 +96,6 @@ Sets: all (or orbits), graphlets, size2, size3, size4, or names separated by com
   diamond-chord diamond-rim clique4, and the whole graphlets path4 tailed-triangle diamond
 Directed motifs: triads, triad-orbits (positions of an arc in them), or names:
   one-way mutual 021D 021U 021C 111D 111U 030T 030C 201 120D 120U 120C 210 300, also as M1 to M13";
-
-/// Columns of totals.
-const TOTALS: [&str; 3] = ["motif", "occurrences", "sum_over_edges"];
 
 /// What is counted: part of a record, where a later run finds it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -386,11 +383,7 @@ fn tell(choices: &Choices, counts: &Counts, context: &Context) {
 }
 
 fn print_totals(args: &Args, batch: &mut Batch, context: &Context, sums: &Sums) -> Result<(), Error> {
-    let mut lines = vec![TOTALS.map(|name| name.replace('_', " ")).to_vec()];
-    for &motif in sums.motifs() {
-        let (occurrences, weight) = sums.of_motif(motif);
-        lines.push([motif.to_string(), occurrences.to_string(), weight.to_string()].to_vec());
-    }
+    let lines = sums.lines();
     if args.output.as_os_str() == "-" {
         return context.try_print(aligned(&lines, &[1, 2]));
     }

@@ -22,7 +22,7 @@ use crate::settings::{self, Flag};
 pub(crate) struct Args {
     #[command(flatten)]
     input: GraphArgs,
-    /// File for the features; the extension sets the format (.tsv .csv .parquet .npz .npy .w2v .safetensors). `-` for
+    /// File for the features; the extension sets the format (.tsv .csv .parquet .npz .npy .w2v .emb .safetensors). `-` for
     /// standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
@@ -218,7 +218,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     }
     if args.output.as_os_str() != "-" {
         let (rows, columns) = (embedding.vectors.rows(), embedding.vectors.cols());
-        context.note(format_args!("wrote {rows} nodes × {columns} features to {}", args.output.display()));
+        let s = |count| if count == 1 { "" } else { "s" };
+        let (nodes, features) = (s(rows), s(columns));
+        context
+            .note(format_args!("wrote {rows} node{nodes} × {columns} feature{features} to {}", args.output.display()));
     }
     Ok(())
 }

@@ -82,7 +82,7 @@ fn show_model(model: &Model, json: bool, context: &Context) -> anyhow::Result<()
     if json {
         return context.print((serde_json::to_string_pretty(facts)? + "\n").as_bytes());
     }
-    let blocks = facts.blocks.iter().map(|block| format!("{} {}", block.count, block.name));
+    let blocks = facts.blocks.iter().map(|block| format!("{} {}", block.count, block.kind()));
     let side = |view: &ViewFacts| match view.side {
         ViewSide::Both => "",
         ViewSide::Source => ", source",

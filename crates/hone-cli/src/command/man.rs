@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use clap::Command;
 use clap_mangen::Man;
 use hone::output::Existing;
-use hone::{Error, output::Batch};
+use hone::{Error, output::Batch, spelling};
 
 use crate::context::Context;
 
@@ -47,8 +47,10 @@ pub(crate) fn run(args: &Args, hone: Command, context: &Context) -> anyhow::Resu
     let mut command = &all;
     for name in &args.command {
         let inner = command.find_subcommand(name);
-        command = inner
-            .ok_or_else(|| Error::config("COMMAND", format!("there is no subcommand `{name}`; see `hone help`")))?;
+        let known = command.get_subcommands().map(Command::get_name);
+        command = inner.ok_or_else(|| {
+            Error::config("COMMAND", format!("there is no subcommand `{name}`{}", spelling::hint(name, known)))
+        })?;
     }
     context.print(page(command)?)
 }

@@ -25,8 +25,8 @@ use crate::vectors;
 pub(crate) struct Args {
     #[command(flatten)]
     input: RepeatableArgs,
-    /// The page to write.
-    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["svg", "png"])]
+    /// The page to write, .html; may be left out if --svg or --png is given.
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Vectors of the nodes [default: computed with the preset `hone`].
     #[arg(long, value_name = "FILE")]
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// Format of the vectors, whatever their extension.
     #[arg(long, value_name = "FORMAT", value_parser = vectors::format(), requires = "vectors")]
     vectors_format: Option<Format>,
-    /// Labels to colour nodes by: a table of ids and labels.
+    /// Labels to colour nodes by: a table of ids and labels (.tsv, .csv).
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// Attributes to colour nodes by: a table with an id column, or an array in node order.
@@ -43,10 +43,10 @@ pub(crate) struct Args {
     /// Title of the map [default: the name of the file].
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Also write a picture for papers, as SVG.
+    /// Write a picture for papers, as SVG.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Also write a picture as PNG, 2400 pixels wide.
+    /// Write a picture as PNG, 2400 pixels wide.
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
     #[command(flatten)]
@@ -165,7 +165,7 @@ impl Beside {
             let hone = self.memory.map_or_else(|| hone.clone(), |bytes| hone.clone().memory_limit(bytes));
             return Ok(hone.embed(graph, context.progress())?.embedding);
         };
-        let read = Embedding::read_within(path, format, hone::memory::Allowance::new(self.memory))?;
+        let read = vectors::read(path, format, self.memory)?;
         let index = read.ids.index();
         let row = |node: u32| {
             let id = graph.ids().get(node).to_string();
@@ -219,6 +219,12 @@ fn without_id_option(error: Error) -> Error {
 impl Args {
     /// The outputs, if they may be written.
     fn check(&self, inputs: Files, record: Option<&Path>) -> Result<Batch, Error> {
+        if self.files().next().is_none() {
+            return Err(Error::config(
+                "--output",
+                "nothing to write; give a page (-o map.html) or a picture (--svg, --png)",
+            ));
+        }
         self.check_extensions()?;
         let outputs = inputs.write("--output", self.output.as_deref().into_iter().chain(record));
         outputs.write("--svg", &self.svg).write("--png", &self.png).check(self.force)

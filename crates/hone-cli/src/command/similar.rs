@@ -131,7 +131,7 @@ impl Args {
         match asked {
             2.. => Err(Error::config("--node", "give only one of --node, --positive (with --negative) and --all")),
             _ if !questions && !now.all => {
-                Err(Error::config("--node", "there is no query; use --node, --positive or --all"))
+                Err(Error::config("--node", "say what to look for: --node ID, --positive ID or --all"))
             }
             _ if !now.all && (self.search.is_some() || self.seed.is_some()) => {
                 let option = if self.search.is_some() { "--search" } else { "--seed" };

@@ -50,7 +50,7 @@ fn embed(graph: &Path, options: &[&str]) -> (usize, String) {
 }
 
 fn presets() -> Vec<String> {
-    let help = hone().args(["config", "--preset", "none"]).assert().code(2);
+    let help = hone().args(["config", "--preset", "unlisted"]).assert().code(2);
     let said = String::from_utf8_lossy(&help.get_output().stderr).into_owned();
     let list = said.split("one of ").nth(1).expect("a list of presets").trim().to_owned();
     list.split(", ").map(str::to_owned).collect()
@@ -93,8 +93,10 @@ fn everyday_options_work_with_every_preset() {
         for (options, columns) in everyday {
             let (found, said) = embed(&graph, &[&["--preset", preset], options].concat());
             assert_eq!(found, columns, "{preset} {options:?}");
-            let zero =
-                said.lines().filter(|line| line.contains(" z columns ") || line.contains("structure columns")).count();
+            let zero = said
+                .lines()
+                .filter(|line| line.contains(" proximity columns ") || line.contains("structure columns"))
+                .count();
             assert!(zero <= 1, "{preset} {options:?}: {said}");
         }
     }
@@ -157,7 +159,7 @@ fn records_of_features_and_counts_are_refused_by_name() {
 fn even_shares_are_not_shown() {
     for preset in ["hone-p", "hone-p+x"] {
         let run = hone().args(["embed", "builtin:karate", "-o", "-", "--preset", preset]).assert().success();
-        run.stderr(contains("share of the embedding").not().and(contains("columns: z 0")));
+        run.stderr(contains("share of the embedding").not().and(contains("columns: proximity 0")));
     }
 }
 

@@ -70,6 +70,50 @@ fn unknown_builtin_lists_the_known() {
     hone().args(["info", "builtin:nope"]).assert().code(2).stdout(is_empty()).stderr(one_error("karate, florentine"));
 }
 
+/// Misspelt names of settings, solvers, motifs, presets, methods and commands.
+#[test]
+fn what_was_meant_is_suggested() {
+    for (command, said) in [
+        (
+            "embed builtin:karate -o - --set dimm=3",
+            "dimm: there is no such setting; did you mean `--dim` or `--local-dim`?",
+        ),
+        ("embed builtin:karate -o - --set global.dmi=3", "did you mean `--dim`?"),
+        ("embed builtin:karate -o - --set nonsense=3", "`nonsense` is not a setting here; use one of seed, motifs"),
+        (
+            "embed builtin:karate -o - --solver brgman",
+            "--solver (global.solver.method): `brgman` is not among its values; did you mean `bregman`?",
+        ),
+        ("embed builtin:karate -o - --motifs trianlge", "`trianlge` is not a motif; did you mean `triangle`?"),
+        ("embed builtin:karate -o - --preset hone-pp", "`hone-pp` is not a preset of HONE; did you mean `hone-p`?"),
+        ("embed builtin:karte -o -", "builtin:karte: no such built-in graph; did you mean `karate`?"),
+        ("eval link builtin:karate --methods node3vec", "`node3vec` is not a method; did you mean `node2vec`?"),
+        ("man embd", "there is no subcommand `embd`; did you mean `embed`?"),
+        ("embed builtin:karate -o - --set global.foo=3", "global.foo: `foo` is not a setting here; use one of"),
+        ("similar builtin:karate --node 0", "this is a graph, and vectors are needed"),
+        ("map builtin:karate", "nothing to write; give a page (-o map.html) or a picture (--svg, --png)"),
+        ("similar absent.xyz --node 0", "absent.xyz: No such file or directory; check its name and folder"),
+    ] {
+        let run = hone().args(command.split(' ')).assert().code(2).stdout(is_empty());
+        run.stderr(one_error(said));
+    }
+}
+
+/// Each file is named with what it is, or may be.
+#[test]
+fn graphs_are_no_vectors_and_vectors_no_graphs() {
+    let folder = folder();
+    let run = |args: &str| hone().current_dir(folder.path()).args(args.split(' ')).assert();
+    run("-q embed builtin:karate -o z.tsv").success();
+    run("roles z.tsv")
+        .code(2)
+        .stderr(one_error("z.tsv, line 1: the columns `id`, `z0`, … are those of vectors, not of edges"));
+    fs::write(folder.path().join("g.edges"), "a b\nb c\n").expect("writable");
+    run("similar g.edges --node a").code(2).stderr(one_error("if it is a graph, `hone embed` makes the vectors"));
+    run("-q embed builtin:karate -o z.emb").success();
+    run("similar z.emb --node 33 --top 1").success().stdout(contains("\n33\t1\t"));
+}
+
 #[test]
 fn absurd_threads_are_refused() {
     for threads in ["0", "100000"] {

@@ -237,7 +237,7 @@ fn refuses_what_it_cannot_do() {
     let folder = folder();
     let args: [(&[&str], &str); 7] = [
         (&["count", "graph.tsv", "-o", "x.doc"], ".tsv, .csv (also .gz, .zst), .npy or .parquet"),
-        (&["count", "graph.tsv", "--motifs", "tringle"], "tailed-near"),
+        (&["count", "graph.tsv", "--motifs", "hexagon"], "tailed-near"),
         (&["count", "graph.tsv", "--motifs", "all,triangle"], "cannot be combined"),
         // Before any work: the graph is not even looked for.
         (&["count", "nowhere.tsv", "--by", "total", "-o", "x"], ".tsv or .csv"),
@@ -279,7 +279,7 @@ fn motif_graphs_are_drawn() {
 #[cfg(target_os = "linux")]
 fn the_memory_that_a_refusal_names_is_enough() {
     let folder = folder();
-    for (nodes, name) in [("60000", "large.tsv"), ("4000", "small.tsv"), ("4000", "small.parquet")] {
+    for (nodes, name) in [("30000", "large.tsv"), ("4000", "small.tsv"), ("4000", "small.parquet")] {
         hone(folder.path(), &["-q", "generate", "er", "--nodes", nodes, "--degree", "12", "-o", name]).success();
     }
     let cases: [&[&str]; 6] = [

@@ -41,7 +41,7 @@ fn similar_answers_lists_and_refuses() {
     hone().args(["similar", &vectors]).args(both).assert().success().stdout(contains("+0 +1 -33\t1\t"));
     let refused: [(&[&str], &str); 5] = [
         (&["--node", "333"], "--node: no node is called `333`; did you mean `33`"),
-        (&[], "there is no query"),
+        (&[], "say what to look for"),
         (&["--node", "0", "--all"], "give only one of --node"),
         (&["--node", "0", "-o", "x.npz"], "a table cannot be written as `.npz`"),
         (&["--node", "0", "--by", "shape"], "shape"),
@@ -182,7 +182,9 @@ fn records_repeat_similar_layout_roles_and_map() {
     assert_eq!(few.get_output().stdout.iter().filter(|&&b| b == b'\n').count(), 3);
     let wrong = run_in(&first, &["layout", "--config", "near.tsv.run.json"]).code(2);
     wrong.stderr(contains("not the record of `hone layout`: it is of `hone similar`"));
-    run_in(&first, &["similar", "--config", "z.npy.run.json"]).code(2).stderr(contains("it names no command"));
+    run_in(&first, &["similar", "--config", "z.npy.run.json"])
+        .code(2)
+        .stderr(contains("it is the record of an embedding"));
     run("embed g.tsv -o z.npy --dim 16 --seed 2 --preset hone-p --force");
     for args in
         [&["layout", "--config", "xy.tsv.run.json"][..], &["map", "-o", "b.html", "--config", "map.html.run.json"]]
@@ -234,7 +236,7 @@ fn two_vectors_of_one_node_are_refused() {
         let commands: [&[&str]; 3] = [
             &["similar", name, "--node", "a"],
             &["layout", name, "-o", "xy.tsv"],
-            &["eval", "link", "builtin:karate", "--seeds", "1", "--embedding", name],
+            &["eval", "link", "builtin:karate", "--methods", "log-degree", "--seeds", "1", "--embedding", name],
         ];
         for command in commands {
             let run = hone().current_dir(folder.path()).args(command).assert().code(2);

@@ -138,7 +138,7 @@ fn delimiters_and_surplus_columns() {
     }
     let (ids, notes) = nodes_and_notes("ann|bob|x|y\nbob|cid|x|y\n", "a.txt", &[], dir.path());
     assert_eq!(ids.len(), 3);
-    let note = "note: columns 1 and 2 of 4 are used in a.txt; --source, --target and --weight choose others (by name, or \
+    let note = "note: columns 0 and 1 of 4 are used in a.txt; --source, --target and --weight choose others (by name, or \
                 by position from 0)";
     assert_eq!(notes, [note]);
     fs::write(dir.path().join("ragged.csv"), "a|b\nb|c\nc|d|e\n").expect("writable");
@@ -219,7 +219,7 @@ fn movielens_and_other_symbols() {
     let ratings = "1::1193::5::978300760\n1::661::3::978302109\n2::1::4::978301968\n";
     let (ids, notes) = nodes_and_notes(ratings, "ratings.dat", &["--weighted"], dir.path());
     assert_eq!(ids, ["1", "2", "661", "1193"]);
-    assert!(notes.iter().any(|note| note.contains("columns 1, 2 and 3 of 4 are used")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("columns 0, 1 and 2 of 4 are used")), "{notes:?}");
     assert!(
         notes.iter().any(|note| note.contains("`column 1` and `column 2`") && note.contains("--bipartite")),
         "{notes:?}"
@@ -249,7 +249,7 @@ fn blanks_between_ids_and_a_tab_before_the_weight() {
     assert_eq!((ids.len(), notes.len()), (4, 0));
     // Weights where an id should be, whatever separates them.
     let (_, notes) = nodes_and_notes("ann,0.5\nbob,0.25\n", "a.csv", &[], dir.path());
-    assert!(notes.iter().any(|note| note.contains("column 2 of a.csv has decimal numbers such as 0.5")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("column 1 of a.csv has decimal numbers such as 0.5")), "{notes:?}");
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn times_are_no_weights() {
             .and(contains("--weight")),
     );
     let (_, notes) = nodes_and_notes(content, "a.txt", &[], dir.path());
-    assert!(notes.len() == 1 && notes[0].contains("columns 1 and 2 of 3 are used"), "{notes:?}");
+    assert!(notes.len() == 1 && notes[0].contains("columns 0 and 1 of 3 are used"), "{notes:?}");
     let chosen = hone().current_dir(dir.path()).args(["info", "a.txt", "--weight", "2"]).assert().success();
     chosen.stdout(contains("weighted            yes"));
     let small = "1 2 5\n1 3 7\n2 3 9\n";
@@ -354,9 +354,9 @@ fn first_lines_unlike_the_others_are_named() {
             4,
             "ends with what looks like a comment, and is read whole: `a,b # seen twice`",
         ),
-        ("a.csv", "a;b;0,5\nb;c;1\nc;d;2\n", 4, "columns 1 and 2 of 3"),
-        ("a.txt", "a -> b\nb -> c\nc -> d\n", 4, "columns 1 and 3 of 3"),
-        ("a.txt", "a -- b 5\nb -- c 6\n", 3, "columns 1 and 3 of 4"),
+        ("a.csv", "a;b;0,5\nb;c;1\nc;d;2\n", 4, "columns 0 and 1 of 3"),
+        ("a.txt", "a -> b\nb -> c\nc -> d\n", 4, "columns 0 and 2 of 3"),
+        ("a.txt", "a -- b 5\nb -- c 6\n", 3, "columns 0 and 2 of 4"),
         ("a.csv", "0,1,0\n1,0,1\n0,1,0\n", 2, "warning: a.csv has 3 lines of 3 numbers, as an adjacency matrix has"),
     ];
     for (name, content, nodes, note) in cases {

@@ -11,8 +11,8 @@
 //! Reference: Zhou, Saad et al. Self-consistent-field calculations using Chebyshev-filtered
 //! subspace iteration, 2006.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Mat, MatRef};
+use hone::dense::kernels::{add_product, orthonormal, product, symmetric_eigen};
 use hone::{Error, Result};
 
 use crate::random::Stream;
@@ -62,7 +62,7 @@ fn iterate(matrix: &Symmetric<'_>, count: usize, width: usize, seed: u64) -> Res
     let mut q = Mat::from_fn(matrix.size, width, |_, _| stream.normal());
     let mut products = 0;
     loop {
-        q = q.qr().compute_thin_Q();
+        q = orthonormal(q.as_ref());
         let (eigen, residuals) = rotate(&q, &(matrix.product)(q.as_ref()))?;
         let floor = FLOOR * eigen.values[0].abs().max(f64::MIN_POSITIVE);
         let good = |(residual, value): (&f64, &f64)| *residual <= TOLERANCE * value.abs().max(floor);
@@ -78,19 +78,15 @@ fn iterate(matrix: &Symmetric<'_>, count: usize, width: usize, seed: u64) -> Res
 
 /// The best eigenvector estimates in the span of orthonormal `q`, given A q, and their residuals.
 fn rotate(q: &Mat<f64>, aq: &Mat<f64>) -> Result<(Eigen, Vec<f64>)> {
-    let small = q.transpose() * aq;
     let failed =
-        |_| Error::Numeric { stage: "eigenvectors".into(), message: "the small problem has no solution".into() };
-    let solved = small.self_adjoint_eigen(Side::Lower).map_err(failed)?;
-    let m = small.nrows();
-    let turn = Mat::from_fn(m, m, |i, j| solved.U()[(i, m - 1 - j)]);
-    let values: Vec<f64> = (0..m).map(|j| solved.S()[m - 1 - j]).collect();
+        || Error::Numeric { stage: "eigenvectors".into(), message: "the small problem has no solution".into() };
+    let (values, turn) = symmetric_eigen(product(q.transpose(), aq.as_ref()).as_ref()).ok_or_else(failed)?;
     let (vectors, images) = (product(q.as_ref(), turn.as_ref()), product(aq.as_ref(), turn.as_ref()));
     let residual = |j: usize| {
         let square = |i: usize| (images[(i, j)] - values[j] * vectors[(i, j)]).powi(2);
         (0..vectors.nrows()).map(square).sum::<f64>().sqrt()
     };
-    let residuals = (0..m).map(residual).collect();
+    let residuals = (0..values.len()).map(residual).collect();
     Ok((Eigen { values, vectors }, residuals))
 }
 
@@ -139,7 +135,7 @@ impl Filter {
 fn without(done: MatRef<'_, f64>, mut x: Mat<f64>) -> Mat<f64> {
     if done.ncols() > 0 {
         let part = product(done.transpose(), x.as_ref());
-        matmul(x.as_mut(), Accum::Add, done, part.as_ref(), -1.0, Par::Seq);
+        add_product(x.as_mut(), -1.0, done, part.as_ref());
     }
     x
 }
@@ -155,12 +151,6 @@ fn subtract(target: &mut Mat<f64>, scale: f64, other: &Mat<f64>) {
             target[(i, j)] -= scale * other[(i, j)];
         }
     }
-}
-
-fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
-    let mut out = Mat::zeros(a.nrows(), b.ncols());
-    matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
-    out
 }
 
 /// Makes the entry of largest size of each column positive.

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Mat, MatRef};
+use hone::dense::kernels::product;
 use hone::graph::Graph;
 use hone::parallel;
 use hone::{Error, Result};
@@ -87,8 +87,8 @@ impl Square {
     /// Left singular vectors, and the square roots of the singular values.
     pub(super) fn factor(&self, rank: usize, seed: u64) -> Result<(Mat<f64>, Vec<f64>)> {
         let matrix = MatRef::from_row_major_slice(&self.values, self.n, self.n);
-        let product = |x: MatRef<'_, f64>| times(matrix, times(matrix.transpose(), x).as_ref());
-        let found = eigen::largest(&Symmetric { size: self.n, lowest: 0.0, product: &product }, rank, seed)?;
+        let squared = |x: MatRef<'_, f64>| times(matrix, times(matrix.transpose(), x).as_ref());
+        let found = eigen::largest(&Symmetric { size: self.n, lowest: 0.0, product: &squared }, rank, seed)?;
         let roots = found.values.iter().map(|v| v.max(0.0).sqrt().sqrt()).collect();
         Ok((found.vectors, roots))
     }
@@ -97,11 +97,7 @@ impl Square {
 /// A product in parallel over fixed ranges of rows.
 fn times(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
     const ROWS: usize = 256;
-    let part = |rows: Range<usize>| {
-        let mut out = Mat::zeros(rows.len(), b.ncols());
-        matmul(out.as_mut(), Accum::Replace, a.subrows(rows.start, rows.len()), b, 1.0, Par::Seq);
-        out
-    };
+    let part = |rows: Range<usize>| product(a.subrows(rows.start, rows.len()), b);
     let parts: Vec<Mat<f64>> = parallel::stretches(a.nrows(), ROWS, part);
     Mat::from_fn(a.nrows(), b.ncols(), |i, j| parts[i / ROWS][(i % ROWS, j)])
 }

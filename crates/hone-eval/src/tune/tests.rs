@@ -81,7 +81,7 @@ fn slips_are_named() {
         TuneOptions { candidates, ..Default::default() }.methods().expect_err("refused").to_string()
     };
     for other in ["node2vec", "katz", "degrees", "file:x"] {
-        assert!(with(&["hone", other]).contains("is not a preset; the presets are hone, hone-w"), "{other}");
+        assert!(with(&["hone", other]).contains("is not a preset; use one of hone, hone-w"), "{other}");
     }
     assert!(with(&["hone"]).contains("at least two"));
     assert!(with(&["hone", "hone:step=3"]).starts_with("candidates: "));

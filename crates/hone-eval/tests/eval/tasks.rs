@@ -303,7 +303,7 @@ fn a_report_is_complete_and_repeats_from_the_cache() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2 * 2 * 3);
     assert_eq!(bench.link_report(&graphs, &config).unwrap(), report);
     let (text, html) = (report.text(Bold::Never), report.html());
-    for part in ["AUC, mean", "AUC, operator chosen by validation", "log-degree", "planted-30", "Mean gain"] {
+    for part in ["AUC, mean operator", "AUC, operator chosen by validation", "log-degree", "planted-30", "Mean gain"] {
         assert!(text.contains(part) && html.contains(part), "{part} is missing");
     }
     assert!(html.contains("<svg") && !html.contains("http"));

@@ -86,9 +86,9 @@ class HONE(Placing, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None)
         more motifs or steps, and the graph is kept with it.
     config
         Any setting of the library: a dictionary of dotted names (``{"local.solver.iterations": 4}``),
-        or a TOML file or run report. It is applied on top of the preset. Parameters that are not None take precedence
-        over a file; a dictionary that contradicts a parameter is refused, and so is a file that contradicts a preset
-        other than the default.
+        or a TOML file or the record of a run (``OUT.run.json``). It is applied on top of the preset. Parameters that
+        are not None take precedence over a file; a dictionary that contradicts a parameter is refused, and so is a
+        file that contradicts a preset other than the default.
     graph
         The graph, if ``X`` is an array of node ids: ``fit`` embeds all of it, ``transform`` looks
         up nodes. Use this to cross-validate a node classifier; see the examples.

@@ -102,8 +102,8 @@ def evaluate_link_prediction(
     methods
         Methods: names (see :func:`methods`), with options after a colon, among which validation chooses
         (``"hone-p:steps=1|2|3"``), files of vectors (``"file:z-{seed}.npy"``), and :class:`HONE` estimators.
-        Vectors are refused if their run report shows that they were computed from the whole graph, not from the
-        training graph of the seed; without a report there is a warning.
+        Vectors are refused if the record of their run shows that they were computed from the whole graph, not from the
+        training graph of the seed; without a record there is a warning.
     seeds
         How many splits, or their seeds; they are 1, 2, … by default.
     removed, selection, protocol, operators, standardize

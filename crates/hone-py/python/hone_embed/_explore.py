@@ -162,8 +162,9 @@ def _rows(ids: np.ndarray, wanted: list[Any]) -> np.ndarray:
     for id in wanted:
         found = np.flatnonzero(ids == id)
         if not len(found):
-            close = _native.suggest([str(known) for known in ids.tolist()], str(id))
-            hint = f"did you mean {', '.join(map(repr, close))}?" if close else f"there are {len(ids)} nodes"
+            known = {str(known): known for known in ids.tolist()}
+            close = [repr(known[text]) for text in _native.suggest(list(known), str(id))]
+            hint = f"did you mean {', '.join(close)}?" if close else f"there are {len(ids)} nodes"
             raise ValueError(f"node: no node is called {id!r}; {hint}")
         rows.append(int(found[0]))
     return np.asarray(rows, dtype=np.uint32)

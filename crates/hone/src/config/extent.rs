@@ -65,13 +65,13 @@ impl<'de> Visitor<'de> for Counter {
     }
 }
 
-/// What counts of a run report.
+/// What counts of the record of a run.
 #[derive(Deserialize)]
 struct Report {
     config: Option<Extent>,
 }
 
-/// Values of the configuration in a run report, or of a document that is one.
+/// Values of the configuration in the record of a run, or of a document that is one.
 pub(super) fn values(text: &str) -> Result<usize, serde_json::Error> {
     let report: Report = serde_json::from_str(text)?;
     let whole = || serde_json::from_str(text).map(|Extent(count)| count);

@@ -8,14 +8,15 @@ use toml::{Table, Value};
 use super::{Config, extent, moved, preset};
 use crate::error::{Error, Result};
 use crate::record;
+use crate::spelling;
 
-/// Bytes of a run report at most; reports name every column.
+/// Bytes of the record of a run at most; they name every column.
 const LARGEST_FILE: u64 = 64 << 20;
 
 /// Bytes of a TOML file at most. A table takes a hundred times its text.
 const LARGEST_TOML: usize = 512 << 10;
 
-/// Values that a configuration in a run report may have.
+/// Values that a configuration in the record of a run may have.
 const MOST_VALUES: usize = 20_000;
 
 /// Settings in layers, later ones on top, before they become a [`Config`].
@@ -41,7 +42,7 @@ impl Layers {
         Ok(self)
     }
 
-    /// Lays a file on top: TOML, or the JSON of a run report, whose `config` is taken.
+    /// Lays a file on top: TOML, or the record of a run, whose `config` is taken.
     pub fn file(mut self, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         merge(&mut self.0, read_file(path)?.0);
@@ -165,7 +166,8 @@ fn group(key: &str, value: Value) -> Value {
 
 /// The settings of a file, and the configuration that they make with the defaults.
 fn read_file(path: &Path) -> Result<(Table, Config)> {
-    let wrong = |message: String| Error::input(path, message, "a TOML configuration or a run report is expected");
+    let wrong =
+        |message: String| Error::input(path, message, "a TOML configuration or the record of a run is expected");
     let text = String::from_utf8(read_whole(path)?).map_err(|_| wrong("the file is not text".into()))?;
     let json = text.trim_start().starts_with('{');
     if !json && text.len() > LARGEST_TOML {
@@ -175,7 +177,7 @@ fn read_file(path: &Path) -> Result<(Table, Config)> {
     let table = table.map_err(|message| wrong(message.trim_end().to_owned()))?;
     let mut alone = table.clone();
     name_methods(&mut alone);
-    let config = read_config(alone).map_err(|e| wrong(e.to_string()))?;
+    let config = read_config(alone).map_err(|e| Error::input(path, e.to_string(), ""))?;
     Ok((table, config))
 }
 
@@ -186,7 +188,7 @@ fn read_whole(path: &Path) -> Result<Vec<u8>> {
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(wrong)?;
     if bytes.len() as u64 > LARGEST_FILE {
         let message = format!("a configuration has at most {} MiB", LARGEST_FILE >> 20);
-        return Err(Error::input(path, message, "a TOML configuration or a run report is expected"));
+        return Err(Error::input(path, message, "a TOML configuration or the record of a run is expected"));
     }
     Ok(bytes)
 }
@@ -221,22 +223,50 @@ fn read_config(table: Table) -> Result<Config> {
     let read: Result<Config, _> = serde_path_to_error::deserialize(Value::Table(table));
     read.map_err(|e| {
         let path = e.path().to_string();
-        let field = if path == "." { "config".to_owned() } else { path };
-        Error::config(field, in_plain_words(e.into_inner().message().trim()))
+        let message = e.inner().message().trim();
+        let last = path.rsplit('.').next().unwrap_or_default();
+        // Where a group is read as a whole, its members are not in the path.
+        let unknown = message.starts_with(&format!("unknown field `{last}`"));
+        match unknown.then(|| elsewhere(&path)).flatten() {
+            Some(names) => Error::config(path, format!("there is no such setting; did you mean {names}?")),
+            None => Error::config(if path == "." { "config" } else { &path }, spelling::plain(message)),
+        }
     })
 }
 
-/// Messages of the deserialiser in the terms of a configuration.
-fn in_plain_words(message: &str) -> String {
-    let words = [
-        ("expected usize", "expected a whole number"),
-        ("expected u64", "expected a whole number"),
-        ("expected f64", "expected a number"),
-        ("expected a boolean", "expected true or false"),
-        ("expected struct ", "expected the group of settings "),
-        ("unit variant, expected newtype variant", "a name alone, expected { name = value }"),
-    ];
-    words.iter().fold(message.to_owned(), |message, (from, to)| message.replace(from, to))
+/// Settings that a misspelt name could be: those of its group, if there is one, else any by its whole name or its last part.
+fn elsewhere(wanted: &str) -> Option<String> {
+    fn all(group: &str, table: &Table, names: &mut Vec<String>) {
+        for (key, value) in table {
+            let name = if group.is_empty() { key.clone() } else { format!("{group}.{key}") };
+            match value {
+                Value::Table(inner) => all(&name, inner, names),
+                _ => names.push(name),
+            }
+        }
+    }
+    let mut names = Vec::new();
+    all("", &Table::try_from(Config::default()).ok()?, &mut names);
+    let cut =
+        |name: &str| name.rsplit_once('.').map_or((String::new(), name.to_owned()), |(a, b)| (a.into(), b.into()));
+    let (group, last) = cut(wanted);
+    let ends: Vec<(String, String)> = names.iter().map(|name| cut(name)).collect();
+    let inside = !group.is_empty() && ends.iter().any(|end| end.0 == group);
+    let candidates = ends.iter().filter(|end| !inside || end.0 == group).map(|end| end.1.as_str());
+    let close = spelling::closest(&last, candidates);
+    let mut found: Vec<&str> = match close.is_empty() && !inside {
+        true => spelling::closest(wanted, names.iter().map(String::as_str)),
+        false => {
+            let fits = |end: &(String, String)| close.contains(&end.1.as_str()) && (!inside || end.0 == group);
+            names.iter().zip(&ends).filter(|(_, end)| fits(end)).map(|(name, _)| name.as_str()).collect()
+        }
+    };
+    // Those of everyday use are in few groups.
+    let groups = |name: &&str| name.matches('.').count();
+    let fewest = found.iter().map(groups).min();
+    found.retain(|name| Some(groups(name)) == fewest);
+    found.truncate(2);
+    (!found.is_empty()).then(|| spelling::either(&found))
 }
 
 /// Lays `top` over `base`, table by table; a solver of another method replaces the whole solver.
@@ -256,7 +286,7 @@ fn merge(base: &mut Table, top: Table) {
     }
 }
 
-/// The settings of a run report, or a JSON object of settings. A file of attributes is looked for where that run had it.
+/// The settings of the record of a run, or a JSON object of settings. A file of attributes is looked for where that run had it.
 fn table_of_json(text: &str, path: &Path) -> Result<Table, String> {
     #[derive(serde::Deserialize)]
     struct Report {

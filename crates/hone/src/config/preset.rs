@@ -3,6 +3,7 @@
 use toml::Table;
 
 use crate::error::{Error, Result};
+use crate::spelling;
 
 /// The preset that [`Config::default`](super::Config::default) is, and every front end starts from.
 pub const DEFAULT_PRESET: &str = "hone";
@@ -57,8 +58,8 @@ steps = 0
 /// The settings a preset lays on top of the defaults.
 pub(super) fn settings(name: &str) -> Result<Table> {
     if !PRESETS.iter().any(|(known, _)| *known == name) {
-        let known: Vec<_> = PRESETS.iter().map(|(known, _)| *known).collect();
-        return Err(Error::config("preset", format!("`{name}` is unknown; use one of {}", known.join(", "))));
+        let hint = spelling::hint(name, PRESETS.iter().map(|(known, _)| *known));
+        return Err(Error::config("preset", format!("`{name}` is not a preset of HONE{hint}")));
     }
     let Some(variant) = name.strip_prefix("hone-") else {
         return Ok(HONE.parse().expect("the settings above are TOML"));

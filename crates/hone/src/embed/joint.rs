@@ -225,8 +225,8 @@ fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
 fn note(facts: &JointFacts, rank: usize, model: Model, report: &mut Report) {
     if facts.rank < rank {
         let last = match rank - facts.rank {
-            1 => format!("the last of {rank} z columns is"),
-            zero => format!("the last {zero} of {rank} z columns are"),
+            1 => format!("the last of {rank} proximity columns is"),
+            zero => format!("the last {zero} of {rank} proximity columns are"),
         };
         report.notes.push(format!("{last} zero: the tensor has rank {}; a smaller global.dim is enough", facts.rank));
     }

@@ -205,10 +205,18 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
 fn z_columns(last: usize, all: usize) -> Option<String> {
     match (last, all) {
         (0, _) => None,
-        (1, 1) => Some("the z column".to_owned()),
-        (1, _) => Some(format!("the last of {all} z columns")),
-        _ if last == all => Some(format!("all {all} z columns")),
-        _ => Some(format!("the last {last} of {all} z columns")),
+        (1, 1) => Some("the proximity column".to_owned()),
+        (1, _) => Some(format!("the last of {all} proximity columns")),
+        _ if last == all => Some(format!("all {all} proximity columns")),
+        _ => Some(format!("the last {last} of {all} proximity columns")),
+    }
+}
+
+fn dimensions(count: usize) -> String {
+    match count {
+        0 => "no dimension".into(),
+        1 => "1 dimension".into(),
+        _ => format!("{count} dimensions"),
     }
 }
 
@@ -218,10 +226,10 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
     let solver = &report.config.local.solver;
     let whose = match solver {
         Solver::Svd(_) if report.graph.weighted && uses_weights(&report.config) => {
-            "the local embeddings of this graph and its weights have".to_owned()
+            "this graph with its weights has".to_owned()
         }
-        Solver::Svd(_) => "the local embeddings of this graph have".to_owned(),
-        other => format!("the local embeddings by local.solver.method = {} have", other.name()),
+        Solver::Svd(_) => "this graph has".to_owned(),
+        other => format!("local.solver.method = {} finds", other.name()),
     };
     let bent = matches!(report.config.features.form, Form::Components(form) if form.has_extremes(components));
     let held = report
@@ -232,17 +240,22 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
     if empty + lacking == 0 {
         return;
     }
-    let structure = (lacking > 0).then(|| format!("{lacking} of {components} structure columns"));
+    let structure = match (lacking, components) {
+        (0, _) => None,
+        (1, 1) => Some("the structure column".to_owned()),
+        _ => Some(format!("{lacking} of {components} structure columns")),
+    };
     let parts: Vec<String> = z_columns(empty, wanted).into_iter().chain(structure).collect();
     let why = if rank == columns && empty > 0 {
         format!("the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more")
     } else if report.local.iter().any(|facts| facts.rank >= report.config.local_dim()) {
         format!(
-            "the local embeddings have rank {rank}; a larger local.dim may raise it, or a smaller global.dim is enough"
+            "the local embeddings span {}; a larger local.dim may give more, or a smaller global.dim is enough",
+            dimensions(rank)
         )
     } else {
         let enough = if rank > 0 { "; a smaller global.dim is enough" } else { "" };
-        format!("{whose} rank {rank}{enough}")
+        format!("{whose} {} of proximity{enough}", dimensions(rank))
     };
     let why = if empty > 0 { why } else { "the node features have no further principal components".into() };
     let are = if empty + lacking == 1 { "is" } else { "are" };

@@ -3,6 +3,7 @@
 use super::{Generator, Graph, GraphBuilder, NodeIds};
 use crate::error::{Error, Result};
 use crate::progress::Silent;
+use crate::spelling;
 
 /// The prefix that makes an input name a built-in graph instead of a file.
 pub const BUILTIN_PREFIX: &str = "builtin:";
@@ -121,12 +122,8 @@ pub fn builtin(name: &str) -> Result<Graph> {
 }
 
 fn unknown(name: &str) -> Error {
-    let known: Vec<&str> = BUILTINS.iter().map(|b| b.0).collect();
-    Error::input(
-        format!("{BUILTIN_PREFIX}{name}"),
-        "no such built-in graph",
-        format!("built-in graphs: {}", known.join(", ")),
-    )
+    let hint = spelling::hint(name, BUILTINS.iter().map(|known| known.0));
+    Error::input(format!("{BUILTIN_PREFIX}{name}"), format!("no such built-in graph{hint}"), "")
 }
 
 fn names(names: &[&str]) -> NodeIds {
@@ -206,8 +203,8 @@ mod tests {
 
     #[test]
     fn unknown_name_lists_the_known() {
-        let error = builtin("carate").expect_err("no such graph");
+        let error = builtin("facebook").expect_err("no such graph");
         assert!(error.is_input());
-        assert!(error.to_string().contains("builtin:carate") && error.to_string().contains("karate, florentine"));
+        assert!(error.to_string().contains("builtin:facebook") && error.to_string().contains("karate, florentine"));
     }
 }

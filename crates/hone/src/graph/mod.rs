@@ -36,7 +36,7 @@ pub use generate::{Edges, Generator};
 pub(crate) use ids::Names;
 pub use ids::{IdIndex, NodeId, NodeIds};
 pub use orientation::Orientation;
-pub use quote::{quoted, quoted_line};
+pub use quote::{is_id_header, quoted, quoted_line};
 pub use read::reading::{ReadNote, Reading, TableColumns};
 pub use read::{
     Column, Comment, Division, ID_COLUMNS, InputFormat, ReadOptions, Sizes, WEIGHT_COLUMNS, are_two_kinds, read,

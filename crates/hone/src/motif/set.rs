@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::arc_orbit::{ArcOrbit, Triad};
 use super::orbit::{Graphlet, Orbit};
 use crate::error::{Error, Result};
+use crate::spelling;
 
 /// What a weighted motif graph counts: one edge orbit, or a whole graphlet (the sum of its orbits); in directed graphs
 /// also a triad or one of its arc orbits.
@@ -131,11 +132,21 @@ fn named_arc(name: &str) -> Option<Motif> {
     ArcOrbit::ALL.into_iter().find(|orbit| orbit.name().eq_ignore_ascii_case(name)).map(Motif::of_arc)
 }
 
+/// Sets of motifs that have a name.
+const WORDS: [&str; 8] = ["all", "orbits", "graphlets", "triads", "triad-orbits", "size2", "size3", "size4"];
+
 fn unknown(name: &str) -> String {
     let orbits: Vec<_> = Orbit::ALL.iter().map(|orbit| orbit.name()).collect();
     let graphlets: Vec<_> =
         Graphlet::ALL.iter().filter(|g| g.orbits().len() > 1).map(|graphlet| graphlet.name()).collect();
     let triads: Vec<_> = Triad::ALL.iter().map(|triad| triad.name()).collect();
+    let arcs = ArcOrbit::ALL.iter().map(|orbit| orbit.name());
+    let known = orbits.iter().chain(&graphlets).chain(&triads).copied().chain(arcs).chain(WORDS);
+    let meant = spelling::closest(name, known);
+    if !meant.is_empty() {
+        let meant = spelling::either(&meant[..meant.len().min(3)]);
+        return format!("`{name}` is not a motif; did you mean {meant}? `hone count --help` lists all");
+    }
     format!(
         "`{name}` is not a motif; use `all` (the 13 orbits), `graphlets` (the 9 graphlets), `size2`, `size3`, `size4` \
          (orbits of at most that many nodes), for directed graphs `triads` or `triad-orbits`, or a list of the orbits \

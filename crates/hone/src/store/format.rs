@@ -22,7 +22,7 @@ pub enum Format {
     Npz,
     /// Parquet table.
     Parquet,
-    /// word2vec text.
+    /// word2vec text, also called `.emb` and `.vec` by other tools.
     #[serde(rename = "w2v")]
     Word2vec,
     /// safetensors file.
@@ -46,6 +46,11 @@ impl Format {
         Format::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|&(format, _)| format)
     }
 
+    /// Whether it is text.
+    pub fn is_text(self) -> bool {
+        matches!(self, Format::Tsv | Format::Csv | Format::Word2vec)
+    }
+
     /// The format of a file by its extension, seen through `.gz` and `.zst`; TSV for streams
     /// without one, such as `-`.
     pub fn of(path: impl AsRef<Path>) -> Result<Format> {
@@ -60,8 +65,12 @@ impl Format {
         let outer = extension(path).unwrap_or_default();
         let compressed = matches!(outer.as_str(), "gz" | "zst");
         let name = if compressed { extension(Path::new(path.file_stem().unwrap_or_default())) } else { Some(outer) };
-        match Format::from_name(name.as_deref().unwrap_or_default()) {
-            Some(format) if !compressed || matches!(format, Format::Tsv | Format::Csv | Format::Word2vec) => Ok(format),
+        let known = match name.as_deref() {
+            Some("emb" | "vec") => Some(Format::Word2vec),
+            name => Format::from_name(name.unwrap_or_default()),
+        };
+        match known {
+            Some(format) if !compressed || format.is_text() => Ok(format),
             Some(_) => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
             None => {
                 let known: Vec<_> = Format::ALL.iter().map(|(_, name)| format!(".{name}")).collect();
@@ -69,7 +78,7 @@ impl Format {
                     None | Some("") => "the name has no extension, which names the format",
                     Some(_) => "no embedding format has this extension",
                 };
-                Err(Error::input(path, message, format!("use {}", known.join(", "))))
+                Err(Error::input(path, message, format!("use {}, .emb", known.join(", "))))
             }
         }
     }

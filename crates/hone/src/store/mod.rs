@@ -6,7 +6,7 @@
 //! | `.npy` | N × D float32; ids in `NAME.ids.txt`, names of columns in `NAME.npy.columns.txt`, one per line |
 //! | `.npz` | arrays `ids`, `embedding` and `columns`, the names |
 //! | `.parquet` | column `id` and one float column per dimension; `NAME.parquet/` is a folder of such files ([`parts`](crate::output::parts)) |
-//! | `.w2v` | word2vec text, as gensim reads it; names of columns in `NAME.w2v.columns.txt` |
+//! | `.w2v`, `.emb`, `.vec` | word2vec text, as gensim reads it; names of columns in `NAME.w2v.columns.txt` |
 //! | `.safetensors` | tensor `embedding`; ids as tensor `ids` or as text; names of columns in the metadata |
 //!
 //! Every writer streams over the rows, without a second copy of the vectors. If several processes hold the rows, each

@@ -203,7 +203,7 @@ fn old_names_of_settings_are_refused_with_the_new_ones() {
         assert!(error.contains(&format!("is now called `{group}`")), "{old}: {error}");
     }
     let error = Layers::new().set("attributes.weights", "1").and_then(Layers::build).unwrap_err().to_string();
-    assert!(error.contains("unknown field `weights`, expected `file` or `table`"), "{error}");
+    assert!(error.contains("attributes: `weights` is not a setting here; use one of file, table"), "{error}");
 }
 
 fn with(settings: &[(&str, &str)]) -> Config {

@@ -162,7 +162,7 @@ fn more_dimensions_than_columns_are_zero_and_said_so() {
         let z = &found.embedding.vectors;
         assert_eq!(z.cols(), 128, "{solver}");
         assert!((0..34).all(|i| z.row(i)[4..].iter().all(|&x| x == 0.0)), "{solver}");
-        let notes: Vec<_> = found.report.notes.iter().filter(|note| note.contains("z columns are")).collect();
+        let notes: Vec<_> = found.report.notes.iter().filter(|note| note.contains("proximity columns are")).collect();
         assert!(notes.len() == 1 && notes[0].contains("124 of 128"), "{solver}: {notes:?}");
     }
 }

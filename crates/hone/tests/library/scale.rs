@@ -59,11 +59,11 @@ fn a_refusal_names_a_limit_that_is_enough_for_pairs_and_networks() {
     let few = ("global.dim", "8");
     type Settings<'a> = &'a [(&'a str, &'a str)];
     let cases: [(usize, bool, Settings); 5] = [
-        (400, false, &[pairs, far, few]),
-        (1_500, false, &[pairs, near, few]),
-        (1_500, true, &[pairs, near, few]),
-        (1_500, false, &[pairs, near, few, ("model", "tucker"), ("joint.iterations", "1")]),
-        (500, false, &[network[0], network[1], network[2], network[3], few]),
+        (250, false, &[pairs, far, few]),
+        (800, false, &[pairs, near, few]),
+        (800, true, &[pairs, near, few]),
+        (800, false, &[pairs, near, few, ("model", "tucker"), ("joint.iterations", "1")]),
+        (300, false, &[network[0], network[1], network[2], network[3], few]),
     ];
     for (nodes, directed, settings) in cases {
         let mut graph = graph(nodes, 5);
@@ -109,7 +109,7 @@ fn parts_in_files_change_no_bit() {
 /// Where memory is shorter still, factors wait in files while others are computed.
 #[test]
 fn factors_that_wait_in_files_change_no_bit() {
-    let graph = graph(3_000, 7);
+    let graph = graph(1_500, 7);
     let cases: [&[(&str, &str)]; 5] = [
         &[],
         &[("local.log-window.steps", "0")],

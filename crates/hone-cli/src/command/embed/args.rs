@@ -18,7 +18,7 @@ use crate::input::GraphArgs;
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) input: GraphArgs,
-    /// File for the vectors; the extension sets the format (.tsv .csv .npy .npz .parquet .w2v .safetensors). `-`
+    /// File for the vectors; the extension sets the format (.tsv .csv .npy .npz .parquet .w2v .emb .safetensors). `-`
     /// for standard output; `NAME.parquet/` for a folder of parts.
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: PathBuf,

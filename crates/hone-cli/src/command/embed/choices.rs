@@ -61,7 +61,7 @@ pub(crate) struct ConfigArgs {
     /// Number of steps along the edges of each motif graph, or auto.
     #[arg(long, value_name = "K")]
     steps: Option<String>,
-    /// Motifs: orbits, graphlets, or names separated by commas (see `hone count --help`).
+    /// Motifs: all, graphlets, size3, or names separated by commas (see `hone count --help`).
     #[arg(long, value_name = "SET")]
     motifs: Option<String>,
     /// Leave out motifs with more nodes than this.
@@ -136,7 +136,11 @@ impl ConfigArgs {
 
     /// Preset, file, flags and single settings, later ones on top.
     pub(crate) fn build(&self) -> Result<Config, Error> {
-        self.lay().map_err(|error| self.of_file(options::translated(error, OPTIONS)))
+        self.lay().map_err(|error| match error {
+            // In the words of the file, which has settings, not options.
+            Error::Input { ref path, .. } if Some(path) == self.config.as_ref() => error,
+            error => self.of_file(options::translated(error, OPTIONS)),
+        })
     }
 
     /// Names the configuration file if no option could be meant.

@@ -25,11 +25,13 @@ pub(super) fn summary(report: &Report) -> String {
     out
 }
 
-/// `z 0–111, structure 112–127`; of many blocks the first and the last.
+/// `proximity 0–111, structure 112–127`; of many blocks the first and the last.
 fn blocks(report: &Report) -> String {
     let blocks = report.blocks.iter().map(|block| {
-        let name = if block.step > 0 { format!("{}.k{}", block.name, block.step) } else { block.name.clone() };
-        format!("{name} {}–{}", block.first, (block.first + block.count).saturating_sub(1))
+        let name = block.kind();
+        let name = if block.step > 0 { format!("{name}.k{}", block.step) } else { name.to_owned() };
+        let last = (block.first + block.count).saturating_sub(1);
+        if block.first == last { format!("{name} {last}") } else { format!("{name} {}–{last}", block.first) }
     });
     let all: Vec<String> = blocks.collect();
     match all.as_slice() {

@@ -63,6 +63,9 @@ fn list(context: &Context) -> anyhow::Result<()> {
     let lines: String = all.iter().map(|(name, summary)| format!("{name:width$}  {summary}\n")).collect();
     context.print(
         lines
-            + &format!("{:width$}  vectors from a file: .npy .npz .tsv .csv .parquet .w2v .safetensors\n", "file:PATH"),
+            + &format!(
+                "{:width$}  vectors from a file: .npy .npz .tsv .csv .parquet .w2v .emb .safetensors\n",
+                "file:PATH"
+            ),
     )
 }

@@ -21,7 +21,7 @@ struct Labelled {
     /// The graph: a file, or builtin:NAME.
     #[arg(value_name = "INPUT")]
     input: String,
-    /// Labels, one node per line: the node, a tab, its labels separated by commas.
+    /// Labels, one node per line: the node, a tab, its labels separated by commas; or a .csv of nodes and labels.
     #[arg(long, value_name = "FILE")]
     labels: PathBuf,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(crate) struct RolesArgs {
 pub(super) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     for (at, share) in args.train.iter().enumerate() {
         if !(*share > 0.0 && *share < 100.0) {
-            return Err(Error::config("--train", format!("{share} is not a percentage between 0 and 100")).into());
+            return Err(Error::config("--train", format!("{share} is not a percentage above 0 and below 100")).into());
         }
         if args.train[..at].contains(share) {
             return Err(Error::config("--train", format!("{share} is given twice")).into());

@@ -55,6 +55,17 @@ pub(super) fn smaller(example: &str) -> String {
             format!("{line}{}{}", unless("--seeds", "1"), unless("--methods", "degree"))
         }
         (Some("tune"), _) if !line.contains("--config") => {
+            let small = |is_candidate: &mut bool, word: &str| {
+                let few = if word.contains(':') { ",dim=8" } else { ":dim=8" };
+                let word = if std::mem::replace(is_candidate, word == "--candidate") {
+                    [word, few].concat()
+                } else {
+                    word.into()
+                };
+                Some(word)
+            };
+            let line =
+                line.split(' ').scan(false, small).collect::<Vec<_>>().join(" ").replace("--rounds 3", "--rounds 1");
             let candidates = unless("--candidate", "hone:dim=8 --candidate hone:dim=4");
             format!("{line}{}{candidates}", unless("--rounds", "1"))
         }

@@ -114,7 +114,7 @@ fn what_a_model_is_can_be_seen() {
     let model = folder.path().join("m.hone");
     fit(folder.path(), "builtin:karate");
     let shown = hone().arg("info").arg(&model).assert().success();
-    shown.stdout(contains("112 z, 16 structure").and(contains("edge, 3 steps")).and(contains("34")));
+    shown.stdout(contains("112 proximity, 16 structure").and(contains("edge, 3 steps")).and(contains("34")));
     let json = hone().args(["info", "--json"]).arg(&model).assert().success();
     let facts: serde_json::Value = serde_json::from_slice(&json.get_output().stdout).expect("JSON");
     assert_eq!((&facts["graph"]["nodes"], &facts["config"]["psi"]), (&34.into(), &"a-norm".into()));
@@ -141,7 +141,7 @@ fn models_are_refused_where_they_have_no_meaning() {
     fs::write(at("v.npy"), b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f4'}").expect("written");
     embed(&["--like"]).arg(at("v.npy")).assert().code(2).stderr(contains("not a model, or truncated (give"));
     let as_graph = hone().arg("embed").arg(at("m.hone")).arg("-o").arg(&out).assert().code(2);
-    as_graph.stderr(contains("looks like a model").and(contains("give a graph")));
+    as_graph.stderr(contains("this is a model, by its extension").and(contains("give a graph")));
     let mut damaged = bytes(&at("m.hone"));
     let last = damaged.len() - 1;
     damaged[last] ^= 1;

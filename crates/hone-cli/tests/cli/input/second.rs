@@ -25,7 +25,7 @@ fn a_header_above_an_index_is_what_r_writes() {
     ] {
         let (ids, notes) = nodes_and_notes(&content, name, &[], dir.path());
         assert_eq!(ids, ["a", "b", "c"], "{content}");
-        assert!(notes.iter().any(|note| note.contains("columns 2 and 3 of")), "{content}: {notes:?}");
+        assert!(notes.iter().any(|note| note.contains("columns 1 and 2 of")), "{content}: {notes:?}");
     }
     // An index that could be something else is a guess.
     let (ids, notes) = nodes_and_notes("von nach\n3 a b\n7 b c\n9 c a\n", "r.txt", &[], dir.path());

@@ -22,7 +22,7 @@ fn columns_that_may_be_weights_are_named_and_others_are_refused() {
     for name in ["amount", "volume", "x", "days"] {
         let content = format!("source,target,{name}\n1,2,5\n2,3,1.5\n3,1,2\n");
         let (read, said) = weighted(&content, "a.csv", &[], dir.path());
-        let note = format!("column 3 of a.csv, `{name}`, is read as the weights; --weight chooses another");
+        let note = format!("column 2 of a.csv, `{name}`, is read as the weights; --weight chooses another");
         assert!(read && said.contains(&note), "{said}");
         let (read, said) = weighted(&content, "a.csv", &["--weight", name], dir.path());
         assert!(read && said.is_empty(), "what is chosen needs no note: {said}");
@@ -39,7 +39,7 @@ fn columns_that_may_be_weights_are_named_and_others_are_refused() {
     }
     // The one column that is left of several.
     let (read, said) = weighted("id,source,target,since,load\n1,a,b,9,5\n2,b,c,8,6\n", "a.csv", &[], dir.path());
-    assert!(read && said.contains("column 5 of a.csv, `load`, is read as the weights"), "{said}");
+    assert!(read && said.contains("column 4 of a.csv, `load`, is read as the weights"), "{said}");
     let (read, said) = weighted("source,target,load,cost\na,b,9,5\nb,c,8,6\n", "a.csv", &[], dir.path());
     assert!(!read && said.contains("none of the columns source, target, load, cost"), "{said}");
     // Numbers that are years or days, without a header.
@@ -108,7 +108,7 @@ fn an_index_is_no_id() {
         let content = format!("{header}\n0,a,b\n1,b,c\n2,c,a\n");
         let (ids, notes) = nodes_and_notes(&content, "a.csv", &[], dir.path());
         assert_eq!(ids, ["a", "b", "c"], "{header}");
-        assert!(notes.iter().any(|note| note.contains("columns 2 and 3 of 3 are used in a.csv")), "{notes:?}");
+        assert!(notes.iter().any(|note| note.contains("columns 1 and 2 of 3 are used in a.csv")), "{notes:?}");
     }
     // Numbers that do not count the rows are ids.
     let (ids, _) = nodes_and_notes("id,friend,note\n7,a,x\n7,b,y\n9,a,z\n", "a.csv", &[], dir.path());

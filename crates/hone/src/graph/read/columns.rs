@@ -215,6 +215,10 @@ pub(super) fn columns(options: &ReadOptions, table: &[Vec<String>], header: bool
     let (source, target, weight) = (resolve(&options.source)?, resolve(&options.target)?, resolve(&options.weight)?);
     let named = ID_COLUMNS.iter().any(|pair| find_pair(names, *pair).is_some());
     let chosen = named || source.is_some() || target.is_some();
+    if !chosen && are_of_vectors(names) {
+        let message = format!("the columns `{}`, `{}`, … are those of vectors, not of edges", names[0], names[1]);
+        return Err((message, "give the graph that the vectors are of, or name the columns of the edges"));
+    }
     let (source, target) = ends(names, body, columns, [source, target, weight])?;
     let turned = !chosen && source < target && points_back(body, [source, target], options.directed)?;
     let (source, target) = if turned { (target, source) } else { (source, target) };
@@ -234,6 +238,11 @@ pub(super) fn columns(options: &ReadOptions, table: &[Vec<String>], header: bool
         integers: false,
     };
     with_weight(layout, weight, options, names, body)
+}
+
+/// Whether columns are called as in a file of vectors.
+fn are_of_vectors(names: &[String]) -> bool {
+    matches!(names, [id, first, ..] if id == "id" && (first == "z0" || first.starts_with("structure.")))
 }
 
 /// The position of a column that the user asks for.

@@ -236,13 +236,18 @@ fn detect(source: &mut Source) -> Result<InputFormat> {
         Some("graph" | "metis") => Ok(InputFormat::Metis),
         Some("parquet" | "pq") => Ok(InputFormat::Parquet),
         Some("hone") => {
-            let remedy = "give a graph; a model is not a graph, but other graphs can be placed in its space";
-            Err(Error::input(source.path(), "this looks like a model, by its extension", remedy))
+            let remedy = "give a graph; `hone embed GRAPH -o OUT --like MODEL` places a graph in the space of a model";
+            Err(Error::input(source.path(), "this is a model, by its extension, not a graph", remedy))
+        }
+        Some(extension @ ("npy" | "npz" | "safetensors" | "w2v" | "emb" | "vec")) => {
+            let remedy = "these are vectors, by the extension: give the edge list; `hone similar` uses vectors; write the \
+                          matrix of a graph as Matrix Market";
+            Err(Error::input(source.path(), format!("`.{extension}` files cannot be read as a graph"), remedy))
         }
         Some(
-            extension @ ("gml" | "graphml" | "gexf" | "json" | "jsonl" | "net" | "dot" | "gv" | "xml" | "npz" | "npy"
-            | "mat" | "pkl" | "pickle" | "xlsx" | "xls" | "zip" | "tar" | "bz2" | "xz" | "lz4" | "7z"
-            | "rar" | "feather" | "arrow" | "h5" | "hdf5" | "db" | "sqlite"),
+            extension @ ("gml" | "graphml" | "gexf" | "json" | "jsonl" | "net" | "dot" | "gv" | "xml" | "mat" | "pkl"
+            | "pickle" | "xlsx" | "xls" | "zip" | "tar" | "bz2" | "xz" | "lz4" | "7z" | "rar" | "feather"
+            | "arrow" | "h5" | "hdf5" | "db" | "sqlite"),
         ) => {
             let message = format!("`.{extension}` files cannot be read");
             let remedy = "convert it to an edge list (two ids per line), Matrix Market, METIS or Parquet, plain or \

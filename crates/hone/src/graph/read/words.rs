@@ -123,7 +123,7 @@ fn delimiter(file: &str, line: &str, cut: &str, rival: &str, option: Write) -> S
 fn columns(file: &str, used: &[usize], names: &[String], count: usize, option: Write) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let named = if names.is_empty() { String::new() } else { format!(" ({})", list(&names)) };
-    let used: Vec<String> = used.iter().map(|position| (position + 1).to_string()).collect();
+    let used: Vec<String> = used.iter().map(usize::to_string).collect();
     let options = list(&["source", "target", "weight"].map(|name| option(name, "")));
     let used = list(&used);
     format!(
@@ -133,17 +133,15 @@ fn columns(file: &str, used: &[usize], names: &[String], count: usize, option: W
 
 fn weights(file: &str, column: usize, name: &str, option: Write) -> String {
     format!(
-        "column {} of {file}, `{name}`, is read as the weights; {} chooses another (by name, or by position from 0)",
-        column + 1,
+        "column {column} of {file}, `{name}`, is read as the weights; {} chooses another (by name, or by position from 0)",
         option("weight", "")
     )
 }
 
 fn decimal_ids(file: &str, column: usize, example: &str, option: Write) -> String {
     format!(
-        "column {} of {file} has decimal numbers such as {example}, and is read as ids; {} choose others (by name, or by \
-         position from 0)",
-        column + 1,
+        "column {column} of {file} has decimal numbers such as {example}, and is read as ids; {} choose others (by name, or \
+         by position from 0)",
         list(&["source", "target", "weight", "delimiter"].map(|name| option(name, "")))
     )
 }

@@ -56,7 +56,7 @@ fn joint_models_embed_directed_and_undirected_graphs() {
 #[test]
 fn slices_made_anew_give_the_same_bits_as_slices_held() {
     let graph = chorded_ring(20_000, false);
-    let config = config(&[("model", "tucker"), ("global.dim", "8"), ("joint.iterations", "2")]);
+    let config = config(&[("model", "tucker"), ("global.dim", "8"), ("joint.iterations", "1")]);
     let held = run(config.clone(), &graph);
     assert!(held.report.joint.as_ref().unwrap().slices_held);
     let limited = |limit| Hone::new(config.clone()).unwrap().memory_limit(limit).embed(&graph, &Silent);

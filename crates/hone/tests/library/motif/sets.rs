@@ -44,8 +44,8 @@ fn survives_a_configuration_file() {
 #[test]
 fn errors_say_what_there_is() {
     let message = |text: &str| text.parse::<MotifSet>().expect_err(text).to_string();
-    let unknown = message("edge,tringle");
-    assert!(unknown.contains("`tringle`"), "{unknown}");
+    let unknown = message("edge,hexagon");
+    assert!(unknown.contains("`hexagon`"), "{unknown}");
     Orbit::ALL.iter().for_each(|orbit| assert!(unknown.contains(orbit.name()), "{unknown}"));
     assert!(unknown.contains("tailed-triangle"), "{unknown}");
     assert!(message("edge,edge").contains("twice"));

@@ -24,14 +24,14 @@ fn guesses_are_noted_with_the_option_that_decides() {
     assert_eq!(notes("a.csv", "tweet,tag\nt1,rust\n", &ReadOptions { header: Some(true), ..default() }), nothing);
     let doubt = notes("a.csv", "wer,wen\nann,bob\nbob,cid\ncid,dee\ndee,ann\n", &default());
     assert!(doubt.len() == 1 && doubt[0].ends_with("header = yes reads it as a header"), "{doubt:?}");
-    let surplus = "columns 1 and 2 of 4 are used in FILE; source, target and weight choose others (by name, or by \
+    let surplus = "columns 0 and 1 of 4 are used in FILE; source, target and weight choose others (by name, or by \
                    position from 0)";
     assert_eq!(notes("a.txt", "0 1 x y\n1 2 x y\n", &default()), [surplus]);
     let chosen = ReadOptions { source: Some("0".into()), target: Some("3".into()), ..default() };
     assert_eq!(notes("a.txt", "0 1 x y\n1 2 x y\n", &chosen), nothing);
     let named = notes("a.csv", "id,from,to\n7,ann,bob\n", &default());
     assert!(
-        named.len() == 1 && named[0].starts_with("columns 2 and 3 of 3 are used in FILE (`from` and `to`);"),
+        named.len() == 1 && named[0].starts_with("columns 1 and 2 of 3 are used in FILE (`from` and `to`);"),
         "{named:?}"
     );
     for silent in ["0 1 0.5\n", "0 1 {}\n1 2 {}\n", "0\t1\t\n1\t2\t\n"] {
@@ -92,6 +92,16 @@ fn blanks_belong_to_delimited_ids() {
     assert!(error.contains("line 1") && error.contains("decimal comma") && error.contains("decimal points"), "{error}");
     let ragged = load(&put(&folder, "b.csv", "a|b\nb|c|d\n"), &default()).unwrap_err().to_string();
     assert!(ragged.contains("b.csv, line 2: 3 columns where 2 are expected"), "{ragged}");
+}
+
+#[test]
+fn vectors_are_not_edges() {
+    let folder = folder();
+    let vectors = put(&folder, "z.tsv", "id\tz0\tz1\nann\t0.5\t1\nbob\t1.5\t2\n");
+    let error = load(&vectors, &default()).unwrap_err().to_string();
+    assert!(error.contains("`id`, `z0`, … are those of vectors"), "{error}");
+    let chosen = ReadOptions { source: Some("id".into()), target: Some("z1".into()), ..default() };
+    assert_eq!(load(&vectors, &chosen).unwrap().nodes(), 4);
 }
 
 #[test]
