@@ -11,6 +11,7 @@ use hone::{Error, output};
 
 use crate::context::color;
 use crate::options;
+use crate::usage;
 
 const FAILED: u8 = 1;
 const BAD_INPUT: u8 = 2;
@@ -161,7 +162,15 @@ mod signals {
 /// Prints the message of the command-line parser: help, the version, or what is wrong with the options. Returns the
 /// exit code.
 pub(crate) fn of_parser(said: &clap::Error) -> u8 {
-    let printed = said.print().and_then(|()| io::stdout().flush());
+    let print = || match said.use_stderr() {
+        true => {
+            let message = usage::plain(&said.to_string());
+            let message = message.strip_prefix("error: ").map_or(message.clone(), |rest| format!("{} {rest}", label()));
+            io::stderr().write_all(message.as_bytes())
+        }
+        false => said.print(),
+    };
+    let printed = print().and_then(|()| io::stdout().flush());
     match printed.map_err(|error| Error::io("standard output", error)) {
         Ok(()) => code_of_parser(said),
         // Wrong options are an error even if the message cannot be printed.
@@ -180,10 +189,15 @@ pub(crate) fn code(result: anyhow::Result<()>) -> ExitCode {
     ExitCode::from(result.err().map_or(0, |error| told(&error, "")))
 }
 
+/// What stands before an error.
+fn label() -> &'static str {
+    if color() { "\x1b[1;31merror:\x1b[0m" } else { "error:" }
+}
+
 /// Prints an error, after who has met it, if anybody is named; returns its exit code.
 pub(crate) fn told(error: &anyhow::Error, who: &str) -> u8 {
     if !is_closed_pipe(error) {
-        let label = if color() { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
+        let label = label();
         // Nobody is left to learn that standard error is closed.
         let _ = writeln!(io::stderr(), "{label} {who}{}", message(error));
     }

@@ -28,6 +28,7 @@ mod source;
 mod team;
 pub mod together;
 mod update;
+mod usage;
 #[cfg(feature = "explore")]
 mod vectors;
 

@@ -44,7 +44,13 @@ pub(super) fn smaller(example: &str) -> String {
         word.split(',').map(part).collect::<Vec<_>>().join(",")
     };
     let example = example.replace("--source from --target to", "--source source --target target");
-    let line = example.split(' ').map(shrink).collect::<Vec<_>>().join(" ").replace("--seeds 3", "--seeds 1");
+    let line = example
+        .split(' ')
+        .map(shrink)
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace("--seeds 3", "--seeds 1")
+        .replace("--seeds 6", "--seeds 1");
     let unless = |option: &str, value: &str| {
         if line.contains(option) { String::new() } else { format!(" {option} {value}") }
     };
