@@ -93,7 +93,7 @@ def test_vectors_are_kept_and_compete_again(graph, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"methods": ["node3vec"]}, "`node3vec` is unknown"),
+        ({"methods": ["node3vec"]}, "`node3vec` is not a method; did you mean `node2vec`"),
         ({"methods": []}, "methods: there must be at least one"),
         ({"protocol": "leave-one-out"}, "not one of select10"),
         ({"operators": ["sum"]}, "`sum` is not one of"),
