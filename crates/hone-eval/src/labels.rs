@@ -141,9 +141,11 @@ impl Between {
     /// Cuts a line. A message if it is not a node and labels.
     fn cut(self, line: &str) -> Result<Row<'_>, &'static str> {
         let fields = match self {
-            Between::Mark(mark) => fields(line, mark).ok_or("a quote is opened but not closed")?,
+            Between::Mark(mark) => {
+                fields(line, mark).ok_or("a quote that is not closed, or text behind one that is")?
+            }
             _ => {
-                let (node, labels) = self.after_node(line).ok_or(NO_LABEL)?;
+                let (node, labels) = after_node(line).ok_or(NO_LABEL)?;
                 let labels = labels.split('\t').next().unwrap_or_default();
                 std::iter::once(node).chain(labels.split(',').map(|label| label.trim().into())).collect()
             }
@@ -158,18 +160,6 @@ impl Between {
         }
     }
 
-    /// The node, without quotes, and what comes after it.
-    fn after_node(self, line: &str) -> Option<(Cow<'_, str>, &str)> {
-        let blank = |c: char| if self == Between::Tab { c == '\t' } else { c.is_whitespace() };
-        let Some(quoted) = line.strip_prefix('"') else {
-            let (node, labels) = line.split_once(blank).or_else(|| line.split_once(char::is_whitespace))?;
-            return Some((node.trim().into(), labels.trim_start()));
-        };
-        let end = closing_quote(quoted)?;
-        let labels = quoted[end + 1..].strip_prefix(char::is_whitespace)?;
-        Some((quoted[..end].replace("\"\"", "\"").into(), labels.trim_start()))
-    }
-
     /// Number of columns of a line.
     fn columns(self, line: &str) -> usize {
         match self {
@@ -178,6 +168,17 @@ impl Between {
             Between::Blank => 2,
         }
     }
+}
+
+/// The node, without quotes, and what comes after the tab or blank behind it.
+fn after_node(line: &str) -> Option<(Cow<'_, str>, &str)> {
+    let Some(quoted) = line.strip_prefix('"') else {
+        let (node, labels) = line.split_once('\t').or_else(|| line.split_once(char::is_whitespace))?;
+        return Some((node.trim().into(), labels.trim_start()));
+    };
+    let end = closing_quote(quoted)?;
+    let labels = quoted[end + 1..].strip_prefix(char::is_whitespace)?;
+    Some((quoted[..end].replace("\"\"", "\"").into(), labels.trim_start()))
 }
 
 const NO_LABEL: &str = "no label after the node";
@@ -309,8 +310,8 @@ mod tests {
     fn ids_may_be_quoted_or_begin_like_comments() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let path = dir.path().join("x.labels");
-        fs::write(&path, "# head\n#a\tx\n# a note\n\"b \"\"c\"\"\"\ty\n").expect("written");
-        let ids = hone::graph::NodeIds::from_texts(&["#a", "b \"c\""]);
+        fs::write(&path, "# head\n#a b\tx\n# a note\n\"b \"\"c\"\"\"\ty\n").expect("written");
+        let ids = hone::graph::NodeIds::from_texts(&["#a b", "b \"c\""]);
         let graph = GraphBuilder::undirected(2).edges(vec![(0, 1)]).ids(ids).build().expect("in range");
         let labels = NodeLabels::read(&path, &graph).expect("well formed");
         assert_eq!((labels.nodes, labels.of, labels.unknown), (vec![0, 1], vec![vec![0], vec![1]], 0));
@@ -341,7 +342,8 @@ mod tests {
         for (name, text, part) in [
             ("x.csv", "id,topic,year\n0,a,1990\n1,b,1991\n", "line 1: labels are read from one column"),
             ("x.tsv", "0\ta\t1990\n1\tb\t1991\n", "line 1: labels are read from one column"),
-            ("x.csv", "0,\"a\n1,b\n", "line 1: a quote is opened but not closed"),
+            ("x.csv", "0,\"a\n1,b\n", "line 1: a quote that is not closed"),
+            ("x.csv", "0,\"a\"b\n1,b\n", "line 1: a quote that is not closed, or text behind one"),
             ("x.csv", "0,\n1,b\n", "line 1: no label after the node"),
         ] {
             let error = read_as(name, text).expect_err("no labels").to_string();
