@@ -194,6 +194,13 @@ pub(crate) fn check_extension(path: &Path, known: &[&str]) -> Result<(), Error> 
     Err(Error::input(path, message, format!("end its name with .{}", known[0])))
 }
 
+/// Files that were written, streams left out.
+pub(crate) fn listed(written: &[PathBuf]) -> Option<String> {
+    let files = written.iter().filter(|path| !is_stream(path)).map(|path| path.display().to_string());
+    let files = files.collect::<Vec<_>>().join(", ");
+    (!files.is_empty()).then_some(files)
+}
+
 /// ` of --attributes`; nothing for the graph.
 fn of_option(option: &str) -> String {
     if option == "INPUT" { String::new() } else { format!(" of {option}") }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use hone::report::Report;
+use hone::report::{Dimension, Report};
 
-/// Which motifs count in Z, how concentrated it is, and which motifs the node features consist of.
+/// Which motifs count in Z, how concentrated it is, and which node features its structure follows.
 pub(crate) fn of(report: &Report) -> String {
     // Those without a share are in the note about motifs that do not occur.
     let motifs: Vec<_> = report.motif_importance().into_iter().filter(|(_, share)| *share >= VISIBLE).collect();
@@ -20,22 +20,31 @@ pub(crate) fn of(report: &Report) -> String {
         let (leading, all, share) = (found.leading, found.directions, 100.0 * found.share);
         let _ = writeln!(out, "proximity: {} {share:.1} % of the variance", explain(leading, all));
     }
-    if let Some(found) = report.structure.as_ref().filter(|found| found.components > 0) {
-        let (leading, all) = (found.components.min(SHOWN), found.components);
-        let held = 100.0 * found.explained.iter().take(leading).sum::<f64>();
-        let visible: Vec<_> = found.motifs.iter().filter(|entry| entry.share >= VISIBLE).collect();
-        let motifs = visible.iter().take(SHOWN + 2);
-        let motifs: Vec<_> = motifs.map(|entry| format!("{} {:.1} %", entry.motif, 100.0 * entry.share)).collect();
-        let more = if visible.len() > motifs.len() { ", …" } else { "" };
-        let motifs = motifs.join(", ");
-        let explain = explain(leading, all);
-        let (what, by) = match visible.iter().any(|entry| entry.motif == "attributes") {
-            true => ("structure and attributes", "by source"),
-            false => ("structure", "by motif"),
-        };
-        let _ = writeln!(out, "{what}: {explain} {held:.1} % of the variance; {by}: {motifs}{more}");
+    if let Some(found) = &report.structure {
+        let dimensions = found.dimensions.iter().zip(&found.explained).enumerate();
+        let worth = dimensions.filter(|(_, (_, part))| **part >= WORTH).map(|(j, (dimension, part))| {
+            let (number, percent) = (j + 1, 100.0 * part);
+            match j {
+                0 => format!("dimension 1 ({percent:.0} % of the variance) follows {}", followed(dimension)),
+                _ => format!("{number} ({percent:.0} %) {}", followed(dimension)),
+            }
+        });
+        let worth = worth.collect::<Vec<_>>().join("; ");
+        if !worth.is_empty() {
+            let attributes = found.motifs.iter().any(|entry| entry.motif == "attributes" && entry.share >= VISIBLE);
+            let what = if attributes { "structure and attributes" } else { "structure" };
+            let _ = writeln!(out, "{what}: {worth}");
+        }
     }
     out
+}
+
+/// The features that a dimension follows: one, or one against another.
+fn followed(Dimension { most, least }: &Dimension) -> String {
+    match least.correlation <= -CONTRAST * most.correlation {
+        true => format!("{} against {}", most.feature, least.feature),
+        false => most.feature.clone(),
+    }
 }
 
 /// The beginning of a sentence about the variance that dimensions explain.
@@ -48,8 +57,11 @@ fn explain(leading: usize, all: usize) -> String {
     }
 }
 
-/// Components of node features that a summary adds up.
-const SHOWN: usize = 3;
+/// Dimensions with less of the variance are not described.
+const WORTH: f64 = 0.01;
+
+/// The smaller of two opposite correlations is named if it is more than this part of the larger.
+const CONTRAST: f64 = 0.5;
 
 /// Shares below this would be shown as 0.0 %.
 const VISIBLE: f64 = 0.0005;

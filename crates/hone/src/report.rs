@@ -258,9 +258,30 @@ pub struct Structure {
     pub components: usize,
     /// Part of the variance of the features in each of them.
     pub explained: Vec<f64>,
+    /// Which features the first of them follow.
+    #[serde(default)]
+    pub dimensions: Vec<Dimension>,
     /// Share of each motif in the components: their parts of the variance, divided among the features by squared
     /// correlation. The largest first; sums to 1.
     pub motifs: Vec<MotifShare>,
+}
+
+/// What one component of the node features distinguishes: nodes with much of one feature from those with much of another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Dimension {
+    /// The feature with the largest correlation.
+    pub most: Loading,
+    /// The feature with the least; negative if the component contrasts the two.
+    pub least: Loading,
+}
+
+/// A feature and its correlation with a component.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Loading {
+    /// Name of the feature, as in `hone features`.
+    pub feature: String,
+    /// Between -1 and 1.
+    pub correlation: f64,
 }
 
 /// The share of one motif.

@@ -101,9 +101,9 @@ fn write(
     if !engine.leads() {
         return Ok(());
     }
-    batch.commit()?;
+    let written = batch.commit()?;
     context.progress_done();
-    context.note(summary(&report));
+    context.note(summary(&report, &written));
     Ok(())
 }
 

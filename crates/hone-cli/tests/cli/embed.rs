@@ -30,7 +30,7 @@ fn karate_becomes_a_table_with_a_report_beside_it() {
     let folder = folder();
     let out = folder.path().join("karate.tsv");
     let run = hone().args(["embed", "builtin:karate", "-o"]).arg(&out).assert().success().stdout(is_empty());
-    run.stderr(contains("structure: the first 3 of 15 dimensions explain").and(contains("seconds: read")));
+    run.stderr(contains("structure: dimension 1 (").and(contains("seconds: read")));
     let table = fs::read_to_string(&out).expect("written");
     let head: Vec<&str> = table.lines().next().expect("a header").split('\t').collect();
     assert_eq!((head[0], head[1], head.len()), ("id", "z0", 129));
@@ -384,7 +384,8 @@ fn tiny_and_regular_graphs_embed_with_every_preset_and_seed() {
         let lines: String = edges.iter().map(|(i, j)| format!("{i} {j}\n")).collect();
         fs::write(&input, lines).expect("written");
         for preset in ["hone", "hone-w", "hone-p", "hone-l", "hone-l-norm", "hone-l-rw", "hone-p+x"] {
-            for seed in ["0", "1"] {
+            // Starts of iterations differ by seed.
+            for seed in if preset == "hone" { &["0", "1"][..] } else { &["0"] } {
                 let out = folder.path().join("z.npy");
                 let mut run = hone();
                 run.args(["-q", "embed"]).arg(&input).args(["--force", "-o"]).arg(&out);

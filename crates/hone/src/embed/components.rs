@@ -18,7 +18,7 @@ use crate::features::{NamedColumns, Origin, overflow};
 use crate::operator::Operator;
 use crate::progress::Silent;
 use crate::random::Key;
-use crate::report::{MotifShare, Structure};
+use crate::report::{Dimension, Loading, MotifShare, Structure};
 
 /// The common name of columns that do not count motifs.
 const OWN: &str = "attributes";
@@ -55,7 +55,8 @@ pub(super) fn principal(
         let variances: Vec<f64> = x.column_norms(Norm::L2).into_iter().map(|norm| norm * norm).collect();
         let (z, values, vectors) = wide(x, options, dim)?;
         let whole = variances.iter().sum();
-        let structure = facts(&variances, whole, &values, |i, j| f64::from(vectors.get(i, j)), &origins);
+        let of = Features { names: &names, origins: &origins, variances: &variances };
+        let structure = facts(&of, whole, &values, |i, j| f64::from(vectors.get(i, j)));
         return Ok(Principal { block: z, structure, features: names, matrix: None });
     }
     groups.push(Group::full(Block::from_vec(rows, 1, vec![1.0; rows])));
@@ -84,7 +85,8 @@ pub(super) fn principal(
     let own: Vec<f64> = (0..width).map(|i| moments.gram.get(i, i)).collect();
     let whole = components.values.iter().map(|value| value.max(0.0)).sum();
     let values = &components.values[..kept];
-    let structure = facts(&own, whole, values, |i, j| components.vectors.get(i, j), &origins);
+    let of = Features { names: &names, origins: &origins, variances: &own };
+    let structure = facts(&of, whole, values, |i, j| components.vectors.get(i, j));
     Ok(Principal { block, structure, features: names, matrix: Some(matrix) })
 }
 
@@ -188,25 +190,33 @@ fn move_up(z: &mut Block, offset: impl Fn(usize) -> f64) {
 /// Variances below this fraction of the largest are rounding noise.
 const ZERO: f64 = 1e-9;
 
-/// How much of the variance the components capture, and the shares of the motifs: `own` are the variances of
-/// the features, `whole` their sum, `leading` those of the components, and `vector(i, j)` is what feature i
-/// has in component j.
-fn facts(
-    own: &[f64],
-    whole: f64,
-    leading: &[f64],
-    vector: impl Fn(usize, usize) -> f64,
-    origins: &[Origin],
-) -> Structure {
+/// Components whose leading features are reported.
+const DESCRIBED: usize = 3;
+
+/// What is known of the features.
+struct Features<'a> {
+    names: &'a [String],
+    origins: &'a [Origin],
+    /// As they are weighted.
+    variances: &'a [f64],
+}
+
+/// How much of the variance the components capture, the features that the first of them follow, and the shares of the
+/// motifs: `whole` is the variance of all features, `leading` are those of the components, and `vector(i, j)` is what
+/// feature i has in component j.
+fn facts(of: &Features, whole: f64, leading: &[f64], vector: impl Fn(usize, usize) -> f64) -> Structure {
     let largest = leading.first().copied().unwrap_or(0.0).max(0.0);
     let values = || leading.iter().enumerate().filter(|(_, value)| **value > ZERO * largest);
     let held: f64 = values().map(|(_, value)| value).sum();
+    let squared = |i: usize, j: usize, value: f64| match of.variances[i] > 0.0 {
+        true => value * vector(i, j).powi(2) / of.variances[i],
+        false => 0.0,
+    };
     let mut motifs: Vec<MotifShare> = Vec::new();
     for (j, &value) in values() {
-        let squared = |i: usize| if own[i] > 0.0 { value * vector(i, j).powi(2) / own[i] } else { 0.0 };
-        let total: f64 = (0..origins.len()).map(squared).sum();
-        for (i, origin) in origins.iter().enumerate() {
-            let share = squared(i) / total * value / held;
+        let total: f64 = (0..of.origins.len()).map(|i| squared(i, j, value)).sum();
+        for (i, origin) in of.origins.iter().enumerate() {
+            let share = squared(i, j, value) / total * value / held;
             let motif = origin.motif.map_or(OWN, |motif| motif.name());
             match motifs.iter_mut().find(|entry| entry.motif == motif) {
                 Some(entry) => entry.share += share,
@@ -215,11 +225,34 @@ fn facts(
         }
     }
     motifs.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let correlation = |i: usize, j: usize, value: f64| squared(i, j, value).sqrt().copysign(vector(i, j));
+    let described = values().take(DESCRIBED);
+    let dimensions = described.map(|(j, &value)| dimension(of.names, |i| correlation(i, j, value)));
     Structure {
-        features: (0..origins.len()).filter(|&i| own[i] > 0.0).count(),
+        features: of.variances.iter().filter(|variance| **variance > 0.0).count(),
         components: values().count(),
         explained: values().map(|(_, value)| value / whole).collect(),
+        dimensions: dimensions.collect(),
         motifs,
+    }
+}
+
+/// The features at both ends of a component, by their correlations with it. Its sign is chosen such that the stronger
+/// correlation is positive; of equal ones the first counts.
+fn dimension(names: &[String], correlation: impl Fn(usize) -> f64) -> Dimension {
+    let (mut low, mut high) = (0, 0);
+    for i in 1..names.len() {
+        if correlation(i) > correlation(high) {
+            high = i;
+        }
+        if correlation(i) < correlation(low) {
+            low = i;
+        }
+    }
+    let loading = |i: usize, sign: f64| Loading { feature: names[i].clone(), correlation: sign * correlation(i) };
+    match correlation(high) >= -correlation(low) {
+        true => Dimension { most: loading(high, 1.0), least: loading(low, 1.0) },
+        false => Dimension { most: loading(low, -1.0), least: loading(high, -1.0) },
     }
 }
 
@@ -279,6 +312,46 @@ mod tests {
             );
         }
     }
+
+    /// The correlation of two columns, as books print it.
+    fn pearson(a: &[f64], b: &[f64]) -> f64 {
+        let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
+        let product = |x: &[f64], y: &[f64]| {
+            let (p, q) = (mean(x), mean(y));
+            x.iter().zip(y).map(|(x, y)| (x - p) * (y - q)).sum::<f64>()
+        };
+        product(a, b) / (product(a, a) * product(b, b)).sqrt()
+    }
+
+    /// Features at both ends of a dimension are those whose columns have the largest and the least correlation with it.
+    #[test]
+    fn dimensions_follow_the_features_that_they_correlate_with() {
+        for (rows, cols) in [(90, 40), (30, 600)] {
+            let mut block = Block::random(rows, cols, Key::new(5));
+            block.update_rows(|_, row| (row[1], row[2]) = (-3.0 * row[0] + 0.1 * row[1], row[0] + 0.2 * row[2]));
+            let column = |block: &Block, j: usize| (0..rows).map(|i| f64::from(block.get(i, j))).collect::<Vec<_>>();
+            let names = (0..cols).map(|j| format!("f{j}")).collect();
+            let named = Named { names, origins: vec![Origin::default(); cols], block: block.clone() };
+            let made = principal(&Cpu, vec![named.into()], &Components::default(), 5).expect("finite");
+            assert_eq!(made.structure.dimensions.len(), DESCRIBED);
+            for (j, found) in made.structure.dimensions.iter().enumerate() {
+                let all: Vec<f64> = (0..cols).map(|i| pearson(&column(&block, i), &column(&made.block, j))).collect();
+                let high = all.iter().copied().fold(f64::MIN, f64::max);
+                let low = all.iter().copied().fold(f64::MAX, f64::min);
+                let (most, least) = if high >= -low { (high, low) } else { (-low, -high) };
+                for (loading, expected) in [(&found.most, most), (&found.least, least)] {
+                    let at: usize = loading.feature[1..].parse().expect("a number");
+                    assert!((loading.correlation - expected).abs() < 1e-3, "{loading:?}, not {expected}");
+                    assert!((all[at].abs() - expected.abs()).abs() < 1e-3, "{loading:?}, not {}", all[at]);
+                }
+            }
+            let first = &made.structure.dimensions[0];
+            if cols == 40 {
+                assert!(first.most.correlation > 0.9 && first.least.correlation < -0.9, "{first:?}");
+            }
+        }
+    }
+
     /// The last column follows from the first by its definition, both ways; few columns have none.
     #[test]
     fn the_last_column_says_how_far_a_node_is_from_the_middle() {

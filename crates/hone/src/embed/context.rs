@@ -26,6 +26,8 @@ pub enum Shortage {
     Parts,
     /// Factors are moved to files while others are computed.
     Factors,
+    /// Slices of a joint model are made anew whenever they are needed.
+    Slices,
 }
 
 /// The choices of a run, its progress, and its report so far.
@@ -90,8 +92,12 @@ impl Context<'_> {
 
     /// Components of node features next to Z.
     pub(super) fn components(&self) -> usize {
-        let beside = self.config.features.combine == Combine::After;
-        if beside && self.has_attributes() { self.config.components_dim() } else { 0 }
+        if self.has_columns_beside() { self.config.components_dim() } else { 0 }
+    }
+
+    /// Whether there are columns of features beside those of Z.
+    pub(super) fn has_columns_beside(&self) -> bool {
+        self.has_attributes() && self.config.features.combine == Combine::After
     }
 
     /// Refuses vectors that are not finite, in all processes if one of them has some.
@@ -108,7 +114,7 @@ impl Context<'_> {
         Err(Error::Numeric { stage: "the embedding".into(), message })
     }
 
-    fn has_attributes(&self) -> bool {
+    pub(super) fn has_attributes(&self) -> bool {
         self.config.has_features() || self.given.is_some()
     }
 }

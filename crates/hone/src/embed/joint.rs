@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::attributes::{self, X};
 use super::context::Context;
 use super::global::{Vectors, append};
+use super::notes::Size;
 use super::part::Part;
 use super::storage::factors::{JointFactors, write_joint};
 use super::weighted::weighted;
@@ -194,9 +195,12 @@ fn decompose(run: &mut Context, sources: &Sources, factors: Option<&mut Writer>)
         core: core.and_then(|core| rows(&core)),
         slices,
     };
-    let entries = facts.slices.iter().map(|slice| (slice.motif.as_str(), slice.nonzeros, slice.below_delta));
-    let empty = notes::empty_graphs(config, entries, run.report.graph.weighted);
-    run.report.notes.extend(empty);
+    let sizes = facts.slices.iter().map(|slice| Size {
+        motif: &slice.motif,
+        nonzeros: slice.nonzeros,
+        below_delta: slice.below_delta,
+    });
+    notes::empty_graphs(run, sizes).to(&mut run.report);
     note(&facts, task.rank, config.model, &mut run.report);
     run.report.joint = Some(facts);
     Ok(Vectors::of_z(z, &run.own))
@@ -223,7 +227,7 @@ fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
 
 /// What a reader should know.
 fn note(facts: &JointFacts, rank: usize, model: Model, report: &mut Report) {
-    if facts.rank < rank {
+    if facts.rank < rank && facts.slices.iter().any(|slice| slice.nonzeros > 0) {
         let last = match rank - facts.rank {
             1 => format!("the last of {rank} proximity columns is"),
             zero => format!("the last {zero} of {rank} proximity columns are"),

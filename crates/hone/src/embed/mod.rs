@@ -305,7 +305,7 @@ impl Hone {
             run.draft.iter_mut().for_each(|draft| draft.counts(&counted.counts));
             separate(&mut run, counted, &motifs, x, &mut shelf)?
         } else {
-            let hold = work.holds_slices(self.memory_limit);
+            let hold = self.shortage != Some(Shortage::Slices) && work.holds_slices(self.memory_limit);
             let sources = joint::Sources { config: &self.config, graph, counts: &counts, motifs: &motifs, hold };
             run.time("joint", |run| joint::embed(run, &sources, x, shelf.factors()))?
         };

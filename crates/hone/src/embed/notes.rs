@@ -1,7 +1,9 @@
 //! Notes for the reader of the result, each given once: choices that depend on the graph, and columns or rows of zeros.
 
+mod empty;
 mod zero_rows;
 
+pub(super) use empty::{Size, empty_graphs};
 pub(super) use zero_rows::{short_rows, zero_rows};
 
 use std::borrow::Cow;
@@ -70,14 +72,12 @@ pub(super) fn no_log_window(run: &mut Context) {
 
 /// Says which motif graphs are empty, and which local embeddings are not as close as requested.
 pub(super) fn local(run: &mut Context) {
-    if run.report.graph.edges == 0 {
-        run.report.warnings.push("the graph has no edges: its proximity and structure columns are zero".into());
-        return;
-    }
-    let report = &run.report;
-    let entries = report.local.iter().map(|facts| (facts.motif.as_str(), facts.nonzeros, facts.below_delta));
-    let empty = empty_graphs(run.config, entries, report.graph.weighted);
-    run.report.notes.extend(empty);
+    let sizes = run.report.local.iter().map(|facts| Size {
+        motif: &facts.motif,
+        nonzeros: facts.nonzeros,
+        below_delta: facts.below_delta,
+    });
+    empty_graphs(run, sizes).to(&mut run.report);
     unconverged(run);
 }
 
@@ -99,40 +99,6 @@ fn unconverged(run: &mut Context) {
              them closer"
         ));
     }
-}
-
-/// Says in one line which motifs do not occur, and why any other motif graph is empty; `facts` are its nonzeros
-/// and the positions below delta.
-pub(super) fn empty_graphs<'a>(
-    config: &Config,
-    facts: impl Iterator<Item = (&'a str, usize, usize)>,
-    weighted: bool,
-) -> Vec<String> {
-    let what = if config.pairs == Pairs::Edges { "edges" } else { "pairs" };
-    let (mut seen, mut absent, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    for (name, nonzeros, below) in facts {
-        if nonzeros > 0 || seen.contains(&name) {
-            continue;
-        }
-        seen.push(name);
-        if below == 0 {
-            absent.push(name);
-        } else {
-            let delta = name.parse().map_or(1, |motif| config.delta.of(motif));
-            let why = format!("all {what} with motif {name} have fewer than delta = {delta} occurrences");
-            notes.push(format!("{why}: its columns are zero"));
-        }
-    }
-    let edges = if weighted && uses_weights(config) { " on edges with a weight" } else { "" };
-    match absent[..] {
-        [] => {}
-        [one] => notes.push(format!("motif {one} does not occur{edges}: its columns are zero")),
-        _ => {
-            let (count, names) = (absent.len(), absent.join(", "));
-            notes.push(format!("{count} motifs do not occur{edges}, so their columns are zero: {names}"));
-        }
-    }
-    notes
 }
 
 /// Says that D leaves no room for node features.
@@ -186,7 +152,7 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     if solver.loss() != Divergence::Gaussian {
         run.note("residual and motif importance are measured before the link function of the loss");
     }
-    if info.code.is_none() && run.report.graph.edges > 0 {
+    if info.code.is_none() && !(info.rank == 0 && empty::all_empty(&run.report)) {
         zero_columns(info.rank, run.z_dim(), columns, run.components(), &mut run.report);
     }
     if !info.converged {

@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
     context.progress().stage("writing", 0);
     report.time("write", |_| embedding.add_to(&mut batch, &args.output, args.table.output_format))?;
     record::add_to(&mut batch, &args.output, &report)?;
-    batch.commit()?;
+    let paths = batch.commit()?;
     context.progress_done();
     if let Some(like) = report.like.as_ref().filter(|_| !asked.structure_only) {
         let (shared, new, kept) = (like.shared, like.new, like.kept);
@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
             "nodes: {shared} in {of} ({kept} with unchanged proximity columns), {new} new{written}"
         ));
     }
-    context.note(summary(&report));
+    context.note(summary(&report, &paths));
     Ok(())
 }
 

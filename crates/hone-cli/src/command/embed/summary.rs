@@ -1,16 +1,20 @@
 //! What is said when an embedding is done.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use hone::report::Report;
 
 use super::choices::OPTIONS;
-use crate::{findings, options};
+use crate::{files, findings, options};
 
-/// What the embedding shows about the graph, where the time went, and notes.
-pub(super) fn summary(report: &Report) -> String {
+/// What the embedding shows about the graph, the files that were written, where the time went, and notes.
+pub(super) fn summary(report: &Report, written: &[PathBuf]) -> String {
     let mut out = findings::of(report);
     let _ = writeln!(out, "columns: {}", blocks(report));
+    if let Some(files) = files::listed(written) {
+        let _ = writeln!(out, "files: {files}");
+    }
     let stages = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds));
     let _ = writeln!(out, "seconds: {}", stages.collect::<Vec<_>>().join(", "));
     if let Some(chosen) = &report.automatic_steps {

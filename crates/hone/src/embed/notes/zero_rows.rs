@@ -2,6 +2,7 @@
 //!
 //! Cost: O(rows · columns) to find them; if there are any, the same for Y and O(N + M) to say why.
 
+use super::empty::all_empty;
 use crate::config::{Config, Dim, Direction, FirstStep, Model, Steps};
 use crate::dense::Columns;
 use crate::embed::context::Context;
@@ -64,13 +65,13 @@ pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns,
     }
     run.engine.totals(&mut totals);
     let (count, nodes) = (totals.iter().sum::<u64>(), z.own().rows as u64);
-    if count == 0 || count == nodes && graph.edges() == 0 {
+    if count == 0 || count == nodes && all_empty(&run.report) {
         return;
     }
     let reasons = ALL.iter().zip(&totals).filter(|(_, count)| **count > 0);
     let reasons: Vec<String> =
         reasons.map(|(why, count)| format!("{count} {}", why.text(run, graph, z.cols()))).collect();
-    let have = match (count == 1, run.components() > 0) {
+    let have = match (count == 1, run.has_columns_beside()) {
         (true, false) => "has a vector of zeros",
         (false, false) => "have vectors of zeros",
         (true, true) => "has zeros in its proximity columns",

@@ -77,19 +77,43 @@ fn thresholds_may_differ_by_motif() {
     }
 }
 
+/// Empty motif graphs are explained in one line, with what to do.
 #[test]
 fn an_empty_motif_graph_is_explained() {
     let graph = builtin("karate").unwrap();
-    let said = |settings: &[(&str, &str)], graph: &Graph| run(config(settings), graph).report.notes.join("; ");
-    let delta = [("motifs", "[\"edge\"]"), ("delta", "2"), ("global.dim", "4")];
+    let said = |settings: &[(&str, &str)], graph: &Graph| {
+        let report = run(config(settings), graph).report;
+        [report.warnings, report.notes].concat()
+    };
     for model in ["separate", "tucker"] {
-        let notes = said(&[&delta[..], &[("model", model)]].concat(), &graph);
-        assert!(notes.contains("all edges with motif edge have fewer than delta = 2 occurrences"), "{notes}");
-        assert!(!notes.contains("does not occur"), "{notes}");
+        let with = |motifs, delta| {
+            said(&[("motifs", motifs), ("delta", delta), ("global.dim", "4"), ("model", model)], &graph)
+        };
+        let whole = with("[\"edge\"]", "2");
+        let expected = "no edge has motif edge as often as delta = 2 requires: all vectors are zero";
+        assert!(whole.len() == 1 && whole[0].contains(expected), "{whole:?}");
+        let whole = with("[\"edge\", \"triangle\", \"clique4\"]", "1000");
+        assert!(whole.len() == 1 && whole[0].contains("no edge has any motif as often as delta requires"), "{whole:?}");
+        let parts = with("[\"edge\", \"triangle\", \"clique4\"]", "{ triangle = 90, clique4 = 90 }");
+        let lines: Vec<_> = parts.iter().filter(|line| line.contains("delta")).collect();
+        assert!(lines.len() == 1 && lines[0].contains("their columns are zero: triangle, clique4"), "{parts:?}");
+        let star = said(
+            &[("motifs", "[\"triangle\", \"clique4\"]"), ("global.dim", "4"), ("model", model)],
+            &builtin("star").unwrap(),
+        );
+        let expected = "none of the 2 motifs occurs: all vectors are zero; motifs = \"all\" includes edges";
+        assert!(star.len() == 1 && star[0] == expected, "{star:?}");
+        let weightless = GraphBuilder::undirected(3).edges(vec![(0, 1), (1, 2)]).weights(vec![0.0; 2]).build().unwrap();
+        let settings = [("motifs", "[\"edge\"]"), ("weights", "true"), ("global.dim", "2"), ("model", model)];
+        let notes = said(&settings, &weightless);
+        let expected = "motif edge does not occur on edges with a weight: all vectors are zero; weights = false";
+        assert!(notes.len() == 1 && notes[0].contains(expected), "{notes:?}");
     }
-    let weightless = GraphBuilder::undirected(3).edges(vec![(0, 1), (1, 2)]).weights(vec![0.0; 2]).build().unwrap();
-    let notes = said(&[("motifs", "[\"edge\"]"), ("weights", "true"), ("global.dim", "2")], &weightless);
-    assert!(notes.contains("motif edge does not occur on edges with a weight"), "{notes}");
+    // Structure columns are beside them.
+    let beside =
+        [("motifs", "[\"edge\"]"), ("delta", "1000"), ("structure.enabled", "true"), ("features.combine", "after")];
+    let beside = said(&beside, &graph);
+    assert!(beside.len() == 1 && beside[0].contains("all proximity columns are zero"), "{beside:?}");
 }
 
 type Dense = Vec<Vec<f64>>;

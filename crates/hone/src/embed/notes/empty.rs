@@ -1,0 +1,133 @@
+//! Motif graphs without entries: which they are, why, and what to do, in one line.
+
+use super::uses_weights;
+use crate::config::Config;
+use crate::embed::context::Context;
+use crate::motif::Pairs;
+use crate::report::Report;
+
+/// The size of a motif graph.
+pub(in crate::embed) struct Size<'a> {
+    pub(in crate::embed) motif: &'a str,
+    /// Entries of its matrix.
+    pub(in crate::embed) nonzeros: usize,
+    /// Positions left out by delta.
+    pub(in crate::embed) below_delta: usize,
+}
+
+/// Motifs whose graphs are empty.
+#[derive(Default)]
+struct Empty<'a> {
+    /// No position has the motif.
+    absent: Vec<&'a str>,
+    /// All positions have it less than delta times.
+    rare: Vec<&'a str>,
+}
+
+/// Whether no motif graph has an entry.
+pub(super) fn all_empty(report: &Report) -> bool {
+    let local = report.local.iter().map(|facts| facts.nonzeros);
+    let mut sizes = local.chain(report.joint.iter().flat_map(|joint| &joint.slices).map(|slice| slice.nonzeros));
+    sizes.all(|nonzeros| nonzeros == 0)
+}
+
+/// Says which motif graphs are empty; a warning if all are and nothing else is embedded.
+pub(in crate::embed) fn empty_graphs<'a>(run: &Context, sizes: impl Iterator<Item = Size<'a>>) -> Said {
+    let (mut empty, mut all) = (Empty::default(), true);
+    for Size { motif, nonzeros, below_delta } in sizes {
+        all &= nonzeros == 0;
+        let list = if below_delta == 0 { &mut empty.absent } else { &mut empty.rare };
+        if nonzeros == 0 && !list.contains(&motif) {
+            list.push(motif);
+        }
+    }
+    let (config, weighted) = (run.config, run.report.graph.weighted && uses_weights(run.config));
+    let more = run.has_attributes() && !run.has_columns_beside();
+    if run.report.graph.edges == 0 {
+        return Said::Warning("the graph has no edges: its proximity and structure columns are zero".into());
+    }
+    match all && !more {
+        true => {
+            let zero = if run.has_columns_beside() { "all proximity columns are zero" } else { "all vectors are zero" };
+            Said::Warning(empty.whole(config, weighted, zero))
+        }
+        false => Said::Notes(empty.parts(config, weighted)),
+    }
+}
+
+/// What is said of empty motif graphs.
+pub(in crate::embed) enum Said {
+    Warning(String),
+    Notes(Vec<String>),
+}
+
+impl Said {
+    /// Adds it to a report.
+    pub(in crate::embed) fn to(self, report: &mut Report) {
+        match self {
+            Said::Warning(warning) => report.warnings.push(warning),
+            Said::Notes(notes) => report.notes.extend(notes),
+        }
+    }
+}
+
+impl Empty<'_> {
+    /// What to say if all motif graphs are empty.
+    fn whole(&self, config: &Config, weighted: bool, zero: &str) -> String {
+        let place = if config.pairs == Pairs::Edges { "edge" } else { "pair" };
+        match (&self.rare[..], &self.absent[..]) {
+            ([], absent) => {
+                let (on, what) = (on_edges(weighted), if weighted { USE_NONE } else { USE_ALL });
+                let none = match absent {
+                    [one] => format!("motif {one} does not occur{on}"),
+                    _ => format!("none of the {} motifs occurs{on}", absent.len()),
+                };
+                format!("{none}: {zero}; {what}")
+            }
+            ([one], _) => {
+                let delta = one.parse().map_or(1, |motif| config.delta.of(motif));
+                format!(
+                    "no {place} has motif {one} as often as delta = {delta} requires: {zero}; a smaller value keeps more"
+                )
+            }
+            _ => format!("no {place} has any motif as often as delta requires: {zero}; a smaller value keeps more"),
+        }
+    }
+
+    /// What to say if some are.
+    fn parts(&self, config: &Config, weighted: bool) -> Vec<String> {
+        let what = if config.pairs == Pairs::Edges { "edges" } else { "pairs" };
+        let on = on_edges(weighted);
+        let rare = match self.rare[..] {
+            [] => None,
+            [one] => {
+                let delta = one.parse().map_or(1, |motif| config.delta.of(motif));
+                let why = format!("all {what} with motif {one} have fewer than delta = {delta} occurrences");
+                Some(format!("{why}: its columns are zero"))
+            }
+            ref several => {
+                let (count, names) = (several.len(), several.join(", "));
+                Some(format!(
+                    "all {what} have {count} motifs less often than delta requires, so their columns are zero: {names}"
+                ))
+            }
+        };
+        let absent = match self.absent[..] {
+            [] => None,
+            [one] => Some(format!("motif {one} does not occur{on}: its columns are zero")),
+            ref several => {
+                let (count, names) = (several.len(), several.join(", "));
+                Some(format!("{count} motifs do not occur{on}, so their columns are zero: {names}"))
+            }
+        };
+        rare.into_iter().chain(absent).collect()
+    }
+}
+
+/// Where motifs were looked for.
+fn on_edges(weighted: bool) -> &'static str {
+    if weighted { " on edges with a weight" } else { "" }
+}
+
+const USE_NONE: &str = "weights = false ignores the weights";
+const USE_ALL: &str = "motifs = \"all\" includes edges";
