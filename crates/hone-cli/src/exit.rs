@@ -22,8 +22,8 @@ const INTERRUPTED: u8 = 130;
 pub(crate) enum Kept {
     /// Nothing: outputs appear at the end.
     Nothing,
-    /// The same, of a run that could have saved finished stages.
-    NoStages,
+    /// The same, of a run that could have kept what it had finished: how.
+    Unsaved(&'static str),
     /// The beginning of an output that cannot be taken back.
     Stream,
     /// Finished stages, in a folder.
@@ -47,11 +47,11 @@ pub(crate) fn keep(kept: Kept) {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = kept;
 }
 
-/// Says that this run could have saved finished stages, unless what it writes is a stream.
-pub(crate) fn could_save() {
+/// Says how this run could have kept what it had finished, unless what it writes is a stream.
+pub(crate) fn could_save(how: &'static str) {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if matches!(*kept, Kept::Nothing) {
-        *kept = Kept::NoStages;
+        *kept = Kept::Unsaved(how);
     }
 }
 
@@ -83,7 +83,7 @@ fn left(frozen: &Frozen) -> String {
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let inner = match &*kept {
         Kept::Stages(folder) | Kept::Cells(folder) => Some(folder),
-        Kept::Nothing | Kept::NoStages | Kept::Stream => None,
+        Kept::Nothing | Kept::Unsaved(_) | Kept::Stream => None,
     };
     let outputs = frozen.published().filter(|path| inner.is_none_or(|folder| !path.starts_with(folder)));
     let outputs: Vec<String> = outputs.map(shown).collect();
@@ -97,7 +97,7 @@ fn left(frozen: &Frozen) -> String {
             folder.display()
         )),
         Kept::Stream => Some("what was written may be incomplete".into()),
-        Kept::NoStages => Some("nothing was written; a run with --checkpoint DIR can be continued".into()),
+        Kept::Unsaved(how) => Some(format!("nothing was written; {how}")),
         Kept::Nothing | Kept::Stages(_) => Some("nothing was written".into()),
     };
     let complete = (!outputs.is_empty()).then(|| format!("{} had already been written in full", listed(&outputs)));

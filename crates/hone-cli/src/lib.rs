@@ -58,16 +58,16 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   hone embed builtin:karate -o karate.tsv   one vector per node
-  hone info builtin:karate          look at a built-in graph
-  hone info graph.tsv --json        size, degrees and components of a file, as JSON
-  hone count graph.tsv --by total   motifs of a file
-  hone features graph.tsv -o x.csv  node features from motif counts
-  hone draw graph.tsv -o graph.svg  a picture of the graph
-  hone similar karate.tsv --node 0  nodes similar to a node
-  hone roles graph.tsv              hubs, bridges, cliques, chains: roles of nodes
-  hone map graph.tsv -o map.html    an interactive map
-  hone tune graph.tsv -o best.toml  settings that suit a graph
-  hone help info                    all options of a command (or: hone info --help)
+  hone info builtin:karate                  look at a built-in graph
+  hone info graph.tsv --json                size, degrees and components of a file, as JSON
+  hone count graph.tsv --by total           motifs of a file
+  hone features graph.tsv -o x.csv          node features from motif counts
+  hone draw graph.tsv -o graph.svg          a picture of the graph
+  hone similar karate.tsv --node 0          nodes similar to a node
+  hone roles graph.tsv                      hubs, bridges, cliques, chains: roles of nodes
+  hone map graph.tsv -o map.html            an interactive map
+  hone tune graph.tsv -o best.toml          settings that suit a graph
+  hone help info                            all options of a command (or: hone info --help)
 
 Exit codes: 0 success, 1 the run failed, 2 bad input or usage, 130 interrupted.";
 

@@ -98,9 +98,10 @@ impl VectorSource {
     }
 
     /// Ids and prepared vectors; the vectors as they were read are dropped.
-    pub(crate) fn open(&self, by: By) -> Result<(NodeIds, Space), Error> {
+    pub(crate) fn open(&self, by: By, context: &Context) -> Result<(NodeIds, Space), Error> {
         let path = &self.file.path;
         let embedding = read(path, self.format, self.memory)?;
+        note_no_names(path, self.format, context);
         let space = Space::of(&embedding, by).map_err(|error| match error {
             Error::Config { field, message } if field == "vectors" => {
                 Error::input(path, message, "write the vectors again")
@@ -129,6 +130,21 @@ pub(crate) fn read(path: &Path, format: Option<Format>, memory: Option<u64>) -> 
         }
         other => other,
     })
+}
+
+/// Notes that the names of the columns are missing, without which proximity and structure are compared as one.
+pub(crate) fn note_no_names(path: &Path, format: Option<Format>, context: &Context) {
+    let format = format.map_or_else(|| Format::of(path), Ok);
+    let mut names = path.as_os_str().to_owned();
+    names.push(".columns.txt");
+    let beside = matches!(format, Ok(Format::Npy | Format::Word2vec)) && !hone::output::is_stream(path);
+    if beside && !Path::new(&names).exists() {
+        context.note(format_args!(
+            "note: there is no {}, so all columns are compared as one; if `hone embed` wrote the vectors, keep this file \
+             beside them",
+            Path::new(&names).display()
+        ));
+    }
 }
 
 pub(crate) fn by() -> impl TypedValueParser<Value = By> {

@@ -133,7 +133,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let start = Start::now();
     context.progress().stage("reading", 0);
     let vectors = source.facts(context)?;
-    let (ids, space) = source.open(placing.by)?;
+    let (ids, space) = source.open(placing.by, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
     let placed = placing.layout.place(&space, context.progress())?;
     note_recall(placed.recall, context);

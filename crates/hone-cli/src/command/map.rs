@@ -166,6 +166,7 @@ impl Beside {
             return Ok(hone.embed(graph, context.progress())?.embedding);
         };
         let read = vectors::read(path, format, self.memory)?;
+        vectors::note_no_names(path, format, context);
         let index = read.ids.index();
         let row = |node: u32| {
             let id = graph.ids().get(node).to_string();

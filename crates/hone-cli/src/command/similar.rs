@@ -158,7 +158,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let start = Start::now();
     context.progress().stage("reading", 0);
     let vectors = source.facts(context)?;
-    let (ids, space) = source.open(choices.by)?;
+    let (ids, space) = source.open(choices.by, context)?;
     let (read, start) = (Stage::since("read", &start), Start::now());
     let (version, nodes) = (env!("CARGO_PKG_VERSION"), ids.len());
     let mut record =

@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::input::RepeatableArgs;
 use crate::options::{Known, translated};
 use crate::repeat::{Chosen, Earlier};
+use crate::{exit, files};
 
 /// Find settings that suit a graph: hide some of its edges, and compare how well a handful of candidates predict them.
 ///
@@ -153,16 +154,19 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let record_path = args.output.as_deref().and_then(record::path);
     let inputs = inputs.read("--labels", labels.as_ref().map(|labels| &labels.path));
     let batch = inputs.write("--output", args.output.iter().chain(&record_path)).check(args.force)?;
+    args.output.as_deref().map_or(Ok(()), |path| files::check_extension(path, &["toml"]))?;
     let facts = labels.as_ref().map(|labels| labels.facts(source.changed, context)).transpose()?;
     let graph = source.open(true, args.input.memory(), context)?;
     let labels = labels.map(|labels| NodeLabels::read(&labels.path, &graph)).transpose()?;
     note_unknown(labels.as_ref(), context);
+    exit::could_save("with --time, rounds that are complete by then count");
     let tuned = options.run(&graph, labels.as_ref(), args.time, context.progress());
     let tuned = tuned.map_err(|error| translated(error, OPTIONS))?;
     context.progress_done();
     if tuned.rounds < options.rounds {
         context.note(format_args!("note: completed {} of {} rounds in the given time", tuned.rounds, options.rounds));
     }
+    let mut written = Vec::new();
     if let Some(path) = &args.output {
         // The same number of rounds gives the same result, whatever the time.
         let rounds = if tuned.rounds > 0 { tuned.rounds } else { options.rounds };
@@ -176,16 +180,24 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
             graph: GraphFacts::of(&graph),
             tuned: &tuned,
         };
-        write(batch, path, &record)?;
+        written = write(batch, path, &record)?;
     }
-    if args.json {
-        return context.print(serde_json::to_string_pretty(&tuned)? + "\n");
+    show(args, &tuned, &written, context)
+}
+
+/// Prints the comparison, and what to do with the files.
+fn show(args: &Args, tuned: &Tuned, written: &[PathBuf], context: &Context) -> anyhow::Result<()> {
+    let streamed = args.output.as_deref().is_some_and(hone::output::is_stream);
+    match (args.json, streamed) {
+        (true, _) => context.print(serde_json::to_string_pretty(tuned)? + "\n")?,
+        (false, true) => context.note(&tuned.verdict),
+        (false, false) => context.print(table(tuned))?,
     }
-    if streamed {
-        context.note(&tuned.verdict);
-        return Ok(());
+    if let (Some(path), Some(files)) = (&args.output, files::listed(written)) {
+        context.note(format_args!("files: {files}"));
+        context.note(format_args!("next: hone embed GRAPH -o VECTORS --config {}", path.display()));
     }
-    context.print(table(&tuned))
+    Ok(())
 }
 
 /// Counts labels of nodes that are not in the graph.
@@ -198,13 +210,12 @@ fn note_unknown(labels: Option<&NodeLabels>, context: &Context) {
 }
 
 /// Writes the chosen settings, and the record of how they were chosen.
-fn write(mut batch: Batch, path: &Path, record: &Record) -> anyhow::Result<()> {
+fn write(mut batch: Batch, path: &Path, record: &Record) -> anyhow::Result<Vec<PathBuf>> {
     let mut out = batch.begin(path)?;
     out.write_all(record.tuned.config.to_commented_toml().as_bytes()).map_err(|e| out.error(e))?;
     batch.add(out)?;
     record::add_to(&mut batch, path, record)?;
-    batch.commit()?;
-    Ok(())
+    Ok(batch.commit()?)
 }
 
 /// One line per candidate, and the verdict.

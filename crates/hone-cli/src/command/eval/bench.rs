@@ -20,8 +20,8 @@ use crate::source::stem;
 /// Which methods are compared, how often, and where finished results are stored.
 #[derive(Debug, clap::Args)]
 pub(super) struct BenchArgs {
-    /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be
-    /// repeated.
+    /// Methods, separated by commas (see `hone eval list`), with options after a colon; may be repeated [default: a
+    /// selection for the task].
     #[arg(long, value_name = "NAMES")]
     pub(super) methods: Vec<String>,
     /// Vectors from a file as a further method; may be repeated.
@@ -86,8 +86,9 @@ impl BenchArgs {
     /// Creates the folders in which results and vectors are stored.
     pub(super) fn folders(&self, force: bool) -> anyhow::Result<Folders> {
         let cache = self.cache.as_deref().map_or(Ok(Cache::none()), Cache::open)?;
-        if let Some(folder) = &self.cache {
-            exit::keep(Kept::Cells(folder.clone()));
+        match &self.cache {
+            Some(folder) => exit::keep(Kept::Cells(folder.clone())),
+            None => exit::could_save("a run with --cache DIR can be continued"),
         }
         let save = self.save.as_deref().map(|folder| Save::open(folder, Existing::replaced_if(force))).transpose()?;
         Ok(Folders { cache, save })

@@ -23,6 +23,7 @@ const DIRECTED: &str = "hone,hope,node2vec,grarep,degree";
 
 /// Link prediction: distinguish removed edges from pairs without an edge.
 #[derive(Debug, clap::Args)]
+#[command(after_help = examples())]
 pub(crate) struct Args {
     /// The graphs: files, or builtin:NAME.
     #[arg(value_name = "INPUT", required = true)]
@@ -53,6 +54,17 @@ pub(crate) struct Args {
     standardize: bool,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+fn examples() -> String {
+    format!(
+        "Examples:
+  hone eval link graph.tsv --methods hone,degree --seeds 3
+  hone eval link graph.tsv --methods hone --embedding vectors.npy
+
+Methods, if none are given: {METHODS}
+(for directed graphs {DIRECTED})."
+    )
 }
 
 impl Args {

@@ -38,12 +38,22 @@ struct Labelled {
     output: OutputArgs,
 }
 
+fn examples(task: &str) -> String {
+    format!(
+        "Examples:
+  hone eval {task} graph.tsv --labels labels.tsv --methods hone,degree --seeds 3
+
+Methods, if none are given: {METHODS}."
+    )
+}
+
 fn positive(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|c: &f64| *c > 0.0 && c.is_finite()).ok_or_else(|| "give a positive number".into())
 }
 
 /// Node classification: micro and macro F1 of one-vs-rest logistic regression.
 #[derive(Debug, clap::Args)]
+#[command(after_help = examples("nodes"))]
 pub(crate) struct Args {
     #[command(flatten)]
     common: Labelled,
@@ -57,6 +67,7 @@ pub(crate) struct Args {
 
 /// Role recovery: accuracy with 80 % of the nodes for training, stratified; NMI of clusters.
 #[derive(Debug, clap::Args)]
+#[command(after_help = examples("roles"))]
 pub(crate) struct RolesArgs {
     #[command(flatten)]
     common: Labelled,
