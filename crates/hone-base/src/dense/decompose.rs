@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn matrices_of_deficient_rank_are_no_trouble() {
         let mut fell_back = 0;
-        for seed in 0..15 {
+        for seed in 0..6 {
             let gram = if seed % 12 == 0 { nearly_empty(seed) } else { deficient(seed) };
             let scale = gram.to_norm_one().expect("finite");
             let even = Small::from_fn(gram.rows(), gram.cols(), |i, j| scale * gram.get(i, j));

@@ -109,7 +109,7 @@ fn parts_in_files_change_no_bit() {
 /// Where memory is shorter still, factors wait in files while others are computed.
 #[test]
 fn factors_that_wait_in_files_change_no_bit() {
-    let graph = graph(1_500, 7);
+    let graph = graph(500, 7);
     let cases: [&[(&str, &str)]; 5] = [
         &[],
         &[("local.log-window.steps", "0")],
@@ -172,7 +172,7 @@ fn parts(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn an_interrupted_run_goes_on_to_the_same_bits() {
-    let graph = graph(700, 2);
+    let graph = graph(300, 2);
     let few = ("motifs", "[\"edge\", \"path3\", \"triangle\"]");
     let cases = [
         config("hone-p", &[few, ("global.dim", "32")]),

@@ -68,12 +68,13 @@ fn large_and_tiny_weights_neither_overflow_nor_vanish() {
             hone().args(["-q", "embed", "-o", "-", "--weighted", "--preset", preset]).arg(graph).assert().success();
         run.get_output().stdout.clone()
     };
-    for weight in ["1e30", "1e-30", "1e38", "1e-38"] {
+    let expected: Vec<_> = presets().into_iter().map(|preset| (vectors(&ones, &preset), preset)).collect();
+    for weight in ["1e38", "1e-38"] {
         // A power of two near it: all results are those of weights of one, to the bit.
         let power = (weight.parse::<f64>().expect("a number").log2().floor()).exp2();
         let graph = scaled("scaled.tsv", &|_| format!("{power:e}"));
-        for preset in presets() {
-            assert!(vectors(&graph, &preset) == vectors(&ones, &preset), "{weight} {preset}");
+        for (of_ones, preset) in &expected {
+            assert!(vectors(&graph, preset) == *of_ones, "{weight} {preset}");
         }
     }
     let mixed = scaled("mixed.tsv", &|i| ["1e30", "1", "1e-30"][i % 3].into());

@@ -61,11 +61,11 @@ fn with_new(old: &Graph, new: u32) -> Graph {
 
 #[test]
 fn motifs_are_counted_around_new_nodes() {
-    let old = Generator::Er { nodes: 6000, degree: 4.0 }.graph(3, &Silent).unwrap();
+    let old = Generator::Er { nodes: 3000, degree: 4.0 }.graph(3, &Silent).unwrap();
     let (_, model) = fit(&old, &[("global.dim", "16")]);
-    let run = assert_rows(&model, &with_new(&old, 20), false);
+    let run = assert_rows(&model, &with_new(&old, 10), false);
     assert_eq!(stages(&run), ["compare", "structure", "proximity"], "nothing was counted whole");
-    assert_rows(&model, &with_new(&old, 20), true);
+    assert_rows(&model, &with_new(&old, 10), true);
     assert_rows(&model, &with_new(&old, 1), false);
 }
 
@@ -101,7 +101,7 @@ fn triangles_far_from_new_nodes_may_change_too() {
 /// Edges of weight zero make triangles, but no walks; and with a threshold of two no edge does. They tell of no change.
 #[test]
 fn edges_that_are_not_walked_may_change_too() {
-    let (n, sites) = (12_000u32, 60);
+    let (n, sites) = (6_000u32, 39);
     let random = Generator::Er { nodes: u64::from(n), degree: 2.0 }.graph(9, &Silent).unwrap();
     let (mut new, mut closing) = (Vec::new(), Vec::new());
     for (k, c) in (0..n).filter(|&c| !random.neighbors(c).is_empty()).step_by(151).take(sites).enumerate() {
