@@ -82,7 +82,7 @@ fn large_graphs_have_the_bits_of_one_process() {
     fs::write(folder.join("weighted.tsv"), weighted.join("\n")).unwrap();
     let cases: [&[&str]; 5] = [
         &["large.tsv", "--preset", "hone"],
-        &["large.tsv", "--preset", "hone", "--set", "local.norm=l1"],
+        &["large.tsv", "--preset", "hone", "--set", "local.norm=l1", "--set", "local.log-window.steps=0"],
         &["large.tsv", "--preset", "hone-p", "--motifs", "path3,triangle", "--steps", "2"],
         &["large.tsv", "--preset", "hone-l", "--motifs", "edge,path3", "--steps", "2"],
         &["weighted.tsv", "--weighted", "--preset", "hone-l-norm", "--motifs", "star4", "--set", "delta=2"],
