@@ -278,7 +278,8 @@ fn other_work_has_the_bits_of_one_process() {
     }
     // The default has a log window, which all processes make together though one of them writes factors.
     for (processes, name) in [(1, "c"), (3, "d")] {
-        let window = ["embed", "graph.tsv", "--dim", "16", "-q", "--threads", "1", "-o", "w.tsv", "--force", "--factors", name];
+        let window =
+            ["embed", "graph.tsv", "--dim", "16", "-q", "--threads", "1", "-o", "w.tsv", "--force", "--factors", name];
         job(processes, folder, &window);
         fs::rename(folder.join("w.tsv"), folder.join(format!("{name}.tsv"))).unwrap();
     }
