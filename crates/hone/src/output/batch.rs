@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::companions;
 use super::exchange::{New, exchange};
-use super::place::{Place, folder_of, sync};
+use super::place::{Place, folder_of, may_replace, sync};
 use super::temporary::{Temporary, TemporaryFolder, registry};
 use super::{Existing, Output, Written, WrittenFolder};
 use crate::error::{Error, Result};
@@ -106,10 +106,8 @@ impl Batch {
 
     fn obsolete_at(&mut self, path: &Path) -> Result<()> {
         match Place::of(path)? {
-            Place::File { existing: Some(_), .. } if self.existing == Existing::Refuse => {
-                Err(Error::Exists { path: path.to_path_buf() })
-            }
-            Place::File { target, existing: Some(_) } => {
+            Place::File { target, existing: Some(file) } => {
+                may_replace(path, &file, self.existing)?;
                 self.obsolete.push(target);
                 Ok(())
             }
@@ -127,7 +125,9 @@ impl Batch {
             let known = |path: &PathBuf| ready.iter().any(|file| file.target == *path) || obsolete.contains(path);
             // A companion may be a link to a file that is replaced.
             let real = |path: PathBuf| match Place::of(&path) {
-                Ok(Place::File { target, existing: Some(_) }) if !known(&target) => Some(path),
+                Ok(Place::File { target, existing: Some(file) }) if !known(&target) => {
+                    Some(may_replace(&path, &file, existing).map(|()| path))
+                }
                 _ => None,
             };
             let is_stale = |path: &PathBuf, of: &Path| *path != companions::record(of) || companions::is_record(path);
@@ -135,7 +135,7 @@ impl Batch {
                 let companions = companions(&file.target).into_iter();
                 companions.filter(|path| is_stale(path, &file.target)).collect::<Vec<_>>()
             };
-            let stale: Vec<PathBuf> = ready.iter().flat_map(stale).filter_map(real).collect();
+            let stale = ready.iter().flat_map(stale).filter_map(real).collect::<Result<Vec<PathBuf>>>()?;
             obsolete.extend(stale);
         }
         paths.extend(ready_folders.iter().map(|(_, target)| target.clone()));

@@ -40,7 +40,7 @@ use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use place::Place;
+use place::{Place, may_replace};
 use temporary::Temporary;
 
 /// Large enough that system calls do not count.
@@ -106,10 +106,8 @@ impl Output {
         let sink = match Place::of(&path)? {
             Place::Stdout => Sink::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())),
             Place::Stream => direct(&path)?,
-            Place::File { existing: Some(_), .. } if existing == Existing::Refuse => {
-                return Err(Error::Exists { path });
-            }
             Place::File { target, existing } => {
+                existing.iter().try_for_each(|file| may_replace(&path, file, replaces))?;
                 let (file, temporary) = Temporary::create(&path, target, existing)?;
                 Sink::Temporary(BufWriter::with_capacity(BUFFER, file), temporary)
             }

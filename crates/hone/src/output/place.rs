@@ -6,6 +6,7 @@ use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
+use super::Existing;
 use crate::error::{Error, Result};
 
 /// Links that are followed before a chain of them counts as a circle, as in Linux.
@@ -40,6 +41,18 @@ impl Place {
             Err(e) => Err(refused(path, e)),
         }
     }
+}
+
+/// Refuses to replace a file that exists, as it was chosen, and one that nobody may write, whatever was chosen: to rename
+/// another over it would take no more than the permission to write in its folder.
+pub(super) fn may_replace(path: &Path, file: &Metadata, existing: Existing) -> Result<()> {
+    if existing == Existing::Refuse {
+        return Err(Error::Exists { path: path.to_path_buf() });
+    }
+    if file.permissions().readonly() {
+        return Err(Error::input(path, "is write-protected", "choose another name, or make it writable"));
+    }
+    Ok(())
 }
 
 /// Whether what is written to `path` goes elsewhere than to a file of that name: standard output, a pipe, a device, a

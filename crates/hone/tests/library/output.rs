@@ -50,6 +50,36 @@ fn dropped_leaves_nothing_and_the_old_file_alone() {
 }
 
 #[test]
+fn what_is_write_protected_stays() {
+    let dir = folder();
+    let (path, link) = (dir.path().join("a.npy"), dir.path().join("link.npy"));
+    write(&path, false, "old").expect("writable");
+    let protect = |path: &Path, protected: bool| {
+        let mut permissions = fs::metadata(path).expect("there").permissions();
+        permissions.set_readonly(protected);
+        fs::set_permissions(path, permissions).expect("ours");
+    };
+    protect(&path, true);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&path, &link).expect("writable");
+    for name in [&path, &link].into_iter().filter(|name| name.exists()) {
+        let refused = write(name, true, "new").expect_err("protected");
+        assert!(refused.is_input() && refused.to_string().contains("write-protected"), "{refused}");
+    }
+    // So does a file that belongs to an older output of the same name.
+    let (vectors, ids) = (dir.path().join("b.npy"), dir.path().join("b.ids.txt"));
+    write(&ids, false, "old ids").expect("writable");
+    protect(&ids, true);
+    assert!(write(&vectors, true, "new").expect_err("protected").to_string().contains("b.ids.txt"));
+    assert_eq!(
+        (fs::read(&path).expect("there"), fs::read(&ids).expect("there")),
+        (b"old".to_vec(), b"old ids".to_vec())
+    );
+    assert!(!vectors.exists());
+    [&path, &ids].into_iter().for_each(|path| protect(path, false));
+}
+
+#[test]
 fn replaces_only_when_asked() {
     let dir = folder();
     let path = dir.path().join("a.txt");
