@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hone::report::{Dimension, Report};
+use hone::report::{ColumnBlock, Dimension, Report, Structure};
 
 /// Which motifs count in Z, how concentrated it is, and which node features its structure follows.
 pub(crate) fn of(report: &Report) -> String {
@@ -20,31 +20,30 @@ pub(crate) fn of(report: &Report) -> String {
         let (leading, all, share) = (found.leading, found.directions, 100.0 * found.share);
         let _ = writeln!(out, "proximity: {} {share:.1} % of the variance", explain(leading, all));
     }
-    if let Some(found) = &report.structure {
-        let dimensions = found.dimensions.iter().zip(&found.explained).enumerate();
-        let worth = dimensions.filter(|(_, (_, part))| **part >= WORTH).map(|(j, (dimension, part))| {
-            let (number, percent) = (j + 1, 100.0 * part);
-            match j {
-                0 => format!("dimension 1 ({percent:.0} % of the variance) follows {}", followed(dimension)),
-                _ => format!("{number} ({percent:.0} %) {}", followed(dimension)),
-            }
-        });
-        let worth = worth.collect::<Vec<_>>().join("; ");
-        if !worth.is_empty() {
-            let attributes = found.motifs.iter().any(|entry| entry.motif == "attributes" && entry.share >= VISIBLE);
-            let what = if attributes { "structure and attributes" } else { "structure" };
-            let _ = writeln!(out, "{what}: {worth}");
-        }
+    if let Some(line) = report.structure.as_ref().and_then(|found| components(found, report)) {
+        let _ = writeln!(out, "{line}");
     }
     out
 }
 
-/// The features that a dimension follows: one, or one against another.
+/// What the leading components of the node features follow, by the names of their columns.
+fn components(found: &Structure, report: &Report) -> Option<String> {
+    let described = found.dimensions.iter().zip(&found.explained).enumerate().filter(|(_, (_, part))| **part >= WORTH);
+    let described = described.map(|(j, (dimension, part))| {
+        let variance = if j == 0 { " of the variance" } else { "" };
+        format!("pc{j} ({:.0} %{variance}) {}", 100.0 * part, followed(dimension))
+    });
+    let described = described.collect::<Vec<_>>().join("; ");
+    let kind = report.blocks.iter().map(ColumnBlock::kind).find(|kind| KINDS.contains(kind)).unwrap_or("structure");
+    (!described.is_empty()).then(|| format!("{kind}: {described}"))
+}
+
+/// The features with which a component rises and falls; the weaker of the two only if it is nearly as strong.
 fn followed(Dimension { most, least }: &Dimension) -> String {
-    match least.correlation <= -CONTRAST * most.correlation {
-        true => format!("{} against {}", most.feature, least.feature),
-        false => most.feature.clone(),
-    }
+    let (up, down) = (most.correlation.max(0.0), -least.correlation.min(0.0));
+    let rises = (up > CONTRAST * down).then(|| format!("rises with {}", most.feature));
+    let falls = (down > CONTRAST * up).then(|| format!("falls with {}", least.feature));
+    rises.into_iter().chain(falls).collect::<Vec<_>>().join(", ")
 }
 
 /// The beginning of a sentence about the variance that dimensions explain.
@@ -57,11 +56,14 @@ fn explain(leading: usize, all: usize) -> String {
     }
 }
 
-/// Dimensions with less of the variance are not described.
+/// Components with less of the variance are not described.
 const WORTH: f64 = 0.01;
 
 /// The smaller of two opposite correlations is named if it is more than this part of the larger.
 const CONTRAST: f64 = 0.5;
+
+/// Blocks of columns that can be components.
+const KINDS: [&str; 3] = ["structure", "attributes", "features"];
 
 /// Shares below this would be shown as 0.0 %.
 const VISIBLE: f64 = 0.0005;

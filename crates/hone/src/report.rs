@@ -266,19 +266,19 @@ pub struct Structure {
     pub motifs: Vec<MotifShare>,
 }
 
-/// What one component of the node features distinguishes: nodes with much of one feature from those with much of another.
+/// The features at both ends of a component: its column rises with one and falls with the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dimension {
     /// The feature with the largest correlation.
     pub most: Loading,
-    /// The feature with the least; negative if the component contrasts the two.
+    /// The feature with the smallest, which is negative if the component contrasts the two.
     pub least: Loading,
 }
 
-/// A feature and its correlation with a component.
+/// A feature and its correlation with the column of a component.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Loading {
-    /// Name of the feature, as in `hone features`.
+    /// Name of the feature, as in `hone features`; `attributes.NAME` for an attribute of the user.
     pub feature: String,
     /// Between -1 and 1.
     pub correlation: f64,

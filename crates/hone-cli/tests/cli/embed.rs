@@ -30,7 +30,7 @@ fn karate_becomes_a_table_with_a_report_beside_it() {
     let folder = folder();
     let out = folder.path().join("karate.tsv");
     let run = hone().args(["embed", "builtin:karate", "-o"]).arg(&out).assert().success().stdout(is_empty());
-    run.stderr(contains("structure: dimension 1 (").and(contains("seconds: read")));
+    run.stderr(contains("structure: pc0 (").and(contains("seconds: read")));
     let table = fs::read_to_string(&out).expect("written");
     let head: Vec<&str> = table.lines().next().expect("a header").split('\t').collect();
     assert_eq!((head[0], head[1], head.len()), ("id", "z0", 129));

@@ -86,7 +86,7 @@ pub(super) fn principal(
     let whole = components.values.iter().map(|value| value.max(0.0)).sum();
     let values = &components.values[..kept];
     let of = Features { names: &names, origins: &origins, variances: &own };
-    let structure = facts(&of, whole, values, |i, j| components.vectors.get(i, j));
+    let structure = facts(&of, whole, values, |i, j| signs[j] * components.vectors.get(i, j));
     Ok(Principal { block, structure, features: names, matrix: Some(matrix) })
 }
 
@@ -154,7 +154,7 @@ impl Moments {
 }
 
 /// The same if the Gram matrix of the columns would be too large, or larger than that of the rows: Z = U Σ, with the
-/// variances and V. The choice depends on the shape alone, never on free memory.
+/// variances, and V with the signs of Z. The choice depends on the shape alone, never on free memory.
 fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, Block)> {
     let rows = x.rows().max(1) as f64;
     let x = Operator::dense("X", Columns::from(x));
@@ -162,11 +162,12 @@ fn wide(x: Block, options: &Components, dim: usize) -> Result<(Block, Vec<f64>, 
     let kept = dim - usize::from(extremes);
     let task = Task { rank: kept, right: true, key: Key::new(0).with("components", 0), progress: &Silent, aside: None };
     let Factors { u: mut z, sigma, v, .. } = svd(&x, &Svd::default(), &task)?;
-    let v = v.expect("the right factor was asked for");
+    let mut v = v.expect("the right factor was asked for");
     // Positive with the sum of all features, as above.
     let sum = |j: usize| (0..v.rows()).map(|i| f64::from(v.get(i, j))).sum::<f64>();
-    let signed = sigma.iter().enumerate().map(|(j, sigma)| if sum(j) < 0.0 { -sigma } else { *sigma });
-    z.scale_columns(&signed.collect::<Vec<_>>());
+    let signs: Vec<f64> = (0..sigma.len()).map(|j| if sum(j) < 0.0 { -1.0 } else { 1.0 }).collect();
+    z.scale_columns(&signs.iter().zip(&sigma).map(|(sign, sigma)| sign * sigma).collect::<Vec<_>>());
+    v.scale_columns(&signs);
     if extremes {
         let factor = inverse(sigma[0] / rows.sqrt()) as f32;
         let mut wider = Block::zeros(z.rows(), dim);
@@ -189,6 +190,9 @@ fn move_up(z: &mut Block, offset: impl Fn(usize) -> f64) {
 
 /// Variances below this fraction of the largest are rounding noise.
 const ZERO: f64 = 1e-9;
+
+/// Correlations closer than this are equal.
+const EQUAL: f64 = 1e-6;
 
 /// Components whose leading features are reported.
 const DESCRIBED: usize = 3;
@@ -227,7 +231,7 @@ fn facts(of: &Features, whole: f64, leading: &[f64], vector: impl Fn(usize, usiz
     motifs.sort_by(|a, b| b.share.total_cmp(&a.share));
     let correlation = |i: usize, j: usize, value: f64| squared(i, j, value).sqrt().copysign(vector(i, j));
     let described = values().take(DESCRIBED);
-    let dimensions = described.map(|(j, &value)| dimension(of.names, |i| correlation(i, j, value)));
+    let dimensions = described.map(|(j, &value)| dimension(of, |i| correlation(i, j, value)));
     Structure {
         features: of.variances.iter().filter(|variance| **variance > 0.0).count(),
         components: values().count(),
@@ -237,23 +241,19 @@ fn facts(of: &Features, whole: f64, leading: &[f64], vector: impl Fn(usize, usiz
     }
 }
 
-/// The features at both ends of a component, by their correlations with it. Its sign is chosen such that the stronger
-/// correlation is positive; of equal ones the first counts.
-fn dimension(names: &[String], correlation: impl Fn(usize) -> f64) -> Dimension {
-    let (mut low, mut high) = (0, 0);
-    for i in 1..names.len() {
-        if correlation(i) > correlation(high) {
-            high = i;
-        }
-        if correlation(i) < correlation(low) {
-            low = i;
-        }
-    }
-    let loading = |i: usize, sign: f64| Loading { feature: names[i].clone(), correlation: sign * correlation(i) };
-    match correlation(high) >= -correlation(low) {
-        true => Dimension { most: loading(high, 1.0), least: loading(low, 1.0) },
-        false => Dimension { most: loading(low, -1.0), least: loading(high, -1.0) },
-    }
+/// The features at both ends of a component, by their correlations with its column. Of correlations that are equal up to
+/// rounding the first counts.
+fn dimension(of: &Features, correlation: impl Fn(usize) -> f64) -> Dimension {
+    let first_with_most = |sign: f64| {
+        let found = |best: usize, i: usize| if sign * (correlation(i) - correlation(best)) > EQUAL { i } else { best };
+        (0..of.names.len()).fold(0, found)
+    };
+    let loading = |i: usize| {
+        let name = &of.names[i];
+        let feature = if of.origins[i].motif.is_some() { name.clone() } else { format!("{OWN}.{name}") };
+        Loading { feature, correlation: correlation(i) }
+    };
+    Dimension { most: loading(first_with_most(1.0)), least: loading(first_with_most(-1.0)) }
 }
 
 /// Centres the columns and scales each to a standard deviation equal to its weight, and all to total
@@ -338,11 +338,11 @@ mod tests {
                 let all: Vec<f64> = (0..cols).map(|i| pearson(&column(&block, i), &column(&made.block, j))).collect();
                 let high = all.iter().copied().fold(f64::MIN, f64::max);
                 let low = all.iter().copied().fold(f64::MAX, f64::min);
-                let (most, least) = if high >= -low { (high, low) } else { (-low, -high) };
-                for (loading, expected) in [(&found.most, most), (&found.least, least)] {
-                    let at: usize = loading.feature[1..].parse().expect("a number");
+                for (loading, expected) in [(&found.most, high), (&found.least, low)] {
+                    let name = loading.feature.strip_prefix("attributes.f").expect("not a count");
+                    let at: usize = name.parse().expect("a number");
                     assert!((loading.correlation - expected).abs() < 1e-3, "{loading:?}, not {expected}");
-                    assert!((all[at].abs() - expected.abs()).abs() < 1e-3, "{loading:?}, not {}", all[at]);
+                    assert!((all[at] - expected).abs() < 1e-3, "{loading:?}, not {}", all[at]);
                 }
             }
             let first = &made.structure.dimensions[0];
@@ -350,6 +350,23 @@ mod tests {
                 assert!(first.most.correlation > 0.9 && first.least.correlation < -0.9, "{first:?}");
             }
         }
+    }
+
+    /// Columns that are copies of each other up to sign: rounding does not choose among them.
+    #[test]
+    fn of_equal_correlations_the_first_is_named() {
+        let mut block = Block::random(50, 7, Key::new(6));
+        block.update_rows(|_, row| {
+            let x = row[0];
+            row.iter_mut().zip([1.0, -2.0, 3.0, -4.0, 0.3, 7.0, -0.7]).for_each(|(value, factor)| *value = factor * x);
+        });
+        let origins = (0..7)
+            .map(|_| Origin { motif: Some(crate::motif::Motif::Orbit(crate::motif::Orbit::Edge)), ..Origin::default() })
+            .collect();
+        let named = Named { names: (0..7).map(|j| format!("f{j}")).collect(), origins, block };
+        let made = principal(&Cpu, vec![named.into()], &Components::default(), 3).expect("finite");
+        let found = &made.structure.dimensions[0];
+        assert_eq!((&*found.most.feature, &*found.least.feature), ("f0", "f1"), "{found:?}");
     }
 
     /// The last column follows from the first by its definition, both ways; few columns have none.

@@ -56,6 +56,8 @@ pub(super) struct Context<'a> {
     pub(super) aside: Option<PathBuf>,
     /// A shortage of memory to act on, however much there is.
     pub(super) shortage: Option<Shortage>,
+    /// Whether a warning says that all columns of Z are zero, so that no other message has to.
+    pub(super) zero: bool,
     /// Receives progress, and says whether to stop.
     pub(super) progress: &'a dyn Progress,
     /// What is kept for a model, if one is requested.

@@ -22,7 +22,7 @@ use crate::factor::{Solver, Task};
 use crate::graph::Graph;
 use crate::motif::{Counts, Motif};
 use crate::random::Key;
-use crate::report::{Importance, JointFacts, Report, SliceFacts};
+use crate::report::{Importance, JointFacts, SliceFacts};
 use crate::store::Embedding;
 use crate::store::factors::Writer;
 use crate::tensor::cp::{Cp, cp};
@@ -200,8 +200,8 @@ fn decompose(run: &mut Context, sources: &Sources, factors: Option<&mut Writer>)
         nonzeros: slice.nonzeros,
         below_delta: slice.below_delta,
     });
-    notes::empty_graphs(run, sizes).to(&mut run.report);
-    note(&facts, task.rank, config.model, &mut run.report);
+    notes::empty_graphs(run, sizes).to(run);
+    note(run, &facts, task.rank);
     run.report.joint = Some(facts);
     Ok(Vectors::of_z(z, &run.own))
 }
@@ -226,24 +226,25 @@ fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
 }
 
 /// What a reader should know.
-fn note(facts: &JointFacts, rank: usize, model: Model, report: &mut Report) {
-    if facts.rank < rank && facts.slices.iter().any(|slice| slice.nonzeros > 0) {
+fn note(run: &mut Context, facts: &JointFacts, rank: usize) {
+    if facts.rank < rank && !run.zero {
         let last = match rank - facts.rank {
             1 => format!("the last of {rank} proximity columns is"),
             zero => format!("the last {zero} of {rank} proximity columns are"),
         };
-        report.notes.push(format!("{last} zero: the tensor has rank {}; a smaller global.dim is enough", facts.rank));
+        let (rank, least) = (facts.rank, run.config.dim_for(facts.rank, run.components() > 0));
+        run.note(format!("{last} zero: the tensor has rank {rank}; global.dim = {least} is enough"));
     }
     if !facts.descent.converged && facts.descent.iterations > 0 {
         let sweeps = facts.descent.iterations;
-        report.notes.push(format!(
+        run.note(format!(
             "the joint model did not reach the tolerance with joint.iterations = {sweeps}; a larger value brings it closer"
         ));
     }
     if facts.slices.iter().any(|slice| !slice.norm.exact) {
-        report.notes.push("norms of slices of several steps are estimated, and so is the residual".into());
+        run.note("norms of slices of several steps are estimated, and so is the residual");
     }
-    if model == Model::Tucker && facts.core.is_none() {
-        report.notes.push(format!("the core is left out of the report: more than {LARGEST_CORE} numbers"));
+    if run.config.model == Model::Tucker && facts.core.is_none() {
+        run.note(format!("the core is left out of the report: more than {LARGEST_CORE} numbers"));
     }
 }

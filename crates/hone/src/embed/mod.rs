@@ -376,6 +376,7 @@ impl Hone {
             temp_folder: self.temp_dir.clone().unwrap_or_else(std::env::temp_dir),
             aside: None,
             shortage: self.shortage,
+            zero: false,
             progress,
             draft: None,
             report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),

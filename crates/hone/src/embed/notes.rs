@@ -77,7 +77,7 @@ pub(super) fn local(run: &mut Context) {
         nonzeros: facts.nonzeros,
         below_delta: facts.below_delta,
     });
-    empty_graphs(run, sizes).to(&mut run.report);
+    empty_graphs(run, sizes).to(run);
     unconverged(run);
 }
 
@@ -152,7 +152,8 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     if solver.loss() != Divergence::Gaussian {
         run.note("residual and motif importance are measured before the link function of the loss");
     }
-    if info.code.is_none() && !(info.rank == 0 && empty::all_empty(&run.report)) {
+    // Without any, each row has been counted as zero.
+    if info.code.is_none() && info.rank > 0 {
         zero_columns(info.rank, run.z_dim(), columns, run.components(), &mut run.report);
     }
     if !info.converged {
@@ -206,21 +207,23 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
     if empty + lacking == 0 {
         return;
     }
+    let kind = if report.config.structure.enabled { "structure" } else { "attribute" };
     let structure = match (lacking, components) {
         (0, _) => None,
-        (1, 1) => Some("the structure column".to_owned()),
-        _ => Some(format!("{lacking} of {components} structure columns")),
+        (1, 1) => Some(format!("the {kind} column")),
+        _ => Some(format!("{lacking} of {components} {kind} columns")),
     };
     let parts: Vec<String> = z_columns(empty, wanted).into_iter().chain(structure).collect();
+    let least = report.config.dim_for(rank, components > 0);
     let why = if rank == columns && empty > 0 {
         format!("the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more")
     } else if report.local.iter().any(|facts| facts.rank >= report.config.local_dim()) {
         format!(
-            "the local embeddings span {}; a larger local.dim may give more, or a smaller global.dim is enough",
+            "the local embeddings span {}; a larger local.dim may give more, or global.dim = {least} is enough",
             dimensions(rank)
         )
     } else {
-        let enough = if rank > 0 { "; a smaller global.dim is enough" } else { "" };
+        let enough = if rank > 0 { format!("; global.dim = {least} is enough") } else { String::new() };
         format!("{whose} {} of proximity{enough}", dimensions(rank))
     };
     let why = if empty > 0 { why } else { "the node features have no further principal components".into() };

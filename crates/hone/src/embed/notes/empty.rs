@@ -4,7 +4,6 @@ use super::uses_weights;
 use crate::config::Config;
 use crate::embed::context::Context;
 use crate::motif::Pairs;
-use crate::report::Report;
 
 /// The size of a motif graph.
 pub(in crate::embed) struct Size<'a> {
@@ -22,13 +21,6 @@ struct Empty<'a> {
     absent: Vec<&'a str>,
     /// All positions have it less than delta times.
     rare: Vec<&'a str>,
-}
-
-/// Whether no motif graph has an entry.
-pub(super) fn all_empty(report: &Report) -> bool {
-    let local = report.local.iter().map(|facts| facts.nonzeros);
-    let mut sizes = local.chain(report.joint.iter().flat_map(|joint| &joint.slices).map(|slice| slice.nonzeros));
-    sizes.all(|nonzeros| nonzeros == 0)
 }
 
 /// Says which motif graphs are empty; a warning if all are and nothing else is embedded.
@@ -62,11 +54,14 @@ pub(in crate::embed) enum Said {
 }
 
 impl Said {
-    /// Adds it to a report.
-    pub(in crate::embed) fn to(self, report: &mut Report) {
+    /// Adds it to the report of a run.
+    pub(in crate::embed) fn to(self, run: &mut Context) {
         match self {
-            Said::Warning(warning) => report.warnings.push(warning),
-            Said::Notes(notes) => report.notes.extend(notes),
+            Said::Warning(warning) => {
+                run.report.warnings.push(warning);
+                run.zero = true;
+            }
+            Said::Notes(notes) => run.report.notes.extend(notes),
         }
     }
 }
@@ -77,7 +72,9 @@ impl Empty<'_> {
         let place = if config.pairs == Pairs::Edges { "edge" } else { "pair" };
         match (&self.rare[..], &self.absent[..]) {
             ([], absent) => {
-                let (on, what) = (on_edges(weighted), if weighted { USE_NONE } else { USE_ALL });
+                // Without an entry for a single edge, all of them have weight zero.
+                let what = if weighted && absent.contains(&EDGE) { USE_NONE } else { USE_ALL };
+                let on = on_edges(weighted);
                 let none = match absent {
                     [one] => format!("motif {one} does not occur{on}"),
                     _ => format!("none of the {} motifs occurs{on}", absent.len()),
@@ -128,6 +125,9 @@ impl Empty<'_> {
 fn on_edges(weighted: bool) -> &'static str {
     if weighted { " on edges with a weight" } else { "" }
 }
+
+/// The motif that every edge has.
+const EDGE: &str = "edge";
 
 const USE_NONE: &str = "weights = false ignores the weights";
 const USE_ALL: &str = "motifs = \"all\" includes edges";

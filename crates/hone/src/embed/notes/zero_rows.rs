@@ -2,7 +2,6 @@
 //!
 //! Cost: O(rows · columns) to find them; if there are any, the same for Y and O(N + M) to say why.
 
-use super::empty::all_empty;
 use crate::config::{Config, Dim, Direction, FirstStep, Model, Steps};
 use crate::dense::Columns;
 use crate::embed::context::Context;
@@ -65,7 +64,7 @@ pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns,
     }
     run.engine.totals(&mut totals);
     let (count, nodes) = (totals.iter().sum::<u64>(), z.own().rows as u64);
-    if count == 0 || count == nodes && all_empty(&run.report) {
+    if count == 0 || count == nodes && run.zero {
         return;
     }
     let reasons = ALL.iter().zip(&totals).filter(|(_, count)| **count > 0);
@@ -86,12 +85,12 @@ pub(in crate::embed) fn short_rows(run: &mut Context, count: u64) {
     match count {
         0 => (),
         1 => run.note(format!(
-            "1 of {nodes} nodes has a vector far shorter than the typical one: the leading factors hardly cover it (a larger \
-             {more} covers more)"
+            "1 of {nodes} nodes has a much shorter vector than most: the dimensions hold little of where it is (a larger \
+             {more} holds more)"
         )),
         _ => run.note(format!(
-            "{count} of {nodes} nodes have vectors far shorter than the typical one: the leading factors hardly cover them \
-             (a larger {more} covers more)"
+            "{count} of {nodes} nodes have much shorter vectors than most: the dimensions hold little of where they are (a \
+             larger {more} holds more)"
         )),
     }
 }

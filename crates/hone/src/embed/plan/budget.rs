@@ -304,8 +304,12 @@ impl Work<'_> {
 
     /// Whether a joint model may keep every W_t in memory, which saves rebuilding them for every visit.
     pub(in crate::embed) fn holds_slices(&self, limit: Option<u64>) -> bool {
-        let all = self.joint().saturating_add(self.motifs.len() as u64 * self.motif_graph());
-        limit.is_none_or(|limit| all <= limit.saturating_sub(memory::resident().unwrap_or(0)) / 2)
+        limit.is_none_or(|limit| self.slices() <= limit.saturating_sub(memory::resident().unwrap_or(0)) / 2)
+    }
+
+    /// Bytes of a joint model that keeps every W_t.
+    pub(super) fn slices(&self) -> u64 {
+        self.joint().saturating_add(self.motifs.len() as u64 * self.motif_graph())
     }
 
     /// Bytes of the last stage, `local` being the columns of local embeddings.

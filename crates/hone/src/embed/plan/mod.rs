@@ -340,6 +340,36 @@ mod tests {
     const NEEDS: Needs =
         Needs { parts: 640 << 20, fixed: 10 << 20, local: 500 << 20, global: 600 << 20, finish: 0, own: 0 };
 
+    /// Slices of a joint model are kept in half of what is free; the limit here is far from what the process holds.
+    #[test]
+    fn slices_are_held_where_they_fit_into_half_of_the_limit() {
+        let config = Config::preset("hone-p").expect("a preset");
+        let graph = crate::graph::builtin("karate").expect("built in");
+        let motifs = config.motifs.motifs();
+        let work = Work {
+            config: &config,
+            own: 0,
+            graph: &graph,
+            motifs: &motifs,
+            right: false,
+            sides: 1,
+            model: false,
+            factors: false,
+            sharing: 1,
+            own_factors: false,
+            steps: 1,
+            positions: 1 << 40,
+            written: None,
+            puts_aside: false,
+            aside: false,
+        };
+        let free = 2 * work.slices();
+        assert!(free > 1 << 40, "{free}");
+        for (limit, holds) in [(None, true), (Some(0), false), (Some(free / 2), false), (Some(free + free / 2), true)] {
+            assert_eq!(work.holds_slices(limit), holds, "{limit:?}");
+        }
+    }
+
     #[test]
     fn what_fits_is_held() {
         for limit in [None, Some(limit_for(1320 << 20))] {

@@ -109,6 +109,14 @@ fn an_empty_motif_graph_is_explained() {
         let expected = "motif edge does not occur on edges with a weight: all vectors are zero; weights = false";
         assert!(notes.len() == 1 && notes[0].contains(expected), "{notes:?}");
     }
+    // All edges have a weight, so that leaving the weights out would change nothing.
+    let weights = GraphBuilder::undirected(3).edges(vec![(0, 1), (1, 2)]).weights(vec![2.0; 2]).build().unwrap();
+    let notes = said(&[("motifs", "[\"triangle\"]"), ("weights", "true"), ("global.dim", "2")], &weights);
+    assert!(notes.len() == 1 && notes[0].ends_with("motifs = \"all\" includes edges"), "{notes:?}");
+    // Features are diffused over graphs without an edge.
+    let diffused = Config { motifs: "triangle".parse().unwrap(), ..Config::preset("hone-p+x").unwrap() };
+    let diffused = run(diffused, &builtin("star").unwrap()).report;
+    assert!(diffused.warnings.iter().any(|line| line.contains("nodes have vectors of zeros")), "{diffused:?}");
     // Structure columns are beside them.
     let beside =
         [("motifs", "[\"edge\"]"), ("delta", "1000"), ("structure.enabled", "true"), ("features.combine", "after")];

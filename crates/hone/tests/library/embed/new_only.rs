@@ -101,7 +101,7 @@ fn triangles_far_from_new_nodes_may_change_too() {
 /// Edges of weight zero make triangles, but no walks; and with a threshold of two no edge does. They tell of no change.
 #[test]
 fn edges_that_are_not_walked_may_change_too() {
-    let (n, sites) = (6_000u32, 39);
+    let (n, sites) = (6_000u32, 35);
     let random = Generator::Er { nodes: u64::from(n), degree: 2.0 }.graph(9, &Silent).unwrap();
     let (mut new, mut closing) = (Vec::new(), Vec::new());
     for (k, c) in (0..n).filter(|&c| !random.neighbors(c).is_empty()).step_by(151).take(sites).enumerate() {
