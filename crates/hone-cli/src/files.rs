@@ -10,6 +10,7 @@ use hone::output::parts::{check_target, is_folder};
 use hone::output::{Batch, Existing, Output, TemporaryFolder, companions, is_stream, same_file, spelled_out};
 use hone::record;
 
+use crate::context::Context;
 use crate::exit::{self, Kept};
 
 /// All files of a run, each with the option that names it.
@@ -194,11 +195,20 @@ pub(crate) fn check_extension(path: &Path, known: &[&str]) -> Result<(), Error> 
     Err(Error::input(path, message, format!("end its name with .{}", known[0])))
 }
 
-/// Files that were written, streams left out.
-pub(crate) fn listed(written: &[PathBuf]) -> Option<String> {
-    let files = written.iter().filter(|path| !is_stream(path)).map(|path| path.display().to_string());
-    let files = files.collect::<Vec<_>>().join(", ");
-    (!files.is_empty()).then_some(files)
+/// Says which files were written, the output before those that belong to it; nothing of streams.
+pub(crate) fn note_written(written: &[PathBuf], output: &Path, context: &Context) {
+    if let Some(files) = listed(written, output) {
+        context.note(format_args!("files: {files}"));
+    }
+}
+
+/// Files and folders that were written, the output first; streams left out.
+pub(crate) fn listed(written: &[PathBuf], output: &Path) -> Option<String> {
+    let shown = |path: &&PathBuf| format!("{}{}", path.display(), if path.is_dir() { "/" } else { "" });
+    let (first, others): (Vec<_>, Vec<_>) =
+        written.iter().filter(|path| !is_stream(path)).partition(|path| path.as_path() == output);
+    let files: Vec<String> = first.iter().chain(&others).map(shown).collect();
+    (!files.is_empty()).then(|| files.join(", "))
 }
 
 /// ` of --attributes`; nothing for the graph.

@@ -19,6 +19,7 @@ mod findings;
 mod forecast;
 mod idle;
 mod input;
+mod next;
 mod options;
 mod reading;
 mod repeat;

@@ -222,7 +222,8 @@ impl Bench<'_> {
         let (labelled, all) = (labels.nodes.len(), named.graph.nodes());
         if 2 * labelled < all {
             let note = format!(
-                "Only {labelled} of {all} nodes have a label; the others are used neither to train nor to test."
+                "Only {labelled} of {all} nodes have a label; the others are used neither to train nor to test. If more \
+                 should have one, check that the labels belong to this graph."
             );
             tables.iter_mut().for_each(|t| t.notes.push(note.clone()));
         }

@@ -8,7 +8,7 @@ use hone::output::Existing;
 use hone::record;
 
 use crate::context::Context;
-use crate::files::check_extension;
+use crate::files::{self, check_extension};
 use crate::input::InputArgs;
 
 /// Draw motif graphs side by side in the same layout; the size of nodes and edges shows their counts.
@@ -58,6 +58,6 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let mut output = batch.begin(&args.output)?;
     output.write_all(svg.as_bytes()).map_err(|e| output.error(e))?;
     batch.add(output)?;
-    batch.commit()?;
+    files::note_written(&batch.commit()?, &args.output, context);
     Ok(())
 }

@@ -103,7 +103,10 @@ fn write(
     }
     let written = batch.commit()?;
     context.progress_done();
-    context.note(summary(&report, &written));
+    context.note(summary(&report, &written, &args.output));
+    if let Some(folder) = &args.scale.checkpoint {
+        context.note(format_args!("note: the run is complete; the checkpoint {} can be removed", folder.display()));
+    }
     Ok(())
 }
 

@@ -130,9 +130,16 @@ fn table(Report { summary: s, motifs, triads }: &Report) -> String {
     ]);
     // The edges are above already.
     let motifs = motifs.iter().flatten().zip(Graphlet::ALL).skip(1);
-    rows.extend(motifs.map(|(count, graphlet)| (graphlet.name(), count.to_string())));
     let triads = triads.iter().flatten().zip(Triad::ALL);
-    rows.extend(triads.map(|(count, triad)| (triad.name(), count.to_string())));
+    let counts: Vec<_> = motifs
+        .map(|(count, graphlet)| (graphlet.name(), count))
+        .chain(triads.map(|(count, triad)| (triad.name(), count)))
+        .collect();
+    rows.extend(counts.iter().filter(|(_, count)| **count > 0).map(|(name, count)| (*name, count.to_string())));
+    let absent: Vec<&str> = counts.iter().filter(|(_, count)| **count == 0).map(|(name, _)| *name).collect();
+    if !absent.is_empty() {
+        rows.push(("absent motifs", absent.join(", ")));
+    }
     aligned(&rows)
 }
 

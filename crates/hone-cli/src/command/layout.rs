@@ -10,8 +10,8 @@ use hone_explore::{By, Layout, LayoutMethod, Method};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::idle;
 use crate::vectors::{self, RecordedVectors, VectorArgs};
+use crate::{files, idle};
 
 /// Lay out an embedding in two dimensions: similar nodes close together.
 #[derive(Debug, clap::Args)]
@@ -149,7 +149,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     placed.embedding(ids).add_to(&mut batch, &args.output, None)?;
     record::add_to(&mut batch, &args.output, &record)?;
     context.progress_done();
-    batch.commit()?;
+    files::note_written(&batch.commit()?, &args.output, context);
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::input::RepeatableArgs;
 use crate::options::{Known, translated};
 use crate::repeat::{Chosen, Earlier};
-use crate::{exit, files};
+use crate::{exit, files, next};
 
 /// Find settings that suit a graph: hide some of its edges, and compare how well a handful of candidates predict them.
 ///
@@ -153,13 +153,19 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
     let (source, inputs) = args.input.resolve()?;
     let record_path = args.output.as_deref().and_then(record::path);
     let inputs = inputs.read("--labels", labels.as_ref().map(|labels| &labels.path));
-    let batch = inputs.write("--output", args.output.iter().chain(&record_path)).check(args.force)?;
+    let outputs = inputs.write("--output", args.output.iter().chain(&record_path));
+    outputs.check_places()?;
     args.output.as_deref().map_or(Ok(()), |path| files::check_extension(path, &["toml"]))?;
+    let batch = outputs.check(args.force)?;
     let facts = labels.as_ref().map(|labels| labels.facts(source.changed, context)).transpose()?;
     let graph = source.open(true, args.input.memory(), context)?;
     let labels = labels.map(|labels| NodeLabels::read(&labels.path, &graph)).transpose()?;
     note_unknown(labels.as_ref(), context);
-    exit::could_save("with --time, rounds that are complete by then count");
+    if args.time.is_none() {
+        exit::could_save(
+            "start again with --time, such as --time 10m, to stop after the rounds that are complete by then",
+        );
+    }
     let tuned = options.run(&graph, labels.as_ref(), args.time, context.progress());
     let tuned = tuned.map_err(|error| translated(error, OPTIONS))?;
     context.progress_done();
@@ -182,20 +188,22 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<()> {
         };
         written = write(batch, path, &record)?;
     }
-    show(args, &tuned, &written, context)
+    show(args, &tuned, &source.input, &written, context)
 }
 
 /// Prints the comparison, and what to do with the files.
-fn show(args: &Args, tuned: &Tuned, written: &[PathBuf], context: &Context) -> anyhow::Result<()> {
+fn show(args: &Args, tuned: &Tuned, input: &Input, written: &[PathBuf], context: &Context) -> anyhow::Result<()> {
     let streamed = args.output.as_deref().is_some_and(hone::output::is_stream);
     match (args.json, streamed) {
         (true, _) => context.print(serde_json::to_string_pretty(tuned)? + "\n")?,
         (false, true) => context.note(&tuned.verdict),
         (false, false) => context.print(table(tuned))?,
     }
-    if let (Some(path), Some(files)) = (&args.output, files::listed(written)) {
-        context.note(format_args!("files: {files}"));
-        context.note(format_args!("next: hone embed GRAPH -o VECTORS --config {}", path.display()));
+    if let Some(path) = args.output.as_ref().filter(|_| !streamed) {
+        files::note_written(written, path, context);
+        let (graph, settings) = (next::word(&input.path), next::word(&path.display().to_string()));
+        let reading = next::reading(&input.options);
+        context.note(format_args!("next: hone embed {graph}{reading} -o vectors.npy --config {settings}"));
     }
     Ok(())
 }

@@ -233,9 +233,12 @@ fn refusals_come_before_the_work() {
     let refused = run("24M").code(2);
     let need = named_need(String::from_utf8_lossy(&refused.get_output().stderr).lines().last().expect("a refusal"));
     let bytes = hone::memory::parse_bytes(&need).expect("a size");
-    for less in [12 << 20, 16 << 20, 20 << 20] {
-        let said = run(&(bytes - less).to_string()).code(2).get_output().stderr.clone();
-        assert!(!String::from_utf8_lossy(&said).contains("sorting nodes"), "{}", String::from_utf8_lossy(&said));
+    // What the process holds differs from run to run: a little less may be enough, but is never refused after the counts.
+    for less in [12 << 20, 16 << 20, 20 << 20, 64 << 20] {
+        let ended = run(&(bytes - less).to_string());
+        let (code, said) = (ended.get_output().status.code(), String::from_utf8_lossy(&ended.get_output().stderr));
+        assert!(code == Some(2) || code == Some(0) && less < 64 << 20, "{code:?} {said}");
+        assert_eq!(code == Some(0), said.contains("sorting nodes"), "{said}");
     }
     run(&need).success().stderr(contains("sorting nodes"));
 }

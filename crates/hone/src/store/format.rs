@@ -72,6 +72,7 @@ impl Format {
         match known {
             Some(format) if !compressed || format.is_text() => Ok(format),
             Some(_) => Err(Error::input(path, "only text formats can be compressed", "drop the .gz or .zst")),
+            None if path.is_dir() => Err(Error::input(path, "is a folder", "give the name of a file in it")),
             None => {
                 let known: Vec<_> = Format::ALL.iter().map(|(_, name)| format!(".{name}")).collect();
                 let message = match name.as_deref() {

@@ -69,6 +69,7 @@ impl Layout {
             "npy" => Ok(Layout::Npy),
             "parquet" => Ok(Layout::Parquet),
             _ if is_stream(path) => Ok(Layout::Text('\t')),
+            _ if path.is_dir() => Err(Error::input(path, "is a folder", "give the name of a file in it")),
             "" => Err(unknown(path, "the name has no extension, which names the format")),
             other => Err(unknown(path, &format!("a table cannot be written as `.{other}`"))),
         }

@@ -133,7 +133,7 @@ impl ScaleArgs {
                 if self.resume { hone.resume(folder) } else { hone.checkpoint(folder) }
             }
             None => {
-                exit::could_save("a run with --checkpoint DIR can be continued");
+                exit::could_save("start again with --checkpoint DIR to be able to continue after an interruption");
                 hone
             }
         }

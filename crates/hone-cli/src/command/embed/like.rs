@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args, asked: &Asked, context: &Context) -> anyhow::Resu
             "nodes: {shared} in {of} ({kept} with unchanged proximity columns), {new} new{written}"
         ));
     }
-    context.note(summary(&report, &paths));
+    context.note(summary(&report, &paths, &args.output));
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! What is said when an embedding is done.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hone::report::Report;
 
@@ -9,10 +9,10 @@ use super::choices::OPTIONS;
 use crate::{files, findings, options};
 
 /// What the embedding shows about the graph, the files that were written, where the time went, and notes.
-pub(super) fn summary(report: &Report, written: &[PathBuf]) -> String {
+pub(super) fn summary(report: &Report, written: &[PathBuf], output: &Path) -> String {
     let mut out = findings::of(report);
     let _ = writeln!(out, "columns: {}", blocks(report));
-    if let Some(files) = files::listed(written) {
+    if let Some(files) = files::listed(written, output) {
         let _ = writeln!(out, "files: {files}");
     }
     let stages = report.stages.iter().map(|stage| format!("{} {:.2}", stage.name, stage.seconds));

@@ -88,7 +88,7 @@ impl BenchArgs {
         let cache = self.cache.as_deref().map_or(Ok(Cache::none()), Cache::open)?;
         match &self.cache {
             Some(folder) => exit::keep(Kept::Cells(folder.clone())),
-            None => exit::could_save("a run with --cache DIR can be continued"),
+            None => exit::could_save("start again with --cache DIR to be able to continue after an interruption"),
         }
         let save = self.save.as_deref().map(|folder| Save::open(folder, Existing::replaced_if(force))).transpose()?;
         Ok(Folders { cache, save })

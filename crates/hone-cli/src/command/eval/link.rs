@@ -60,7 +60,7 @@ fn examples() -> String {
     format!(
         "Examples:
   hone eval link graph.tsv --methods hone,degree --seeds 3
-  hone eval link graph.tsv --methods hone --embedding vectors.npy
+  hone eval link graph.tsv --methods hone,node2vec --operators mean,hadamard,l1
 
 Methods, if none are given: {METHODS}
 (for directed graphs {DIRECTED})."
