@@ -42,6 +42,11 @@ def test_most_similar_as_in_gensim(vectors):
         hone_embed.most_similar((names, vectors), "n36x")
     with pytest.raises(ValueError, match="give a node"):
         hone_embed.most_similar((names, vectors))
+    with pytest.raises(ValueError, match="no node is called '3', of type str; use 3"):
+        hone_embed.most_similar((np.arange(360), vectors), "3")
+    for top in (0, -1):
+        with pytest.raises(ValueError, match="give at least 1"):
+            hone_embed.most_similar((names, vectors), "n0", top=top)
     with pytest.raises(ValueError, match="no structure columns"):
         hone_embed.most_similar((names, vectors), "n0", by="structure")
 

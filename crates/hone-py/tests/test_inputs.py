@@ -396,3 +396,12 @@ def test_entries_that_are_no_numbers(wrong):
 
 def test_numbers_among_names_stay_numbers():
     assert Graph([("a", 1), ("b", 1)]).node_ids.tolist() == ["a", 1, "b"]
+
+
+def test_tables_without_rows_and_ids_that_are_floats():
+    empty = Graph(pandas.DataFrame({"source": [], "target": []}), nodes=3)
+    assert (empty.n_nodes, empty.n_edges) == (3, 0)
+    floats = pandas.DataFrame({"source": [1.0, 2.0], "target": [2.0, 3.0]})
+    with pytest.raises(ValueError, match=r"float64; use integers, for example with \.astype\(int\), or names"):
+        Graph(floats)
+    assert Graph(floats.astype(int)).n_edges == 2

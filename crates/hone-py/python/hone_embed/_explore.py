@@ -64,7 +64,7 @@ def most_similar(
         raise ValueError("node: give a node, or positive and negative ones")
     wanted = [node] if node is not None else list(positive)
     rows = _rows(ids, wanted), _rows(ids, list(negative) if node is None else [])
-    found, similarities = space.nearest(*rows, int(top))
+    found, similarities = space.nearest(*rows, _top(top))
     return [(id, float(similarity)) for id, similarity in zip(ids[found].tolist(), similarities)]
 
 
@@ -99,7 +99,7 @@ def neighbours(
     """
     ids, space = _space(embedding, by)
     with listener(verbose) as listen:
-        rows, similarities, recall = space.all(int(top), search, int(random_state), jobs(n_jobs), listen)
+        rows, similarities, recall = space.all(_top(top), search, int(random_state), jobs(n_jobs), listen)
     return Neighbours(ids, rows, similarities, recall)
 
 
@@ -156,6 +156,12 @@ def _space(embedding: Any, by: str) -> tuple[np.ndarray, _native.Space]:
     return np.asarray(ids), _native.Space(None, vectors, names, by)
 
 
+def _top(top: int) -> int:
+    if int(top) < 1:
+        raise ValueError(f"top: {top}; give at least 1")
+    return int(top)
+
+
 def _rows(ids: np.ndarray, wanted: list[Any]) -> np.ndarray:
     """The rows of some ids; an id that is not there is an error that names what may have been meant."""
     rows = []
@@ -163,6 +169,9 @@ def _rows(ids: np.ndarray, wanted: list[Any]) -> np.ndarray:
         found = np.flatnonzero(ids == id)
         if not len(found):
             known = {str(known): known for known in ids.tolist()}
+            if str(id) in known:
+                same = known[str(id)]
+                raise ValueError(f"node: no node is called {id!r}, of type {type(id).__name__}; use {same!r}")
             close = [repr(known[text]) for text in _native.suggest(list(known), str(id))]
             hint = f"did you mean {', '.join(close)}?" if close else f"there are {len(ids)} nodes"
             raise ValueError(f"node: no node is called {id!r}; {hint}")

@@ -10,6 +10,9 @@ import numpy as np
 def id_array(column: Any, name: str) -> np.ndarray:
     """Ids as int64, text or, where they are neither, objects."""
     array = np.asarray(column)
+    if array.dtype.kind in "fO" and not array.size:
+        # Columns of a table without rows.
+        return np.empty(0, dtype=np.int64)
     if array.dtype.kind in "iu":
         return integers(array)
     if array.dtype.kind in "SUT":
@@ -21,7 +24,7 @@ def id_array(column: Any, name: str) -> np.ndarray:
         return narrow(array.tolist())
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise ValueError(f"{name}: row {int(np.isnan(array).argmax())} has no id; drop the rows without one")
-    raise ValueError(f"{name}: ids of type {array.dtype}; use integers or names")
+    raise ValueError(f"{name}: ids of type {array.dtype}; use integers, for example with .astype(int), or names")
 
 
 def narrow(ids: list[Any]) -> np.ndarray:
