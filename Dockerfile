@@ -12,7 +12,7 @@ LABEL org.opencontainers.image.title="hone" \
       org.opencontainers.image.description="Higher-order network embeddings: node vectors built from network motifs" \
       org.opencontainers.image.licenses="MIT OR Apache-2.0"
 COPY --from=build /source/target/release/hone /usr/local/bin/hone
-COPY LICENSE-MIT LICENSE-APACHE THIRD-PARTY.md /usr/share/doc/hone/
+COPY LICENSE-MIT LICENSE-APACHE THIRD-PARTY.md THIRD-PARTY-TEXTS.txt /usr/share/doc/hone/
 WORKDIR /data
 ENTRYPOINT ["/usr/local/bin/hone"]
 CMD ["--help"]

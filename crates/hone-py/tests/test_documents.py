@@ -69,7 +69,7 @@ def test_the_picture_of_motifs_is_what_its_script_draws():
 
 
 def test_the_wheel_contains_its_licences():
-    names = ["LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY.md"]
+    names = ["LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-TEXTS.txt", "THIRD-PARTY.md"]
     files = {path.name: path.locate() for path in importlib.metadata.files("hone-embed")}
     assert [files[name].read_text(encoding="utf-8") for name in names] == [
         (ROOT / name).read_text(encoding="utf-8") for name in names
