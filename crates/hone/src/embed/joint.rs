@@ -227,7 +227,8 @@ fn importance(slices: &[SliceFacts], captured: &[f64]) -> Vec<Importance> {
 
 /// What a reader should know.
 fn note(run: &mut Context, facts: &JointFacts, rank: usize) {
-    if facts.rank < rank && !run.zero {
+    // Without any, each row is counted as zero.
+    if facts.rank < rank && facts.rank > 0 {
         let last = match rank - facts.rank {
             1 => format!("the last of {rank} proximity columns is"),
             zero => format!("the last {zero} of {rank} proximity columns are"),
