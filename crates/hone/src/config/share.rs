@@ -93,17 +93,6 @@ impl Config {
         }
     }
 
-    /// The least D with `rank` columns of Z next to `features`, if there are any.
-    pub(crate) fn dim_for(&self, rank: usize, features: bool) -> usize {
-        let rule = self.clone().by_rule();
-        let columns = |dim| {
-            let mut config = rule.clone();
-            config.global.dim = dim;
-            config.z_columns(features)
-        };
-        (rank..self.global.dim).find(|&dim| columns(dim) >= rank).unwrap_or(self.global.dim)
-    }
-
     /// Steps that are kept of each motif, at least.
     pub(super) fn kept_steps(&self) -> usize {
         match self.steps {

@@ -58,6 +58,8 @@ pub(super) struct Context<'a> {
     pub(super) shortage: Option<Shortage>,
     /// Whether a warning says that all columns of Z are zero, so that no other message has to.
     pub(super) zero: bool,
+    /// If no motif graph has an entry but there are features: what to say if Z is zero all the same, and what if it is not.
+    pub(super) empty: Option<(String, Vec<String>)>,
     /// Receives progress, and says whether to stop.
     pub(super) progress: &'a dyn Progress,
     /// What is kept for a model, if one is requested.

@@ -233,9 +233,10 @@ fn note(run: &mut Context, facts: &JointFacts, rank: usize) {
             1 => format!("the last of {rank} proximity columns is"),
             zero => format!("the last {zero} of {rank} proximity columns are"),
         };
-        let (rank, least) = (facts.rank, run.config.dim_for(facts.rank, run.components() > 0));
-        run.note(format!("{last} zero: the tensor has rank {rank}; global.dim = {least} is enough"));
+        let rank = facts.rank;
+        run.note(format!("{last} zero: the tensor has rank {rank}; a smaller global.dim leaves them out"));
     }
+    notes::zero_components(run);
     if !facts.descent.converged && facts.descent.iterations > 0 {
         let sweeps = facts.descent.iterations;
         run.note(format!(

@@ -377,6 +377,7 @@ impl Hone {
             aside: None,
             shortage: self.shortage,
             zero: false,
+            empty: None,
             progress,
             draft: None,
             report: Report::new(self.engine.name(), &self.config, GraphFacts::of(graph)),

@@ -152,8 +152,7 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
     if solver.loss() != Divergence::Gaussian {
         run.note("residual and motif importance are measured before the link function of the loss");
     }
-    // Without any, each row has been counted as zero.
-    if info.code.is_none() && info.rank > 0 {
+    if info.code.is_none() {
         zero_columns(info.rank, run.z_dim(), columns, run.components(), &mut run.report);
     }
     if !info.converged {
@@ -166,6 +165,11 @@ pub(super) fn global(run: &mut Context, info: &Info, columns: usize) {
             "the global embedding did not converge in {count} {taken}; raise global.solver.{passes}{reduce}"
         ));
     }
+}
+
+/// The same for a joint model, which has its own words for the columns of Z.
+pub(super) fn zero_components(run: &mut Context) {
+    zero_columns(0, 0, 0, run.components(), &mut run.report);
 }
 
 /// The last of some columns of Z, in words.
@@ -203,7 +207,9 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
         .structure
         .as_ref()
         .map_or(components, |found| found.components + usize::from(bent && found.components > 0));
-    let (empty, lacking) = (wanted.saturating_sub(rank), components.saturating_sub(held));
+    // If all columns of Z are zero, so are all rows, which are counted elsewhere.
+    let empty = if rank > 0 { wanted.saturating_sub(rank) } else { 0 };
+    let lacking = components.saturating_sub(held);
     if empty + lacking == 0 {
         return;
     }
@@ -214,17 +220,15 @@ fn zero_columns(rank: usize, wanted: usize, columns: usize, components: usize, r
         _ => Some(format!("{lacking} of {components} {kind} columns")),
     };
     let parts: Vec<String> = z_columns(empty, wanted).into_iter().chain(structure).collect();
-    let least = report.config.dim_for(rank, components > 0);
     let why = if rank == columns && empty > 0 {
         format!("the local embeddings have {columns} columns in all; a larger local.dim, or \"auto\", gives more")
     } else if report.local.iter().any(|facts| facts.rank >= report.config.local_dim()) {
         format!(
-            "the local embeddings span {}; a larger local.dim may give more, or global.dim = {least} is enough",
+            "the local embeddings span {}; a larger local.dim may give more, or a smaller global.dim is enough",
             dimensions(rank)
         )
     } else {
-        let enough = if rank > 0 { format!("; global.dim = {least} is enough") } else { String::new() };
-        format!("{whose} {} of proximity{enough}", dimensions(rank))
+        format!("{whose} {} of proximity; a smaller global.dim leaves them out", dimensions(rank))
     };
     let why = if empty > 0 { why } else { "the node features have no further principal components".into() };
     let are = if empty + lacking == 1 { "is" } else { "are" };

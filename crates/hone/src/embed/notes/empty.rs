@@ -38,12 +38,11 @@ pub(in crate::embed) fn empty_graphs<'a>(run: &Context, sizes: impl Iterator<Ite
     if run.report.graph.edges == 0 {
         return Said::Warning("the graph has no edges: its proximity and structure columns are zero".into());
     }
-    match all && !more {
-        true => {
-            let zero = if run.has_columns_beside() { "all proximity columns are zero" } else { "all vectors are zero" };
-            Said::Warning(empty.whole(config, weighted, zero))
-        }
-        false => Said::Notes(empty.parts(config, weighted)),
+    let zero = if run.has_columns_beside() { "all proximity columns are zero" } else { "all vectors are zero" };
+    match (all, more) {
+        (false, _) => Said::Notes(empty.parts(config, weighted)),
+        (true, false) => Said::Warning(empty.whole(config, weighted, zero)),
+        (true, true) => Said::Later(empty.whole(config, weighted, zero), empty.parts(config, weighted)),
     }
 }
 
@@ -51,6 +50,8 @@ pub(in crate::embed) fn empty_graphs<'a>(run: &Context, sizes: impl Iterator<Ite
 pub(in crate::embed) enum Said {
     Warning(String),
     Notes(Vec<String>),
+    /// The one if Z turns out to be zero, else the other.
+    Later(String, Vec<String>),
 }
 
 impl Said {
@@ -62,6 +63,7 @@ impl Said {
                 run.zero = true;
             }
             Said::Notes(notes) => run.report.notes.extend(notes),
+            Said::Later(warning, notes) => run.empty = Some((warning, notes)),
         }
     }
 }

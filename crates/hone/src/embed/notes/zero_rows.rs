@@ -64,12 +64,21 @@ pub(in crate::embed) fn zero_rows(run: &mut Context, graph: &Graph, z: &Columns,
     }
     run.engine.totals(&mut totals);
     let (count, nodes) = (totals.iter().sum::<u64>(), z.own().rows as u64);
+    let empty = run.empty.take();
+    let is_empty = empty.is_some();
+    match empty {
+        Some((warning, _)) if count == nodes => return run.report.warnings.push(warning),
+        Some((_, notes)) => run.report.notes.extend(notes),
+        None => {}
+    }
     if count == 0 || count == nodes && run.zero {
         return;
     }
     let reasons = ALL.iter().zip(&totals).filter(|(_, count)| **count > 0);
-    let reasons: Vec<String> =
-        reasons.map(|(why, count)| format!("{count} {}", why.text(run, graph, z.cols()))).collect();
+    let reasons: Vec<String> = match is_empty {
+        true => vec!["no motif graph has an entry for them".into()],
+        false => reasons.map(|(why, count)| format!("{count} {}", why.text(run, graph, z.cols()))).collect(),
+    };
     let have = match (count == 1, run.has_columns_beside()) {
         (true, false) => "has a vector of zeros",
         (false, false) => "have vectors of zeros",

@@ -116,7 +116,20 @@ fn an_empty_motif_graph_is_explained() {
     // Features are diffused over graphs without an edge.
     let diffused = Config { motifs: "triangle".parse().unwrap(), ..Config::preset("hone-p+x").unwrap() };
     let diffused = run(diffused, &builtin("star").unwrap()).report;
-    assert!(diffused.warnings.iter().any(|line| line.contains("nodes have vectors of zeros")), "{diffused:?}");
+    let expected = "motif triangle does not occur: all vectors are zero; motifs = \"all\" includes edges";
+    assert_eq!((&diffused.warnings[..], &diffused.notes[..]), (&[expected.to_owned()][..], &[][..]));
+    let rare = Config { delta: "1000".parse().unwrap(), ..Config::preset("hone-p+x").unwrap() };
+    let rare = run(rare, &graph).report;
+    assert!(rare.warnings.len() == 1 && rare.warnings[0].ends_with("a smaller value keeps more"), "{rare:?}");
+    // Structure columns that are zero are said to be, whatever is said of Z.
+    for model in ["separate", "tucker"] {
+        let layers = Layers::new().preset("hone").unwrap().set("motifs", "[\"triangle\"]").unwrap();
+        let config = layers.set("global.dim", "8").unwrap().set("model", model).unwrap().build().unwrap();
+        let petersen = run(config, &builtin("petersen").unwrap()).report;
+        assert!(petersen.warnings.iter().any(|line| line.contains("all proximity columns are zero")), "{petersen:?}");
+        let columns = petersen.notes.iter().filter(|note| note.contains("2 of 2 structure columns are zero"));
+        assert_eq!(columns.count(), 1, "{model} {petersen:?}");
+    }
     // Structure columns are beside them.
     let beside =
         [("motifs", "[\"edge\"]"), ("delta", "1000"), ("structure.enabled", "true"), ("features.combine", "after")];
