@@ -93,6 +93,10 @@ impl Files {
                 exit::keep(Kept::Stream);
             } else {
                 Output::create(path, Existing::replaced_if(force))?;
+                // Files that belong to an older output of this name go with it.
+                for companion in companions(path).into_iter().filter(|companion| force && companion.is_file()) {
+                    Output::create(companion, Existing::Replace)?;
+                }
             }
         }
         let parts = self.folders.iter().filter(|(.., used)| *used == Use::Parts);
@@ -204,7 +208,10 @@ pub(crate) fn note_written(written: &[PathBuf], output: &Path, context: &Context
 
 /// Files and folders that were written, the output first; streams left out.
 pub(crate) fn listed(written: &[PathBuf], output: &Path) -> Option<String> {
-    let shown = |path: &&PathBuf| format!("{}{}", path.display(), if path.is_dir() { "/" } else { "" });
+    let shown = |path: &&PathBuf| {
+        let slash = if path.is_dir() { "/" } else { "" };
+        format!("{}{slash}", path.components().as_path().display())
+    };
     let (first, others): (Vec<_>, Vec<_>) =
         written.iter().filter(|path| !is_stream(path)).partition(|path| path.as_path() == output);
     let files: Vec<String> = first.iter().chain(&others).map(shown).collect();

@@ -100,6 +100,7 @@ impl Save {
         let save = Save { folder: folder.to_path_buf(), existing, kept: Mutex::new(Vec::new()) };
         // Now, not after hours.
         save.listed()?;
+        Output::create(save.manifest(), Existing::Replace)?;
         Ok(save)
     }
 

@@ -40,7 +40,8 @@ use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use place::{Place, may_replace};
+use place::Place;
+pub(crate) use place::may_replace;
 use temporary::Temporary;
 
 /// Large enough that system calls do not count.

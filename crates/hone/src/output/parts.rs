@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Existing;
+use super::{Existing, may_replace};
 use crate::error::{Error, Result};
 
 /// How the names of the files begin and end.
@@ -38,6 +38,8 @@ fn check_target_at(folder: &Path, existing: Existing) -> Result<()> {
             let message = format!("holds {}, which is not a part of a table: it is not replaced", name.display());
             return Err(Error::input(folder, message, "move that away, or name another folder"));
         }
+        let metadata = entry.metadata().map_err(|e| Error::io(entry.path(), e))?;
+        may_replace(&entry.path(), &metadata, existing)?;
     }
     Ok(())
 }

@@ -45,7 +45,7 @@ impl Place {
 
 /// Refuses to replace a file that exists, as it was chosen, and one that nobody may write, whatever was chosen: to rename
 /// another over it would take no more than the permission to write in its folder.
-pub(super) fn may_replace(path: &Path, file: &Metadata, existing: Existing) -> Result<()> {
+pub(crate) fn may_replace(path: &Path, file: &Metadata, existing: Existing) -> Result<()> {
     if existing == Existing::Refuse {
         return Err(Error::Exists { path: path.to_path_buf() });
     }

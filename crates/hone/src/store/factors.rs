@@ -25,7 +25,7 @@ use super::npy;
 use crate::dense::Block;
 use crate::error::{Error, Result};
 use crate::graph::NodeIds;
-use crate::output::{Batch, Existing, Measured, TemporaryFolder, Written, spelled_out};
+use crate::output::{Batch, Existing, Measured, TemporaryFolder, Written, may_replace, spelled_out};
 use crate::record;
 
 const MANIFEST: &str = "manifest.json";
@@ -226,7 +226,12 @@ fn check_target_at(target: &Path, existing: Existing) -> Result<()> {
     let listed = |entry: &fs::DirEntry| {
         named.contains(entry.file_name().as_os_str()) && entry.file_type().is_ok_and(|kind| kind.is_file())
     };
-    let Some(foreign) = entries.iter().find(|entry| !listed(entry)) else { return Ok(()) };
+    let Some(foreign) = entries.iter().find(|entry| !listed(entry)) else {
+        return entries.iter().try_for_each(|entry| {
+            let metadata = entry.metadata().map_err(|e| Error::io(entry.path(), e))?;
+            may_replace(&entry.path(), &metadata, existing)
+        });
+    };
     let name = foreign.file_name();
     let message = format!("holds {}, which its {MANIFEST} does not list: it is not replaced", name.display());
     Err(Error::input(target, message, "move that away, or name another folder"))
