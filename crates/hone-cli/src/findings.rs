@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use hone::report::{ColumnBlock, Dimension, Report, Structure};
+use hone::report::{Dimension, Report, Structure};
 
 /// Which motifs count in Z, how concentrated it is, and which node features its structure follows.
 pub(crate) fn of(report: &Report) -> String {
@@ -34,7 +34,12 @@ fn components(found: &Structure, report: &Report) -> Option<String> {
         format!("pc{j} ({:.0} %{variance}) {}", 100.0 * part, followed(dimension))
     });
     let described = described.collect::<Vec<_>>().join("; ");
-    let kind = report.blocks.iter().map(ColumnBlock::kind).find(|kind| KINDS.contains(kind)).unwrap_or("structure");
+    let kind = report
+        .blocks
+        .iter()
+        .filter_map(|block| block.kind().split(':').next())
+        .find(|kind| KINDS.contains(kind))
+        .unwrap_or("structure");
     (!described.is_empty()).then(|| format!("{kind}: {described}"))
 }
 

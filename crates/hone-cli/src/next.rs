@@ -6,10 +6,19 @@ use hone::graph::{Column, ReadOptions};
 
 /// A word of a command, in quotes where a shell would take it apart.
 pub(crate) fn word(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:,=+@%~".contains(c);
-    match !text.is_empty() && text.chars().all(plain) && !text.starts_with('~') {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:,=+@%".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// A graph or another file without an option before it.
+pub(crate) fn file(path: &str) -> String {
+    match path {
+        _ if hone::output::is_stream(path) => "GRAPH".to_owned(),
+        _ if path.starts_with('-') => word(&format!("./{path}")),
+        _ => word(path),
     }
 }
 
@@ -55,7 +64,8 @@ pub(crate) fn reading(options: &ReadOptions) -> String {
     }
     for (name, value) in values {
         if let Some(value) = value {
-            let _ = write!(out, " {name} {}", word(&value));
+            let between = if value.starts_with('-') { '=' } else { ' ' };
+            let _ = write!(out, " {name}{between}{}", word(&value));
         }
     }
     out

@@ -201,7 +201,7 @@ fn show(args: &Args, tuned: &Tuned, input: &Input, written: &[PathBuf], context:
     }
     if let Some(path) = args.output.as_ref().filter(|_| !streamed) {
         files::note_written(written, path, context);
-        let (graph, settings) = (next::word(&input.path), next::word(&path.display().to_string()));
+        let (graph, settings) = (next::file(&input.path), next::file(&path.display().to_string()));
         let reading = next::reading(&input.options);
         context.note(format_args!("next: hone embed {graph}{reading} -o vectors.npy --config {settings}"));
     }
