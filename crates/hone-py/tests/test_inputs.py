@@ -402,6 +402,8 @@ def test_tables_without_rows_and_ids_that_are_floats():
     empty = Graph(pandas.DataFrame({"source": [], "target": []}), nodes=3)
     assert (empty.n_nodes, empty.n_edges) == (3, 0)
     floats = pandas.DataFrame({"source": [1.0, 2.0], "target": [2.0, 3.0]})
-    with pytest.raises(ValueError, match=r"float64; use integers, for example with \.astype\(int\), or names"):
+    with pytest.raises(ValueError, match=r"float64; use integers \(\.astype\(int\)\) or names"):
         Graph(floats)
     assert Graph(floats.astype(int)).n_edges == 2
+    with pytest.raises(ValueError, match="float64; use integers or names"):
+        Graph(floats + 0.5)

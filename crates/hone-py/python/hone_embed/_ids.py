@@ -10,7 +10,7 @@ import numpy as np
 def id_array(column: Any, name: str) -> np.ndarray:
     """Ids as int64, text or, where they are neither, objects."""
     array = np.asarray(column)
-    if array.dtype.kind in "fO" and not array.size:
+    if not array.size and array.dtype.kind not in "SUT":
         # Columns of a table without rows.
         return np.empty(0, dtype=np.int64)
     if array.dtype.kind in "iu":
@@ -24,7 +24,9 @@ def id_array(column: Any, name: str) -> np.ndarray:
         return narrow(array.tolist())
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise ValueError(f"{name}: row {int(np.isnan(array).argmax())} has no id; drop the rows without one")
-    raise ValueError(f"{name}: ids of type {array.dtype}; use integers, for example with .astype(int), or names")
+    whole = array.dtype.kind == "f" and bool((array == np.floor(array)).all())
+    integers_by = " (.astype(int))" if whole else ""
+    raise ValueError(f"{name}: ids of type {array.dtype}; use integers{integers_by} or names")
 
 
 def narrow(ids: list[Any]) -> np.ndarray:
