@@ -160,8 +160,8 @@ mod tests {
     #[test]
     fn matrices_of_deficient_rank_are_no_trouble() {
         let mut fell_back = 0;
-        // Nearly empty twice, and all three sizes with more than one rank.
-        for seed in [0, 1, 3, 5, 8, 10, 12, 14] {
+        // A nearly empty one, and all three sizes.
+        for seed in [0, 1, 3, 5, 8, 10] {
             let gram = if seed % 12 == 0 { nearly_empty(seed) } else { deficient(seed) };
             let scale = gram.to_norm_one().expect("finite");
             let even = Small::from_fn(gram.rows(), gram.cols(), |i, j| scale * gram.get(i, j));
